@@ -17,13 +17,13 @@ export const queryOutput = z.object({
   notices: z.array(z.string()).optional(),
 });
 
-/** What an answer is made of. */
+/** The parts of an answer. */
 export interface AnswerParts {
   readonly columns: readonly Column[];
   /** Rows written by `rowWriter`. */
   readonly pieces: readonly string[];
   readonly format: Format;
-  /** Which limit ended the page before the last row. */
+  /** Which limit ended the page before the last row of the result. */
   readonly stopped?: "rows" | "bytes" | undefined;
   /** Whether a value was cut. */
   readonly cut?: boolean;
@@ -32,7 +32,7 @@ export interface AnswerParts {
   readonly notices?: readonly string[];
 }
 
-/** What counts and notices cost in addition to the columns and rows, in characters. */
+/** Characters of counts and notices, in addition to columns and rows. */
 const AROUND = 600;
 
 /** Characters of an answer that are left for rows; at least one. */
@@ -40,7 +40,7 @@ export function roomForRows(columns: readonly Column[], budget: number): number 
   return Math.max(budget - AROUND - JSON.stringify(columns).length, 1);
 }
 
-/** The JSON text of `queryOutput`. The rows' own texts go into it unchanged. */
+/** The JSON text of `queryOutput`, which contains the pieces unchanged. */
 export function answerText(parts: AnswerParts): string {
   const { columns, pieces, format, stopped, cut = false, nextCursor, elapsedMs, notices = [] } = parts;
   const by = stopped ?? (cut ? "cell" : undefined);
@@ -51,7 +51,7 @@ export function answerText(parts: AnswerParts): string {
   const remarks = [
     ...notices,
     ...(stopped === undefined ? [] : [`${counted(pieces.length)}, and there are more. ${next}`]),
-    ...(cut ? ["Long values were cut; read on with substr(column, n, m)."] : []),
+    ...(cut ? ["Long values were truncated; read the rest with substr(column, n, m)."] : []),
   ];
   const rest = JSON.stringify({
     row_count: pieces.length,

@@ -4,20 +4,20 @@ export interface Column {
   readonly type: string;
 }
 
-/** Larger blobs, in bytes, are cut. */
+/** Answers contain blobs of up to this many bytes; of larger ones, only the size. */
 const SMALL_BLOB = 1_024;
 
-/** Counts the cells that were cut. */
+/** Counts the truncated cells. */
 export interface CutCells {
   count: number;
 }
 
 /**
  * A value as JSON can carry it without loss: integers outside ±2^53 as text, bytes as `{ "$blob": size }` with their
- * base64 up to 1 KiB, NaN and infinities as text; what is longer than `most` bytes is cut.
+ * base64 up to 1 KiB, NaN and infinities as text. Values longer than `most` bytes are truncated.
  *
- * @param most bytes of one value
- * @param cut is counted up where the value was cut
+ * @param most maximum bytes of the value
+ * @param cut incremented if the value was truncated
  */
 export function encodeCell(value: unknown, most: number, cut: CutCells): unknown {
   switch (typeof value) {
@@ -54,7 +54,7 @@ export function encodeCell(value: unknown, most: number, cut: CutCells): unknown
 /** Text that JSON leaves unchanged: no quotes, backslashes, control characters or lone surrogates. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
-/** `encodeCell` as JSON text, without the detour for the plain values that most cells hold. */
+/** `encodeCell` as JSON text, with a shortcut for plain values, which most cells contain. */
 export function cellText(value: unknown, most: number, cut: CutCells): string {
   switch (typeof value) {
     case "bigint":
@@ -86,7 +86,7 @@ function encodeBlob(bytes: Uint8Array): object {
   return { $blob: size, base64: Buffer.from(bytes).toString("base64") };
 }
 
-/** JSON and arrays stay what they are, unless they are too long: then they are cut as text. */
+/** JSON and arrays are kept up to the limit, and truncated as text beyond it. */
 function bounded(value: object, most: number, cut: CutCells): unknown {
   const text = JSON.stringify(value);
   return Buffer.byteLength(text) <= most ? value : cutText(text, most, cut);

@@ -1,10 +1,10 @@
 import * as z from "zod";
 
 /**
- * The statements of a transaction as a tool takes them: texts, or texts with values.
+ * The input of a tool that runs a transaction: statements as text, or as text with values.
  *
- * @param example of a statement
- * @param params how a statement's values are given
+ * @param example a statement for the description
+ * @param params the schema of a statement's values
  */
 export const statementsInput = <Params extends z.ZodType>(example: string, params: Params) =>
   z
@@ -17,7 +17,7 @@ export const statementsInput = <Params extends z.ZodType>(example: string, param
     .max(500)
     .describe(`In order, each as text or with values: ["${example}", { "sql": …, "params": […] }].`);
 
-/** Statements as they were given, each with its values. */
+/** All statements of `statementsInput` in one form. */
 export const withValues = (
   statements: readonly (string | { readonly sql: string; readonly params: readonly unknown[] })[],
 ) => statements.map((one) => (typeof one === "string" ? { sql: one, params: [] } : one));

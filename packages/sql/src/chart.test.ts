@@ -26,7 +26,7 @@ describe("a chart", () => {
     for (const text of ["Alternative &amp; Punk", "NULL", "revenue"]) expect(svg).toContain(text);
   });
 
-  it("places numbers and dates at their distances, and reads decimals and large integers", () => {
+  it("places numbers and dates to scale, and reads decimals and large integers", () => {
     const columns = [
       { name: "day", type: "date" },
       { name: "n", type: "bigint" },
@@ -51,7 +51,7 @@ describe("a chart", () => {
     });
   });
 
-  it("says which columns it can't draw, and how many points it can", () => {
+  it("names columns that can't be drawn, and the maximum number of points", () => {
     const draw =
       (given: Partial<Chart>, rows: unknown[][] = ROWS) =>
       () =>
@@ -60,11 +60,11 @@ describe("a chart", () => {
     expect(draw({ x: "tracks", y: ["genre"] })).toThrow(/"genre" has no numbers/);
     expect(draw({}, [])).toThrow(/no rows/);
     expect(draw({}, [["a", "b", "c"]])).toThrow(/No column has numbers/);
-    expect(draw({}, Array(4_000).fill(ROWS[0]))).toThrow(/5000 points at most; this one would have 8000/);
+    expect(draw({}, Array(4_000).fill(ROWS[0]))).toThrow(/at most 5000 points; this one would have 8000/);
   });
 });
 
-describe("text of a database in a chart", () => {
+describe("database text in a chart", () => {
   const HOSTILE = [
     `</text><script>alert(1)</script>`,
     `"/><image href="file:///etc/passwd" width="900" height="500"/>`,
@@ -75,7 +75,7 @@ describe("text of a database in a chart", () => {
     "x".repeat(100_000),
   ];
 
-  it("cannot become markup, load a file or end the drawing", async () => {
+  it("can't become markup, load a file or break the drawing", async () => {
     const columns = HOSTILE.map((name, index) => ({ name: index === 0 ? "label" : name, type: "text" }));
     const rows = HOSTILE.map((label, at) => [label, ...HOSTILE.slice(1).map((_, index) => at * index)]);
     for (const type of ["bar", "line", "scatter"] as const) {

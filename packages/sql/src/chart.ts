@@ -12,7 +12,7 @@ const HEIGHT = 500;
 /** More points can't be told apart at this width. */
 const MAX_POINTS = 5_000;
 const MAX_SERIES = 10;
-/** A label is as long as its place allows; the rows have all of it. */
+/** Longer labels are shortened to fit; the rows contain them in full. */
 const MAX_LABEL = 40;
 /** Colors that people with color blindness can tell apart (Okabe and Ito). */
 const COLORS = [
@@ -29,10 +29,10 @@ const COLORS = [
 ];
 
 /**
- * Draws columns of a result. Everything is loaded with the first chart: ECharts writes an SVG, resvg makes the picture, with
- * a font of its own, since servers often have none.
+ * Draws columns of a result. ECharts writes an SVG, and resvg renders it with a bundled font, since servers often have none.
+ * Both are loaded with the first chart.
  *
- * @param rows values as an answer has them
+ * @param rows values as encoded for an answer
  * @returns a PNG
  * @throws ToolError `invalid` for columns that are missing or have no numbers, `too_large` for too many points
  */
@@ -44,7 +44,7 @@ export async function drawChart(
   return await pngOf(await svgOf(chart, columns, rows));
 }
 
-/** The drawing, before it is a picture. */
+/** The chart as SVG. */
 export async function svgOf(
   chart: Chart,
   columns: readonly Column[],
@@ -61,7 +61,7 @@ export async function svgOf(
   }
 }
 
-/** What ECharts draws: plain data, without a function that it would call or a text that it would read as markup. */
+/** The options for ECharts: plain data, without functions that it would call or text that it would parse as markup. */
 export function optionOf(chart: Chart, columns: readonly Column[], rows: readonly (readonly unknown[])[]) {
   if (rows.length === 0) throw new ToolError("invalid", "The result has no rows to draw.");
   const at = (name: string) => {
@@ -93,13 +93,13 @@ export function optionOf(chart: Chart, columns: readonly Column[], rows: readonl
   if (rows.length * drawn.length > MAX_POINTS)
     throw new ToolError(
       "too_large",
-      `A chart has ${MAX_POINTS} points at most; this one would have ${rows.length * drawn.length}.`,
+      `A chart can have at most ${MAX_POINTS} points; this one would have ${rows.length * drawn.length}.`,
       {
         hint: "Aggregate with GROUP BY, or draw fewer rows or columns.",
       },
     );
   const axis = axisOf(chart, rows, x);
-  // ECharts takes an empty name in a legend for a line break.
+  // ECharts treats an empty name in a legend as a line break.
   const names = distinctNames(drawn.map((index) => short(columns[index]?.name.trim() || "?")));
   return {
     animation: false,
@@ -136,13 +136,13 @@ export function optionOf(chart: Chart, columns: readonly Column[], rows: readonl
   };
 }
 
-/** XML has no control characters, and a label has one line. */
+/** A label is one line, and XML allows no control characters. */
 function short(text: string, most = MAX_LABEL): string {
   const line = oneLine(text.slice(0, most * 2).toWellFormed());
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-/** Numbers beyond 2^53 and decimals are texts in an answer. */
+/** In an answer, integers beyond 2^53 and decimals are text. */
 function numberOf(value: unknown): number | null {
   const number =
     typeof value === "number"
@@ -157,7 +157,7 @@ const hasNumbers = (rows: readonly (readonly unknown[])[], index: number) =>
   rows.some((row) => numberOf(row[index]) !== null) &&
   rows.every((row) => row[index] === null || numberOf(row[index]) !== null);
 
-/** Categories for bars; numbers and dates have their true distances on lines and in scatter plots. */
+/** Bars get categories; lines and scatter plots place numbers and dates to scale. */
 function axisOf({ type }: Chart, rows: readonly (readonly unknown[])[], x: number) {
   const isNumeric = hasNumbers(rows, x);
   const dates = rows.map((row) => dateOf(row[x]));
@@ -182,7 +182,7 @@ function axisOf({ type }: Chart, rows: readonly (readonly unknown[])[], x: numbe
   };
 }
 
-/** An ISO date, with or without time, in milliseconds. */
+/** Milliseconds of an ISO 8601 date with or without a time. */
 function dateOf(value: unknown): number | undefined {
   if (
     typeof value !== "string" ||
@@ -218,7 +218,7 @@ async function pngOf(svg: string): Promise<Uint8Array> {
   return picture.render().asPng();
 }
 
-/** A file of a package, which is next to the code in a bundle. */
+/** A file of a package; in a bundle it is next to the code. */
 async function packed(specifier: string): Promise<Uint8Array> {
   const bundled = new URL(`./${basename(specifier)}`, import.meta.url);
   return await readFile(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(specifier));

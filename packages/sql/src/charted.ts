@@ -2,7 +2,7 @@ import { JsonText, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { FORMATS, type Format } from "./formats.ts";
 
-/** How the rows of an answer can be asked for: written, or written and drawn. */
+/** The formats of an answer: rows as text, or with a chart in addition. */
 export const formatInput = z
   .enum([...FORMATS, "chart"])
   .default("rows")
@@ -21,24 +21,24 @@ export const chartInput = z
 export type Chart = NonNullable<z.output<typeof chartInput>>;
 type Asked = z.output<typeof formatInput>;
 
-/** The format of an answer's rows. */
+/** The format of the rows themselves. */
 export const writtenFormat = (format: Asked): Format => (format === "chart" ? "rows" : format);
 
 /**
- * An answer of a query, and for `chart` the picture of its rows.
+ * A query's answer, with a picture of its rows if the format is `chart`.
  *
  * @param text the JSON text of `queryOutput`
- * @throws ToolError where the rows can't be drawn
+ * @throws ToolError if the rows can't be drawn
  */
 export async function charted(text: string, format: Asked, chart: Chart | undefined): Promise<JsonText> {
   if (format !== "chart") {
     if (chart === undefined) return new JsonText(text);
-    throw new ToolError("invalid", `chart does not go with format ${JSON.stringify(format)}.`, {
+    throw new ToolError("invalid", `chart can't be combined with format ${JSON.stringify(format)}.`, {
       hint: 'Pass format: "chart".',
     });
   }
   const { columns, rows } = drawable.parse(JSON.parse(text));
-  // Loaded with the first chart.
+  // ECharts and resvg are large: load them with the first chart.
   const { drawChart } = await import("./chart.ts");
   return new JsonText(text, await drawChart(chart ?? { type: "bar" }, columns, rows));
 }

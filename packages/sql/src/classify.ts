@@ -1,26 +1,26 @@
 import { type Token, tokenize } from "./tokens.ts";
 
 export interface Statement {
-  /** The first keyword in capitals; after WITH, that of the statement proper. Empty where there is none. */
+  /** The first keyword in capitals; after WITH, the keyword of the main statement. Empty if there is none. */
   readonly verb: string;
   /** The very first keyword, in capitals. */
   readonly first: string;
   readonly tokens: readonly Token[];
-  /** How many statements the text holds. */
+  /** How many statements the text contains. */
   readonly count: number;
 }
 
-/** A structure that a statement removes. */
+/** A schema object that a statement removes. */
 export interface Removal {
-  /** `DROP TABLE users`, `DROP COLUMN name of users with what is in it`. */
+  /** `DROP TABLE users`, `DROP COLUMN name of users with its contents`. */
   readonly what: string;
-  /** What is removed, or the table whose column is, as it was written. */
+  /** The removed object, or the table of a removed column, as written. */
   readonly table: string;
 }
 
 const VERBS: ReadonlySet<string> = new Set(["SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "VALUES"]);
 
-/** Looks at a text of SQLite's SQL by its tokens. */
+/** Classifies SQLite SQL by its tokens. */
 export function statementOf(sql: string): Statement {
   const tokens = tokenize(sql);
   const words = tokens.filter(({ kind }) => kind === "word");
@@ -30,7 +30,7 @@ export function statementOf(sql: string): Statement {
   return { verb, first, tokens, count: countOf(tokens.map(({ text }) => text.toUpperCase())) };
 }
 
-/** Statements of a text; the semicolons within a trigger end none, as in `sqlite3_complete`. */
+/** Counts statements; semicolons inside a trigger end none, as in `sqlite3_complete`. */
 function countOf(words: readonly string[]): number {
   let count = 0;
   let start = -1;
@@ -60,10 +60,10 @@ export function removalOf({ verb, tokens }: Statement): Removal | undefined {
   if (verb !== "ALTER" || drop < 0) return undefined;
   const at = upper[drop + 1] === "COLUMN" ? drop + 2 : drop + 1;
   const table = nameAt(tokens, 2);
-  return { what: `DROP COLUMN ${nameAt(tokens, at)} of ${table} with what is in it`, table };
+  return { what: `DROP COLUMN ${nameAt(tokens, at)} of ${table} with its contents`, table };
 }
 
-/** The table that an INSERT, REPLACE, UPDATE or DELETE names, as it was written; undefined for other statements. */
+/** The table that an INSERT, REPLACE, UPDATE or DELETE names, as written; undefined for other statements. */
 export function targetOf({ verb, tokens }: Pick<Statement, "verb" | "tokens">): string | undefined {
   const after = (keyword: string) =>
     tokens.findIndex(

@@ -2,19 +2,19 @@ import { ToolError } from "@refmcp/core/answer";
 
 export interface AskingOptions<Result> {
   /**
-   * Does the work in one transaction. Where it loses something other than `agreedLoss`, it takes everything back and
-   * returns the loss; otherwise it commits.
+   * Does the work in one transaction. If it would lose anything other than `agreedLoss`, it rolls back and returns the
+   * loss; otherwise it commits.
    */
   attempt(agreedLoss: string | undefined): Promise<{ loss: string } | { done: Result }>;
-  /** Asks the user; throws where the user declines or nobody can be asked. */
+  /** Asks the user; throws if the user declines or nobody can be asked. */
   confirm(loss: string): Promise<void>;
 }
 
 /**
- * Preview, question, change: what is lost is found by doing it and taking it back; the user is asked about exactly that,
- * with no lock held while waiting, and what is lost in the end is compared with what was agreed to.
+ * Preview, confirmation, change: the first attempt is rolled back to measure the loss, the user is asked about exactly that
+ * loss without a lock being held, and the second attempt commits only if its loss is the one the user agreed to.
  *
- * @throws ToolError `denied` by the user; `conflict` where the loss has changed since. Nothing is changed then.
+ * @throws ToolError `denied` if the user declines, `conflict` if the loss has changed since; nothing is changed then.
  */
 export async function agreed<Result>({ attempt, confirm }: AskingOptions<Result>): Promise<Result> {
   const first = await attempt(undefined);

@@ -4,7 +4,7 @@ import { CsvError, parse } from "csv-parse";
 import { parse as parseText } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 
-/** As PostgreSQL's COPY writes: NULL is an empty field, an empty text a quoted one. Values that are no text are JSON. */
+/** As in PostgreSQL's COPY: NULL is an empty field, an empty string a quoted one. Objects are written as JSON. */
 const WRITING = {
   record_delimiter: "unix",
   quoted_match: /[\r\n]/,
@@ -15,12 +15,12 @@ const WRITING = {
   },
 } as const;
 
-/** One record of RFC 4180, with its line end, which is a line feed. */
+/** One CSV record (RFC 4180), ending with a line feed. */
 export function csvLine(row: readonly unknown[]): string {
   return csvLines([row]);
 }
 
-/** Many records, each with its line end. */
+/** CSV records, each ending with a line feed. */
 export function csvLines(rows: readonly (readonly unknown[])[]): string {
   return stringify(
     rows.map((row) => [...row]),
@@ -28,16 +28,15 @@ export function csvLines(rows: readonly (readonly unknown[])[]): string {
   );
 }
 
-/** A longer record counts as a quote that was never closed. */
+/** A longer record means that a quote was never closed. */
 const MAX_RECORD_CHARS = 16 * 1024 * 1024;
 
 /**
- * The records of a CSV text in UTF-8, the header among them, one by one; a byte order mark is left out.
- * An empty field without quotes is null.
+ * The records of UTF-8 CSV one by one, including the header; a byte order mark is skipped. An empty unquoted field is null.
  *
  * @param source is read no faster than the records are consumed
- * @param name of the file, for errors
- * @throws ToolError `invalid` where the text is no CSV, with the line
+ * @param name the file to name in errors
+ * @throws ToolError `invalid` with the line, if the text is not valid CSV
  */
 export async function* csvRecords(
   source: Readable,
@@ -59,14 +58,14 @@ export async function* csvRecords(
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new ToolError("invalid", `${JSON.stringify(name)} is not valid CSV: ${error.message}.`, {
-      hint: "Every record needs as many fields as the header; set delimiter for ; or tabs.",
+      hint: "Every record needs as many fields as the header. For ; or tabs set delimiter.",
     });
   } finally {
     source.destroy();
   }
 }
 
-/** The fields of the first record of a CSV text, whatever follows; none where it does not end. */
+/** The fields of the first CSV record, whatever follows; none if the record is incomplete. */
 export function csvHeader(text: string, delimiter: string): string[] {
   try {
     return parseText(text, { bom: true, delimiter, to: 1 })[0] ?? [];

@@ -1,4 +1,4 @@
-// The parts of ECharts that charts need; a module of its own, which is loaded with the first chart.
+// The parts of ECharts that charts need, in a separate module that is loaded with the first chart.
 import { BarChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, LegendComponent, TitleComponent } from "echarts/components";
 import { init, use } from "echarts/core";

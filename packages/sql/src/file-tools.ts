@@ -4,21 +4,21 @@ import { queryOutput } from "./answer.ts";
 import { changeOutput } from "./changes.ts";
 import type { FileTool } from "./tools-file.ts";
 
-/** What a tool of a file needs of its call. */
+/** What a tool from a file needs of its call. */
 export interface FileCall {
   readonly signal: AbortSignal;
   readonly budget: number;
   confirm(loss: string): Promise<void>;
 }
 
-/** A call of a tool of a file. */
+/** A call of a tool from a file. */
 export interface FileStatement {
   readonly tool: FileTool;
   /** In the order of the tool's parameters. */
   readonly values: unknown[];
 }
 
-/** How a server runs the statements of a file. */
+/** How a server runs the statements of tools from a file. */
 export interface FileRunner<Context> {
   reads(tool: FileTool): boolean;
   /** The JSON text of `queryOutput`. */
@@ -32,7 +32,7 @@ export interface FileRunner<Context> {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Tools of a file as the server offers them. */
+/** The definitions of tools from a file. */
 export function offered<Context>(tools: readonly FileTool[], { reads, read, write }: FileRunner<Context>) {
   return tools.map((tool) => {
     const { name, title, description, input } = tool;

@@ -5,18 +5,18 @@ import { csvLine } from "./csv.ts";
 export const FORMATS = ["rows", "objects", "csv", "markdown"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What a row that is kept costs in addition to its text, in characters. */
+/** Memory of a kept row in addition to its text, in characters. */
 export const ROW_COST = 40;
 
 /** Writes the rows of a result as pieces of an answer's JSON text. */
 export interface RowWriter {
-  /** A row as the database gives it; values longer than the limit are cut and counted. */
+  /** Writes a row from the driver; values beyond the limit are truncated and counted. */
   write(row: readonly unknown[], cut: CutCells): string;
-  /** A row that `encodeRow` made. */
+  /** Writes a row from `encodeRow`. */
   writeEncoded(row: readonly unknown[]): string;
 }
 
-/** @param cellBytes of one value at most */
+/** @param cellBytes maximum bytes of one value */
 export function rowWriter(format: Format, names: readonly string[], cellBytes: number): RowWriter {
   const joined = (
     texts: (row: readonly unknown[], text: (value: unknown) => string) => string,
@@ -62,7 +62,7 @@ export function rowsText(format: Format, columns: readonly Column[], pieces: rea
   }
 }
 
-/** Keys for columns; those of the same name are numbered. */
+/** Unique keys for columns: repeated names are numbered. */
 export function distinctNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -73,7 +73,7 @@ export function distinctNames(names: readonly string[]): string[] {
   });
 }
 
-/** A value can end neither its cell nor its line. */
+/** Escapes values so that none ends its cell or its line. */
 function markdownLine(row: readonly unknown[]): string {
   const cells = row.map((value) => {
     if (value === null || value === undefined) return "NULL";

@@ -1,7 +1,7 @@
-/** Rows that a call gets which asks for no number. */
+/** Rows of a call that sets no limit. */
 export const STANDARD_ROWS = 200;
 
-/** What one call may take; rows, bytes and milliseconds. */
+/** The limits of one call. */
 export interface Limits {
   readonly rows: number;
   readonly bytes: number;
@@ -9,7 +9,7 @@ export interface Limits {
   readonly timeoutMs: number;
 }
 
-/** The options that bound every call, for the option table of a server. */
+/** Options that limit every call, for the option table of a server. */
 export const limitOptions = {
   maxRows: {
     type: "integer",
@@ -55,7 +55,7 @@ export const limitOptions = {
   },
 } as const;
 
-/** The option that names a file with tools. */
+/** The option for a file with tools. */
 export const toolsFileOption = {
   toolsFile: {
     type: "file",
@@ -65,7 +65,7 @@ export const toolsFileOption = {
   },
 } as const;
 
-/** The limits of one call: what it asks for, clamped by the server's options. */
+/** The limits of one call: what it asks for, within the server's options. */
 export function limitsOf(
   options: {
     readonly maxRows: number;

@@ -3,9 +3,9 @@ import { grouped } from "@refmcp/core/answer";
 /** `1 row`, `2,000 rows`. */
 export const counted = (rows: number) => `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
 
-/** A change of more rows than this asks the user, whatever its WHERE says. */
+/** Changing more rows than this needs confirmation, whatever the WHERE. */
 const MANY_ROWS = 1_000;
-/** A change of every row of a table is asked about from this many rows on. */
+/** Changing every row of a table needs confirmation from this many rows. */
 export const EVERY_ROW = 2;
 
 /** What a statement did to the rows of a table. */
@@ -14,21 +14,21 @@ export interface RowLoss {
   readonly target: string;
   /** Rows of the target that it updated, deleted or replaced. */
   readonly changed: number;
-  /** Rows that cascades and triggers updated, deleted or replaced in addition. */
+  /** Further rows that cascades and triggers updated, deleted or replaced. */
   readonly others?: number;
-  /** Whether the target has no row that it left alone. */
+  /** Whether no row of the target was left unchanged. */
   readonly isEveryRow: boolean;
 }
 
 /**
- * Adds up what the statements of a transaction lose. It is judged by what they did, not by their text: every row of a
- * table, more than 1,000 rows at once or together, or a structure with what is in it.
+ * Adds up what the statements of a transaction lose, by what they did and not by their text: every row of a table, more
+ * than 1,000 rows at once or together, or a schema object with its contents.
  */
 export class LossTally {
   readonly #losses: string[] = [];
   #rest = 0;
 
-  /** A structure was removed: `DROP TABLE users`. @param rows that were in it; undefined where it has none. */
+  /** A schema object was removed: `DROP TABLE users`. @param rows its rows; undefined if it can't have any */
   structure(what: string, rows?: number, others = 0): void {
     if (rows === undefined) this.#losses.push(what);
     else this.#losses.push(`${what} (${counted(rows)}${byOthers(others)})`);
@@ -42,7 +42,7 @@ export class LossTally {
     else this.#rest += changed + others;
   }
 
-  /** The whole loss in a sentence for the user, or undefined where nothing is lost. @param details to add to it */
+  /** The whole loss in a sentence for the user; undefined if nothing is lost. @param details further losses */
   loss(details: readonly string[] = []): string | undefined {
     if (this.#rest > MANY_ROWS) this.#losses.push(`changes of ${counted(this.#rest)} together`);
     this.#rest = 0;

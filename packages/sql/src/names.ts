@@ -1,23 +1,23 @@
 import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 
-/** A name as SQL takes it, whatever it is. */
+/** Any name as a quoted SQL identifier. */
 export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** ` Did you mean a or b?`, or nothing where there are no names. */
+/** ` Did you mean a or b?`, or an empty text without names. */
 export const didYouMean = (names: readonly string[]) =>
   names.length === 0 ? "" : ` Did you mean ${names.map(oneLine).join(" or ")}?`;
 
 /**
- * A `not_found` error with the names that are like the missing one.
+ * A `not_found` error that suggests similar names.
  *
- * @param what is missing: `table`, `column`
+ * @param what the kind of thing that is missing: `table`, `column`
  */
 export function withNear(what: string, name: string, candidates: Iterable<string>, hint: string): ToolError {
   const near = didYouMean(nearest(name, candidates));
   return new ToolError("not_found", `No ${what} ${oneLine(name.slice(0, 200))}.${near}`, { hint });
 }
 
-/** The same error, asking whether one of these names is meant. */
+/** The same error with these names as suggestions. */
 export function suggesting(error: ToolError, names: readonly string[]): ToolError {
   if (names.length === 0) return error;
   const { kind, message, hint, code } = error;

@@ -6,7 +6,7 @@ it.each([
   ["13.2.0", "22.13.1", "9"],
   ["13.2.0", "23.5.0", "9"],
 ])(
-  "refuses better-sqlite3 %s on Node.js %s with a sentence, since loading it would crash",
+  "refuses better-sqlite3 %s on Node.js %s with an explanation, since loading it would crash",
   (version, node, napi) => {
     expect(versionProblem(version, { node, napi })).toBe(
       `better-sqlite3 ${version} needs Node.js 22.14 or newer; this is Node.js ${node}.`,
@@ -22,7 +22,7 @@ it.each([
   expect(versionProblem(version, { node, napi })).toBeUndefined();
 });
 
-it("loads the installed one", async () => {
+it("loads the installed version", async () => {
   const Sqlite = await loadSqlite();
   const db = new Sqlite(":memory:");
   expect(db.prepare("SELECT 1 AS one").get()).toEqual({ one: 1 });

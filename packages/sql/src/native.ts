@@ -6,10 +6,10 @@ import type Database from "better-sqlite3";
 export type Sqlite = typeof Database;
 
 /**
- * Why a version of better-sqlite3 does not run on this Node.js, or undefined where it does. Version 13 needs Node-API 10,
- * which came with Node.js 22.14 and 23.6; on older ones, opening a database crashes the process.
+ * Why a version of better-sqlite3 does not run on this Node.js, or undefined if it does. Version 13 needs Node-API 10, which
+ * Node.js has since 22.14 and 23.6; on older versions, opening a database crashes the process.
  *
- * @param version of better-sqlite3, for example `13.2.0`.
+ * @param version the version of better-sqlite3, for example `13.2.0`.
  * @param runtime as in `process.versions`.
  */
 export function versionProblem(
@@ -22,10 +22,10 @@ export function versionProblem(
 }
 
 /**
- * Loads better-sqlite3, a native module, when it is first used and not before.
+ * Loads better-sqlite3, a native module, on first use.
  *
  * @param otherwise an alternative for the hint, for example `, or use PostgreSQL`
- * @throws ToolError `unavailable` where it is missing, too new for this Node.js or built for another version of it.
+ * @throws ToolError `unavailable` if it is missing, too new for this Node.js or built for another version of it.
  */
 export async function loadSqlite(otherwise = ""): Promise<Sqlite> {
   const problem = versionProblem(installedVersion(otherwise), process.versions);
@@ -66,7 +66,7 @@ function notLoaded(cause: unknown, otherwise: string): ToolError {
   );
 }
 
-/** Where npm finds the package, since hosts and npx install servers in folders that their users never see. */
+/** Where the package is installed: hosts and npx use folders that users never see. */
 function place(): string {
   try {
     const folder = dirname(createRequire(import.meta.url).resolve("better-sqlite3/package.json"));

@@ -3,7 +3,7 @@ import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 
-/** A file that was written whole. */
+/** A file that was written completely. */
 export interface NewFile {
   /** Absolute. */
   readonly path: string;
@@ -11,11 +11,11 @@ export interface NewFile {
 }
 
 /**
- * Writes a new file piece by piece inside the boundary. It gets its name when it is whole and on the disk; a failure
+ * Writes a new file piece by piece inside the boundary. The file gets its name once it is complete and on the disk; a failure
  * leaves nothing behind. An existing file or link of that name is left unchanged.
  *
- * @param fill writes the pieces, one after the other; what it returns comes back as `value`
- * @throws ToolError `conflict` where something has that name; what the boundary says
+ * @param fill writes the pieces one after the other; its result is returned as `value`
+ * @throws ToolError `conflict` if the name is taken; what the boundary throws
  */
 export async function writeNewFile<Value>(
   guard: PathGuard,
@@ -51,7 +51,7 @@ export async function writeNewFile<Value>(
 
 const NO_LINKS: readonly unknown[] = ["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/** link(2) fails where something has the name; rename(2) would replace it. Whether the first name is still there. */
+/** link(2) fails if the name is taken; rename(2) would replace it. Returns whether the first name still exists. */
 async function nameIt(temporary: string, entry: string, taken: () => ToolError): Promise<boolean> {
   try {
     await link(temporary, entry);
@@ -71,7 +71,7 @@ async function nameIt(temporary: string, entry: string, taken: () => ToolError):
 }
 
 function taken(path: string): ToolError {
-  return new ToolError("conflict", `${JSON.stringify(path)} exists already; nothing was written.`, {
-    hint: "Choose another name; nothing is overwritten.",
+  return new ToolError("conflict", `${JSON.stringify(path)} already exists; nothing was written.`, {
+    hint: "Choose another name: existing files are never overwritten.",
   });
 }

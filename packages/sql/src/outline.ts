@@ -1,13 +1,13 @@
 import { fitting } from "@refmcp/core/answer";
 import * as z from "zod";
 
-/** A column of a table, as far as an outline shows it. */
+/** What an outline shows of a column. */
 export interface OutlineColumn {
   readonly name: string;
   readonly type: string;
   readonly notNull?: boolean;
   readonly primaryKey?: boolean;
-  /** What a foreign key of this column alone or with others refers to: `users.id`. */
+  /** What a foreign key with this column references: `users.id`. */
   readonly references?: string | undefined;
   readonly default?: string | undefined;
   readonly comment?: string | undefined;
@@ -16,11 +16,11 @@ export interface OutlineColumn {
 export interface OutlineTable {
   readonly table: string;
   readonly type: string;
-  /** An estimate. */
+  /** Estimated. */
   readonly rows?: number | undefined;
   readonly comment?: string | undefined;
   readonly columns: readonly OutlineColumn[];
-  /** Indexes, in words. */
+  /** A description of each index. */
   readonly indexes?: readonly string[];
 }
 
@@ -41,16 +41,16 @@ export const outlineOutput = z.object({
 });
 
 export interface OutlineOptions {
-  /** Part of a column's name: only such columns are shown. */
+  /** Part of a column's name; other columns are left out. */
   readonly column?: string | undefined;
   readonly detail: "concise" | "full";
 }
 
-/** A wide table shows this many columns in an outline. */
+/** Maximum columns of one table. */
 const MAX_COLUMNS = 200;
-const LONGEST = 300;
+const MAX_TEXT = 300;
 
-/** A table in an outline: a line for each column. */
+/** A table in an outline, with a line for each column. */
 export function outlined(
   { table, type, rows, comment, columns, indexes = [] }: OutlineTable,
   { column, detail }: OutlineOptions,
@@ -61,7 +61,7 @@ export function outlined(
     table,
     type,
     ...(rows === undefined ? {} : { rows }),
-    ...(isFull && comment !== undefined ? { comment: comment.slice(0, LONGEST) } : {}),
+    ...(isFull && comment !== undefined ? { comment: comment.slice(0, MAX_TEXT) } : {}),
     columns: wanted.slice(0, MAX_COLUMNS).map((one) => columnText(one, isFull)),
     ...(wanted.length > MAX_COLUMNS ? { more_columns: wanted.length - MAX_COLUMNS } : {}),
     ...(isFull && indexes.length > 0 ? { indexes: [...indexes] } : {}),
@@ -76,13 +76,13 @@ function columnText(
   if (primaryKey === true) parts.push("primary key");
   else if (notNull === true) parts.push("not null");
   if (references !== undefined) parts.push(`→ ${references}`);
-  if (isFull && value !== undefined) parts.push(`default ${value.slice(0, LONGEST)}`);
-  if (isFull && comment !== undefined) parts.push(`-- ${comment.replace(/\s+/g, " ").slice(0, LONGEST)}`);
+  if (isFull && value !== undefined) parts.push(`default ${value.slice(0, MAX_TEXT)}`);
+  if (isFull && comment !== undefined) parts.push(`-- ${comment.replace(/\s+/g, " ").slice(0, MAX_TEXT)}`);
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Whether a text is part of a name, in any case. */
+/** Whether a name contains a text, ignoring case. */
 export const isPart = (text: string, name: string) => name.toLowerCase().includes(text.toLowerCase());
 
-/** How many of the tables fit into an answer, at least one of any. */
+/** How many of the tables fit in an answer; at least one. */
 export const outlineFits = (tables: readonly unknown[], budget: number) => fitting(tables, budget - 300);

@@ -46,7 +46,7 @@ async function all(store: ResultStore, asked: PageRequest, between = () => {}) {
 }
 
 describe("a result store", () => {
-  it("serves the pages of a small result from one read, in the snapshot of the first", async () => {
+  it("serves all pages of a small result from one read and one snapshot", async () => {
     const store = new ResultStore(1_000_000);
     const { rows, reads, read } = source(950);
     const whole = [...rows];
@@ -64,7 +64,7 @@ describe("a result store", () => {
     },
   );
 
-  it("reads a large result window by window", async () => {
+  it("reads a large result in windows", async () => {
     const { rows, reads, read } = source(30_000);
     const { seen } = await all(new ResultStore(600_000), request(read, { maxRows: 10_000 }));
     expect(seen).toEqual(rows);
@@ -72,7 +72,7 @@ describe("a result store", () => {
     expect(reads[0]?.skip).toBe(0);
   });
 
-  it("reads again where nothing is kept, and notices a change before the cursor", async () => {
+  it("reads again if nothing is kept, and detects a change before the cursor", async () => {
     const store = new ResultStore(1_000_000);
     const { rows, reads, read } = source(950);
     expect((await all(store, request(read), () => store.clear())).seen).toEqual(rows);
@@ -85,7 +85,7 @@ describe("a result store", () => {
     await expect(store.page(request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
   });
 
-  it("serves a cursor again, and refuses one of another query", async () => {
+  it("serves a cursor twice, and refuses a cursor of another query", async () => {
     const store = new ResultStore(1_000_000);
     const { reads, read } = source(950);
     const { next_cursor: cursor } = JSON.parse(await store.page(request(read)));
@@ -97,7 +97,7 @@ describe("a result store", () => {
     });
   });
 
-  it("keeps no more than it may, and forgets what was used longest ago", async () => {
+  it("stays within its memory limit, and drops the least recently used result", async () => {
     const store = new ResultStore(110_000);
     const sources = [source(950), source(950), source(950)];
     const cursors: string[] = [];
@@ -112,7 +112,7 @@ describe("a result store", () => {
     expect(reads).toHaveLength(1);
   });
 
-  it("gives one row of any size, and says which rows were cut", async () => {
+  it("returns one row of any size, and reports truncated values", async () => {
     const { rows, read } = source(3, 50_000);
     const store = new ResultStore(1_000_000);
     const { seen, pages } = await all(store, request(read));

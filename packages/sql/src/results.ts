@@ -5,44 +5,44 @@ import { answerText, roomForRows } from "./answer.ts";
 import type { Column } from "./cells.ts";
 import { type Format, ROW_COST } from "./formats.ts";
 
-/** Characters that are read ahead for a first page: a dozen pages, and no load on a database that nobody pages through. */
+/** Characters read ahead with a first page: a dozen pages, so that a result that nobody pages through costs little. */
 const FIRST_AHEAD = 262_144;
-/** How long is read ahead beyond the rows of the page, in milliseconds: a slow statement is not run to its end for nothing. */
+/** Time for reading ahead, in milliseconds: a slow statement is not run to its end for one page. */
 const FIRST_AHEAD_MS = 250;
 const NEXT_AHEAD_MS = 2_000;
-/** A result that nobody asks for is forgotten after this time; it holds memory only. */
+/** An unused result is dropped after this time, in milliseconds; it takes only memory. */
 const KEPT_MS = 300_000;
 
-/** Consecutive rows of a result, written as they will be in an answer. */
+/** Consecutive rows of a result in their final form. */
 export interface ResultWindow {
   readonly columns: readonly Column[];
-  /** One text for each row, by `rowWriter`. */
+  /** The text of each row, from `rowWriter`. */
   readonly pieces: readonly string[];
-  /** Positions of rows in which a value was cut. */
+  /** Positions of rows with truncated values. */
   readonly cuts: ReadonlySet<number>;
-  /** The row before the first one; undefined at the beginning of a result or where there is none. */
+  /** The row before the first one; undefined if there is none. */
   readonly before?: string | undefined;
-  /** Whether the result has rows after these. */
+  /** Whether more rows follow. */
   readonly more: boolean;
   readonly notices?: readonly string[];
 }
 
-/** What is to be read of a result. */
+/** Which part of a result to read. */
 export interface Ahead {
-  /** Rows before the window; the last of them comes back as `before`. */
+  /** Rows to skip; the last one is returned as `before`. */
   readonly skip: number;
-  /** Stop after this many characters, each row counted with `ROW_COST` more. */
+  /** Stop after this many characters, with `ROW_COST` for each row. */
   readonly chars: number;
-  /** Rows that are wanted in any case, and one to know whether there are more. */
+  /** Rows of the page, and one to know whether more follow. */
   readonly rows: number;
-  /** With that many rows, stop after this many milliseconds. */
+  /** Once there are `rows` rows, stop after this many milliseconds. */
   readonly ms: number;
 }
 
 export interface PageRequest {
-  /** The tool's name, which its cursors belong to. */
+  /** The tool's name, for its cursors. */
   readonly list: string;
-  /** Everything that decides what the result is and how it is written. */
+  /** Everything that determines the result and its form. */
   readonly query: unknown;
   readonly cursor: string | undefined;
   readonly format: Format;
@@ -56,27 +56,27 @@ export interface PageRequest {
 
 interface Kept {
   readonly window: ResultWindow;
-  /** Of the window's first row in the result. */
+  /** The position of the window's first row in the result. */
   readonly start: number;
   readonly chars: number;
   readonly timer: NodeJS.Timeout;
 }
 
-/** Position of the next row, a mark of the row before it, and the kept result. */
+/** The position of the next row, a digest of the row before it, and the id of the kept result. */
 const state = z.tuple([z.int().min(1), z.string(), z.string()]);
 
 /**
- * Serves results in pages. A window of rows is read ahead and kept in memory as text, so that no lock, snapshot or
- * connection outlives an answer and a page costs neither a statement nor encoding. Where the window ends or was dropped (time,
- * memory, a restart), the statement runs again from that place, and the row before it must be the same: otherwise it is a
- * `conflict`, so that no row is repeated or left out.
+ * Serves results in pages. Rows are read ahead and kept in memory as text, so that no lock, snapshot or connection outlives
+ * an answer, and a page costs neither a statement nor encoding. At the end of the window, or if it was dropped (by age, for
+ * memory, at a restart), the statement runs again. The row before the cursor must then be the same, otherwise the call is a
+ * `conflict`: no row is repeated or left out.
  */
 export class ResultStore {
   readonly #maxChars: number;
   readonly #kept = new Map<string, Kept>();
   #chars = 0;
 
-  /** @param maxChars of all kept results together. */
+  /** @param maxChars limit for all kept results together */
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
   }
@@ -84,7 +84,7 @@ export class ResultStore {
   /**
    * The page of a cursor, or the first one, as the JSON text of `queryOutput`.
    *
-   * @throws ToolError `invalid` for a cursor of another call, `conflict` where the result changed, and what `read` throws.
+   * @throws ToolError `invalid` for the cursor of another call, `conflict` if the result changed, and what `read` throws
    */
   async page(request: PageRequest): Promise<string> {
     const started = performance.now();
@@ -102,7 +102,7 @@ export class ResultStore {
     let room = Math.min(roomForRows(columns, budget), maxBytes);
     let end = first;
     let isCut = false;
-    // One row of any size is given, so that paging moves on.
+    // At least one row, however large, so that paging advances.
     for (; end < pieces.length && end - first < maxRows; end++) {
       room -= (pieces[end]?.length ?? 0) + 1;
       if (room < 0 && end > first) break;
@@ -145,7 +145,7 @@ export class ResultStore {
       throw new ToolError(
         "conflict",
         "The rows before this cursor have changed, so the next page can't be determined.",
-        { hint: "Leave cursor out to start again; ORDER BY a unique key keeps the order of a result." },
+        { hint: "Omit cursor to start again. ORDER BY a unique key makes the order stable." },
       );
     return { window, start: offset };
   }
@@ -163,7 +163,7 @@ export class ResultStore {
     return id;
   }
 
-  /** Makes it the one that was used last. */
+  /** Marks it as the most recently used. */
   #refresh(id: string): void {
     const kept = this.#kept.get(id);
     if (kept === undefined) return;
@@ -180,7 +180,7 @@ export class ResultStore {
     this.#chars -= kept.chars;
   }
 
-  /** Forgets everything. */
+  /** Drops all kept results. */
   clear(): void {
     for (const id of [...this.#kept.keys()]) this.#forget(id);
   }

@@ -17,7 +17,7 @@ import {
 } from "./index.ts";
 
 describe("cells", () => {
-  it("keep every value exactly, and cut long text without breaking a character", () => {
+  it("keep every value exactly, and truncate long text between characters", () => {
     const cut = { count: 0 };
     const row = [2n ** 63n, 5n, Number.NaN, -0, null, Buffer.from("ab"), { a: 1 }, "é".repeat(50)];
     expect(encodeRow(row, 64, cut)).toEqual([
@@ -48,7 +48,7 @@ describe("formats", () => {
     return JSON.parse(answerText({ columns, pieces, format, elapsedMs: 1.23 }));
   };
 
-  it("keep columns of one name apart, and values in their cells", () => {
+  it("distinguish columns of the same name, and keep values in their cells", () => {
     expect(answer("objects", [1, 2])).toMatchObject({ objects: [{ a: 1, a_2: 2 }] });
     expect(answer("csv", ['x"y', null], ["\r\n", "\\"])).toMatchObject({
       text: 'a,a\n"x""y",\n"\r\n",\\\n',
@@ -74,7 +74,7 @@ describe("formats", () => {
     expect(b).toEqual(a);
   });
 
-  it("say what is missing", () => {
+  it("say what was truncated and how to continue", () => {
     const text = answerText({
       columns,
       pieces: ["[1,2]"],
@@ -103,13 +103,13 @@ describe("CSV", () => {
       records.push(fields);
     return records;
   };
-  it("is read with quotes, line breaks in them and a byte order mark", async () => {
+  it("is read with quotes, quoted line breaks and a byte order mark", async () => {
     expect(await read('\ufeffa,b\r\n"x\ny","1""2"\r\n')).toEqual([
       ["a", "b"],
       ["x\ny", '1"2'],
     ]);
   });
-  it("that is none is told with the line", async () => {
+  it("that is invalid is reported with the line", async () => {
     await expect(read("a,b\n1,2,3\n")).rejects.toThrow(/line 2/);
   });
 });
@@ -153,7 +153,7 @@ describe("statements", () => {
     ["DROP TABLE IF EXISTS a.b", "DROP TABLE a.b"],
     ["DELETE FROM users", undefined],
     ["DROP VIEW v", "DROP VIEW v"],
-    ["ALTER TABLE a DROP COLUMN b", "DROP COLUMN b of a with what is in it"],
+    ["ALTER TABLE a DROP COLUMN b", "DROP COLUMN b of a with its contents"],
     ["ALTER TABLE a ADD b", undefined],
     ["SELECT 'DROP TABLE users'", undefined],
   ])("%s", (sql, what) => {
@@ -180,7 +180,7 @@ describe("statements", () => {
   });
 });
 
-it("what a call asks for is clamped by the options", () => {
+it("a call's limits stay within the options", () => {
   const options = { maxRows: 500, maxBytes: 1, maxCellBytes: 2, queryTimeoutMs: 1_000 };
   expect(limitsOf(options)).toEqual({ rows: 200, bytes: 1, cellBytes: 2, timeoutMs: 1_000 });
   expect(limitsOf(options, { maxRows: 9_999, timeoutMs: 5_000 })).toMatchObject({
@@ -190,7 +190,7 @@ it("what a call asks for is clamped by the options", () => {
 });
 
 describe("asking", () => {
-  it("does nothing without a yes, and asks about the loss only", async () => {
+  it("changes nothing without a confirmation, and asks only about the loss", async () => {
     const losses: string[] = [];
     const attempt = async (agreedLoss: string | undefined) =>
       agreedLoss === "3 rows" ? { done: "gone" } : { loss: "3 rows" };

@@ -2,7 +2,7 @@ export interface Token {
   /** `word`: a keyword or plain name; `name`: a quoted one; `other`: one character of punctuation. */
   readonly kind: "word" | "name" | "text" | "number" | "other";
   readonly text: string;
-  /** Parentheses around it. */
+  /** How many parentheses enclose it. */
   readonly depth: number;
 }
 
@@ -12,8 +12,8 @@ const WORD = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
 const NUMBER = /\d[\w.]*/y;
 
 /**
- * The tokens of a text of SQLite's SQL without comments. It knows quotes of both kinds, `[x]` and backticks. A quote that
- * is not closed runs to the end.
+ * The tokens of SQLite SQL without comments. Supports both kinds of quotes, `[x]` and backticks. An unclosed quote extends
+ * to the end.
  */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
@@ -65,7 +65,7 @@ export function tokenize(sql: string): Token[] {
   return tokens;
 }
 
-/** The quoted text that begins at `start`, with its quotes. */
+/** The quoted text at `start`, including the quotes. */
 function quoted(sql: string, start: number, quote: string): string {
   let end = sql.indexOf(quote, start + 1);
   while (end >= 0 && sql.charAt(end + 1) === quote) end = sql.indexOf(quote, end + 2);

@@ -20,7 +20,7 @@ async function read(text: string) {
   }
 }
 
-it("reads DBHub's form and both of Google's as the same", async () => {
+it("reads DBHub's format and both of Google's with the same result", async () => {
   const parameters = [{ name: "n", type: "integer", description: "A number", default: 2 }];
   const tool = { description: "A tool of this test.", statement: "SELECT ?", parameters };
   const forms = [
@@ -36,7 +36,7 @@ it("reads DBHub's form and both of Google's as the same", async () => {
   }
 });
 
-it("expands no alias and takes no huge file", async () => {
+it("refuses aliases and huge files", async () => {
   const bomb = `a: &a [x]\n${["b", "c", "d"].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${"abc"[at]}`).join(", ")}]`).join("\n")}\ntools: *d\n`;
   await expect(read(bomb)).rejects.toThrow(/it has aliases/);
   await expect(read(`tools: []\n# ${"x".repeat(1_100_000)}`)).rejects.toThrow(/larger than 1 MiB/);

@@ -33,33 +33,33 @@ const entry = z.strictObject({
 });
 
 type Parameter = z.output<typeof parameter>;
-/** A tool of a file. */
+/** A tool from a file. */
 export interface FileTool extends Omit<z.output<typeof entry>, "title" | "parameters"> {
   readonly title: string;
-  /** The names of its parameters in order. */
+  /** The names of its parameters, in order. */
   readonly names: readonly string[];
   readonly input: z.ZodObject;
-  /** Values for the statement, in the order of its parameters; null for what was left out. */
+  /** The values of its parameters, in order; null for omitted ones. */
   values(input: Readonly<Record<string, unknown>>): unknown[];
 }
 
-/** What a server knows and the file must fit. */
+/** What the server requires of the file. */
 export interface ToolsFileRules {
   /** The server's own tools, with their aliases. */
   readonly taken: readonly string[];
   /** Names of databases. */
   readonly sources: readonly string[];
-  /** What Google's toolbox calls tools of this database: `sqlite-sql`. */
+  /** The kind of tool in Google's toolbox: `sqlite-sql`. */
   readonly kind: string;
-  /** @throws ToolError for a statement that may not run, or whose placeholders do not fit the parameters */
+  /** @throws ToolError for a statement that is not allowed, or whose placeholders don't match the parameters */
   check(tool: FileTool): Promise<void>;
 }
 
 /**
- * Reads tools from a YAML or JSON file, in the form of DBHub's custom tools (`tools` is a list) or of Google's MCP Toolbox
- * (`tools` maps names to tools, or each document is one with `kind: tools`).
+ * Reads tools from a YAML or JSON file in the format of DBHub's custom tools (`tools` is a list) or of Google's MCP Toolbox
+ * (`tools` maps names to tools, or each document is a tool with `kind: tools`).
  *
- * @throws ToolError `invalid` with file, line and key of the first mistake
+ * @throws ToolError `invalid` with the file, line and key of the first mistake
  */
 export async function readToolsFile(path: string, rules: ToolsFileRules): Promise<FileTool[]> {
   const tools: FileTool[] = [];
@@ -89,7 +89,7 @@ export async function readToolsFile(path: string, rules: ToolsFileRules): Promis
 type Key = readonly PropertyKey[];
 type Place = (key: Key) => number | undefined;
 
-/** The tools of a file as they are written, with the lines of their keys. */
+/** The entries of a file with the lines of their keys. */
 async function entriesOf(path: string): Promise<{ value: unknown; place: Place }[]> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw new ToolError("not_found", `The tools file ${oneLine(path)} can't be read.`, {
@@ -105,7 +105,7 @@ async function entriesOf(path: string): Promise<{ value: unknown; place: Place }
     const [error] = document.errors;
     if (error !== undefined) throw wrong(path, lines.linePos(error.pos[0]).line, [], error.message);
     const value = withoutAliases(document, () =>
-      wrong(path, undefined, [], "it has aliases (*name), which are not taken."),
+      wrong(path, undefined, [], "it has aliases (*name), which are not supported."),
     );
     const at =
       (before: Key): Place =>
@@ -121,16 +121,11 @@ async function entriesOf(path: string): Promise<{ value: unknown; place: Place }
         value: { name, ...Object(one) },
         place: at(["tools", name]),
       }));
-    throw wrong(
-      path,
-      at([])([Object.keys(value)[0] ?? ""]),
-      [],
-      "it has no tools: write tools: and a list of them.",
-    );
+    throw wrong(path, at([])([Object.keys(value)[0] ?? ""]), [], "it has no tools: add tools: with a list.");
   });
 }
 
-/** An alias can stand for much more than it is long. */
+/** Rejects aliases: a short file with aliases can expand to a huge value. */
 function withoutAliases(document: Document, fail: () => ToolError): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 });
@@ -139,7 +134,7 @@ function withoutAliases(document: Document, fail: () => ToolError): unknown {
   }
 }
 
-/** The line of a key, or of the nearest one around it. */
+/** The line of a key, or of the nearest key that encloses it. */
 function lineOf(document: Document, lines: LineCounter, path: Key): number | undefined {
   for (let length = path.length; length >= 0; length--) {
     const parent = document.getIn(path.slice(0, -1), true);
@@ -155,7 +150,7 @@ function lineOf(document: Document, lines: LineCounter, path: Key): number | und
   return undefined;
 }
 
-/** Both forms as one: Google writes allowedValues, DBHub allowed_values. */
+/** Both formats in one form: Google has allowedValues, DBHub allowed_values. */
 function normal(value: unknown, kind: string): unknown {
   if (!isObject(value)) return value;
   const { kind: written, type, parameters, ...rest }: Record<string, unknown> = Object(value);
@@ -163,7 +158,7 @@ function normal(value: unknown, kind: string): unknown {
   const marks = [written, type].filter((one) => one !== undefined && one !== "tools");
   return {
     ...renamed,
-    // What is wrong with them is reported as an unknown key.
+    // A wrong one is kept, and reported as an unknown key.
     ...(marks.every((one) => one === kind) ? {} : { kind: marks[0] }),
     ...(parameters === undefined
       ? {}
@@ -245,7 +240,7 @@ function mistake(path: string, place: Place, issue: z.core.$ZodIssue | undefined
       path,
       place([...key, unknown]),
       [...key, unknown],
-      `this key is unknown; there are ${known.join(", ")}.`,
+      `unknown key; the keys are ${known.join(", ")}.`,
     );
   }
   const problem = issue?.input === undefined ? "it is missing." : `${issue.message}.`;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Task, World } from "@refmcp/core/testing";
 import Sqlite from "better-sqlite3";
 
-/** One value of the world's database, read without the server. */
+/** One value from the world's database, read without the server. */
 function oneValue(world: World, sql: string): unknown {
   const database = new Sqlite(world.args[1] ?? "", { readonly: true });
   try {
@@ -19,7 +19,7 @@ const folderOf = (world: World) => dirname(world.args[1] ?? "");
 const firstCell = (text: string): string => String(JSON.parse(text).rows[0][0]);
 const WRITE = ["--allow-write", "--allow-ddl"];
 
-/** A question that one value answers. */
+/** A question whose answer is one value. */
 const question = (name: string, prompt: string, query: string, right: string, table = "users"): Task => ({
   name,
   prompt,

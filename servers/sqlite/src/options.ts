@@ -17,7 +17,7 @@ export const options = defineOptions({
     named: "unique",
     valueName: "NAME=FILE",
     heading: "Databases",
-    description: "A further database under a name, which tools take as database.",
+    description: "Another database with a name, for the tools' database argument.",
   },
   allowWrite: {
     type: "flag",
@@ -38,19 +38,19 @@ export const options = defineOptions({
     default: 512,
     valueName: "MB",
     heading: "Limits",
-    description: "Memory of one query's process; it is stopped beyond.",
+    description: "Memory limit of one query's process, which is stopped if it exceeds it.",
   },
   ...toolsFileOption,
   ...limitOptions,
 });
 
-/** Options that take no value. */
+/** Options without a value. */
 const FLAGS = /^--(no-)?(allow-write|allow-ddl|read-only|http|print-config)$/;
 const DATABASE_FILE = /^(?!-).+\.(db|db3|sqlite|sqlite3)$/i;
 
 /**
- * The command line as the option table reads it: a database file without a flag is `--db-path`, and a `sqlite:` URL, as
- * other programs write it, is the path in it.
+ * The command line in the form of the option table: a database file without a flag becomes `--db-path`, and a `sqlite:` URL,
+ * as used by other programs, becomes its path.
  */
 export function normalArguments(argv: readonly string[]): string[] {
   return argv.flatMap((argument, index) => {
@@ -63,12 +63,12 @@ export function normalArguments(argv: readonly string[]): string[] {
   });
 }
 
-/** SQLAlchemy writes `sqlite:///relative` and `sqlite:////absolute`, others `sqlite:///absolute`. */
+/** `sqlite:///relative` and `sqlite:////absolute` in SQLAlchemy, `sqlite:///absolute` elsewhere. */
 function pathOf(rest: string): string {
   const path = decodeURIComponent(rest.replace(/\?.*$/s, ""));
   if (path.startsWith("//")) return path.slice(1);
   if (/^\/[a-z]:[\\/]/i.test(path)) return path.slice(1);
   if (!path.startsWith("/") || existsSync(path)) return path;
-  // No database is made in the root directory.
+  // Nobody means a database in the root directory.
   return dirname(path) === "/" || !existsSync(dirname(path)) ? path.slice(1) : path;
 }

@@ -5,8 +5,8 @@ import { type Question, query } from "../src/database/reading/query.ts";
 import { runChanges } from "../src/database/writing/write.ts";
 import { type Lab, lab } from "./lab.ts";
 
-/** Labs for one test each, removed after it. */
-export function rooms(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
+/** Labs that are removed after each test. */
+export function labs(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
   const open: Lab[] = [];
   afterEach(async () => {
     for (const one of open.splice(0)) await one.dispose();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { describeTable } from "../src/database/reading/describe.ts";
-import { ask, change, ENDLESS, rooms } from "./asking.ts";
+import { ask, change, ENDLESS, labs } from "./asking.ts";
 
-const enter = rooms();
+const enter = labs();
 
 describe("limits", () => {
   it("kill an endless query while other calls go on", async () => {
@@ -14,7 +14,7 @@ describe("limits", () => {
     expect((await ask(here, "SELECT 2")).rows).toEqual([[2]]);
   });
 
-  it("stop a cancelled query, and one that waits for its turn", async () => {
+  it("stop a cancelled query, running or waiting", async () => {
     const here = await enter();
     const calls = [1, 2, 3, 4].map(() => {
       const controller = new AbortController();
@@ -31,7 +31,7 @@ describe("limits", () => {
     "SELECT randomblob(500000000)",
     "SELECT printf('%.*c', 500000000, 'x')",
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 900) SELECT group_concat(hex(zeroblob(500000))) FROM t",
-  ])("stop what eats memory: %s", async (sql) => {
+  ])("stop a query that takes too much memory: %s", async (sql) => {
     const here = await enter({ memory: 250 });
     await expect(ask(here, sql)).rejects.toMatchObject({
       kind: "too_large",
@@ -39,7 +39,7 @@ describe("limits", () => {
     expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
   });
 
-  it("of the server bound what a call asks for", async () => {
+  it("of the server apply to every call", async () => {
     const here = await enter({ timeoutMs: 500, limits: { maxRows: 50 } });
     await expect(ask(here, ENDLESS, { timeoutMs: 3_600_000 })).rejects.toMatchObject({
       kind: "timeout",
@@ -51,7 +51,7 @@ describe("limits", () => {
 
   const MANY = `CREATE TABLE many AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 100000)
     SELECT n, CASE WHEN n % 1000 = 0 THEN hex(zeroblob(300)) ELSE 'line' END AS x FROM t;`;
-  /** Each alone, the others as wide as they can be: what stops the page is told, and the pages join. */
+  /** Each limit alone: the answer names the limit that ended the page, and the pages are contiguous. */
   const WIDE = { maxRows: 10_000, maxBytes: 67_108_864, maxCellBytes: 65_536 };
   it.each([
     ["rows", { ...WIDE, maxRows: 9_000 }, 10_000_000],
@@ -77,7 +77,7 @@ describe("limits", () => {
     },
   );
 
-  it("of a slow statement come without waiting for its end", async () => {
+  it("of a slow statement come before it ends", async () => {
     const here = await enter({ timeoutMs: 8_000 });
     const slow =
       "(WITH RECURSIVE c(i) AS (SELECT n UNION ALL SELECT i + 1 FROM c WHERE i < n + 20000) SELECT max(i) FROM c)";
@@ -89,7 +89,7 @@ describe("limits", () => {
     expect(next.next_cursor).toBeDefined();
   });
 
-  it("come from the state of the first page, or a changed row before the cursor is reported", async () => {
+  it("come from one snapshot, or report a changed row before the cursor", async () => {
     const here = await enter();
     const sql = "SELECT id, name FROM users ORDER BY id";
     const page = await ask(here, sql, { maxRows: 1 });
@@ -102,7 +102,7 @@ describe("limits", () => {
 });
 
 describe("names", () => {
-  it("with quotes, semicolons and line breaks are names only; near ones are offered", async () => {
+  it("with quotes, semicolons and line breaks stay names; similar names are suggested", async () => {
     const here = await enter({ sql: `CREATE TABLE "a""b; DROP TABLE users\n--" (x);` });
     const { signal } = new AbortController();
     const describe = (name: string) => describeTable({ databases: here.databases, signal }, name, 20_000);

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { rooms } from "./asking.ts";
+import { labs } from "./asking.ts";
 import { talk } from "./session.ts";
 
-const enter = rooms();
+const enter = labs();
 
-it("draws the rows of an answer as a PNG, in addition to them", async () => {
+it("adds a PNG of the rows to the answer", async () => {
   const { file } = await enter();
   const { connected, call, close } = await talk(["--db-path", file]);
   const query =
@@ -29,7 +29,7 @@ it("draws the rows of an answer as a PNG, in addition to them", async () => {
   for (const [given, message] of [
     [{ query: "SELECT name FROM users", format: "chart" }, /No column has numbers/],
     [{ query, format: "chart", chart: { x: "nam" } }, /no column "nam" to draw.*name, total/s],
-    [{ query, chart: { type: "bar" } }, /chart does not go with format "rows"/],
+    [{ query, chart: { type: "bar" } }, /chart can't be combined with format "rows"/],
   ] as const)
     expect((await call("read_query", given)).text).toMatch(message);
   await close();

@@ -1,10 +1,10 @@
 import type { Era } from "@refmcp/core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { ask, change, rooms } from "./asking.ts";
+import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
-const enter = rooms();
+const enter = labs();
 let here: Lab;
 let args: readonly string[];
 beforeEach(async () => {
@@ -27,7 +27,7 @@ const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, 
 ];
 
 describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
-  it("is refused where nobody can be asked, with the loss and the option; nothing is changed", async () => {
+  it("is refused if nobody can be asked, naming the loss and the option; nothing is changed", async () => {
     const server = await talk(args, { era });
     for (const [tool, given, loss] of LOSSES) {
       const { text, isError } = await server.call(tool, given);
@@ -39,7 +39,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     await server.close();
   });
 
-  it("is refused by a user who declines, cancels or does not tick", async () => {
+  it("is refused if the user declines, cancels or does not tick the box", async () => {
     for (const answer of [
       { action: "decline" },
       { action: "cancel" },
@@ -60,7 +60,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     }
   });
 
-  it("happens after the user confirmed, exactly as asked; without a lock while the user thinks", async () => {
+  it("happens exactly as confirmed, without a lock while the user decides", async () => {
     const asked: string[] = [];
     const server = await talk(args, {
       era,
@@ -79,7 +79,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     await server.close();
   });
 
-  it("is asked again, or is a conflict, where it changed while the user was thinking", async () => {
+  it("is asked about again, or is a conflict, if it changed while the user decided", async () => {
     let count = 0;
     const server = await talk(args, {
       era,
@@ -94,7 +94,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     await server.close();
   });
 
-  it("needs no question in a dry run, where nothing is lost, and with --confirm never", async () => {
+  it("needs no confirmation in a dry run, if nothing is lost, or with --confirm never", async () => {
     const server = await talk(args, { era });
     expect(await server.data("write_query", { query: "DROP TABLE orders", dry_run: true })).toMatchObject({
       committed: false,
@@ -113,7 +113,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
   });
 });
 
-it("tools that write exist only with the options", async () => {
+it("writing tools exist only with their options", async () => {
   const names = async (...more: string[]) => {
     const server = await talk(["--db-path", here.file, ...more]);
     const { tools } = await server.connected.client.listTools();

@@ -6,14 +6,14 @@ import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isReading, openReading, openWriting } from "../src/database/connection/handle.ts";
 import { passReading, passWriting } from "../src/database/gate/gate.ts";
-import { ask, rooms } from "./asking.ts";
+import { ask, labs } from "./asking.ts";
 import { type Lab, lab } from "./lab.ts";
 
 /**
- * What a reading call must not do, and which of its four defences refuses it when it is the only one left: the `gate`
- * looks at the text, `reading` at what SQLite says of the prepared statement, `readonly` is the file handle, `query` is
- * PRAGMA query_only. None holds alone everywhere: ATTACH passes query_only and VACUUM INTO a read-only handle, a
- * PRAGMA may pass for reading. Whatever writes is refused by the gates and, without them, by the handle's two together.
+ * What a reading call must not do, and which of its four defenses refuse it alone: `gate` checks the text, `reading` is
+ * SQLite's report on the prepared statement, `readonly` is the file handle, `query` is PRAGMA query_only. Each has gaps:
+ * ATTACH passes query_only, VACUUM INTO passes a read-only handle, and some PRAGMAs count as read-only. Every write is
+ * refused by the first two, and without them by the last two together.
  */
 const ATTACKS: readonly (readonly [sql: string, alone: string])[] = [
   ["SELECT 1; DROP TABLE users", "gate reading readonly query"],
@@ -61,7 +61,7 @@ let folder: string;
 const old = process.cwd();
 beforeAll(async () => {
   here = await lab();
-  // Relative names of the attacks must not land in the repository where a defence is taken out.
+  // Without a defense, files with relative names must not end up in the repository.
   folder = mkdtempSync(join(tmpdir(), "refmcp-defence-"));
   process.chdir(folder);
 });
@@ -71,11 +71,11 @@ afterAll(async () => {
   await here.dispose();
 });
 
-/** The database, and what else is there. */
+/** The contents of the database and the names in the folder. */
 const state = () =>
   `${createHash("sha256").update(readFileSync(here.file)).digest("hex")} ${readdirSync(folder)}`;
 
-/** Whether one defence refuses a statement when it is the only one. What a handle lets run is really run. */
+/** Whether a defense alone refuses a statement. What it lets pass is actually run. */
 function refuses(defence: Defence, sql: string): boolean {
   if (defence === "gate") {
     try {
@@ -96,7 +96,7 @@ function refuses(defence: Defence, sql: string): boolean {
     if (defence === "reading") return !isReading(statement);
     if (statement.reader) statement.all();
     else statement.run();
-    // Nothing was locked by a BEGIN that passed.
+    // A BEGIN that passed must not have locked anything.
     return sql.startsWith("BEGIN") ? !handle.inTransaction : false;
   } catch {
     return true;
@@ -107,7 +107,7 @@ function refuses(defence: Defence, sql: string): boolean {
 }
 
 describe("a reading statement", () => {
-  it.each(ATTACKS)("%j is refused by all defences together, and by each of: %s", async (sql, alone) => {
+  it.each(ATTACKS)("%j is refused by all defenses together, and by each of: %s", async (sql, alone) => {
     const before = state();
     await expect(ask(here, sql)).rejects.toMatchObject({
       kind: expect.stringMatching(/denied|invalid|not_found/),
@@ -117,7 +117,7 @@ describe("a reading statement", () => {
     expect(holding).toEqual(expect.arrayContaining(alone.split(" ")));
   });
 
-  it("does not reach other files or code, whichever gate is left out", async () => {
+  it("can't reach other files or code, whichever defense is removed", async () => {
     for (const sql of [
       "SELECT load_extension('/tmp/x.so')",
       "SELECT readfile('/etc/passwd')",
@@ -136,7 +136,7 @@ describe("a reading statement", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("that only reports passes every defence", async () => {
+  it("that only reports something passes every defense", async () => {
     for (const sql of [
       "SELECT 1",
       "VALUES (1)",
@@ -150,9 +150,9 @@ describe("a reading statement", () => {
 });
 
 describe("a changing statement", () => {
-  const enter = rooms();
+  const enter = labs();
 
-  it("cannot reach another file, end the transaction or set anything: refused by its text", () => {
+  it("can't reach another file, end the transaction or change a setting: refused by its text", () => {
     for (const sql of [
       "ATTACH 'x' AS x",
       "DETACH main",
@@ -171,7 +171,7 @@ describe("a changing statement", () => {
       expect(() => passWriting(sql, false), sql).toThrow(/schema/);
   });
 
-  it("cannot change the schema's own tables or the shadow tables of others: SQLite's defensive mode", async () => {
+  it("can't change sqlite_schema or shadow tables: SQLite's defensive mode", async () => {
     const { place } = await enter({
       sql: "CREATE VIRTUAL TABLE words USING fts5(body); INSERT INTO words VALUES ('here'); CREATE VIRTUAL TABLE boxes USING rtree(id, a, b);",
     });
@@ -187,7 +187,7 @@ describe("a changing statement", () => {
     handle.close();
   });
 
-  it("cannot run a function by the schema of a file that somebody else made", async () => {
+  it("can't run a function through the schema of an untrusted file", async () => {
     const { file, place } = await enter();
     const maker = new Sqlite(file);
     maker.function("harm", () => 1);

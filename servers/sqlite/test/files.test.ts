@@ -17,11 +17,11 @@ import { describeTable } from "../src/database/reading/describe.ts";
 import { databaseInfo } from "../src/database/reading/info.ts";
 import { listTables } from "../src/database/reading/tables.ts";
 import { exportRows } from "../src/database/transfer/transfer.ts";
-import { ask, change, rooms } from "./asking.ts";
+import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
-const enter = rooms();
+const enter = labs();
 const { signal } = new AbortController();
 const digest = async (file: string) =>
   createHash("sha256")
@@ -39,7 +39,7 @@ const exported = (here: Lab, path: string) =>
   });
 
 describe("paths", () => {
-  it("outside of the allowed directories are refused, through links too", async () => {
+  it("outside the allowed directories are refused, also through symlinks", async () => {
     const here = await enter();
     const other = await enter();
     await symlink(other.file, join(here.folder, "link.db"));
@@ -63,7 +63,7 @@ describe("paths", () => {
     expect((await readdir(here.folder)).sort()).toEqual(["away", "link.db", "shop.db"]);
   });
 
-  it("of SQLite's own files may not be links, which it would follow", async () => {
+  it("of SQLite's own files may not be symlinks, which SQLite would follow", async () => {
     const here = await enter();
     const victim = join(here.folder, "victim");
     await writeFile(victim, "precious");
@@ -78,7 +78,7 @@ describe("paths", () => {
     }
   });
 
-  it("of SQLite's own files are not written by an export: a journal would be played back", async () => {
+  it("of SQLite's own files can't be exported to: SQLite would roll back a journal", async () => {
     const here = await enter();
     for (const path of ["shop.db-journal", "shop.db-wal", "other.db-SHM"])
       await expect(exported(here, path), path).rejects.toMatchObject({ kind: "denied" });
@@ -86,7 +86,7 @@ describe("paths", () => {
     expect(await readdir(here.folder)).toEqual(["shop.db"]);
   });
 
-  it("that are directories or empty get an answer", async () => {
+  it("of directories, empty and missing files are handled", async () => {
     const here = await enter();
     await mkdir(join(here.folder, "folder.db"));
     await writeFile(join(here.folder, "empty.db"), "");
@@ -108,13 +108,13 @@ describe("paths", () => {
 
 describe("a damaged file", () => {
   it.each(["text", "noise", "encrypted"])(
-    "that is not a database (%s) is named, and stays as it is",
+    "that is not a database (%s) is named, and stays unchanged",
     async (kind) => {
       const here = await enter();
       const file = join(here.folder, "bad.db");
       const bytes = Buffer.alloc(8_192);
       for (let at = 0; at < bytes.length; at++) bytes[at] = (at * 7_919 + (at >> 3) * 104_729) & 255;
-      // An encrypted database has its header's plain bytes 16 to 23 at most; the rest looks like noise.
+      // Of an encrypted database at most bytes 16 to 23 of the header are plain; the rest looks like noise.
       if (kind === "encrypted") (await readFile(here.file)).copy(bytes, 16, 16, 24);
       await writeFile(file, kind === "text" ? "no database at all, only text ".repeat(300) : bytes);
       const before = await digest(file);
@@ -129,7 +129,7 @@ describe("a damaged file", () => {
     },
   );
 
-  it("with torn pages is recognized, and does not end the server", async () => {
+  it("with torn pages is reported, and does not end the server", async () => {
     const here = await enter({
       sql: "CREATE TABLE many AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 20000) SELECT n, hex(randomblob(20)) AS x FROM t; CREATE INDEX many_n ON many (n);",
     });
@@ -154,7 +154,7 @@ describe("a damaged file", () => {
     expect((await ask(here, "SELECT count(*) FROM users", { database: "whole.db" })).rows).toEqual([[3]]);
   });
 
-  it("whose schema names what is not there is read as far as it goes", async () => {
+  it("whose schema refers to missing functions and modules is read as far as possible", async () => {
     const here = await enter();
     const maker = new Sqlite(here.file);
     maker.exec(
@@ -183,7 +183,7 @@ describe("a damaged file", () => {
 });
 
 describe("other processes", () => {
-  it("that hold the lock make a call wait two seconds and say so", async () => {
+  it("that hold the lock make a call wait two seconds, then fail with the reason", async () => {
     const here = await enter();
     const holder = new Sqlite(here.file);
     holder.exec("BEGIN EXCLUSIVE");
@@ -195,14 +195,14 @@ describe("other processes", () => {
     holder.exec("ROLLBACK");
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
     holder.exec("BEGIN IMMEDIATE; INSERT INTO users VALUES (8, 'x', 'y')");
-    // Readers go on beside a writer that has not committed.
+    // A writer that has not committed does not block readers.
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
     holder.exec("COMMIT");
     holder.close();
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
   });
 
-  it("in WAL mode are seen with what is not yet in the main file", async () => {
+  it("in WAL mode are visible before a checkpoint", async () => {
     const here = await enter();
     const writer = new Sqlite(here.file);
     writer.pragma("journal_mode=WAL");
@@ -216,7 +216,7 @@ describe("other processes", () => {
     writer.close();
   });
 
-  it("may replace the file: the next call reads the new one", async () => {
+  it("may replace the file: the next call reads the new file", async () => {
     const here = await enter();
     const other = await enter({ sql: "INSERT INTO users VALUES (4, 'New', 'Leeds');" });
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);

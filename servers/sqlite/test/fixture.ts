@@ -8,7 +8,7 @@ const SECRET = "hunter2-planted-secret";
 const CROWD = `CREATE TABLE crowd AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 20000)
 SELECT n, 'reader number ' || n || ' of the long list' AS name FROM t;`;
 
-/** A small shop in a database of its own. */
+/** A small shop in a separate database. */
 export async function world(): Promise<World> {
   const { folder, file, databases, dispose } = await lab({ sql: CROWD });
   databases.close();

@@ -13,7 +13,7 @@ INSERT INTO users VALUES (1, 'Ada', 'London'), (2, 'Mary', 'Edinburgh'), (3, 'Ch
 INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 20), (3, 3, 7.25);
 CREATE INDEX orders_user ON orders (user_id);`;
 
-/** A folder with a small real database, and the domain opened on it. */
+/** A folder with a small real database, opened with the server's own code. */
 export async function lab(
   options: {
     allowDdl?: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ask, change, rooms } from "./asking.ts";
+import { ask, change, labs } from "./asking.ts";
 
-const enter = rooms();
+const enter = labs();
 const SCHEMA = `
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2500) INSERT INTO people SELECT n, 'p' || n FROM t;
@@ -13,7 +13,7 @@ INSERT INTO settings VALUES ('a', 1), ('b', 2);
 CREATE TABLE log (x);
 CREATE TRIGGER purge AFTER INSERT ON log WHEN new.x = 'purge' BEGIN DELETE FROM people WHERE id > 100; END;`;
 
-/** Statements that lose something, and what the user must read of it. */
+/** Statements that lose data, and what the user is shown. */
 const LOSSES: readonly (readonly [sql: string | readonly string[], loss: RegExp])[] = [
   ["DELETE FROM pets", /DELETE of every row of pets \(20 rows\)/],
   ["DELETE FROM pets WHERE true", /DELETE of every row of pets \(20 rows\)/],
@@ -30,7 +30,7 @@ const LOSSES: readonly (readonly [sql: string | readonly string[], loss: RegExp]
   ],
   ["DROP TABLE people", /DROP TABLE people \(2,500 rows; 20 rows by cascades and triggers\)/],
   ['DROP TABLE main."pets"', /DROP TABLE main\."pets" \(20 rows\)/],
-  ["ALTER TABLE pets DROP COLUMN owner", /DROP COLUMN owner of pets with what is in it \(20 rows\)/],
+  ["ALTER TABLE pets DROP COLUMN owner", /DROP COLUMN owner of pets with its contents \(20 rows\)/],
   ["INSERT OR REPLACE INTO pets SELECT id, NULL FROM pets", /replacement of every row of pets \(20 rows\)/],
   ["REPLACE INTO pets SELECT id, NULL FROM pets", /replacement of every row of pets \(20 rows\)/],
   [
@@ -81,7 +81,7 @@ describe("what a change loses", () => {
     }
   });
 
-  it("needs no confirmation where nothing is lost, nor in a dry run, which reports it", async () => {
+  it("needs no confirmation if nothing is lost, or in a dry run, which reports it", async () => {
     const here = await enter({ allowDdl: true, sql: SCHEMA });
     const confirm = async (loss: string) => {
       throw new Error(`asked: ${loss}`);
@@ -94,7 +94,7 @@ describe("what a change loses", () => {
       expect(await change(here, sql, { confirm }), String(sql)).toMatchObject({ committed: true });
   });
 
-  it("is not a view or an index, whose definition comes back instead", async () => {
+  it("does not include views and indexes, whose definitions are returned instead", async () => {
     const here = await enter({ allowDdl: true, sql: `${SCHEMA} CREATE INDEX "pets owner" ON pets (owner);` });
     const confirm = async (loss: string) => {
       throw new Error(`asked: ${loss}`);
@@ -113,7 +113,7 @@ describe("what a change loses", () => {
     expect(await schema()).toEqual(before);
   });
 
-  it("is a conflict where it became another while the user was asked", async () => {
+  it("is a conflict if it changed while the user was asked", async () => {
     const here = await enter({ allowDdl: true });
     const confirm = async () => void (await change(here, "INSERT INTO orders VALUES (9, 1, 1)"));
     await expect(change(here, "DROP TABLE orders", { confirm })).rejects.toMatchObject({ kind: "conflict" });
@@ -122,7 +122,7 @@ describe("what a change loses", () => {
 });
 
 describe("a transaction", () => {
-  it("is all or nothing, whatever ends it", async () => {
+  it("is all or nothing, however it ends", async () => {
     const here = await enter({
       allowDdl: true,
       sql: `CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1);
@@ -144,7 +144,7 @@ describe("a transaction", () => {
       expect((await ask(here, "SELECT group_concat(x) FROM t")).rows, sql).toEqual([["1"]]);
       expect((await ask(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).rows).toEqual([]);
     }
-    // A deferred key is checked at the end.
+    // A deferred foreign key is checked at commit.
     await change(here, "CREATE TABLE child (p REFERENCES t (x) DEFERRABLE INITIALLY DEFERRED)");
     await change(here, ["INSERT INTO child VALUES (5)", "INSERT INTO t VALUES (5)"]);
     await expect(change(here, ["INSERT INTO child VALUES (6)"])).rejects.toThrow(/FOREIGN KEY/);

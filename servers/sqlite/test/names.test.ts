@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { rooms } from "./asking.ts";
+import { labs } from "./asking.ts";
 import { talk } from "./session.ts";
 
-const enter = rooms();
+const enter = labs();
 
-it("takes the PostgreSQL server's names of arguments, and older ones", async () => {
+it("accepts the PostgreSQL server's argument names, and former names", async () => {
   const { file } = await enter();
   const server = await talk(["--db-path", file, "--allow-write"]);
   const sql = "SELECT name FROM users WHERE id = 1";

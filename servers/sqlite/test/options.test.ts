@@ -39,7 +39,7 @@ it.each([
   expect(normalArguments(given)).toEqual(expected);
 });
 
-it("the server opens a file that is named without a flag", async () => {
+it("the server opens a database file given without a flag", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-args-"));
   new Sqlite(join(folder, "x.db")).exec("CREATE TABLE t (x)").close();
   const server = await connectStdio(fileURLToPath(new URL("../dist/bin.js", import.meta.url)), {

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
-import { rooms } from "./asking.ts";
+import { labs } from "./asking.ts";
 import { talk } from "./session.ts";
 
-const enter = rooms();
+const enter = labs();
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 
-/** A lab and a way to start a server with a tools file. */
+/** A lab with a tools file, and its arguments for a server. */
 async function withFile(text: string, name = "tools.yaml") {
   const here = await enter();
   const path = join(here.folder, name);
@@ -23,7 +23,7 @@ async function withFile(text: string, name = "tools.yaml") {
   return { ...here, args, refusal };
 }
 
-// The form of DBHub's custom tools.
+// The format of DBHub's custom tools.
 const LIST = `
 tools:
   - name: users_in_city
@@ -40,7 +40,7 @@ tools:
       - { name: ids, type: array, description: Their ids, items: { type: integer } }
       - { name: city, type: string, description: Their city, required: false }
 `;
-// The forms of Google's MCP Toolbox.
+// The formats of Google's MCP Toolbox.
 const MAP = `{"tools": {"count_users": {"kind": "sqlite-sql", "description": "Count all users there are.", "statement": "SELECT count(*) AS n FROM users"}}}`;
 const DOCUMENTS = `kind: tools
 name: count_users
@@ -82,7 +82,7 @@ describe("--tools-file", () => {
     expect(await rows("users_in_city", { city: "London", limit: 1 })).toEqual([["Ada"]]);
     expect(await rows("users_by_id", { ids: [1, 2] })).toEqual([["Ada"], ["Mary"]]);
     expect(await rows("users_by_id", { ids: [1, 2], city: "Edinburgh" })).toEqual([["Mary"]]);
-    // A value stays a value.
+    // Values are bound, never part of the SQL.
     expect(await rows("users_by_id", { ids: [1], city: "x' OR '1'='1" })).toEqual([]);
     for (const given of [{ city: "Rome" }, { city: "London", limit: 99 }, {}])
       expect(await rows("users_in_city", given)).toEqual([
@@ -91,7 +91,7 @@ describe("--tools-file", () => {
     await close();
   });
 
-  it("takes a map of tools in JSON, and YAML documents", async () => {
+  it("accepts a map of tools in JSON, and YAML documents", async () => {
     for (const [text, more] of [
       [MAP, []],
       [DOCUMENTS, ["--allow-write"]],
@@ -108,7 +108,7 @@ describe("--tools-file", () => {
     }
   });
 
-  it("runs no changing statement without --allow-write, however it is written", async () => {
+  it("runs no changing statement without --allow-write, in any form", async () => {
     for (const statement of [
       "DELETE FROM users",
       "WITH x AS (SELECT 1) DELETE FROM users",
@@ -123,7 +123,7 @@ describe("--tools-file", () => {
       const { args, refusal } = await withFile(file, "tools.json");
       const said = await refusal();
       if (!said.startsWith("--tools-file")) {
-        // Its text reads; SQLite itself says no.
+        // The text passes as reading, but SQLite refuses it.
         const server = await talk(args);
         expect(await server.call("innocent"), statement).toMatchObject({ isError: true });
         await server.close();
@@ -146,17 +146,17 @@ describe("--tools-file", () => {
     expect(await lossy.refusal("--allow-write", "--read-only", "--tools", "wipe")).toBe("offered: 0");
   });
 
-  it("ends with the file, line and key of a mistake", async () => {
+  it("reports the file, line and key of a mistake", async () => {
     const tool = (lines: string) =>
       `# tools\ntools:\n  - name: one\n    description: The first of all.\n${lines}`;
     const cases: [string, RegExp][] = [
       [
         tool("    statement: DELETE FROM users\n"),
-        /line 5, statement: one: the statement does not only read.*--allow-write/,
+        /line 5, statement: one: the statement is not read-only.*--allow-write/,
       ],
       [
         tool("    statment: SELECT 1\n"),
-        /line 3, tools|statement: it is missing|statment: this key is unknown; there are name/,
+        /line 3, tools|statement: it is missing|statment: unknown key; the keys are name/,
       ],
       [
         tool("    statement: SELECT ?\n"),
@@ -180,9 +180,9 @@ describe("--tools-file", () => {
       ],
       [
         tool("    statement: SELECT 1\n    templateParameters: []\n"),
-        /line 6, templateParameters: this key is unknown/,
+        /line 6, templateParameters: unknown key/,
       ],
-      [tool("    statement: SELECT 1\n    kind: postgres-sql\n"), /line 6, kind: this key is unknown/],
+      [tool("    statement: SELECT 1\n    kind: postgres-sql\n"), /line 6, kind: unknown key/],
       [
         "tools:\n  - name: read_query\n    description: Like ours, but other.\n    statement: SELECT 1\n",
         /line 2, name: the name read_query is already taken/,

@@ -7,17 +7,17 @@ import { connectStdio, nodeBoundByPermissions } from "@refmcp/core/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { recover } from "../src/database/connection/recover.ts";
-import { ask, change, ENDLESS, rooms } from "./asking.ts";
+import { ask, change, ENDLESS, labs } from "./asking.ts";
 
-const enter = rooms();
+const enter = labs();
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const FILL =
   "INSERT INTO users (name) WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT hex(randomblob(500)) FROM t";
-/** SQLite spills its cache into the file once it is full. */
+/** Large enough that SQLite writes to the file before the commit, because its cache is full. */
 const isWriting = (file: string) => expect.poll(async () => (await stat(file)).size);
 
-describe("a process that is killed", () => {
-  it("while it writes leaves nothing of the unfinished change", async () => {
+describe("a killed process", () => {
+  it("leaves nothing of an unfinished change", async () => {
     const here = await enter();
     const controller = new AbortController();
     const stopped = change(here, FILL, { signal: controller.signal });
@@ -29,7 +29,7 @@ describe("a process that is killed", () => {
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   });
 
-  it("may be the server itself (kill -9): its queries end with it, its unfinished change is rolled back", async () => {
+  it("may be the server (kill -9): its queries end, and an unfinished change is rolled back", async () => {
     const here = await enter();
     const server = await connectStdio(BIN, {
       args: ["--db-path", here.file, "--allow-write", "--confirm", "never", "--query-timeout-ms", "3600000"],
@@ -42,7 +42,7 @@ describe("a process that is killed", () => {
     if (pid === undefined) throw new Error("no server");
     process.kill(pid, "SIGKILL");
     await Promise.all(calls);
-    // As long as the runner writes, it holds the lock; when it has ended, its journal is rolled back.
+    // The runner holds the lock while it writes; after its end the journal is rolled back.
     const other = new Sqlite(here.file, { timeout: 60_000 });
     other.exec("BEGIN EXCLUSIVE; ROLLBACK");
     expect(other.prepare("SELECT count(*) FROM users").pluck().get()).toBe(3);
@@ -51,22 +51,22 @@ describe("a process that is killed", () => {
     await server.close();
   });
 
-  it("leaves a journal that the next reading call has rolled back", async () => {
+  it("leaves a journal, which the next reading call has rolled back", async () => {
     const here = await enter();
     const server = await connectStdio(BIN, {
       args: ["--db-path", here.file, "--allow-write", "--query-timeout-ms", "1500"],
     });
     const answer = await server.client.callTool({ name: "write_query", arguments: { query: FILL } });
     expect(JSON.stringify(answer.content)).toContain("was stopped after 1500 ms; it changed nothing");
-    // Asked with a longer limit.
+    // With a longer limit.
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
     expect(await readdir(here.folder)).toEqual(["shop.db"]);
     await server.close();
   });
 });
 
-describe("a journal that a killed process left", () => {
-  it("is rolled back, however short the limit of a statement is", async () => {
+describe("the journal of a killed process", () => {
+  it("is rolled back, however short the time limit of statements", async () => {
     const here = await enter({ timeoutMs: 1 });
     const code = 'new (require("better-sqlite3"))(process.argv[1]).exec(process.argv[2])';
     const writer = spawn(process.execPath, ["-e", code, here.file, FILL], { cwd: import.meta.dirname });
@@ -80,7 +80,7 @@ describe("a journal that a killed process left", () => {
 });
 
 describe("two servers on one file", () => {
-  it("write at the same time, and lose nothing", async () => {
+  it("write at the same time without losing data", async () => {
     const here = await enter();
     const args = ["--db-path", here.file, "--allow-write"];
     const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
@@ -91,7 +91,7 @@ describe("two servers on one file", () => {
           name: "write_query",
           arguments: { query, params: [at * 100 + n] },
         });
-        // Two seconds of waiting for the other's lock can be too short on a slow machine; it is said then.
+        // On a slow machine two seconds may be too short to get the lock, which is reported.
         if (result.isError === true) expect(JSON.stringify(result.content)).toContain("has locked");
         return result.isError === true ? 0 : 1;
       }),
@@ -104,9 +104,9 @@ describe("two servers on one file", () => {
   });
 });
 
-describe("a directory that cannot be written", () => {
+describe("a read-only directory", () => {
   it.each(["DELETE", "WAL"])(
-    "in journal mode %s is read, or it is said why not; it stays as it is",
+    "can be read in journal mode DELETE, and in WAL mode the error explains why not (%s); nothing changes",
     async (mode) => {
       const here = await enter();
       const folder = join(here.folder, "locked");

@@ -3,11 +3,11 @@ import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { Runners } from "../src/database/connection/runners.ts";
 import { listTables } from "../src/database/reading/tables.ts";
-import { ask, ENDLESS, rooms } from "./asking.ts";
+import { ask, ENDLESS, labs } from "./asking.ts";
 
-const enter = rooms();
+const enter = labs();
 
-/** Processes that this one started and that run a runner. */
+/** The number of runners that this process has started. */
 async function runnersAlive(): Promise<number> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => {
@@ -22,7 +22,7 @@ async function runnersAlive(): Promise<number> {
 }
 
 describe.runIf(process.platform === "linux")("a burst of calls", () => {
-  it("starts no more than two processes and a spare, and one for the schema", async () => {
+  it("starts at most two processes and a spare, and one for the schema", async () => {
     const here = await enter();
     const before = await runnersAlive();
     let most = 0;
@@ -48,7 +48,7 @@ describe.runIf(process.platform === "linux")("a burst of calls", () => {
 });
 
 describe("endless queries", () => {
-  it("leave the schema readable, and make others wait for a bounded time, with the reason", async () => {
+  it("don't block the schema, and others wait for a limited time and get the reason", async () => {
     const here = await enter({ timeoutMs: 60_000 });
     const runners = new Runners({ memory: 400, most: 2, waitMs: 300 });
     const controller = new AbortController();
@@ -85,7 +85,7 @@ describe("endless queries", () => {
   });
 });
 
-it("a sort counts as memory and does not fill the disk", async () => {
+it("a sort counts as memory instead of filling the disk", async () => {
   const here = await enter({ memory: 150 });
   const sql = `WITH RECURSIVE t(n, x) AS (SELECT 1, hex(randomblob(500)) UNION ALL SELECT n + 1, hex(randomblob(500)) FROM t WHERE n < 400000)
     SELECT x FROM t ORDER BY x LIMIT 1 OFFSET 300000`;

@@ -1,12 +1,12 @@
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
 import { server } from "../src/server.ts";
 
-/** A client of the server in this process. */
+/** A client of a server in this process. */
 export interface Talk {
   readonly connected: Connected;
-  /** Calls a tool; the text and whether it is an error. */
+  /** Calls a tool; returns its text and whether it is an error. */
   call(name: string, args?: Record<string, unknown>): Promise<{ text: string; isError: boolean }>;
-  /** Calls a tool that must answer with data. */
+  /** Calls a tool that must return data. */
   data(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { fakeCall, type RecordedCall } from "@refmcp/core/testing";
 import { afterEach } from "vitest";
 import { type Lab, lab } from "./lab.ts";
 
-/** A lab for one test of a tool, removed after it; the user agrees or not, or cannot be asked. */
+/** A lab for one test of a tool, removed after it. The user agrees, declines or can't be asked. */
 export function labs(): (agrees?: boolean, sql?: string) => Promise<Lab & { call: RecordedCall }> {
   const open: Lab[] = [];
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ask, change, rooms } from "./asking.ts";
+import { ask, change, labs } from "./asking.ts";
 
-const enter = rooms();
+const enter = labs();
 
 describe("values", () => {
   it.each<readonly [sql: string, value: unknown, type: string]>([
@@ -33,7 +33,7 @@ describe("values", () => {
     expect(columns).toEqual([{ name: "x", type }]);
   });
 
-  it("keep the declared type, and columns of one name", async () => {
+  it("keep their declared types, and columns may share a name", async () => {
     const here = await enter({
       sql: "CREATE TABLE t (a DECIMAL(10,2), b DATETIME, c); INSERT INTO t VALUES (1.10, '2026-01-31', 7);",
     });
@@ -52,7 +52,7 @@ describe("values", () => {
     );
   });
 
-  it("go in as they come out", async () => {
+  it("can be passed as they were returned", async () => {
     const here = await enter({ sql: "CREATE TABLE t (a, b, c, d, e, f);" });
     const params = ["9223372036854775807", 7, 1.25, null, { base64: "AP8=" }, true];
     await change(here, "INSERT INTO t VALUES (CAST(? AS INTEGER), ?, ?, ?, ?, ?)", { params });
@@ -102,7 +102,7 @@ describe("values", () => {
     },
   );
 
-  it("must be as many as the statement has places for", async () => {
+  it("must match the statement's parameters", async () => {
     const here = await enter();
     await expect(ask(here, "SELECT ?, ?", { params: [1] })).rejects.toMatchObject({ kind: "invalid" });
     await expect(ask(here, "SELECT 1", { params: [1] })).rejects.toMatchObject({ kind: "invalid" });
@@ -152,7 +152,7 @@ describe("values", () => {
     await expect(ask(here, sql)).rejects.toMatchObject({ message: expect.stringContaining(message) });
   });
 
-  it("that are huge or deep are cut, or refused with SQLite's own error", async () => {
+  it("that are huge or deeply nested are truncated, or refused with SQLite's error", async () => {
     const here = await enter();
     const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");
     expect(truncated_by).toBe("cell");

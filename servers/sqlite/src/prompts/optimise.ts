@@ -10,9 +10,9 @@ export default prompt({
     [
       "Make this SQLite query faster:",
       JSON.stringify(query.slice(0, 20_000)),
-      "1. explain_query: which tables are read in full, which index does SQLite have to make for each run?",
-      "2. describe_table of the tables in it: which indexes are there, and how many rows?",
+      "1. explain_query: which tables are scanned in full, and which index does SQLite have to build for each run?",
+      "2. describe_table of the tables in it: which indexes and how many rows do they have?",
       "3. Try rewrites with explain_query, and compare elapsed_ms of read_query before and after; the rows must stay the same.",
-      "4. Tell me the bottleneck, the rewrite or the CREATE INDEX that you would use, and what it costs on writes. Change nothing.",
+      "4. Report the bottleneck, the rewrite or CREATE INDEX that you recommend, and its cost for writes. Change nothing.",
     ].join("\n"),
 });

@@ -5,9 +5,9 @@ import { complete, completeColumn } from "../database/reading/complete.ts";
 export default resource({
   uriTemplate: "blob://{database}/{table}/{column}/{rowid}",
   name: "blob",
-  title: "One value, whole",
+  title: "One complete value",
   description:
-    "A blob or a long text of up to 8 MiB, by the row's INTEGER PRIMARY KEY or rowid; read_query returns the URI with a large blob if the key is selected too.",
+    "A blob or a long text of up to 8 MiB, by the row's INTEGER PRIMARY KEY or rowid. read_query returns the URI of a large blob if the key is also selected.",
   read: ({ database, table, column, rowid }, databases, { signal }) =>
     readCell({ databases, database, signal }, { table, column, rowId: rowid }),
   complete: { ...complete, column: completeColumn },

@@ -63,7 +63,7 @@ describe("reading", () => {
     });
   });
 
-  it("returns a large blob whole, under the URI in the answer", async () => {
+  it("returns a complete large blob for the URI in the answer", async () => {
     const connected = await enter(`CREATE TABLE pictures (id INTEGER PRIMARY KEY, "the file" BLOB, note TEXT);
       INSERT INTO pictures VALUES (7, x'89504e470d0a1a0a' || zeroblob(5000), 'long ' || hex(zeroblob(9000)));
       UPDATE pictures SET "the file" = CAST("the file" AS BLOB);
@@ -75,7 +75,7 @@ describe("reading", () => {
     const uri = "blob://main/pictures/the%20file/7";
     expect(await query('SELECT id, "the file" FROM pictures')).toContain(`[7,{"$blob":5008,"uri":"${uri}"}]`);
     expect(await query("SELECT rowid, * FROM pictures")).toContain(uri);
-    // Of another row of the same table, of no row, or without its key: no URI, rather than a wrong one.
+    // From another row, from no row, or without its key: no URI rather than a wrong one.
     for (const sql of [
       'SELECT a.id + 0, b."the file" FROM pictures a, pictures b',
       "SELECT max(id), CAST(\"the file\" || x'00' AS BLOB) FROM pictures",
@@ -89,7 +89,7 @@ describe("reading", () => {
     expect("text" in text ? text.text.length : 0).toBe(18_005);
   });
 
-  it("returns no URI of another row for a table that is joined with itself", async () => {
+  it("returns no URI of another row for a self-join", async () => {
     const connected = await enter(`CREATE TABLE p (id INTEGER PRIMARY KEY, b BLOB);
       INSERT INTO p VALUES (1, randomblob(2000)), (2, randomblob(2000));`);
     const result = await connected.client.callTool({
@@ -99,7 +99,7 @@ describe("reading", () => {
     expect(JSON.stringify(result.structuredContent)).not.toContain('"uri"');
   });
 
-  it("counts the URIs of many blobs into the answer's size", async () => {
+  it("counts the URIs of blobs towards the answer's size", async () => {
     const connected = await enter(`CREATE TABLE many_of_them (id INTEGER PRIMARY KEY, a_column_of_bytes BLOB);
       INSERT INTO many_of_them (a_column_of_bytes) WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2000) SELECT zeroblob(1100) FROM t;`);
     const given = { query: "SELECT * FROM many_of_them", max_rows: 10_000 };
@@ -112,7 +112,7 @@ describe("reading", () => {
     const connected = await enter(`CREATE TABLE big (id INTEGER PRIMARY KEY, b BLOB, n);
       INSERT INTO big VALUES (1, zeroblob(9000000), 5);`);
     for (const [uri, message] of [
-      ["blob://main/big/b/1", /9,000,000 bytes; at most 8,388,608/],
+      ["blob://main/big/b/1", /9,000,000 bytes; the limit is 8,388,608/],
       ["blob://main/big/b/2", /has no row 2/],
       ["blob://main/big/b/1;DROP", /not a rowid/],
       ["blob://main/big/c/1", /No column c/],
@@ -156,7 +156,7 @@ describe.each<Era>(["legacy", "modern"])("%s era", (era) => {
     const uris = ["memo://insights", "rows://main/users", "schema://main/orders"];
     if (era === "legacy") for (const uri of uris) await client.subscribeResource({ uri });
     else await client.listen({ resourceSubscriptions: uris });
-    // A modern client's subscription may be running before its watch is.
+    // In revision 2026-07-28 the subscription can be active before the watch is.
     const writer = new Sqlite(here.file);
     await expect
       .poll(

@@ -8,7 +8,7 @@ export default resource({
   uriTemplate: "rows://{database}/{table}",
   name: "rows",
   title: "A table's first rows",
-  description: "The first 200 rows of one table or view, as read_query answers them.",
+  description: "The first 200 rows of one table or view, as returned by read_query.",
   mimeType: "application/json",
   async read({ database, table }, databases, { budget, signal }) {
     const { name } = await tableFound({ databases, database, signal }, table);

@@ -15,7 +15,7 @@ export default resource({
   mimeType: "application/json",
   read: async ({ database, table }, databases, { budget, signal }) =>
     JSON.stringify(await describeTable({ databases, database, signal }, table, budget), undefined, 2),
-  /** Tables of one database after the other, those with a name. */
+  /** The tables of all named databases, one database after the other. */
   async list(databases, cursor) {
     const names = databases.names();
     const cursors = cursorsOf("schema", names, z.tuple([z.int().min(0), z.string()]));

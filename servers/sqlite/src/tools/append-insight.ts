@@ -4,7 +4,7 @@ import { tool } from "../context.ts";
 export default tool({
   name: "append_insight",
   title: "Append insight",
-  description: "Add a business insight to the memo, which is read as memo://insights.",
+  description: "Add a business insight to the memo, which can be read as memo://insights.",
   effect: "add",
   openWorld: false,
   input: z.strictObject({ insight: z.string().min(1).max(5_000).describe("One insight, in a sentence.") }),

@@ -5,7 +5,7 @@ import tool from "./create-table.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("makes a table, and nothing else", async () => {
+it("creates a table, and nothing else", async () => {
   const { databases, call } = await enter();
   const run = (query: string) => tool.run(of({ query }), databases, call);
   expect(await run("CREATE TABLE notes (note TEXT)")).toMatchObject({ committed: true });

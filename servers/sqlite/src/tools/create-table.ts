@@ -6,7 +6,7 @@ import { runChanges } from "../database/writing/write.ts";
 export default tool({
   name: "create_table",
   title: "Create table",
-  description: "Run one CREATE TABLE. Other changes of the schema go through write_query.",
+  description: "Run one CREATE TABLE. For other schema changes call write_query.",
   effect: "add",
   openWorld: false,
   needs: "allowDdl",

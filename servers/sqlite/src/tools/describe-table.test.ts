@@ -66,7 +66,7 @@ it("distinguishes all kinds of tables", async () => {
   expect(await run("words")).toMatchObject({ type: "virtual", columns: [{ name: "body" }] });
 });
 
-it("keeps within the answer's budget and says what is left out", async () => {
+it("stays within the answer's budget and reports what is left out", async () => {
   const columns = Array.from(
     { length: 1_900 },
     (_, index) => `a_rather_long_name_of_a_column_${index} TEXT NOT NULL DEFAULT ''`,

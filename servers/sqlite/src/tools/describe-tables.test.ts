@@ -5,7 +5,7 @@ import tool from "./describe-tables.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("describes all tables in one call, finds columns by name, and goes on at a cursor", async () => {
+it("describes all tables in one call, finds columns by name, and continues at a cursor", async () => {
   const { databases, call } = await enter(
     undefined,
     `CREATE VIEW broken AS SELECT * FROM nowhere; CREATE TABLE "a ""b" (x, "user name" TEXT DEFAULT 'me' UNIQUE);

@@ -12,8 +12,12 @@ export default tool({
   effect: "read",
   openWorld: false,
   input: z.strictObject({
-    query: z.string().max(200).optional().describe("Part of a table name, in any case."),
-    column: z.string().max(200).optional().describe("Part of a column name: shows only such columns."),
+    query: z.string().max(200).optional().describe("Part of a table name, case-insensitive."),
+    column: z
+      .string()
+      .max(200)
+      .optional()
+      .describe("Part of a column name; only matching columns are shown."),
     detail: z.enum(["concise", "full"]).default("concise").describe("full adds defaults and indexes."),
     limit: fields.limit(500, 5_000),
     cursor: fields.cursor,

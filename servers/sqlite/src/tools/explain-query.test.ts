@@ -12,7 +12,7 @@ it("names full scans", async () => {
   expect(await run("SELECT * FROM orders WHERE user_id = 1")).toMatchObject({ full_scans: [] });
 });
 
-it("tries indexes on a copy of the schema, whatever the names are", async () => {
+it("tries indexes on a copy of the schema, with any names", async () => {
   const { databases, call } = await enter(
     undefined,
     `CREATE TABLE "odd ""name" ("a column" TEXT, b INT); CREATE INDEX there ON "odd ""name" (b);
@@ -32,15 +32,15 @@ it("tries indexes on a copy of the schema, whatever the names are", async () => 
   expect(await missing("SELECT city FROM made WHERE made.city = 'x'")).toEqual([
     'CREATE INDEX "made_city" ON "made" ("city")',
   ]);
-  // Words of SQL as names.
+  // SQL keywords as names.
   expect(await missing('SELECT * FROM "order" WHERE "group" = 1')).toEqual([
     'CREATE INDEX "order_group" ON "order" ("group")',
   ]);
-  // Nothing of it is in the file.
+  // The file is unchanged.
   expect(await missing('SELECT * FROM "odd ""name" WHERE "a column" = 1')).toHaveLength(1);
 });
 
-it("names an index that SQLite would take, and refuses what does not read", async () => {
+it("names an index that SQLite would use, and refuses changing statements", async () => {
   const { databases, call } = await enter();
   const query = "SELECT * FROM users a JOIN users b ON a.city = b.city";
   expect(await tool.run(of({ sql: query }), databases, call)).toMatchObject({
@@ -56,7 +56,7 @@ it("names an index that SQLite would take, and refuses what does not read", asyn
   });
 });
 
-it("plans a statement with parameters that have no values", async () => {
+it("plans a statement without values for its parameters", async () => {
   const { databases, call } = await enter();
   const plan = (query: string) => tool.run(of({ sql: query }), databases, call);
   expect(await plan("SELECT * FROM users WHERE city = ? AND name > ?")).toMatchObject({

@@ -39,7 +39,7 @@ it("writes all rows, values exactly, and links to the file", async () => {
   expect(lines).toHaveLength(2);
 });
 
-it("reports its progress and is not bounded by the limits of answers", async () => {
+it("reports progress and is not bound by the limits of answers", async () => {
   const { databases, folder, call } = await enter();
   const query =
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) SELECT n, 'row ' || n FROM t";
@@ -50,7 +50,7 @@ it("reports its progress and is not bounded by the limits of answers", async () 
   expect(call.reported.at(-1)?.done).toBe(50_000);
 });
 
-it("overwrites nothing and goes through no link", async () => {
+it("overwrites nothing and follows no symlink", async () => {
   const { databases, folder, file, call } = await enter();
   await symlink(join(folder, "elsewhere.csv"), join(folder, "link.csv"));
   for (const path of [file, "link.csv"])
@@ -63,7 +63,7 @@ it("overwrites nothing and goes through no link", async () => {
   expect((await readdir(folder)).sort()).toEqual(["link.csv", "shop.db"]);
 });
 
-it("leaves no file of a statement that fails, that writes, or that is cancelled", async () => {
+it("leaves no file if the statement fails, writes or is cancelled", async () => {
   const { databases, folder, call } = await enter();
   await expect(exportQuery.run(input("a.csv", "SELECT * FROM user"), databases, call)).rejects.toThrow(
     /Did you mean users/,

@@ -9,7 +9,7 @@ export default tool({
   name: "export_query",
   title: "Export query",
   description:
-    "Write all rows of a SELECT to a new file, however many there are. The file is created complete or not at all; nothing is overwritten. To look at some rows use read_query.",
+    "Write all rows of a SELECT to a new file, however many there are. The file is created complete or not at all; nothing is overwritten. To see some rows call read_query.",
   effect: "add",
   openWorld: false,
   argumentAliases: { query: "sql" },

@@ -37,7 +37,7 @@ it("adds all rows, empty fields as NULL, columns in any order and case", async (
   ]);
 });
 
-it("adds nothing where one row is refused, and names its line", async () => {
+it("adds nothing if one row is refused, and names its line", async () => {
   const { databases, folder, file, call } = await enter();
   const failing: readonly [string, string | RegExp][] = [
     ["id,name\n4,Luigi\n1,Taken\n", /^Line 3: UNIQUE constraint failed/],
@@ -57,7 +57,7 @@ it("adds nothing where one row is refused, and names its line", async () => {
   });
 });
 
-it("replaces nothing, even where the table's own constraint would", async () => {
+it("replaces nothing, even if the table's constraint would", async () => {
   const { databases, folder, file, call } = await enter();
   const writer = new Sqlite(file);
   writer.exec("CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')");
@@ -69,7 +69,7 @@ it("replaces nothing, even where the table's own constraint would", async () => 
   expect(rowsOf(file, "SELECT * FROM k")).toEqual([["x", "old"]]);
 });
 
-it("leaves nothing of an import that is cancelled, and the database stays usable", async () => {
+it("leaves nothing of a cancelled import, and the database stays usable", async () => {
   const { databases, folder, file, call } = await enter();
   const lines = Array.from({ length: 60_000 }, (_, index) => `${index + 10},name ${index}`);
   await writeFile(join(folder, "more.csv"), `id,name\n${lines.join("\n")}\n`);

@@ -6,7 +6,7 @@ export default tool({
   name: "import_csv",
   title: "Import CSV",
   description:
-    "Add the rows of a CSV file to an existing table, all or none. The first line names the columns; an empty field is NULL, a quoted empty field is an empty text. To create the table call create_table.",
+    "Add the rows of a CSV file to an existing table, all or none. The first line names the columns; an empty field is NULL, a quoted empty field is an empty string. To create the table call create_table.",
   effect: "add",
   openWorld: false,
   needs: "allowWrite",

@@ -15,7 +15,7 @@ it("lists tables in pages", async () => {
   });
 });
 
-it("lists views and virtual tables, and leaves out what belongs to SQLite", async () => {
+it("lists views and virtual tables, without SQLite's own tables", async () => {
   const { databases, call } = await enter(
     undefined,
     "CREATE VIEW shown AS SELECT 1; CREATE VIRTUAL TABLE words USING fts5(body); CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT);",

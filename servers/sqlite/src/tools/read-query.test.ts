@@ -5,7 +5,7 @@ import tool from "./read-query.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("answers rows in every format, and refuses a change", async () => {
+it("returns rows in every format, and refuses a change", async () => {
   const { databases, call } = await enter();
   const query = "SELECT id, name FROM users WHERE city = ? ORDER BY id";
   const ask = async (more: object) => {

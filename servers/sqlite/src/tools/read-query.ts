@@ -9,7 +9,7 @@ export default tool({
   name: "read_query",
   title: "Read query",
   description:
-    "Run one SELECT and get its rows, typed and bounded. WITH, VALUES, EXPLAIN and read-only PRAGMAs also work. Pass values as params. Changes go through write_query.",
+    "Run one SELECT and get its rows, typed and bounded. WITH, VALUES, EXPLAIN and read-only PRAGMAs also work. Pass values as params. For changes call write_query.",
   effect: "read",
   openWorld: false,
   view: "rows",

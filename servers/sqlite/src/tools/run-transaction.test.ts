@@ -5,7 +5,7 @@ import tool from "./run-transaction.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("does all or nothing, and says which statement failed", async () => {
+it("runs all statements or none, and names the one that failed", async () => {
   const { databases, call } = await enter();
   const insert = { sql: "INSERT INTO users VALUES (8, ?, ?)", params: ["Luigi", "Turin"] };
   const run = (statements: unknown[]) => tool.run(of({ statements }), databases, call);

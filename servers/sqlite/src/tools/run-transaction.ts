@@ -7,7 +7,7 @@ export default tool({
   name: "run_transaction",
   title: "Run transaction",
   description:
-    "Run several changing statements in one transaction, all or none. Each is as in write_query; data loss is measured and the user asked once.",
+    "Run several changing statements in one transaction, all or none. Accepts the same statements as write_query. Data loss is measured, and the user is asked once.",
   effect: "destroy",
   openWorld: false,
   needs: "allowWrite",

@@ -42,7 +42,7 @@ it("tries indexes on a workload, with estimates before and after", async () => {
       expect.objectContaining({ create: 'CREATE INDEX "big_user_id" ON "big" ("user_id")' }),
       expect.objectContaining({
         drop: 'DROP INDEX "big_at"',
-        reason: "big_at_kind begins with the same columns.",
+        reason: "big_at_kind starts with the same columns.",
       }),
     ]),
   );

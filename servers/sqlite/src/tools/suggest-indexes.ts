@@ -16,7 +16,7 @@ export default tool({
       .array(z.string().max(100_000))
       .max(50)
       .default([])
-      .describe("SELECT statements; ? needs no value."),
+      .describe("SELECT statements; parameters need no values."),
     limit: fields.limit(20, 100),
     database,
   }),

@@ -32,7 +32,7 @@ it("changes rows, previews, and asks before a loss", async () => {
   expect(call.questions).toEqual(["This cannot be undone: DELETE of every row of orders (3 rows)."]);
 });
 
-it("destroys what the user agreed to", async () => {
+it("deletes exactly what the user confirmed", async () => {
   const { databases, call } = await enter(true);
   const query = "DROP TABLE orders";
   expect(await tool.run(of({ query }), databases, call)).toMatchObject({ committed: true });

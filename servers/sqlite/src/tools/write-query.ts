@@ -7,7 +7,7 @@ export default tool({
   name: "write_query",
   title: "Write query",
   description:
-    "Run one INSERT, UPDATE, DELETE or REPLACE. With --allow-ddl also CREATE, ALTER and DROP. Supports RETURNING. Data loss is measured and the user asked first. For several related changes call run_transaction.",
+    "Run one INSERT, UPDATE, DELETE or REPLACE. With --allow-ddl also CREATE, ALTER and DROP. Supports RETURNING. Data loss is measured, and the user is asked first. For several related changes call run_transaction.",
   effect: "destroy",
   openWorld: false,
   needs: "allowWrite",

@@ -5,7 +5,7 @@ import type Database from "better-sqlite3";
 import { demandReading } from "../connection/handle.ts";
 import type { Bound, Explained } from "../connection/protocol.ts";
 
-/** Columns that are tried as indexes, and objects of a schema that are copied for it. */
+/** Columns that are tried as indexes, and schema objects that are copied for it. */
 const MAX_CANDIDATES = 200;
 const MAX_OBJECTS = 2_000;
 
@@ -15,9 +15,9 @@ export interface Candidate {
 }
 
 /**
- * The plan of a reading statement, and indexes that SQLite itself would choose for the tables that the plan reads in
- * full: a copy of the schema without rows, in memory, gets an index on each of their columns, and the statement is
- * planned again. It does not know how many rows there are, so small tables get advice too.
+ * The plan of a reading statement, and indexes that SQLite itself would choose for the tables that the plan scans: an empty
+ * copy of the schema in memory gets an index on each of their columns, and the statement is planned again. Row counts are
+ * not considered, so small tables get advice too.
  */
 export function planned(sqlite: Sqlite, database: Database.Database, { sql, params }: Bound): Explained {
   demandReading(database.prepare(sql));
@@ -33,7 +33,7 @@ export function planned(sqlite: Sqlite, database: Database.Database, { sql, para
   try {
     return { plan, indexes: advised(copy, database, { sql, params }, new Set(scanned)) };
   } catch {
-    // A schema that cannot be copied (a function or module is missing) gets no advice.
+    // If the schema can't be copied, because a function or module is missing, there is no advice.
     return { plan, indexes: [] };
   } finally {
     copy.close();
@@ -81,7 +81,7 @@ export function candidatesOf(database: Database.Database, sql: string): Candidat
     .filter(({ column }) => words.has(column.toLowerCase()));
 }
 
-/** Only CREATE TABLE, VIEW and INDEX without a query whose rows would be made; the text comes from the file. */
+/** Copies tables, views and indexes. The SQL comes from the file, so nothing that would run a query is copied. */
 export function copySchema(database: Database.Database, copy: Database.Database): void {
   const made = database
     .prepare<unknown[], { sql: string }>(

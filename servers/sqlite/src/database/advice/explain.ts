@@ -2,7 +2,7 @@ import type { Bound, Explained } from "../connection/protocol.ts";
 import { type Row, type Source, text } from "../reading/look.ts";
 import { runStatement } from "../reading/near-names.ts";
 
-/** Where a plan reads a whole table, and which index would help. */
+/** The plan of a statement, its full scans and indexes that would help. */
 export async function explain({ databases, database, signal }: Source, { sql, params }: Bound) {
   const place = await databases.place(database);
   const job = { op: "explain" as const, place, sql, params };
@@ -16,7 +16,7 @@ export async function explain({ databases, database, signal }: Source, { sql, pa
   };
 }
 
-/** The tree of the plan, a line for each node. */
+/** The plan as an indented tree, one line for each node. */
 function indented(rows: readonly Row[]): string[] {
   const depths = new Map<number, number>();
   return rows.map(({ id, parent, detail }) => {

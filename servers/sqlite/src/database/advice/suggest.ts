@@ -7,22 +7,22 @@ import { nullsFor } from "../gate/places.ts";
 import { look, type Source, text } from "../reading/look.ts";
 import { runStatement } from "../reading/near-names.ts";
 
-/** Columns of foreign keys, with the indexes of their tables. */
+/** Foreign keys with the indexes of their tables. */
 const KEYS = `SELECT m.name AS tbl, k.id, group_concat(k."from", ',') AS key,
     (SELECT json_group_array((SELECT group_concat(c.name, ',') FROM pragma_index_info(i.name) c)) FROM pragma_index_list(m.name) i) AS indexes,
     (SELECT group_concat(name, ',') FROM pragma_table_info(m.name) WHERE pk > 0) AS pk, json_group_array(k."from") AS columns
   FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) k WHERE m.type = 'table' GROUP BY 1, 2`;
-/** Pairs of plain indexes of which one begins with all columns of the other. */
+/** Pairs of plain indexes, one of which starts with all columns of the other. */
 const REDUNDANT = `WITH i AS (SELECT m.name AS tbl, l.name, l."unique" AS is_unique, l.origin, (SELECT group_concat(c.name, ',') FROM pragma_index_info(l.name) c) || ',' AS columns
     FROM sqlite_schema m JOIN pragma_index_list(m.name) l WHERE m.type = 'table' AND l.partial = 0)
   SELECT a.tbl, a.name, b.name AS other FROM i a JOIN i b ON a.tbl = b.tbl AND a.name <> b.name AND substr(b.columns, 1, length(a.columns)) = a.columns
   WHERE a.origin = 'c' AND a.is_unique = 0 AND (a.columns <> b.columns OR b.is_unique = 1 OR a.name > b.name) ORDER BY 1, 2`;
 
 /**
- * Indexes to create for a workload, for foreign keys, and to drop.
+ * Indexes to create for a workload and for foreign keys, and redundant indexes to drop.
  *
  * @param queries reading statements; their parameters need no values
- * @throws ToolError what the gate and SQLite say of a statement
+ * @throws ToolError what the gate and SQLite refuse
  */
 export async function suggestIndexes(source: Source & { queries: readonly string[]; limit: number }) {
   const { databases, database, signal, queries, limit } = source;
@@ -48,7 +48,7 @@ export async function suggestIndexes(source: Source & { queries: readonly string
             table: text(row.tbl),
             create,
             reason:
-              "Foreign key without an index: each delete or key change in the other table scans all of this one.",
+              "Foreign key without an index: every delete or key change in the referenced table scans this table.",
           },
         ];
   });
@@ -65,7 +65,7 @@ export async function suggestIndexes(source: Source & { queries: readonly string
     ...redundant.map((row) => ({
       table: text(row.tbl),
       drop: `DROP INDEX ${quoteIdentifier(text(row.name))}`,
-      reason: `${text(row.other)} begins with the same columns.`,
+      reason: `${text(row.other)} starts with the same columns.`,
     })),
   ].slice(0, limit);
 }

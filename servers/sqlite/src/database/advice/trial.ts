@@ -5,11 +5,11 @@ import { demandReading } from "../connection/handle.ts";
 import type { Bound, TriedIndex } from "../connection/protocol.ts";
 import { type Candidate, candidatesOf, copySchema, planOf } from "./advise.ts";
 
-/** Rows of a table that are looked at to see how many values a column has. */
+/** Rows that are sampled to count the distinct values of a column. */
 const SAMPLE = 10_000;
-/** Tables with fewer rows are read whole anyway. */
+/** An index does not help tables with fewer rows. */
 const MIN_ROWS = 100;
-/** An index that saves less of the rows that are read is not worth its writes. */
+/** An index that saves a smaller share of row reads is not worth its writes. */
 const MIN_GAIN = 0.05;
 const MAX_PER_TABLE = 8;
 
@@ -20,8 +20,8 @@ interface Index {
 }
 
 /**
- * Tries indexes for a workload on a copy of the schema in memory, which has the statistics of the real tables
- * (`sqlite_stat1`) and no rows: the index that saves most estimated row reads, again and again, until none saves enough.
+ * Tries indexes for a workload on an empty copy of the schema in memory, with the real tables' statistics
+ * (`sqlite_stat1`). Picks the index that saves the most estimated row reads, and repeats until none saves enough.
  */
 export function tried(
   sqlite: Sqlite,
@@ -60,7 +60,7 @@ function picked(
       const after = read();
       statistics.drop(index);
       const saved = sum(before) - sum(after);
-      // Of two that save the same, the one with fewer columns is smaller.
+      // Between equal savings, the first has fewer columns and is smaller.
       if (best === undefined || saved > best.saved * 1.01) best = { index, after, saved };
     }
     if (best === undefined || best.saved <= sum(before) * MIN_GAIN) break;
@@ -82,7 +82,7 @@ function picked(
 const creating = ({ name, table, columns }: Index) =>
   `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
-/** How many rows tables have, and how many of them have the same value in a column. */
+/** Row counts of tables, and how many rows share a value of a column. */
 class Statistics {
   readonly #database: Database.Database;
   readonly #copy: Database.Database;
@@ -92,7 +92,7 @@ class Statistics {
   constructor(database: Database.Database, copy: Database.Database) {
     this.#database = database;
     this.#copy = copy;
-    // Makes the table, which is empty without rows.
+    // Creates sqlite_stat1, which stays empty without rows.
     copy.exec("ANALYZE");
     for (const [table, index, columns] of this.#existing()) {
       this.#note({ name: index, table, columns });
@@ -101,7 +101,7 @@ class Statistics {
     copy.exec("ANALYZE sqlite_schema");
   }
 
-  /** Indexes of one or two columns that a statement names, for tables that are large enough. */
+  /** Indexes on one or two columns that a statement names, for tables that are large enough. */
   indexesFor(sql: string): Index[] {
     const byTable = new Map<string, Candidate[]>();
     for (const one of candidatesOf(this.#database, sql))
@@ -126,7 +126,7 @@ class Statistics {
       );
   }
 
-  /** Tables and indexes share their names. */
+  /** Tables and indexes share a namespace. */
   #freeName(wanted: string): string {
     const names = this.#database
       .prepare<unknown[], { name: string }>("SELECT lower(name) AS name FROM sqlite_schema")
@@ -147,7 +147,7 @@ class Statistics {
     this.#copy.exec(`DROP INDEX ${quoteIdentifier(index.name)}`);
   }
 
-  /** Each line of a plan that reads a table is a loop within those before it (SQLite, "EXPLAIN QUERY PLAN"). */
+  /** Each line of a plan that reads a table is a loop inside the previous ones (SQLite, "EXPLAIN QUERY PLAN"). */
   rowsRead(plan: readonly { readonly detail: string }[]): number {
     let loops = 1;
     let rows = 0;
@@ -174,11 +174,11 @@ class Statistics {
     const stat = this.#statOf(index);
     const equal = terms.split(" AND ").filter((term) => term.endsWith("=?")).length;
     const rows = stat[equal] ?? stat.at(-1) ?? 1;
-    // SQLite's own guess for a range without sqlite_stat4.
+    // SQLite's estimate for a range without sqlite_stat4.
     return /[<>]/.test(terms) ? Math.max(1, rows / 4) : rows;
   }
 
-  /** A plan has the alias where there is one; an unknown one counts as the largest table. */
+  /** Plans name the alias, if there is one; an unknown name counts as the largest table. */
   #aliased(name: string): number {
     return this.#rows.get(name) ?? Math.max(1, ...this.#rows.values());
   }
@@ -201,7 +201,7 @@ class Statistics {
     }
   }
 
-  /** In the form of `sqlite_stat1`: rows, then rows with equal values of the first column, of the first two, … */
+  /** Adds a row to `sqlite_stat1`: rows, then rows that share the first column's value, the first two columns' values, … */
   #note({ name: index, table, columns }: Index): void {
     const rows = this.#rowsOf(table);
     if (rows === 0) return;
@@ -218,7 +218,7 @@ class Statistics {
         .get();
       const seen = Number(found?.seen ?? 1);
       const distinct = Math.max(1, Number(found?.distinct ?? 1));
-      // Nearly all different in the sample: so they are in the table.
+      // If nearly all values in the sample differ, they do in the table.
       return distinct > seen * 0.9 ? 1 : Math.max(1, Math.round(rows / distinct));
     });
     this.#copy.prepare("DELETE FROM sqlite_stat1 WHERE idx = ?").run(index);

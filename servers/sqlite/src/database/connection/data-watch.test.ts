@@ -9,7 +9,7 @@ let here: Lab | undefined;
 afterEach(() => here?.dispose());
 
 it.each(["DELETE", "WAL"])(
-  "tells of others' commits in journal mode %s until it is stopped",
+  "reports commits of others in journal mode %s until it is stopped",
   async (mode) => {
     here = await lab();
     const writer = new Sqlite(here.file);
@@ -28,7 +28,7 @@ it.each(["DELETE", "WAL"])(
   },
 );
 
-it("refuses a database that is not there, and can be asked again", async () => {
+it("refuses a missing database, every time", async () => {
   here = await lab();
   for (const _ of [1, 2])
     await expect(here.databases.watch.listen("mian", () => undefined)).rejects.toMatchObject({
@@ -36,7 +36,7 @@ it("refuses a database that is not there, and can be asked again", async () => {
     });
 });
 
-it("watches a limited number of databases, until one is let go", async () => {
+it("watches a limited number of databases until one is released", async () => {
   here = await lab();
   const { databases, file, folder } = here;
   const names = Array.from({ length: MAX_WATCHED + 1 }, (_, index) => `copy${index}.db`);

@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import type { Databases } from "./databases.ts";
 
 const POLL_MS = 300;
-/** Databases that are watched at the same time; each has a process. */
+/** Maximum databases watched at the same time; each takes a process. */
 export const MAX_WATCHED = 8;
 
 interface Watched {
@@ -11,8 +11,8 @@ interface Watched {
 }
 
 /**
- * Tells listeners of commits to a database, whichever process made them: a handle that stays open asks
- * `PRAGMA data_version` three times a second, and only while somebody listens.
+ * Notifies listeners of commits to a database by any process: while there are listeners, a handle that stays open runs
+ * `PRAGMA data_version` three times a second.
  */
 export class DataWatch {
   readonly #databases: Databases;
@@ -25,15 +25,19 @@ export class DataWatch {
   /**
    * Reports commits made after it resolves.
    *
-   * @returns stops it
-   * @throws ToolError where there is no such database
+   * @returns a function that stops it
+   * @throws ToolError if there is no such database
    */
   async listen(database: string, changed: () => void): Promise<() => void> {
     const watched = this.#watched.get(database) ?? { listeners: new Set(), stop: new AbortController() };
     if (!this.#watched.has(database) && this.#watched.size >= MAX_WATCHED)
-      throw new ToolError("unavailable", `${MAX_WATCHED} databases are watched already; no more at a time.`, {
-        hint: "Unsubscribe from the resources of one of them first.",
-      });
+      throw new ToolError(
+        "unavailable",
+        `${MAX_WATCHED} databases are already watched, which is the limit.`,
+        {
+          hint: "Unsubscribe from the resources of one of them first.",
+        },
+      );
     watched.listeners.add(changed);
     if (!this.#watched.has(database)) {
       this.#watched.set(database, watched);
@@ -59,7 +63,7 @@ export class DataWatch {
     if (this.#watched.get(database) === watched) this.#watched.delete(database);
   }
 
-  /** Resolves when the first version is known. */
+  /** Resolves once the first version is known. */
   async #begin(database: string, { listeners, stop }: Watched): Promise<void> {
     const { signal } = stop;
     const run = { signal, timeoutMs: this.#databases.limits().timeoutMs };
@@ -72,7 +76,7 @@ export class DataWatch {
         begun();
         while (!signal.aborted) {
           await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
-          // A file that is locked or away for a moment is looked at again.
+          // A file that is locked or missing for a moment is checked again.
           const now = await look().catch(() => version);
           if (now === version) continue;
           version = now;

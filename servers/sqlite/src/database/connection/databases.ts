@@ -8,7 +8,7 @@ import type { Place } from "./handle.ts";
 import { Runners } from "./runners.ts";
 
 export interface DatabasesOptions {
-  /** Named by the user: the main one is called `main`. */
+  /** Databases that the user named; `--db-path` is `main`. */
   readonly files: readonly { readonly name: string; readonly value: string }[];
   readonly guard: PathGuard;
   readonly allowDdl: boolean;
@@ -20,18 +20,18 @@ export interface DatabasesOptions {
   readonly readAheadMb: number;
 }
 
-/** An export or import may take long; the next one waits for it this long, in milliseconds. */
+/** How long an export or import waits for the previous one, in milliseconds. */
 const TRANSFER_WAIT_MS = 120_000;
 
-/** The databases that may be used, and the processes that run statements on them. */
+/** The databases that may be used, and the processes that run their statements. */
 export class Databases {
   readonly options: DatabasesOptions;
   readonly runners: Runners;
-  /** For the schema, so that long queries do not keep it waiting. */
+  /** For the schema, which should not wait for long queries. */
   readonly catalogue: Runners;
-  /** Exports and imports: long ones do not keep queries waiting. */
+  /** For exports and imports, which queries should not wait for. */
   readonly transfers: Runners;
-  /** Processes whose handles stay open for subscribers. */
+  /** For subscriptions, whose handles stay open. */
   readonly watchers: Runners;
   readonly watch: DataWatch;
   readonly results: ResultStore;
@@ -61,9 +61,9 @@ export class Databases {
   }
 
   /**
-   * The file behind a name of `--db`, or a path inside the allowed directories; without one the only or main database.
+   * The file of a `--db` name or of a path inside the allowed directories; by default, the first database.
    *
-   * @throws ToolError `not_found`, or what the boundary says.
+   * @throws ToolError `not_found`, or what the boundary throws
    */
   async place(database: string | undefined, make = false): Promise<Place> {
     const [first] = this.options.files;

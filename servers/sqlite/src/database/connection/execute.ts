@@ -9,7 +9,7 @@ import { fileAt, openReading, openWriting, type Place } from "./handle.ts";
 import { KeptReading } from "./kept-reading.ts";
 import type { Job, Progress, TransferJob } from "./protocol.ts";
 
-/** Does jobs in this process. They block until SQLite is done, which is why runners are processes of their own. */
+/** Runs jobs in this process. They block until SQLite is done, which is why each runner is a separate process. */
 export class Executor {
   readonly #sqlite: Sqlite;
   readonly #reading: KeptReading;
@@ -21,7 +21,7 @@ export class Executor {
     this.#reading = new KeptReading(sqlite);
   }
 
-  /** @param progress which statement or line was reached, where it throws */
+  /** @param progress updated with the current statement or line, for errors */
   execute(job: Job, progress: Progress): unknown {
     switch (job.op) {
       case "read":
@@ -56,7 +56,7 @@ export class Executor {
     }
   }
 
-  /** Another text after each commit of others; the number means something only on one handle. */
+  /** A text that changes with every commit of others; data_version only compares on the same handle. */
   #version(place: Place): string {
     const { id } = fileAt(place);
     if (this.#watched?.id !== id) {
@@ -67,7 +67,7 @@ export class Executor {
     return `${id}:${String(this.#watched.database.pragma("data_version", { simple: true }))}`;
   }
 
-  /** An export or an import lives from its first job to its last; the process ends with it. */
+  /** An export or import spans several jobs, and its process ends with it. */
   #transferring(job: TransferJob, progress: Progress): unknown {
     switch (job.op) {
       case "open_rows":

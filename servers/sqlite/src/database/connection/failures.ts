@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { Failure } from "./protocol.ts";
 
-/** What SQLite said, as what the agent can do about it. */
+/** An error of SQLite as a ToolError that says what to do about it. */
 export function explained({ message, code = "", at, line }: Failure, path: string): ToolError {
   const file = oneLine(path);
   const said = oneLine(message.slice(0, 500));
@@ -27,12 +27,12 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
       "Check --db-path and --db.",
     );
   if (code === "REFMCP_SWAPPED")
-    return make("conflict", `${file} was replaced while it was opened.`, "Repeat the call.");
+    return make("conflict", `${file} was replaced while it was being opened.`, "Repeat the call.");
   if (code === "REFMCP_LINKED")
     return make(
       "denied",
-      `A symlink is where SQLite keeps its own files for ${file} (${said}).`,
-      "Remove it: it could lead outside the allowed directories.",
+      `SQLite keeps its own files next to ${file}, and one of them is a symlink (${said}).`,
+      "Remove the symlink: it could lead outside the allowed directories.",
     );
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return make("unavailable", `Another process has locked ${file}.`, "Try again shortly.");
@@ -45,14 +45,14 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
   if (code === "SQLITE_READONLY_ROLLBACK")
     return make(
       "unavailable",
-      `${file} has the journal of an interrupted change, which a read-only connection can't roll back.`,
+      `${file} has a journal of an interrupted change, which a read-only connection can't roll back.`,
       "Open it once with write access, for example: sqlite3 FILE 'SELECT 1 FROM sqlite_schema'.",
     );
   if (/^SQLITE_READONLY_(DIRECTORY|CANTINIT|CANTLOCK)$/.test(code))
     return make(
       "denied",
-      `${file} is in WAL mode, which needs files next to it, and its folder is not writable (${code}).`,
-      "Nothing was changed. Copy it to a writable folder, or ask its owner to run PRAGMA journal_mode=DELETE.",
+      `${file} is in WAL mode, which needs files next to it, and its directory is not writable (${code}).`,
+      "Nothing was changed. Copy it to a writable directory, or ask its owner to run PRAGMA journal_mode=DELETE.",
     );
   if (/^SQLITE_READONLY/.test(code))
     return make(
@@ -64,7 +64,7 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
     return make(
       "unavailable",
       `${file} can't be opened (${code}).`,
-      "Check that the file and its folder are readable.",
+      "Check that the file and its directory are readable.",
     );
   if (/^SQLITE_(FULL|IOERR|NOMEM|TOOBIG)/.test(code))
     return make("too_large", `${said} (${code}).`, "Nothing was changed. Ask for less at once.");

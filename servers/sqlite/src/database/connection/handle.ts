@@ -2,7 +2,7 @@ import { lstatSync, realpathSync, statSync } from "node:fs";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 
-/** A database file: one that the user named, or one that passed the boundary and which file it was then. */
+/** A database file: a path that the user named, or a path that passed the boundary with the identity of its file. */
 export interface Place {
   readonly file: string;
   readonly device?: number;
@@ -10,9 +10,9 @@ export interface Place {
 }
 
 /**
- * Which file is at a place now, and when it was changed last.
+ * The identity of the file at a place, and a text that changes whenever the file does.
  *
- * @throws an error with the code `ENOENT`, `REFMCP_IRREGULAR`, or `REFMCP_SWAPPED` for a file that did not pass the boundary
+ * @throws an error with the code `ENOENT`, `REFMCP_IRREGULAR`, or `REFMCP_SWAPPED` if another file passed the boundary
  */
 export function fileAt({ file, device, inode }: Place): { readonly id: string; readonly state: string } {
   const there = statSync(file);
@@ -26,8 +26,8 @@ export function fileAt({ file, device, inode }: Place): { readonly id: string; r
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
 /**
- * What is set on every handle: a schema or a damaged file cannot run or map anything, and what a sort needs counts as memory
- * of the process, which is limited, instead of filling the disk.
+ * Settings of every handle: a schema or a damaged file can't run or map anything, and sorts take memory of the process,
+ * which is limited, instead of filling the disk.
  */
 const DEFENCES = ["trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0", "temp_store=MEMORY"];
 
@@ -51,12 +51,12 @@ function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Databas
   const { id } = fileAt(place);
   const file = realpathSync.native(place.file);
   if (place.device !== undefined && file !== place.file) throw failure("REFMCP_SWAPPED", "swapped");
-  // SQLite follows links there, and would write where the link leads.
+  // SQLite follows symlinks there, and would write to their targets.
   for (const companion of COMPANIONS)
     if (lstatSync(file + companion, { throwIfNoEntry: false })?.isSymbolicLink() === true)
       throw failure("REFMCP_LINKED", `${companion} is a link`);
   const database = new sqlite(file, { readonly, fileMustExist: true, timeout: 2_000 });
-  // Somebody may have swapped it while it was opened.
+  // The file may have been swapped while it was being opened.
   if (fileAt(place).id !== id || realpathSync.native(place.file) !== file) {
     database.close();
     throw failure("REFMCP_SWAPPED", "swapped");
@@ -66,7 +66,7 @@ function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Databas
   return database;
 }
 
-/** Whether SQLite itself reports a statement as read-only. Some versions say so of ATTACH: never the only check. */
+/** Whether SQLite itself reports a statement as read-only. In some versions this includes ATTACH, so it is never the only check. */
 export function isReading({ reader, readonly }: Database.Statement): boolean {
   return reader && readonly;
 }

@@ -23,12 +23,12 @@ async function enter() {
 
 const cities = "SELECT group_concat(city) FROM (SELECT city FROM users ORDER BY id)";
 
-it("is the same handle as long as nothing happens", async () => {
+it("keeps the handle while nothing changes", async () => {
   const { kept, place } = await enter();
   expect(kept.open(place)).toBe(kept.open(place));
 });
 
-it.each(["DELETE", "WAL"])("sees rows and schemas that others write, in journal mode %s", async (mode) => {
+it.each(["DELETE", "WAL"])("sees rows and schema changes of others, in journal mode %s", async (mode) => {
   const { kept, place, writer } = await enter();
   writer.pragma(`journal_mode=${mode}`);
   expect(kept.open(place).prepare(cities).pluck().get()).toBe("London,Edinburgh,London");
@@ -49,7 +49,7 @@ it("holds no lock between jobs", async () => {
   expect(kept.open(place).prepare("SELECT count(*) FROM orders").pluck().get()).toBe(0n);
 });
 
-it("reads a file that took the place, and refuses one that the boundary did not see", async () => {
+it("reads a replacement of the file, and refuses one that did not pass the boundary", async () => {
   const { kept, place, folder, file, writer } = await enter();
   kept.open(place).prepare(cities).all();
   await copyFile(file, join(folder, "other.db"));
@@ -64,7 +64,7 @@ it("reads a file that took the place, and refuses one that the boundary did not 
   expect(kept.open(now).prepare(cities).pluck().get()).toBe("Rome,Rome,Rome");
 });
 
-it("still cannot write", async () => {
+it("can't write", async () => {
   const { kept, place } = await enter();
   kept.open(place);
   expect(() => kept.open(place).exec("DELETE FROM users")).toThrow(/readonly/);

@@ -2,19 +2,19 @@ import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { fileAt, openReading, type Place } from "./handle.ts";
 
-/** Without a job for so long the handle is closed, so that it holds no file of others. */
+/** The handle is closed after this time without a job, so that it does not hold the file. */
 const KEPT_MS = 1_000;
 
 interface Kept {
   readonly database: Database.Database;
-  /** Running it makes SQLite compare its schema with the file's, which preparing alone does not. */
+  /** Running it makes SQLite reload a changed schema; preparing a statement does not. */
   readonly freshen: Database.Statement;
   readonly state: string;
 }
 
 /**
- * One reading handle, kept open from job to job. Between jobs it holds no lock, and SQLite itself sees commits and new
- * schemas of other processes. A file that was replaced or changed in another way is opened again.
+ * A reading handle that stays open between jobs. It holds no lock in between, and SQLite detects commits and schema changes
+ * of other processes. A file that was replaced or changed otherwise is opened again.
  */
 export class KeptReading {
   readonly #sqlite: Sqlite;
@@ -26,7 +26,7 @@ export class KeptReading {
   }
 
   open(place: Place): Database.Database {
-    // Looked at before it is opened: what changes after it counts as a change.
+    // Checked before opening, so that a later change is noticed.
     const { state } = fileAt(place);
     const kept = this.#kept;
     if (kept?.state === state) {

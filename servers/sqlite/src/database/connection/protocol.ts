@@ -7,21 +7,21 @@ export interface Bound {
   readonly params: readonly unknown[];
 }
 
-/** What a runner is asked for: plain data. */
+/** A request to a runner, as plain data. */
 export type Job =
   | ({
       readonly op: "read";
       readonly place: Place;
       readonly cellBytes: number;
       readonly format: Format;
-      /** Rows before the first one that is wanted. */
+      /** Rows to skip. */
       readonly skip: number;
       /** Stop after this many characters. */
       readonly chars: number;
-      /** With this many rows, stop after this many milliseconds, too. */
+      /** Once there are this many rows, also stop after `ms` milliseconds. */
       readonly rows: number;
       readonly ms: number;
-      /** Where large blobs can be read: `blob://` and the database, or undefined. */
+      /** The base of the URIs of large blobs: `blob://` and the database; undefined for none. */
       readonly blobs: string | undefined;
     } & Bound)
   | {
@@ -44,7 +44,7 @@ export type Job =
       readonly place: Place;
       readonly statements: readonly WriteStatement[];
       readonly dryRun: boolean;
-      /** Characters of what RETURNING gives, in all. */
+      /** Maximum characters of all RETURNING rows. */
       readonly returnedBytes: number;
       readonly agreedLoss: string | undefined;
     }
@@ -56,44 +56,44 @@ export type Job =
 
 export type TransferJob = Exclude<Job, { op: "read" | "look" | "explain" | "advise" | "version" | "write" }>;
 
-/** How rows are written to a file. */
+/** The formats of exported files. */
 export const EXPORT_FORMATS = ["csv", "jsonl"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** A record of a CSV file and the line on which it ends. */
+/** A record of a CSV file, and the line on which it ends. */
 export interface CsvRecord {
   readonly fields: readonly (string | null)[];
   readonly line: number;
 }
 
-/** A piece of an export: whole rows in the file's format. */
+/** A part of an export: complete rows in the file's format. */
 export interface RowsText {
   readonly text: string;
   readonly rows: number;
   readonly done: boolean;
 }
 
-/** Rows written for an answer. */
+/** Rows encoded for an answer. */
 export interface ReadAnswer {
   readonly columns: readonly Column[];
-  /** A line for each row. */
+  /** One line for each row. */
   readonly text: string;
   readonly rows: number;
-  /** Positions of rows in which a value was cut. */
+  /** Positions of rows with truncated values. */
   readonly cuts: readonly number[];
-  /** The last row that was skipped. */
+  /** The last skipped row. */
   readonly before: string | undefined;
-  /** Whether there are rows after these. */
+  /** Whether more rows follow. */
   readonly more: boolean;
 }
 
-/** A plan, and indexes that would be used, as SQL. */
+/** A query plan, and CREATE INDEX statements that would improve it. */
 export interface Explained {
   readonly plan: readonly { readonly id: number; readonly parent: number; readonly detail: string }[];
   readonly indexes: readonly string[];
 }
 
-/** An index that was tried, and estimates of the rows that all statements together read without and with it. */
+/** An index that was tried, and the estimated row reads of all statements without and with it. */
 export interface TriedIndex {
   readonly table: string;
   readonly create: string;
@@ -103,32 +103,32 @@ export interface TriedIndex {
   readonly statements: readonly number[];
 }
 
-/** A changing statement and what its text says of it. */
+/** A changing statement, as classified by its text. */
 export interface WriteStatement extends Bound {
   readonly verb: string;
-  /** The structure that it removes, and of which table. */
+  /** The schema object that it removes, and its table. */
   readonly structure?: string;
   readonly table?: string;
-  /** The table that is inserted into, updated or deleted from, as it was written. */
+  /** The table that it inserts into, updates or deletes from, as written. */
   readonly target?: string;
   /** Whether it may replace rows: REPLACE, ON CONFLICT DO UPDATE. */
   readonly overwrites: boolean;
 }
 
-/** What RETURNING of one statement gave. */
+/** The RETURNING rows of one statement. */
 export interface Returned {
-  /** Which statement, from 1. */
+  /** The number of the statement, from 1. */
   readonly statement: number;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
-  /** Rows that did not fit. */
+  /** How many rows did not fit. */
   readonly more: number;
 }
 
 export interface WriteAnswer {
   readonly committed: boolean;
   readonly loss: string | undefined;
-  /** Statements that restore what was dropped. */
+  /** Statements that restore dropped objects. */
   readonly undo: readonly string[];
   readonly changes: readonly number[];
   readonly lastRowId: string;
@@ -138,13 +138,13 @@ export interface WriteAnswer {
 export interface Failure {
   readonly message: string;
   readonly code: string | undefined;
-  /** Of the statement that failed, from 0. */
+  /** The number of the failed statement, from 0. */
   readonly at: number;
-  /** Of the CSV file, where a record failed. */
+  /** The line of the CSV file, if a record failed. */
   readonly line: number | undefined;
 }
 
-/** Why a runner cannot work at all: SQLite itself could not be loaded. */
+/** Why SQLite could not be loaded. */
 export interface Unavailable {
   readonly message: string;
   readonly hint: string | undefined;
@@ -158,5 +158,5 @@ export type Reply<Answer> =
   | { readonly failed: Failure }
   | { readonly answer: Answer };
 
-/** Where a runner is in its job, for the failure. */
+/** How far a runner is in its job, for errors. */
 export type Progress = { at: number; line: number | undefined };

@@ -1,10 +1,10 @@
 import type { Databases } from "./databases.ts";
 import type { Place } from "./handle.ts";
 
-/** Ends only what hangs. The limit of a statement does not count: a rollback that is killed begins again. */
+/** Only ends a process that hangs. The statement limit does not apply: a killed rollback would start again. */
 const ROLLBACK_MS = 3_600_000;
 
-/** A process that was killed leaves a journal, which a reading handle cannot roll back: an empty change does. */
+/** A killed process leaves a journal, which a reading handle can't roll back but an empty change does. */
 export async function recover(databases: Databases, place: Place): Promise<void> {
   const job = {
     op: "write" as const,

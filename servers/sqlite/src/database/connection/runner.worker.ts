@@ -5,8 +5,8 @@ import { Executor } from "./execute.ts";
 import type { Job, Progress, Reply } from "./protocol.ts";
 
 /**
- * Watches this process from a thread: the main one cannot, as long as SQLite runs. It ends the process where it needs too
- * much memory, saying so on stderr, which the server reads; and where the server has died, since nobody would stop it then.
+ * Watches this process from a thread, since the main thread is blocked while SQLite runs. Ends the process if it exceeds its
+ * memory limit, after a line on stderr for the server, and if the server has died, since nothing else would stop it then.
  */
 const WATCHDOG = `
 const { writeSync } = require("node:fs");
@@ -53,6 +53,6 @@ try {
   serve(new Executor(await loadSqlite()));
 } catch (error) {
   if (!(error instanceof ToolError)) throw error;
-  // The server reports it and ends this process.
+  // The server reports this and ends this process.
   send({ unavailable: { message: error.message, hint: error.hint, cause: String(error.cause) } });
 }

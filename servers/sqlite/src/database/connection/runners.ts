@@ -6,16 +6,16 @@ import type { Place } from "./handle.ts";
 import type { Job, Reply } from "./protocol.ts";
 
 export interface RunnerOptions {
-  /** Megabytes of one runner. */
+  /** Memory limit of one runner, in MB. */
   readonly memory: number;
-  /** Runners that work at the same time. */
+  /** Maximum runners that work at the same time. */
   readonly most: number;
   /**
-   * `warm` (default): one more than works is ready, to take over at once where one is killed; `kept`: runners stay for the
-   * next job; `none`: each ends with its lease.
+   * `warm` (default): a spare runner is ready to take over when one is killed; `kept`: runners stay for the next job;
+   * `none`: each runner ends with its lease.
    */
   readonly spare?: "warm" | "kept" | "none";
-  /** How long a job waits for its turn, in milliseconds. */
+  /** How long a job waits for a runner, in milliseconds. */
   readonly waitMs?: number;
 }
 
@@ -24,10 +24,10 @@ export interface Run {
   readonly timeoutMs: number;
 }
 
-/** Time for a statement that has to wait for its turn, in milliseconds. */
+/** How long a statement waits for a runner, in milliseconds. */
 const WAIT_MS = 10_000;
 
-/** A process that does one job at a time. */
+/** A process that runs one job at a time. */
 class Runner {
   readonly child: ChildProcess;
   said = "";
@@ -47,7 +47,7 @@ class Runner {
     return this.child.exitCode === null && this.child.signalCode === null && this.child.connected;
   }
 
-  /** The reply to a job; undefined where the process ended. What cannot be sent shows as its end. */
+  /** The reply to a job; undefined if the process ended, also before the job could be sent. */
   reply<Answer>(job: Job | undefined): Promise<Reply<Answer> | undefined> {
     if (!this.isAlive) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -68,13 +68,13 @@ class Runner {
 }
 
 /**
- * Runs jobs in processes of their own, because a running query of SQLite can be ended in no other way: a time limit, a
- * cancellation and the memory limit kill the process, and the spare one takes over at once. There are never more processes
- * than may work at the same time and the spare one.
+ * Runs jobs in separate processes, because there is no other way to stop a running SQLite query: the time limit, a
+ * cancellation and the memory limit kill the process, and the spare takes over. There is never more than one process in
+ * addition to those that may work at the same time.
  */
 export class Runners {
   readonly #options: RunnerOptions;
-  /** Starting, idle and working ones. */
+  /** All runners: starting, idle and working. */
   readonly #all = new Set<Runner>();
   readonly #idle: Runner[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -86,16 +86,16 @@ export class Runners {
     this.#options = options;
   }
 
-  /** @throws ToolError `timeout`, `too_large` (memory), `cancelled`, `unavailable` (no turn), or what SQLite said. */
+  /** @throws ToolError `timeout`, `too_large` (memory), `cancelled`, `unavailable` (no runner in time), or an error of SQLite */
   async run<Answer>(job: Job & { readonly place: Place }, run: Run): Promise<Answer> {
     return await this.lease(job.place.file, run, (ask) => ask<Answer>(job));
   }
 
   /**
-   * Gives one runner for several jobs. The time limit counts for each of them.
+   * Provides one runner for several jobs. The time limit applies to each of them.
    *
-   * @param file to name in errors
-   * @throws ToolError as `run`, and what `work` throws.
+   * @param file the file to name in errors
+   * @throws ToolError as `run`, and what `work` throws
    */
   async lease<Result>(
     file: string,
@@ -127,7 +127,7 @@ export class Runners {
     }
   }
 
-  /** Waits, in order, until one that works hands over its place. */
+  /** Waits in line for a working runner's place. */
   #turn(signal: AbortSignal): Promise<void> {
     const { most, waitMs = WAIT_MS } = this.#options;
     return new Promise<void>((resolve, reject) => {
@@ -150,7 +150,7 @@ export class Runners {
         const others = most === 1 ? "Another statement has" : `${most} other statements have`;
         reject(
           new ToolError("unavailable", `${others} been running for ${waitMs / 1_000} s.`, {
-            hint: "Repeat the call later; --query-timeout-ms or timeout_ms limits how long statements run.",
+            hint: "Try again later. --query-timeout-ms and timeout_ms limit how long statements run.",
           }),
         );
       }, waitMs);
@@ -190,7 +190,7 @@ export class Runners {
         "too_large",
         `The statement needed more than ${this.#options.memory} MB and was stopped.`,
         {
-          hint: "Ask for less at once (substr, LIMIT, no large randomblob or printf), or ask the user to raise --max-memory-mb.",
+          hint: "Request less at once (substr, LIMIT, no large randomblob or printf), or ask the user to raise --max-memory-mb.",
         },
       );
     throw new ToolError("unavailable", "The process that ran the statement ended.", {
@@ -198,7 +198,7 @@ export class Runners {
     });
   }
 
-  /** One process more than work now waits, warm; a burst does not start more than that. */
+  /** Keeps one spare process ready; a burst of calls starts no more than one. */
   #prepareSpare(): void {
     const { most, spare = "warm" } = this.#options;
     if (
@@ -251,7 +251,7 @@ export class Runners {
     return runner;
   }
 
-  /** Ends all of them, also in the middle of a job: the next one that opens the file rolls back what it wrote. */
+  /** Ends all runners, even during a job: whoever opens the file next rolls back an unfinished change. */
   close(): void {
     this.#closed = true;
     for (const runner of this.#all) runner.kill();

@@ -3,8 +3,8 @@ import { type Statement, statementOf } from "@refmcp/sql";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
 
-/** PRAGMAs that only report something; none of them changes a setting. */
-const TELLING: ReadonlySet<string> = new Set(
+/** PRAGMAs that only report something and change no setting. */
+const REPORTING: ReadonlySet<string> = new Set(
   [
     "application_id collation_list compile_options data_version database_list encoding foreign_key_check",
     "foreign_key_list freelist_count function_list index_info index_list index_xinfo integrity_check",
@@ -13,22 +13,22 @@ const TELLING: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** PRAGMAs whose argument names something to look at, not a value to set. */
+/** PRAGMAs whose argument names what to look at, instead of a value to set. */
 const WITH_ARGUMENT =
   /^(foreign_key_check|foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/;
 
 /**
- * Lets one reading statement pass, by its text alone. What SQLite itself says of it is checked in the runner.
+ * Lets a single reading statement pass, by its text alone. The runner also checks it with SQLite.
  *
- * @throws ToolError `invalid` for none or several statements, `denied` for a statement that does not read.
+ * @throws ToolError `invalid` unless there is exactly one statement, `denied` if it does not read
  */
 export function passReading(sql: string): Statement {
   const statement = single(sql);
   if (!READING.has(statement.first))
     throw refused(
       statement,
-      "read_query takes SELECT, WITH, VALUES, EXPLAIN and PRAGMA.",
-      "Changes go through write_query, where the server was started with --allow-write.",
+      "read_query accepts SELECT, WITH, VALUES, EXPLAIN and PRAGMA.",
+      "Use write_query for changes, if the server was started with --allow-write.",
     );
   if (statement.first === "PRAGMA") passPragma(statement);
   return statement;
@@ -39,29 +39,29 @@ function passPragma(statement: Statement): void {
   const at = words[2] === "." ? 3 : 1;
   const name = words[at] ?? "";
   const rest = words.slice(at + 1).filter((word) => word !== ";");
-  if (TELLING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name)))) return;
+  if (REPORTING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name)))) return;
   throw new ToolError("denied", `PRAGMA ${oneLine(name.slice(0, 60))} is not allowed in this form.`, {
-    hint: `Allowed, since they change nothing: ${[...TELLING].join(", ")}.`,
+    hint: `Allowed read-only PRAGMAs: ${[...REPORTING].join(", ")}.`,
   });
 }
 
 const CHANGING: ReadonlySet<string> = new Set(["INSERT", "REPLACE", "UPDATE", "DELETE"]);
 const DEFINING: ReadonlySet<string> = new Set(["CREATE", "ALTER", "DROP", "REINDEX", "ANALYZE"]);
 
-/** @throws ToolError as `passReading`; DDL needs `allowDdl`. */
+/** Lets a single changing statement pass. @throws ToolError as `passReading`; DDL needs `allowDdl` */
 export function passWriting(sql: string, allowDdl: boolean): Statement {
   const statement = single(sql);
   if (CHANGING.has(statement.verb)) return statement;
   if (!DEFINING.has(statement.verb))
     throw refused(
       statement,
-      "write_query takes INSERT, REPLACE, UPDATE, DELETE and, with --allow-ddl, CREATE, ALTER, DROP.",
-      statement.first === "SELECT" ? "Use read_query." : "Transactions are opened and ended by the tools.",
+      "write_query accepts INSERT, REPLACE, UPDATE, DELETE and, with --allow-ddl, CREATE, ALTER, DROP.",
+      statement.first === "SELECT" ? "Use read_query." : "The tools begin and end transactions themselves.",
     );
   if (!allowDdl)
     throw new ToolError(
       "denied",
-      `${statement.verb} changes the schema, which this server was not started for.`,
+      `${statement.verb} changes the schema, which is not allowed on this server.`,
       {
         hint: "Ask the user to start it with --allow-ddl.",
       },
@@ -69,12 +69,12 @@ export function passWriting(sql: string, allowDdl: boolean): Statement {
   return statement;
 }
 
-/** @throws ToolError for what is no CREATE TABLE. */
+/** @throws ToolError unless it is one CREATE TABLE */
 export function passCreateTable(sql: string): Statement {
   const statement = single(sql);
   const words = statement.tokens.slice(0, 2).map(({ text }) => text.toUpperCase());
   if (words.join(" ") === "CREATE TABLE") return statement;
-  throw refused(statement, "create_table takes one CREATE TABLE.", "Other changes go through write_query.");
+  throw refused(statement, "create_table accepts one CREATE TABLE.", "Use write_query for other changes.");
 }
 
 function single(sql: string): Statement {
@@ -84,15 +84,15 @@ function single(sql: string): Statement {
     });
   const statement = statementOf(sql);
   if (statement.count === 1) return statement;
-  throw new ToolError("invalid", `The text has ${statement.count} statements; only one can be run.`, {
+  throw new ToolError("invalid", `The text has ${statement.count} statements; exactly one is expected.`, {
     hint:
       statement.count === 0
         ? "Pass one SQL statement."
-        : "Call once for each, or use run_transaction for several changes.",
+        : "Make one call for each, or use run_transaction for several changes.",
   });
 }
 
-/** What a statement of SQLite can begin with. */
+/** The keywords that start a SQLite statement. */
 const KEYWORDS =
   "ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE REPLACE ROLLBACK SAVEPOINT SELECT UPDATE VACUUM VALUES WITH".split(
     " ",
@@ -113,7 +113,7 @@ function refused({ first, tokens }: Statement, allowed: string, hint: string): T
   const begin = first === "" ? (tokens[0]?.text.slice(0, 20) ?? "") : first;
   return new ToolError(
     "denied",
-    `A statement that begins with ${JSON.stringify(oneLine(begin))} is not allowed here. ${allowed}`,
+    `A statement that starts with ${JSON.stringify(oneLine(begin))} is not allowed here. ${allowed}`,
     { hint },
   );
 }

@@ -2,10 +2,10 @@ import { ToolError } from "@refmcp/core/answer";
 import { arranged } from "./places.ts";
 
 /**
- * Values as the driver binds them to a statement, for `?`, `?1`, `$1` and `:name`: whole numbers as integers, booleans as 0
- * and 1, `{ "base64": "…" }` as bytes.
+ * Values in the form that the driver binds to `?`, `?1`, `$1` and `:name`: whole numbers as integers, booleans as 0 and 1,
+ * `{ "base64": "…" }` as bytes.
  *
- * @throws ToolError `invalid` for a value that SQLite has no type for, and where values and statement do not fit.
+ * @throws ToolError `invalid` for a value of a type that SQLite does not have, and if the values don't match the statement
  */
 export function paramsOf(sql: string, values: readonly unknown[]): unknown[] {
   const { inOrder, byName } = arranged(sql, values);
@@ -23,16 +23,16 @@ function bindable(value: unknown, where: string): unknown {
     return bytesOf(value.base64, where);
   throw new ToolError(
     "invalid",
-    `${where} is ${Array.isArray(value) ? "a list" : "an object"}, which is not a value of SQLite.`,
+    `${where} is ${Array.isArray(value) ? "a list" : "an object"}, which SQLite has no type for.`,
     {
-      hint: 'Give a text, a number, true, false, null or { "base64": "…" } for bytes; JSON goes as its text.',
+      hint: 'Pass text, a number, true, false, null, or { "base64": "…" } for bytes. Pass JSON as text.',
     },
   );
 }
 
 /**
- * JSON numbers are read as doubles, here and by most clients: beyond ±2^53 an integer may have become its neighbour on the
- * way, and would find another row.
+ * JSON numbers are parsed as doubles, here and by most clients: beyond ±2^53 an integer may have been rounded on the way,
+ * and would match another row.
  */
 function numberOf(value: number, where: string): bigint | number {
   if (Number.isSafeInteger(value)) return BigInt(value);
@@ -55,7 +55,7 @@ function bytesOf(base64: string, where: string): Buffer {
   });
 }
 
-/** As an answer gives it: the bytes, and how many. */
+/** A blob as in an answer: its bytes, and perhaps its size. */
 function isBlob(value: object): boolean {
   return Object.entries(value).every(
     ([key, one]) => key === "base64" || (key === "$blob" && typeof one === "number"),

@@ -1,13 +1,13 @@
 import { ToolError } from "@refmcp/core/answer";
 import { tokenize } from "@refmcp/sql";
 
-/** Where values go in a statement, in order of first appearance: `?`, or a name without its sign. */
+/** The parameters of a statement, in order of first appearance; names are without their prefix. */
 export interface Places {
-  /** Plain question marks. */
+  /** The number of plain question marks. */
   readonly anonymous: number;
   /** `?1`, `:name`, `@name` and `$name` (SQLite, "Parameters"). */
   readonly named: readonly string[];
-  /** Places before the highest `?NNN` that no number names: SQLite counts them, without a name. */
+  /** Numbers below the highest `?NNN` that are not used: SQLite counts them as unnamed parameters. */
   readonly gaps: readonly number[];
 }
 
@@ -31,10 +31,10 @@ export function placesOf(sql: string): Places {
 }
 
 /**
- * Values as the driver binds them: in order for `?`, by number for `?1` and `$1`, by name for `:name`, where they come as
- * one object or in the order of the names.
+ * Values in the form that the driver binds: in order for `?`, by number for `?1` and `$1`, by name for `:name` (given as one
+ * object, or in the order of the names).
  *
- * @throws ToolError `invalid` where they do not fit the statement
+ * @throws ToolError `invalid` if they don't match the statement
  */
 export function arranged(
   sql: string,
@@ -85,7 +85,7 @@ export function arranged(
   return { inOrder: [], byName: Object.fromEntries(named.map((name, at) => [name, values[at]])) };
 }
 
-/** A NULL for each value that a statement takes, for a plan that does not depend on them. */
+/** A NULL for each parameter, for a plan that does not depend on the values. */
 export function nullsFor(sql: string): null[] {
   const { anonymous, named } = placesOf(sql);
   const numbers = named.filter((name) => /^\d+$/.test(name)).map(Number);

@@ -16,8 +16,8 @@ interface Given {
 }
 
 /**
- * The tools of `--tools-file`. Their statements go through the gates twice: here, so that a mistake is found at start, and
- * with each call.
+ * The tools of `--tools-file`. Their statements pass the gates here, so that mistakes are found at start, and again with each
+ * call.
  *
  * @throws ToolError for the first mistake in the file
  */
@@ -35,7 +35,7 @@ export async function ownTools(given: Given, taken: readonly string[]) {
         if (!allowWrite)
           throw new ToolError(
             "denied",
-            "the statement does not only read, and the server was not started with --allow-write.",
+            "the statement is not read-only, and the server was not started with --allow-write.",
           );
         passWriting(tool.statement, allowDdl);
       }
@@ -71,7 +71,7 @@ function isReading({ statement }: FileTool): boolean {
   }
 }
 
-/** SQLite has no arrays: json_each reads one from its text. */
+/** SQLite has no arrays; statements read them from JSON with json_each. */
 function paramsFor({ statement, names }: FileTool, given: readonly unknown[]): unknown[] {
   const values = given.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
   const isNamed = placesOf(statement).named.some((name) => !/^\d+$/.test(name));

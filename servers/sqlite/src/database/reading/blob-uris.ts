@@ -9,15 +9,15 @@ export const isLarge = (value: unknown): value is Uint8Array =>
   value instanceof Uint8Array && value.length > SMALL;
 
 /**
- * Adds to large blobs of an answer the URI under which they can be read. A result says which column a value comes from, but
- * not which row: where the row's INTEGER PRIMARY KEY is also selected, its blob is compared, so that a join of a table with
- * itself can't return the URI of another row.
+ * Adds the URI of the resource to large blobs in an answer. SQLite reports which column a value comes from, but not which
+ * row. If the INTEGER PRIMARY KEY is also selected, that row's blob is compared with the value, so that a self-join can't
+ * return the URI of another row.
  */
 export class BlobUris {
   readonly #database: Database.Database;
   readonly #columns: readonly Database.ColumnDefinition[];
   readonly #base: string | undefined;
-  /** By table, which column of the result is its rowid. */
+  /** The result column that is the rowid, by table. */
   readonly #keys = new Map<string, number>();
 
   /** @param base `blob://` and the database; undefined to add none */
@@ -32,8 +32,8 @@ export class BlobUris {
   }
 
   /**
-   * @param shown the row as it is answered, in which large blobs are objects
-   * @returns the same, with URIs
+   * @param shown the encoded row, in which large blobs are objects
+   * @returns the encoded row with URIs
    */
   add(row: readonly unknown[], shown: readonly unknown[]): readonly unknown[] {
     if (this.#base === undefined) return shown;
@@ -50,7 +50,7 @@ export class BlobUris {
     });
   }
 
-  /** Which column of the result is the table's rowid; -1 for none. */
+  /** The result column that is the table's rowid; -1 for none. */
   #keyOf(table: string): number {
     const known = this.#keys.get(table);
     if (known !== undefined) return known;

@@ -3,10 +3,10 @@ import { quoteIdentifier, withNear } from "@refmcp/sql";
 import { look, type Source, text } from "./look.ts";
 import { tableColumns, tableFound } from "./tables.ts";
 
-/** Bytes of one value; base64 makes it a third longer. */
+/** Maximum bytes of one value; base64 makes it a third longer. */
 const MAX_BYTES = 8_388_608;
 
-/** The first bytes of some files, in hexadecimal, by which a host can show them. */
+/** The first bytes of common file types in hexadecimal, so that hosts can show them. */
 const BEGINNINGS: readonly (readonly [type: string, pattern: RegExp])[] = [
   ["image/png", /^89504e470d0a1a0a/],
   ["image/jpeg", /^ffd8ff/],
@@ -24,7 +24,7 @@ export interface Cell {
 }
 
 /**
- * One value whole: a blob as bytes with the type that its first bytes tell, or a text.
+ * One complete value: a text, or a blob with the media type that its first bytes indicate.
  *
  * @throws ToolError `not_found` for a table, column or row; `too_large` beyond 8 MiB; `invalid` for other values
  */
@@ -43,19 +43,21 @@ export async function readCell(source: Source, { table, column, rowId }: Cell) {
     CASE WHEN octet_length(${cell}) <= ${MAX_BYTES} THEN ${cell} END AS value FROM ${quoteIdentifier(name)} WHERE rowid = ?`;
   const [[row] = []] = await look(source, [[sql, BigInt(rowId)]]);
   if (row === undefined)
-    throw new ToolError("not_found", `${name} has no row ${rowId}.`, { hint: "read_query shows its rows." });
+    throw new ToolError("not_found", `${name} has no row ${rowId}.`, {
+      hint: "Call read_query to see its rows.",
+    });
   if (Number(row.size) > MAX_BYTES)
     throw new ToolError(
       "too_large",
-      `The value has ${grouped(Number(row.size))} bytes; at most ${grouped(MAX_BYTES)} are read at once.`,
+      `The value has ${grouped(Number(row.size))} bytes; the limit is ${grouped(MAX_BYTES)}.`,
       {
-        hint: "Read it in parts: substr(column, n, m) in read_query; or write it to a file with export_query.",
+        hint: "Read it in parts with substr(column, n, m) in read_query, or write it to a file with export_query.",
       },
     );
   if (typeof row.value === "string") return { text: row.value, mimeType: "text/plain" };
   if (!(row.value instanceof Uint8Array))
     throw new ToolError("invalid", `The value is ${text(row.type).toUpperCase()}, neither a blob nor text.`, {
-      hint: "read_query shows it.",
+      hint: "Call read_query to see it.",
     });
   const beginning = Buffer.from(row.value.subarray(0, 16)).toString("hex");
   const [type = "application/octet-stream"] = BEGINNINGS.find(([, pattern]) => pattern.test(beginning)) ?? [];

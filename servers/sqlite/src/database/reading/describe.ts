@@ -4,13 +4,13 @@ import type { ReadAnswer } from "../connection/protocol.ts";
 import { type LookedAt, look, type Row, type Source, text } from "./look.ts";
 import { type Table, tableFound } from "./tables.ts";
 
-/** Rows are counted up to here, and no longer than this; a view may have no end. */
+/** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
 const COUNTED = 100_000;
 const COUNTING_MS = 3_000;
 const SAMPLE = { rows: 3, chars: 4_096, ms: 0, cellBytes: 200 };
 const MAX_DDL_CHARS = 6_000;
 
-/** Hidden ones of virtual tables are no columns that a query sees. */
+/** Without the hidden columns of virtual tables, which SELECT * leaves out. */
 const COLUMNS =
   'SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
 const PARTS = [
@@ -23,11 +23,11 @@ const PARTS = [
   "SELECT wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
 ];
 
-/** All about one table: columns, keys both ways, indexes, triggers, DDL, how many rows and the first of them. */
+/** Columns, keys in both directions, indexes, triggers, DDL, row count and first rows of one table. */
 export async function describeTable(source: Source, name: string, budget: number) {
   const found = await tableFound(source, name);
   const notices: string[] = [];
-  /** What fails for a broken or endless view becomes a notice. */
+  /** A failure, as with a broken or endless view, becomes a notice. */
   const attempt = async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
     try {
       return await work();
@@ -108,7 +108,7 @@ function described({ type }: Table, columns: readonly Row[], parts: readonly Row
   };
 }
 
-/** Foreign keys, each with all its columns; without `references` it is the other table's primary key. */
+/** Foreign keys with all their columns; without `references` they reference the primary key. */
 function references(rows: readonly Row[]) {
   return groups(rows, ({ other, id }) => `${text(id)} ${text(other)}`).map((key) => ({
     table: text(key[0]?.other),
@@ -130,14 +130,14 @@ function groups(rows: readonly Row[], keyOf: (row: Row) => string): Row[][] {
 
 type Description = { ddl: string; notices: string[]; sample: unknown[][] } & ReturnType<typeof described>;
 
-/** The description within the answer's budget: what is least needed is cut first, and it is said where the rest is. */
+/** The description within the answer's budget: the least important parts are cut first, with a notice. */
 function bounded<Whole extends Description>(whole: Whole, budget: number) {
   const { notices } = whole;
   const before = notices.length;
   const over = () => JSON.stringify(whole).length - (budget - 600);
   const isLong = over() > 600;
   if (isLong && whole.ddl.length > MAX_DDL_CHARS) {
-    notices.push(`The DDL of ${grouped(whole.ddl.length)} characters is cut.`);
+    notices.push(`The DDL of ${grouped(whole.ddl.length)} characters is truncated.`);
     whole.ddl = `${clip(whole.ddl, MAX_DDL_CHARS)}…`;
   }
   const cut = <Item>(what: string, items: Item[]) => {
@@ -150,13 +150,13 @@ function bounded<Whole extends Description>(whole: Whole, budget: number) {
   };
   cut("sample rows", whole.sample);
   cut("triggers", whole.triggers);
-  cut("referring keys", whole.referenced_by);
+  cut("referencing keys", whole.referenced_by);
   cut("foreign keys", whole.foreign_keys);
   cut("indexes", whole.indexes);
   cut("columns", whole.columns);
   if (notices.length > before)
     notices.push(
-      "read_query shows the rest: FROM pragma_table_xinfo('…') LIMIT n OFFSET m, FROM sqlite_schema.",
+      "For the rest call read_query: FROM pragma_table_xinfo('…') LIMIT n OFFSET m, FROM sqlite_schema.",
     );
   const { notices: said, sample, ...rest } = whole;
   return {

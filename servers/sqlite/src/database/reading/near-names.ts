@@ -11,9 +11,9 @@ const NAMES = {
 } as const;
 
 /**
- * Runs the user's own statement. What SQLite says of it comes with the place in it and names that are like a missing one.
+ * Runs the user's statement. Errors of SQLite get the position in the statement and names similar to a missing one.
  *
- * @param recover runs first where it fails
+ * @param recover called first if the statement fails
  */
 export async function runStatement<Answer>(
   databases: Databases,
@@ -34,9 +34,9 @@ export async function runStatement<Answer>(
 }
 
 /**
- * What SQLite said of a statement, with the place in it and the names that are like a missing one.
+ * An error of SQLite with the position in the statement and names similar to a missing one.
  *
- * @param sql the statement or statements: columns are those of tables that it names
+ * @param sql the statement or statements; similar columns are looked up in the tables that it names
  */
 export async function nearNames(
   failure: unknown,
@@ -68,7 +68,7 @@ export async function nearNames(
   );
 }
 
-/** An error that names a word of the statement, with the place of that word where it is there only once. */
+/** An error with the position of the word that it names, if the statement contains the word once. */
 function located(error: unknown, sql: string): unknown {
   if (!(error instanceof ToolError)) return error;
   const [, near, missing] =

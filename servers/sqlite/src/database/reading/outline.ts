@@ -11,7 +11,7 @@ import * as z from "zod";
 import { look, type Row, type Source, text } from "./look.ts";
 import { listTables, type Table } from "./tables.ts";
 
-/** Tables that are looked at in one go. */
+/** Tables that are read at once. */
 const TABLES_AT_ONCE = 100;
 
 const COLUMNS =
@@ -28,7 +28,7 @@ export interface Outlining extends OutlineOptions, Source {
   readonly budget: number;
 }
 
-/** Tables with their columns and keys, whose names match, as many as fit into the answer. */
+/** Matching tables with their columns and keys, as many as fit in the answer. */
 export async function outline(outlining: Outlining) {
   const { database, query, column, detail, limit, cursor, budget } = outlining;
   const cursors = cursorsOf("describe_tables", [database, query, column, detail], z.string());
@@ -58,7 +58,7 @@ export async function outline(outlining: Outlining) {
   };
 }
 
-/** A view that is broken has no columns. */
+/** A broken view has no columns. */
 async function described(source: Source, tables: readonly Table[]): Promise<OutlineTable[]> {
   const asked = tables.flatMap(({ name }) => [COLUMNS, KEYS, INDEXES].map((sql) => [sql, name] as const));
   const rows = await look(source, asked, { isTolerant: true });

@@ -18,9 +18,9 @@ export interface Question {
 }
 
 /**
- * Runs one reading statement and gives a page of its rows, as the JSON text of `queryOutput`.
+ * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
  *
- * @throws ToolError what the gate, the boundary, SQLite, the limits and the cursor say.
+ * @throws ToolError what the gate, the boundary, SQLite and the limits refuse, and for an invalid cursor
  */
 export async function query(databases: Databases, question: Question): Promise<string> {
   passReading(question.sql);

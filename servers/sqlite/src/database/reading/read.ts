@@ -5,12 +5,12 @@ import { demandReading } from "../connection/handle.ts";
 import type { Job, ReadAnswer } from "../connection/protocol.ts";
 import { BlobUris, isLarge } from "./blob-uris.ts";
 
-/** How often the clock is looked at, in rows. */
+/** The clock is checked every this many rows. */
 const CLOCK_EVERY = 16;
-/** Rows that become one text at a time: many short ones that live long keep the garbage collector busy. */
+/** Rows are joined in blocks of this many: the garbage collector suffers from many small texts that stay. */
 const ROWS_AT_ONCE = 256;
 
-/** The rows of a reading statement after `skip`, written for an answer, until `chars` are read. */
+/** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
 export function read(database: Database.Database, job: Extract<Job, { op: "read" }>): ReadAnswer {
   const statement = database.prepare<unknown[], unknown[]>(job.sql);
   demandReading(statement);
@@ -65,11 +65,11 @@ export function read(database: Database.Database, job: Extract<Job, { op: "read"
     }
   }
   const columns = declared.map(({ name }, at) => ({ name, type: types[at] ?? "" }));
-  // One text crosses to the server much faster than an array of many; none of them has a line break.
+  // One text is sent to the server much faster than an array; the rows contain no line breaks.
   return { columns, text: texts.concat(pieces).join("\n"), rows, cuts, before, more };
 }
 
-/** SQLite's storage class of a value; empty for NULL. */
+/** A value's storage class in SQLite; empty for NULL. */
 function typeOf(value: unknown): string {
   if (typeof value === "bigint") return "INTEGER";
   if (typeof value === "number") return "REAL";

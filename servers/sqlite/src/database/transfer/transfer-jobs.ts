@@ -5,10 +5,10 @@ import type Database from "better-sqlite3";
 import { demandReading } from "../connection/handle.ts";
 import type { Bound, CsvRecord, ExportFormat, Progress, RowsText } from "../connection/protocol.ts";
 
-/** Rows turned into text in one go. */
+/** Rows encoded at once. */
 const ROWS_AT_ONCE = 200;
 
-/** The rows of a statement as text of a file, piece by piece, from one state of the database. */
+/** The rows of a statement as text for a file, piece by piece, from one snapshot of the database. */
 export class RowsOut {
   readonly #statement: Database.Statement<unknown[], unknown[]>;
   readonly #rows: IterableIterator<unknown[]>;
@@ -31,7 +31,7 @@ export class RowsOut {
     return { text: this.#format === "csv" ? csvLines([names]) : "", rows: 0, done: false };
   }
 
-  /** Whole rows of about `bytes` characters. */
+  /** The next complete rows, about `bytes` characters. */
   next(bytes: number): RowsText {
     let text = "";
     let rows = 0;
@@ -66,20 +66,20 @@ export class RowsOut {
   }
 }
 
-/** Bytes as base64, infinities as SQLite reads them back. */
+/** Bytes as base64, infinities as numbers that SQLite reads as infinite. */
 function csvValue(value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number" && !Number.isFinite(value)) return value > 0 ? "9e999" : "-9e999";
   return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
 }
 
-/** As in an answer, but whole. */
+/** As in an answer, but never truncated. */
 function jsonValue(value: unknown): unknown {
   if (!(value instanceof Uint8Array)) return encodeCell(value, Number.POSITIVE_INFINITY, { count: 0 });
   return { $blob: value.byteLength, base64: Buffer.from(value).toString("base64") };
 }
 
-/** Records into a table, in one transaction: `close` ends it; where the process ends first, SQLite rolls it back. */
+/** Adds records to a table in one transaction, which `close` ends. If the process ends first, SQLite rolls it back. */
 export class RowsIn {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<unknown[]>;

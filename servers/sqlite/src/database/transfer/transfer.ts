@@ -10,7 +10,7 @@ import type { Source } from "../reading/look.ts";
 import { nearNames } from "../reading/near-names.ts";
 import { tableColumns, tableFound } from "../reading/tables.ts";
 
-/** Characters of one piece of an export, bytes of one piece of an import. */
+/** Characters of one part of an export, or of one batch of an import. */
 const PIECE = 262_144;
 const RECORDS_AT_ONCE = 1_000;
 
@@ -28,9 +28,9 @@ export interface Export extends Work {
 }
 
 /**
- * Writes all rows of a reading statement to a new file inside the boundary, as they were at one moment.
+ * Writes all rows of a reading statement to a new file inside the boundary, from one snapshot of the database.
  *
- * @throws ToolError what the gate, the boundary and SQLite say; no file is left then.
+ * @throws ToolError what the gate, the boundary and SQLite refuse; no file is left then
  */
 export async function exportRows(
   databases: Databases,
@@ -39,7 +39,7 @@ export async function exportRows(
   passReading(sql);
   if (COMPANIONS.some((companion) => path.toLowerCase().endsWith(companion)))
     throw new ToolError("denied", `${JSON.stringify(path)} is a name that SQLite uses for its own files.`, {
-      hint: "A file there could be taken for part of a database; choose another name.",
+      hint: "Choose another name: SQLite could take such a file for part of a database.",
     });
   const place = await databases.place(database);
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
@@ -82,10 +82,10 @@ export interface Imported {
 }
 
 /**
- * Adds the records of a CSV file inside the boundary to a table, in one transaction: all of them or none. The first
- * record names the columns. What a constraint refuses ends it, whatever the constraint's own ON CONFLICT says.
+ * Adds the records of a CSV file inside the boundary to a table in one transaction: all or none. The first record names the
+ * columns. A violated constraint ends the import, even if the constraint has its own ON CONFLICT clause.
  *
- * @throws ToolError `not_found` for a table or column, with near names; `invalid` for no CSV; `conflict` with the line.
+ * @throws ToolError `not_found` for a table or column, with similar names; `invalid` for invalid CSV; `conflict` with the line
  */
 export async function importCsv(
   databases: Databases,
@@ -147,15 +147,15 @@ async function targetOf(source: Source, table: string) {
   return { name, columns: await tableColumns(source, name, true) };
 }
 
-/** The table's columns in the order of the file's first record. */
+/** The table's columns, in the order of the file's header. */
 function headerOf(
   fields: readonly (string | null)[],
   { name, columns }: Awaited<ReturnType<typeof targetOf>>,
   path: string,
 ): string[] {
-  const hint = `The first line names columns of ${name}: ${columns.slice(0, 40).join(", ")}. Set delimiter for ; or tabs.`;
+  const hint = `The first line must name columns of ${name}: ${columns.slice(0, 40).join(", ")}. For ; or tabs set delimiter.`;
   if (fields.length === 0)
-    throw new ToolError("invalid", `${JSON.stringify(path)} is empty; it has no line of column names.`, {
+    throw new ToolError("invalid", `${JSON.stringify(path)} is empty; a header line is required.`, {
       hint,
     });
   const found = fields.map((field) => {

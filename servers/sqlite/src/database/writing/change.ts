@@ -6,10 +6,9 @@ import { LossWatch } from "./loss.ts";
 type WriteJob = Extract<Job, { op: "write" }>;
 
 /**
- * Runs the statements in one transaction. It commits where what is lost is what was agreed to, and takes everything
- * back otherwise.
+ * Runs the statements in one transaction. Commits if the loss is the one that was agreed to, and rolls back otherwise.
  *
- * @param progress which statement threw
+ * @param progress updated with the current statement, for errors
  */
 export function change(database: Database.Database, job: WriteJob, progress: Progress): WriteAnswer {
   const changes: number[] = [];
@@ -45,21 +44,21 @@ function run(
   watch: LossWatch,
   room: { at: number; bytes: number },
 ): { changed: number; returned: Returned | undefined } {
-  // First, so that invalid SQL ends here, before its names are used.
+  // First, so that invalid SQL fails before its names are used.
   const statement = database.prepare<unknown[], unknown[]>(given.sql);
   const before = watch.before(given);
   const total = totalOf(database);
   const returned = statement.reader ? rowsOf(statement.raw(true), given.params, room) : undefined;
   if (returned === undefined) statement.run(...given.params);
   const touched = totalOf(database) - total;
-  // SQLite keeps the number of the last INSERT, UPDATE or DELETE; other statements do not set it.
+  // changes() is about the last INSERT, UPDATE or DELETE; other statements leave it unchanged.
   const isCounted = ["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(given.verb);
   const changed = isCounted ? Number(single(database, "SELECT changes()")) : 0;
   watch.add(given, before, { touched, changed });
   return { changed, returned };
 }
 
-/** All rows of RETURNING are made; as many are shown as fit. */
+/** Runs the whole statement, and returns as many RETURNING rows as fit. */
 function rowsOf(
   statement: Database.Statement<unknown[], unknown[]>,
   params: readonly unknown[],
@@ -82,7 +81,7 @@ function single(database: Database.Database, sql: string): unknown {
   return database.prepare(sql).pluck().get();
 }
 
-/** Rows that were changed so far on this handle, by triggers and foreign keys too. */
+/** Rows changed so far on this handle, including those changed by triggers and foreign keys. */
 function totalOf(database: Database.Database): number {
   return Number(single(database, "SELECT total_changes()"));
 }

@@ -1,4 +1,4 @@
-/** The business insights of this session, as the official server keeps them. */
+/** The business insights of this session, as in the official server. */
 export class Insights {
   readonly #all: string[] = [];
   readonly #listeners = new Set<() => void>();
@@ -9,7 +9,7 @@ export class Insights {
     return this.#all.length;
   }
 
-  /** The memo of the official server, word for word. */
+  /** The memo, in the official server's words. */
   memo(): string {
     if (this.#all.length === 0) return "No business insights have been discovered yet.";
     const list = this.#all.map((insight) => `- ${insight}`).join("\n");

@@ -3,26 +3,26 @@ import type Database from "better-sqlite3";
 import type { WriteStatement } from "../connection/protocol.ts";
 
 export interface Counted {
-  /** Rows that were changed in all, by triggers and foreign keys too. */
+  /** All changed rows, including those changed by triggers and foreign keys. */
   readonly touched: number;
   /** Rows that the statement itself inserted, updated or deleted. */
   readonly changed: number;
 }
 
-/** What must be looked at before a statement runs. */
+/** What has to be read before a statement runs. */
 export interface Before {
-  /** Rows of its table. */
+  /** How many rows its table has. */
   readonly rows?: number | undefined;
   /** The definition of the view, index or trigger that it drops. */
   readonly ddl?: string | undefined;
 }
 
-/** Looks at what the statements of a transaction lose, by what they did and not by their text. */
+/** Measures what the statements of a transaction lose, by their effects and not by their text. */
 export class LossWatch {
   readonly #database: Database.Database;
   readonly #tally = new LossTally();
   readonly #deleted = new Map<string, number>();
-  /** Statements that restore what was dropped. */
+  /** Statements that restore dropped objects. */
   readonly undo: string[] = [];
 
   constructor(database: Database.Database) {
@@ -34,7 +34,7 @@ export class LossWatch {
       if (/^DROP (VIEW|INDEX|TRIGGER)/.test(structure)) return { ddl: this.#definition(table) };
       return { rows: this.#rowsOf(table) };
     }
-    // Counting reads the whole table; only what can replace rows pays for it.
+    // Counting reads the whole table, so only statements that can replace rows are counted.
     return target !== undefined && (overwrites || this.#replaces(target))
       ? { rows: this.#rowsOf(target) }
       : {};
@@ -47,7 +47,7 @@ export class LossWatch {
   ): void {
     if (structure !== undefined) {
       if (ddl !== undefined) this.undo.push(ddl);
-      // Where nothing is there, nothing is lost.
+      // Without the object nothing is lost.
       else if (rows !== undefined) this.#tally.structure(structure, rows, Math.max(0, touched - rows));
       return;
     }
@@ -57,7 +57,7 @@ export class LossWatch {
       const isEveryRow = changed >= EVERY_ROW && !this.#hasRow(target, changed);
       this.#tally.rows({ verb, target, changed, others, isEveryRow });
     } else if (verb === "DELETE") {
-      // Several of a transaction count together.
+      // Several deletes of a transaction count together.
       const sum = (this.#deleted.get(target) ?? 0) + changed;
       this.#deleted.set(target, sum);
       const isEveryRow = changed > 0 && sum >= EVERY_ROW && !this.#hasRow(target, 0);
@@ -76,7 +76,7 @@ export class LossWatch {
     }
   }
 
-  /** In a sentence for the user; undefined where nothing is lost. */
+  /** The loss in a sentence for the user; undefined if nothing is lost. */
   loss(): string | undefined {
     return this.#tally.loss();
   }
@@ -103,7 +103,7 @@ export class LossWatch {
     return typeof ddl === "string" ? ddl : undefined;
   }
 
-  /** Whether the table's own constraints replace rows: `UNIQUE ON CONFLICT REPLACE`. */
+  /** Whether the table has a constraint that replaces rows: `UNIQUE ON CONFLICT REPLACE`. */
   #replaces(target: string): boolean {
     const sql = "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND sql LIKE '%CONFLICT%REPLACE%'";
     return this.#database.prepare(sql).get(bare(target)) !== undefined;

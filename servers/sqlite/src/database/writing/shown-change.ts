@@ -1,7 +1,7 @@
 import type { WriteAnswer } from "../connection/protocol.ts";
 import type { Change } from "./write.ts";
 
-/** What changes did, as `changeOutput`. */
+/** The effect of changes, as `changeOutput`. */
 export function shownChange(changes: readonly Change[], answer: WriteAnswer) {
   const { committed, lastRowId, loss, undo, returned } = answer;
   const isShort = returned.some(({ more }) => more > 0);
@@ -22,7 +22,7 @@ export function shownChange(changes: readonly Change[], answer: WriteAnswer) {
   };
 }
 
-/** `INSERT` with its rows, `CREATE TABLE` without. */
+/** `INSERT` with a row count, `CREATE TABLE` without. */
 function commandOf({ statement: { verb, tokens } }: Change, changed: number) {
   if (["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(verb)) return { command: verb, row_count: changed };
   const [, what] = tokens;

@@ -10,7 +10,7 @@ import { shownChange } from "./shown-change.ts";
 export interface Change {
   readonly sql: string;
   readonly params: readonly unknown[];
-  /** What the gate said of it. */
+  /** How the gate classified it. */
   readonly statement: Statement;
 }
 
@@ -18,11 +18,11 @@ export interface Writing {
   readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
   readonly database: string | undefined;
   readonly dryRun: boolean;
-  /** Takes one CREATE TABLE, and makes the database file where there is none. */
+  /** Accepts only CREATE TABLE, and creates a missing database file. */
   readonly isCreating?: boolean;
 }
 
-/** What changes need of their call. */
+/** What a change needs of its call. */
 interface Calling {
   readonly signal: AbortSignal;
   /** Characters of the answer. */
@@ -31,10 +31,10 @@ interface Calling {
 }
 
 /**
- * Runs changes in one transaction, all or none, and says what they did, as `changeOutput`. What destroys data is asked
- * about with its exact row count.
+ * Runs changes in one transaction, all or none, and returns their effect as `changeOutput`. Data loss needs confirmation, with
+ * the exact row count.
  *
- * @throws ToolError what the gate, the boundary, SQLite and the user say; nothing is changed then.
+ * @throws ToolError what the gate, the boundary, SQLite and the user refuse; nothing is changed then
  */
 export async function runChanges(databases: Databases, writing: Writing, call: Calling) {
   const { dryRun, isCreating = false } = writing;
@@ -45,7 +45,7 @@ export async function runChanges(databases: Databases, writing: Writing, call: C
   });
   const place = await databases.place(writing.database, isCreating);
   const statements = changes.map(writeStatement);
-  // What the answer holds besides rows costs less than this.
+  // The rest of the answer takes less than this.
   const returnedBytes = Math.max(0, call.budget - 1_000 - 20 * statements.length);
   const attempt = async (agreedLoss: string | undefined) => {
     const job = { op: "write" as const, place, statements, dryRun, agreedLoss, returnedBytes };
@@ -53,7 +53,7 @@ export async function runChanges(databases: Databases, writing: Writing, call: C
     const done = await runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal }, () =>
       recover(databases, place),
     );
-    return dryRun || done.committed ? { done } : { loss: done.loss ?? "nothing is lost any more" };
+    return dryRun || done.committed ? { done } : { loss: done.loss ?? "nothing would be lost any more" };
   };
   return shownChange(changes, await agreed({ attempt, confirm: (loss) => call.confirm(loss) }));
 }
