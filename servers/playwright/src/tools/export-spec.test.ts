@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Session, session } from "../../test/session.ts";
+import { page } from "../../test/lab.ts";
+import { type Session, session, site } from "../../test/session.ts";
 
 let talk: Session;
 beforeAll(async () => {
@@ -25,6 +26,36 @@ describe("pw_export_spec", () => {
     expect(text).not.toMatch(/first\(\)|networkidle|evaluateAll/);
   });
 
+  it("writes the one locator that a run found for each text alone", async () => {
+    const { url } = await site({
+      "/": page(
+        `<h1>Docs</h1><label>Name <input></label><input placeholder="City"><button>Send now</button>`,
+      ),
+    });
+    const run = await talk.good("pw_run_test", {
+      url,
+      steps: [
+        " fill 'Name' with 'it\\'s Ada'",
+        "type 'Paris' into exactly 'City'",
+        "expect 'Name' has value 'it\\'s Ada'",
+      ],
+      assertions: ["'Send now' is enabled", "'Send now' is visible", "not 'City' is empty"],
+      devices: ["iPhone 15"],
+    });
+    const { text } = await talk.good("pw_export_spec", { run_id: run.data.run_id });
+    for (const line of [
+      'page.getByLabel("Name").fill("it\'s Ada")',
+      'page.getByPlaceholder("City", { exact: true }).pressSequentially("Paris")',
+      'expect(page.getByLabel("Name")).toHaveValue("it\'s Ada")',
+      'expect(page.getByRole("button", { name: "Send now" })).toBeEnabled()',
+      'expect(page.getByText("Send now")).toBeVisible()',
+      'expect(page.getByPlaceholder("City")).not.toBeEmpty()',
+      'devices["iPhone 15"]',
+    ])
+      expect(text).toContain(line);
+    expect(text).not.toContain(".or(");
+  });
+
   it("cannot be made to write code of the caller's", async () => {
     const { text } = await talk.good("pw_export_spec", {
       title: '"); process.exit(1); ("',
@@ -40,6 +71,8 @@ describe("pw_export_spec", () => {
   });
 
   it.each([
+    [{ url: undefined }, "Neither url nor run_id is given"],
+    [{ run_id: "20260101-000000-00000000" }, "There is no run"],
     [{ url: "file:///etc/passwd" }, "file: is not allowed"],
     [{ assertions: ["h1 contans 'x'"] }, "cannot be read"],
     [{ device: "iPhon 15" }, "iPhone 15"],

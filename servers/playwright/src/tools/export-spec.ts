@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { exportSpec } from "../browser/export/spec.ts";
-import { assertions, steps, tool, url } from "../context.ts";
+import { assertions, runId, steps, tool, url } from "../context.ts";
 
 export default tool({
   name: "pw_export_spec",
@@ -11,13 +11,18 @@ export default tool({
   openWorld: false,
   input: z.strictObject({
     title: z.string().default("the page works").describe("The test's title."),
-    url,
+    run_id: runId
+      .optional()
+      .describe("Export this run of pw_run_test, instead of url, steps and assertions."),
+    url: url.optional(),
     steps: steps.describe("As in pw_run_test."),
     assertions: assertions.describe("As in pw_run_test."),
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
   }),
-  async run({ device, ...request }, { drivers }, call) {
-    const [chosen] = device === undefined ? [] : await drivers.devices([device]);
-    return exportSpec({ ...request, device: chosen }, call.budget);
+  async run({ run_id: id, device, title, ...given }, { drivers, runs }, call) {
+    const test = id === undefined ? given : await runs.done(id);
+    const [name] = "devices" in test && device === undefined ? test.devices : [device];
+    const [chosen] = name === undefined ? [] : await drivers.devices([name]);
+    return exportSpec({ ...test, title, device: chosen }, call.budget);
   },
 });

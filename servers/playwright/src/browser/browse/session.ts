@@ -81,7 +81,10 @@ export class BrowseSession {
       const record = recordOf(opened);
       record.downloads = new Downloads(opened.context, { folder, stem: "page", secrets, isKept: true });
       const quiet = new Quiet(opened.page, record, deadline);
-      const acting = { runServices, opened, record, quiet, device, folder, evidence, secretFields: [] };
+      const acting = {
+        ...{ runServices, opened, record, quiet, device, folder, evidence },
+        ...{ secretFields: [], found: new Map() },
+      };
       return new BrowseSession(tester, id, acting, url);
     } finally {
       deadline.end();

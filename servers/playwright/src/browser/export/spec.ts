@@ -12,7 +12,7 @@ import { actionLines, statePath } from "./steps.ts";
 
 export interface ExportRequest {
   readonly title: string;
-  readonly url: string;
+  readonly url?: string | undefined;
   readonly steps: readonly string[];
   readonly assertions: readonly string[];
   readonly device: Pick<Device, "descriptors" | "others"> | undefined;
@@ -105,6 +105,8 @@ export function exportSpec(
   { title, url, steps, assertions, device }: ExportRequest,
   budget = Number.POSITIVE_INFINITY,
 ): string {
+  if (url === undefined)
+    throw new ToolError("invalid", "Neither url nor run_id is given.", { hint: "Give one of them." });
   const parsed = parseTargetUrl(url);
   if (typeof parsed === "string") throw refusedUrl(url, parsed);
   const script = parseScript(steps, assertions);

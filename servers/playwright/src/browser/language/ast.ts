@@ -31,6 +31,8 @@ export type Base =
       readonly text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       readonly exact: boolean;
+      /** Where a bare string is in its sentence. */
+      readonly at?: number;
     }
   /** A frame by its title, name or id: only around another target. */
   | { readonly kind: "frame"; readonly text: string };

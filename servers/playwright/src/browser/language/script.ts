@@ -83,17 +83,11 @@ function readAll<Read>(
       return [];
     }
     try {
-      return [read(text)];
+      return [read(text.trim())];
     } catch (error) {
       if (!(error instanceof LanguageError)) throw error;
-      problems.push(caretText(place, text.trimStart(), shifted(error, text)));
+      problems.push(caretText(place, text.trimStart(), error));
       return [];
     }
   });
-}
-
-/** The place in the text without its leading white space. */
-function shifted(error: LanguageError, text: string): LanguageError {
-  const lead = text.length - text.trimStart().length;
-  return new LanguageError(Math.max(0, error.at - lead), error.expected, error.example);
 }

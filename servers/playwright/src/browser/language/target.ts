@@ -69,7 +69,8 @@ function baseOf(reader: Reader, example: string): Base {
   if (reader.text.charAt(reader.at) === "`") return quotedSelector(reader, example);
   if (reader.seesString()) return quotedText(reader, example);
   const start = reader.at;
-  if (reader.takes("exactly")) return { kind: "quoted", text: nonEmpty(reader, example), exact: true };
+  if (reader.takes("exactly"))
+    return { kind: "quoted", text: nonEmpty(reader, example), exact: true, at: start };
   const word = reader.takesPattern(/[A-Za-z][\w-]*(?=\s|['"“‘`]|$)/)?.[0] ?? "";
   const exact = word !== "" && /^exactly\s*['"“‘]/i.test(reader.rest) && reader.takes("exactly");
   const lone = word.toLowerCase();
@@ -115,7 +116,7 @@ function quotedText(reader: Reader, example: string): Base {
       `${text} without quotes where CSS is meant, or text ${quoted(text)} where the text is`,
       ".spinner is hidden",
     );
-  return { kind: "quoted", text, exact: false };
+  return { kind: "quoted", text, exact: false, at: start };
 }
 
 /** Words that people use for a role. */

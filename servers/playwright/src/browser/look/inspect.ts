@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
 import { quoted } from "../language/target.ts";
 import type { ShownArtifact } from "../run/report.ts";
@@ -85,12 +84,7 @@ interface Start {
 async function startOf(tester: Tester, from: string | undefined): Promise<Start> {
   if (from === undefined) return { steps: [] };
   if (!/^\d{8}-\d{6}-[0-9a-f]{8}$/.test(from)) return { steps: [`use state ${quoted(from)}`] };
-  const { path } = await tester.runs.artifact(from, "report.json");
-  const { url, done }: { url?: string; done?: { steps: string[]; devices: string[] } } = JSON.parse(
-    await readFile(path, "utf8"),
-  );
-  if (url === undefined || done === undefined)
-    throw new ToolError("invalid", `The run ${from} has no steps that could be done again.`);
-  const [device] = done.devices;
-  return { url, steps: done.steps, ...(device === undefined ? {} : { device }) };
+  const { devices, ...done } = await tester.runs.done(from);
+  const [device] = devices;
+  return { ...done, ...(device === undefined ? {} : { device }) };
 }

@@ -2,6 +2,7 @@ import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import type { NetworkGuard } from "@refmcp/core/forward-proxy";
 import type { Locator } from "playwright";
 import type { Assertion, Step } from "../language/ast.ts";
+import type { Found } from "../language/explicit.ts";
 import { contextOptionsOf } from "../language/plan.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import type { StateStore } from "../store/states.ts";
@@ -49,6 +50,8 @@ export interface Acting {
   readonly evidence: Evidence;
   /** Fields that a secret was written into: masked in screenshots, and read by no check. */
   readonly secretFields: Locator[];
+  /** What texts in quotes alone were found as. */
+  readonly found: Found;
 }
 
 /** A device with what the script's first steps ask of its context. */
@@ -82,6 +85,7 @@ export const judgingOf = ({
   device,
   folder,
   secretFields,
+  found,
 }: Acting): Judging => ({
   get page() {
     return record.page;
@@ -93,6 +97,7 @@ export const judgingOf = ({
   device: device.name,
   folder,
   secretFields,
+  found,
 });
 
 /**
@@ -106,7 +111,7 @@ export async function performAll(
   acting: Acting,
   starting: (index: number) => void,
 ): Promise<string | undefined> {
-  const { opened, record, quiet, deadline, runServices, evidence, secretFields } = acting;
+  const { opened, record, quiet, deadline, runServices, evidence, secretFields, found } = acting;
   const { states, stepMs, secrets, guard, readUpload: file } = runServices;
   const scope = {
     get page() {
@@ -124,6 +129,7 @@ export async function performAll(
     screenshot: (name: string | undefined, of: Locator | undefined) =>
       evidence.photograph({ page: record.page, deadline, name, of, secretFields }),
     secretFields,
+    found,
   };
   for (const [index, step] of steps.entries()) {
     starting(index);

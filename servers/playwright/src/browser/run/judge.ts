@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Assertion, Check } from "../language/ast.ts";
+import type { Found } from "../language/explicit.ts";
 import {
   type Expectation,
   expectationOf,
@@ -10,7 +11,7 @@ import {
 import { a11yOutcome } from "./a11y.ts";
 import { absenceOutcome } from "./absence.ts";
 import { expectationOutcome, ONCE, type Outcome, refuseSelector } from "./expectation.ts";
-import { locatorOf } from "./locate.ts";
+import { locatorOf, noteFound } from "./locate.ts";
 import { metricOutcome } from "./metrics.ts";
 import { observed } from "./observed.ts";
 import type { Quiet } from "./quiet.ts";
@@ -20,6 +21,7 @@ import { type Comparing, visualOutcome } from "./visual.ts";
 export interface Judging extends Comparing {
   readonly record: PageRecord;
   readonly quiet: Quiet;
+  readonly found: Found;
 }
 
 /** How long an assertion waits for what it says, without a time of its own. */
@@ -68,7 +70,10 @@ export async function until({ check, negated, within }: Assertion, scope: Judgin
     const plan = expectationOf(check, negated);
     if (READING.has(check.kind) && (await scope.deadline.race(holdsSecret(plan, scope))))
       return { passed: false, actual: "it has a field with a secret, so it is not read" };
-    return scope.deadline.race(expectationOutcome(check, plan, scope.page, waitMs));
+    const outcome = await scope.deadline.race(expectationOutcome(check, plan, scope.page, waitMs));
+    if (outcome.passed && "target" in check)
+      await noteFound(scope.page, plan.on, check.target, scope.found).catch(() => undefined);
+    return outcome;
   }
   const ends = performance.now() + waitMs;
   for (let look = 0; ; look++) {

@@ -1,5 +1,6 @@
 import type { Locator, Page } from "playwright";
 import type { Target } from "../language/ast.ts";
+import type { Found } from "../language/explicit.ts";
 import { type Chain, chainOf, isChain, type Meaning } from "../language/plan.ts";
 
 /** A planned locator on a page. */
@@ -15,6 +16,23 @@ export function locatorOf(page: Page, { calls }: Chain): Locator {
 /** A target on a page. */
 export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
   locatorOf(page, chainOf(target, meaning));
+
+/** Notes which alternative of a text alone matches, where its plan has several. */
+export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
+  const { base } = target;
+  if (base.kind !== "quoted" || !plan.calls.some(({ name }) => name === "or")) return;
+  const { text, exact } = base;
+  const alternatives = {
+    label: { kind: "label", text, exact },
+    placeholder: { kind: "placeholder", text, exact },
+    button: { kind: "role", role: "button", name: text, exact },
+  } as const;
+  for (const word of ["label", "placeholder", "button"] as const) {
+    if ((await targetOn(page, { ...target, base: alternatives[word] }).count()) === 0) continue;
+    found.set(base, word);
+    return;
+  }
+}
 
 function asLocator(value: unknown): Locator {
   if (isLocator(value)) return value;

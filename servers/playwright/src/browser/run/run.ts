@@ -1,5 +1,6 @@
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import { type Assertion, setupLength } from "../language/ast.ts";
+import type { Found } from "../language/explicit.ts";
 import { checksOf, type Script, secretsOf } from "../language/script.ts";
 import {
   type Acting,
@@ -36,6 +37,8 @@ export interface DeviceRunOptions {
   readonly signal: AbortSignal;
   /** Looks at the page at the end: the most targets and characters. */
   readonly look?: Look | undefined;
+  /** What texts in quotes alone were found as. */
+  readonly found: Found;
   /** The run's folder. */
   readonly folder: string;
   readonly progress: (note: string) => void;
@@ -54,7 +57,7 @@ export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artif
  * @throws ToolError where the run did not come to a verdict: refused, timed out, crashed, no browser.
  */
 export async function runOnDevice(options: DeviceRunOptions, runServices: RunServices): Promise<DeviceRun> {
-  const { folder, signal, matrix, script } = options;
+  const { folder, signal, matrix, script, found } = options;
   const device = arranged(options.device, script.steps);
   const deadline = new Deadline(options.timeoutMs, signal);
   const stem = slugOf(options.url.pathname.replace(/\.[a-z]+$/i, ""), "home");
@@ -74,7 +77,10 @@ export async function runOnDevice(options: DeviceRunOptions, runServices: RunSer
   });
   const record = recordOf(opened);
   const quiet = new Quiet(opened.page, record, deadline);
-  const acting = { runServices, opened, record, quiet, deadline, device, folder, evidence, secretFields: [] };
+  const acting: Acting = {
+    ...{ runServices, opened, record, quiet, deadline, device, folder, evidence, found },
+    secretFields: [],
+  };
   const state: State = { ...options, ...acting, outcomes: new Map() };
   try {
     return await Promise.race([play(state), endOf(options.url, opened, record)]);

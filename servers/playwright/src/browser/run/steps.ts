@@ -3,6 +3,7 @@ import type { NetworkGuard } from "@refmcp/core/forward-proxy";
 import type { Locator, Page, Route } from "playwright";
 import { contentTypeOf } from "../export/print.ts";
 import type { Assertion, Step, Target } from "../language/ast.ts";
+import type { Found } from "../language/explicit.ts";
 import {
   type Act,
   type Answer,
@@ -16,7 +17,7 @@ import { describeTarget } from "../language/target.ts";
 import { urlMatcher } from "../language/values.ts";
 import { parseTargetUrl } from "../network/address.ts";
 import { type Outcome, refuseSelector } from "./expectation.ts";
-import { locatorOf, targetOn } from "./locate.ts";
+import { locatorOf, noteFound, targetOn } from "./locate.ts";
 import type { Quiet } from "./quiet.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
 import { arrange, type Surroundings } from "./surroundings.ts";
@@ -36,6 +37,7 @@ export interface StepScope extends Surroundings {
   readonly screenshot: (name: string | undefined, of: Locator | undefined) => Promise<void>;
   /** Fields that a secret was written into: they are masked in screenshots. */
   readonly secretFields: Locator[];
+  readonly found: Found;
 }
 
 /** A step that could not be done: a finding about the page, not a fault. */
@@ -144,12 +146,16 @@ async function act(
     return;
   }
   const locator = locatorOf(page, on);
-  if (secret !== undefined) {
-    scope.secretFields.push(locator);
-    return explained(page, target, write(secret, locator, method, given, scope, timeout));
-  }
-  const all = [...given, { ...options, timeout }];
-  await explained(page, target, Reflect.apply(Reflect.get(locator, method), locator, all));
+  if (secret !== undefined) scope.secretFields.push(locator);
+  const perform = async () => {
+    if (target.base.kind === "quoted") {
+      await locator.waitFor({ state: "attached", timeout });
+      await noteFound(page, on, target, scope.found);
+    }
+    if (secret !== undefined) return write(secret, locator, method, given, scope, timeout);
+    return Reflect.apply(Reflect.get(locator, method), locator, [...given, { ...options, timeout }]);
+  };
+  await explained(page, target, perform());
 }
 
 /** Writes a secret where it may be: into the very element whose document was looked at, whatever navigates meanwhile. */

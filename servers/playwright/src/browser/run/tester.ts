@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
+import { explicit, type Found } from "../language/explicit.ts";
 import { parseScript, type Script, secretsOf, statesOf } from "../language/script.ts";
 import { BrowserPool } from "../launch/browser-pool.ts";
 import { type Launched, type LaunchOptions, launch } from "../launch/launch.ts";
@@ -7,7 +8,7 @@ import { parseTargetUrl } from "../network/address.ts";
 import type { NetworkPolicy } from "../network/policy.ts";
 import { refusedUrl } from "../network/refusal.ts";
 import type { BaselineStore } from "../store/baselines.ts";
-import type { RunStore } from "../store/runs.ts";
+import type { Done, RunStore } from "../store/runs.ts";
 import type { StateStore } from "../store/states.ts";
 import type { RunServices } from "./acting.ts";
 import { ContextPool } from "./context.ts";
@@ -159,6 +160,7 @@ export class Tester {
   ): Promise<RunReport> {
     const runServices = await this.servicesFor(url);
     const { id, folder } = await this.runs.begin();
+    const found: Found = new Map();
     let beat: NodeJS.Timeout | undefined;
     try {
       let done = 0;
@@ -180,6 +182,7 @@ export class Tester {
                 timeoutMs: Math.min(request.timeoutMs, workMs(call) - tookMs()),
                 signal: call.signal,
                 folder,
+                found,
                 progress: (note) => report(devices.length > 1 ? `${device.name}: ${note}` : note),
               },
               runServices,
@@ -202,8 +205,17 @@ export class Tester {
         run_id: id,
         artifacts,
       });
-      // With what was done, so that a look can begin where the run ended.
-      await this.runs.finish(id, { ...answer, done: { steps: request.steps, devices: request.devices } });
+      // With what was done, so that a look can begin where the run ended, and a spec can be written of it.
+      const said = (texts: readonly string[], parsed: readonly object[]) =>
+        texts.map((text, index) => explicit(text, parsed[index], found));
+      await this.runs.finish<Done>(id, {
+        ...answer,
+        done: {
+          steps: said(request.steps, script.steps),
+          assertions: said(request.assertions, script.assertions),
+          devices: request.devices,
+        },
+      });
       return answer;
     } catch (error) {
       await this.runs.drop(id);

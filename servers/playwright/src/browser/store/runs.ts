@@ -26,6 +26,17 @@ export interface Retention {
 
 export const RETENTION: Retention = { runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 3_600_000 };
 
+/** What of a test's report is needed to do it again. */
+export interface Done {
+  readonly url: string;
+  /** Each text in quotes alone with what it was found as. */
+  readonly done: {
+    readonly steps: readonly string[];
+    readonly assertions: readonly string[];
+    readonly devices: readonly string[];
+  };
+}
+
 /** Names that artifacts and run ids have: no separator, no dot first, so that none leads out of its folder. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
 /** A run that was touched this short ago may still be written by another process, or is left of one that was ended. */
@@ -88,7 +99,7 @@ export class RunStore {
   }
 
   /** The run is over: its report is kept, and old runs are swept. */
-  async finish(id: string, report: unknown): Promise<void> {
+  async finish<Report = unknown>(id: string, report: Report): Promise<void> {
     await writeFile(join(this.folder, id, REPORT), `${JSON.stringify(report, undefined, 2)}\n`, {
       mode: 0o600,
     });
@@ -153,6 +164,17 @@ export class RunStore {
     throw new ToolError("not_found", `The run ${id} has no artifact ${JSON.stringify(name.slice(0, 80))}.`, {
       hint: `It has ${all.map((one) => one.name).join(", ") || "none"}.`,
     });
+  }
+
+  /** @throws ToolError `not_found`; `invalid` for a run of another kind. */
+  async done(id: string): Promise<Done["done"] & Pick<Done, "url">> {
+    const { path } = await this.artifact(id, REPORT);
+    const { url, done }: Partial<Done> = JSON.parse(await readFile(path, "utf8"));
+    if (url !== undefined && done !== undefined) return { url, ...done };
+    throw new ToolError(
+      "invalid",
+      `The run ${id} is not a run of one test, so it cannot be repeated or exported.`,
+    );
   }
 
   /** @throws ToolError `too_large` with the path, for what is too large to be sent. */
