@@ -7,8 +7,8 @@ import { orRefused, withDirectory } from "./open-path.ts";
 const MAX_SUGGESTIONS = 100;
 
 /**
- * Absolute paths that begin with `typed`: entries of its directory, directories with a trailing slash, or the
- * allowed directories themselves if it does not lead into one yet.
+ * Absolute paths that begin with `typed`: entries of its directory, directories with a trailing slash, or the allowed
+ * directories themselves if it is not inside one yet.
  *
  * @param typed with `/` between components, also on Windows.
  */

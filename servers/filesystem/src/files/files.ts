@@ -44,7 +44,7 @@ export interface FilesOptions {
   readonly journal: boolean;
   /** Days that the journal keeps a change (`--journal-days`); 30 by default. */
   readonly journalDays?: number;
-  /** Where the journal may be, best first; by default in the user's state directory. */
+  /** Candidates for the journal's directory, best first; by default in the user's state directory. */
   readonly journalDirectories?: readonly string[];
   /** Characters of an explicitly requested range of text (`--max-read-chars`). */
   readonly maxReadChars: number;

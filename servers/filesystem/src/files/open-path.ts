@@ -21,7 +21,7 @@ export async function withDirectory<Result>(
   return work(directory).finally(() => directory.close());
 }
 
-/** Runs `work` with a place that may be changed, and closes its parent. @throws what `PathGuard.place` and `work` throw. */
+/** Runs `work` with a writable place, and closes its parent. @throws what `PathGuard.place` and `work` throw. */
 export async function withPlace<Result>(
   guard: PathGuard,
   path: string,
@@ -31,7 +31,7 @@ export async function withPlace<Result>(
   return work(place).finally(() => place.parent.close());
 }
 
-/** What is at `path`, its parent closed already. @throws what `PathGuard.place` throws. */
+/** What is at `path`; its parent is already closed. @throws what `PathGuard.place` throws. */
 export async function placeOf(
   guard: PathGuard,
   path: string,
@@ -52,12 +52,12 @@ export async function directoryAt(guard: PathGuard, path: string): Promise<Guard
   }
 }
 
-/** Nothing for a refusal of the guard; throws every other error again. */
+/** Returns nothing for a refusal of the guard; rethrows every other error. */
 export function orRefused(error: unknown): undefined {
   if (!(error instanceof ToolError)) throw error;
 }
 
-/** Throws the guard's `not_found`, which suggests similar names, for a path where nothing was found. */
+/** Throws the guard's `not_found`, which suggests similar names, for a missing path. */
 export async function notThere(guard: PathGuard, path: string): Promise<never> {
   await (await guard.openFile(path)).handle.close();
   throw new ToolError("conflict", `"${oneLine(path)}" was just created by another program.`, {

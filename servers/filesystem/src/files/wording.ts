@@ -6,7 +6,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** What an answer says about the journal, in sentences; none if nothing was changed. */
+/** What an answer says about the journal, as sentences; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
   if (receipt === undefined) return [];
   const { changeId, final, note } = receipt;
@@ -19,7 +19,7 @@ export function receiptText(receipt: Receipt | undefined): string[] {
   return [...undo, ...(note === undefined ? [] : [note])];
 }
 
-/** One line: what was done, then what the journal has of it. */
+/** One line: what was done, then what the journal recorded. */
 export function changeAnswer(done: string, receipt: Receipt | undefined): string {
   return [done, ...receiptText(receipt)].join(" ");
 }

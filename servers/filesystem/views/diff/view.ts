@@ -1,4 +1,4 @@
-// What an edit, a patch or a comparison shows, and the changes of the journal. An edit or a patch that was only tried can be made
+// Shows an edit, a patch, a comparison, or changes from the journal. A dry run of an edit or a patch can be applied
 // here, by the user's click.
 import { button, plain } from "../../../../packages/core/views/controls.ts";
 import { type DiffPart, diffPage, partOf } from "../../../../packages/core/views/diff.ts";
@@ -12,7 +12,7 @@ function partIn(result: ToolResult): DiffPart {
   const text = textOf(result);
   const start = text.lastIndexOf("\n[") + 1;
   if (result.isError || !text.startsWith("[", start)) throw new Error(text);
-  // A patch answers which files it is of; what it does there is in the call.
+  // A patch's answer names its files; what it does there is in the call.
   const patch = typeof given.patch === "string" ? `${given.patch}\n` : "";
   return partOf(patch + text.slice(0, start), text.slice(start).replace(/^\[| Hash \w+\.|\]$/g, ""));
 }
@@ -26,7 +26,7 @@ function show(result: ToolResult, ...actions: HTMLElement[]): void {
   }
 }
 
-/** A button that makes what was only tried. */
+/** A button that applies a dry run. */
 function applyButton(): HTMLButtonElement {
   const apply = button("Apply this change");
   apply.classList.add("go");

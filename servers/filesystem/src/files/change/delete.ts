@@ -17,14 +17,14 @@ export interface DeletePlan {
   readonly bytes: number;
   /** Why it could not be undone; undefined if it could. */
   readonly final: string | undefined;
-  /** What the user must be asked first; undefined where nothing needs to be. */
+  /** What to ask the user first; undefined if no question is needed. */
   readonly question: string | undefined;
 }
 
 export interface Deleted {
   readonly plan: DeletePlan;
   readonly receipt: Receipt;
-  /** The path of what the system did not let us delete. */
+  /** The path of what the system refused to delete. */
   readonly leftover: string | undefined;
 }
 

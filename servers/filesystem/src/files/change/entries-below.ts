@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
 
-/** Opens the subdirectory `name`, not through a link, so that no swapped link redirects a walk. */
+/** Opens the subdirectory `name`, never through a link, so that no swapped link redirects a walk. */
 export async function openChild(
   guard: PathGuard,
   directory: GuardedDirectory,
@@ -16,7 +16,7 @@ export async function openChild(
   throw swapped(child.path);
 }
 
-/** The refusal where another program replaced something during our operation. */
+/** The refusal if another program replaced something during the operation. */
 function swapped(path: string): ToolError {
   return new ToolError(
     "conflict",
@@ -79,7 +79,7 @@ export interface Content {
 }
 
 /**
- * Counts what is below a directory.
+ * Counts what a directory contains.
  *
  * @throws ToolError `too_large` beyond `most` entries.
  */

@@ -11,14 +11,14 @@ export interface Before {
   readonly stat: Stats;
   /** Undefined if the file is too large to hold. */
   readonly bytes: Buffer | undefined;
-  /** Known where the bytes are, or where it was asked for. */
+  /** Known if the bytes are, or if it was requested. */
   readonly hash: string | undefined;
 }
 
 /**
- * Reads the file at `path`; undefined where nothing is.
+ * Reads the file at `path`; undefined if nothing is there.
  *
- * @param options.most bytes; a larger content is only hashed, and only where `hash` asks for it.
+ * @param options.most bytes; larger content is only hashed, and only if `hash` is set.
  */
 export async function readBefore(
   context: ChangeContext,
@@ -44,9 +44,9 @@ export async function readBefore(
 }
 
 /**
- * Compares a content with the hash that the caller expects.
+ * Compares content with the hash that the caller expects.
  *
- * @throws ToolError `conflict` if it is another, or if there is none.
+ * @throws ToolError `conflict` if it differs, or if there is no content.
  */
 export function checkExpected(path: string, before: Before | undefined, expected: string | undefined): void {
   if (expected === undefined || (before?.hash !== undefined && sameHash(expected, before.hash))) return;
@@ -78,9 +78,8 @@ export interface Replacement {
 }
 
 /**
- * Replaces a file's content, atomically and journaled. Of several hard links only this name gets it, since
- * the others may be outside the allowed directories (a package store); the receipt says so. The caller holds
- * the path's lock.
+ * Replaces a file's content, atomically and journaled. Only this name of several hard links gets it, since the others
+ * may be outside the allowed directories (a package store); the receipt says so. The caller holds the path's lock.
  *
  * @throws ToolError `conflict` where another program changed the file since it was read.
  */

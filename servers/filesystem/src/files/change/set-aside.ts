@@ -14,18 +14,18 @@ import { notThere, withPlace } from "../open-path.ts";
 import { typeOf } from "../tree/open-below.ts";
 
 /**
- * A name for an entry that is about to be renamed back or removed. It may be all that is left of it where
- * this process is killed, so the name is not that of a temporary file, which would be swept.
+ * A name for an entry that is about to be renamed back or removed. If this process is killed it may be the only copy, so
+ * the name is not that of a temporary file, which would be swept.
  */
 function hiddenName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.moved`;
 }
 
 /**
- * Removes the entry at `path` in one step: to `image` outside the bound, or permanently. A link itself is
- * removed. After a failure everything is where it was, and `image` contains nothing else.
+ * Removes the entry at `path` in one step: to `image` outside the bound, or permanently. A link itself is removed. After
+ * a failure everything is unchanged, and `image` does not exist.
  *
- * @returns the path of what could finally not be deleted, if anything.
+ * @returns the path of what could not be deleted in the end, if anything.
  * @throws ToolError `not_found`, and what the guard throws.
  */
 export async function takeAway(
@@ -47,7 +47,7 @@ export async function takeAway(
   });
 }
 
-/** Under a hidden name it is gone at once for everyone, however long the rest takes. */
+/** Renamed to a hidden name, it disappears at once, however long the rest takes. */
 async function takeAwayByCopy(
   guard: PathGuard,
   place: GuardedPlace,
@@ -80,7 +80,7 @@ function imageSpot(image: string) {
 /**
  * Restores what `takeAway` moved to `image`, with its mode and times. `path` must be free.
  *
- * @param options.ready called when it is complete and only needs renaming; if it fails, nothing is changed.
+ * @param options.ready called when it is complete and only needs renaming; if that fails, nothing is changed.
  * @throws ToolError `conflict` if something is there; then the image stays.
  */
 export async function bringBack(
@@ -117,7 +117,7 @@ export async function discard(guard: PathGuard, parent: GuardedDirectory, name: 
   await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
 }
 
-/** Renames, or returns false if the places lie on different file systems. */
+/** Renames, or returns false if the places are on different file systems. */
 async function renamed(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);

@@ -16,7 +16,7 @@ export interface LineCounts {
   readonly removed: number;
 }
 
-/** How many lines an overwrite adds and removes. */
+/** How many lines overwriting adds and removes. */
 export function countLines(before: string, after: string): LineCounts {
   const region = difference(before, after);
   const [excerpt] = region === undefined ? [] : excerptsOf(before, after, [region], 0);
@@ -67,7 +67,7 @@ export function unifiedDiff(
   let remaining = maxChars;
   for (const excerpt of excerptsOf(before, after, regions, CONTEXT)) {
     if (hiddenHunks > 0) {
-      // It is not shown, so counting its lines is enough.
+      // It is not shown, so only its lines are counted.
       hiddenHunks += 1;
       added += excerpt.touched.added;
       removed += excerpt.touched.removed;
@@ -188,7 +188,7 @@ function startsLine(text: string, at: number): boolean {
   return at === 0 || text.charCodeAt(at - 1) === 10;
 }
 
-/** The start of the line at `at`, or of the one that is `count` lines further up. */
+/** The start of the line at `at`, or of the one `count` lines above it. */
 function linesBack(text: string, at: number, count: number): number {
   let start = at;
   for (let left = count; ; left--) {
@@ -208,7 +208,7 @@ function linesOn(text: string, at: number, count: number): number {
   return end;
 }
 
-/** How many lines a text has; one without a line end counts. */
+/** How many lines a text has; a last one without a line ending counts. */
 function linesIn(text: string): number {
   let lines = 0;
   let at = text.indexOf("\n");

@@ -9,7 +9,7 @@ const MAX_NAMED = 100;
 
 type Changed = Pick<Patched, "path" | "added" | "removed" | "receipt">;
 
-/** The diff of an edit, and the server's own last line in square brackets, which no line of a diff can look like. */
+/** The diff of an edit, and the server's own last line in square brackets, which no line of a diff resembles. */
 export function editAnswer(edited: Edited, dryRun: boolean): string {
   const { diff, hiddenHunks, replacements, hash } = edited;
   const places = counted(replacements, "place");

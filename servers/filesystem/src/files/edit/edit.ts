@@ -123,7 +123,7 @@ export interface ChangedFiles<File> {
   readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
 }
 
-/** Changes files in order. The first refusal stops it; it is thrown where nothing was changed before. */
+/** Changes files in order. The first refusal stops it, and is thrown if nothing was changed before. */
 export async function changeInTurn<Step extends { readonly path: string }, File>(
   steps: readonly Step[],
   change: (step: Step) => Promise<File>,

@@ -11,7 +11,7 @@ export interface Unified {
   restore(after: string, regions: readonly Region[]): string;
 }
 
-/** Line ends as LF, so that a text written with LF matches a file with any. A CR counts if the file knows no other. */
+/** Line endings as LF, so that text with LF matches files with any. A CR counts if the file has no others. */
 export function unified(original: string, eol: Eol): Unified {
   const isCr = eol === "cr";
   const carriages = eol === "crlf" || eol === "mixed" ? carriagesIn(original) : [];

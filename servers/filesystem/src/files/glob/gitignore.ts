@@ -2,11 +2,11 @@ import { globSource, HAS_FORMS, type LinearRegex, linearRegex } from "./glob-sou
 
 /** One line of a `.gitignore`, parsed as in gitignore(5). */
 export interface IgnoreLine {
-  /** `!`: what matches is shown again. */
+  /** `!`: what matches is not hidden. */
   readonly negated: boolean;
   /** `/` at the end. */
   readonly directoriesOnly: boolean;
-  /** A slash at the begin or in the middle: matched against the path below the file's directory, not the name. */
+  /** A slash at the beginning or in the middle: matched against the path below the file's directory, not the name. */
   readonly anchored: boolean;
   /** The pattern without these marks. */
   readonly pattern: string;
@@ -118,7 +118,7 @@ interface Rule {
 /** The rules of one ignore file. */
 export interface IgnoreRules {
   /**
-   * What the last matching rule says: true for hidden, false for shown (`!`), undefined if none matches. The
+   * The verdict of the last matching rule: true for hidden, false for shown (`!`), undefined if none matches. The
    * Unicode form of names (NFC, NFD) does not count, as with git on macOS (core.precomposeUnicode).
    *
    * @param path below the file's directory, with `/` between components.
@@ -165,7 +165,7 @@ export async function compileIgnoreLines(lines: readonly IgnoreLine[]): Promise<
   };
 }
 
-/** For each text the last line that names it. */
+/** For each text, the last line that names it. */
 class LastIndex {
   readonly #any = new Map<string, number>();
   readonly #directories = new Map<string, number>();

@@ -17,11 +17,11 @@ const POSIX_CLASSES = new Set([
   "xdigit",
 ]);
 
-/** Where the class that opens at `start` closes; undefined if it does not, so that `[` is an ordinary character. */
+/** Where the class that opens at `start` closes; undefined if it does not, and `[` is an ordinary character. */
 export function classEnd(glob: string, start: number): number | undefined {
   let at = start + 1;
   if (glob.charAt(at) === "!" || glob.charAt(at) === "^") at += 1;
-  // A bracket in the first place is a member.
+  // A bracket in the first position is a member.
   if (glob.charAt(at) === "]") at += 1;
   while (at < glob.length) {
     const char = glob.charAt(at);
@@ -43,7 +43,7 @@ export function classSource(body: string): string | undefined {
   const members = membersOf(negated ? body.slice(1) : body);
   if (members === undefined) return undefined;
   if (negated) return `[^/${members.join("")}]`;
-  // Nothing but the slash was in it.
+  // It contained only the slash.
   return members.length === 0 ? "[^\\x{0}-\\x{10ffff}]" : `[${members.join("")}]`;
 }
 
@@ -82,7 +82,7 @@ function posixAt(text: string, at: number): string | undefined {
   return text.startsWith(":]", at + 2 + name.length) && POSIX_CLASSES.has(name) ? name : undefined;
 }
 
-/** Two of them hold the slash. */
+/** Some of them contain the slash. */
 function posixMembers(name: string): string[] {
   if (name === "punct") return ["!-.", ":-@", "\\[-`", "{-~"];
   if (name === "graph") return ["!-.", "0-~"];

@@ -2,15 +2,15 @@ import { ToolError } from "@refmcp/core/answer";
 import type { RE2JS } from "re2js";
 import { classEnd, classSource } from "./glob-class.ts";
 
-/** What a glob may hold besides `*`, `**`, `?` and `[…]`. */
+/** What a glob may contain besides `*`, `**`, `?` and `[…]`. */
 export interface GlobDialect {
   /** `{a,b}`, `{1..9}`, and the groups of extended globs: `?(…)`, `*(…)`, `+(…)`, `@(…)`. */
   readonly groups: boolean;
 }
 
 /**
- * A pattern that can tell whether letters with marks are stored composed (NFC) or decomposed (NFD, as macOS does): one
- * that holds such letters or counts characters. Texts are matched with it in NFC.
+ * A pattern whose matches depend on whether letters with marks are composed (NFC) or decomposed (NFD, as on macOS): one
+ * that contains such letters or counts characters. Texts are matched with it in NFC.
  */
 export const HAS_FORMS = /[^\0-\x7f]|[?[]/;
 
@@ -191,11 +191,11 @@ export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }
 
-/** Which braces of a glob form groups. Found in one pass, so that `{{{{…` costs no more than its length. */
+/** Which braces of a glob form groups. Found in one pass, so that `{{{{…` takes linear time. */
 export interface Braces {
   /** Where a group with alternatives opens. */
   readonly groups: ReadonlySet<number>;
-  /** Closing braces that end no group: `{b}` in `{a,{b}}`. */
+  /** Closing braces that do not end a group: `{b}` in `{a,{b}}`. */
   readonly plain: ReadonlySet<number>;
 }
 

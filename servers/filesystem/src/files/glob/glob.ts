@@ -1,13 +1,13 @@
 import { globSource, HAS_FORMS, invalidGlob, linearRegex } from "./glob-source.ts";
 
-/** The longest glob that is accepted, in characters. */
+/** The longest accepted glob, in characters. */
 export const MAX_GLOB = 1_000;
 /** The most globs in one list. */
 export const MAX_GLOBS = 100;
 
 /** A compiled glob. Matching takes time linear in the path, whatever the pattern. */
 export interface Glob {
-  /** Whether it holds a wildcard at all. */
+  /** Whether it contains a wildcard. */
   readonly hasWildcard: boolean;
   /**
    * @param path relative to the directory that is searched, with `/` between components.
@@ -42,7 +42,7 @@ export interface Exclusion {
 }
 
 /**
- * Compiles globs that exclude entries (`excludePatterns` of the official server).
+ * Compiles globs that exclude entries (the official server's `excludePatterns`).
  *
  * @throws ToolError `invalid` for a glob that cannot be used, or more than 100.
  */

@@ -15,12 +15,12 @@ export const ACTIONS = [
 
 export type Action = (typeof ACTIONS)[number];
 
-/** What was at a path after a change; an undo requires the same. */
+/** What was at a path after a change; undoing it requires the same. */
 export const stateSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("file"), hash: z.string(), size: z.number() }),
   /** A file that was moved, not written: its content was not read. */
   z.object({ type: z.literal("moved file"), size: z.number(), mtime_ms: z.number() }),
-  /** A directory that was moved. Its contents move along. */
+  /** A directory that was moved, with its contents. */
   z.object({ type: z.literal("moved directory") }),
   /**
    * A directory that was copied or restored. `digest` covers the path, type, size and time of change of all
@@ -84,7 +84,7 @@ export const changeSchema = z.object({
   destination: z.string().optional(),
   /** For `undo`: the change that it undid. */
   undoes: z.string().optional(),
-  /** Absent if nothing can take it back; then `final` says why. */
+  /** Absent if it cannot be undone; then `final` says why. */
   effect: effectSchema.optional(),
   final: z.string().optional(),
   size_before: z.number().optional(),

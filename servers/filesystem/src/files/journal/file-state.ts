@@ -10,7 +10,7 @@ import { withFile } from "../open-path.ts";
 import { hashOfFile, shortHash } from "../read/source.ts";
 import type { State } from "./change-record.ts";
 
-/** What is at `path` now, in the terms of a change's `after`; undefined where nothing is. */
+/** What is at `path` now, in the form of a change's `after`; undefined if nothing is. */
 export async function stateAt(
   guard: PathGuard,
   path: string,
@@ -40,7 +40,7 @@ export function movedState(stat: Stats | undefined): State {
     : { type: "moved file", size: stat.size, mtime_ms: Math.trunc(stat.mtimeMs) };
 }
 
-/** The state of our entry that is about to get its final name. */
+/** The state of a new entry that is about to get its final name. */
 export async function stateOfEntry(
   guard: PathGuard,
   parent: GuardedDirectory,
@@ -70,7 +70,7 @@ async function treeState(
   try {
     for await (const { directory, name, stat } of entriesBelow(guard, root, signal)) {
       const path = relative(root.path, join(directory.path, name));
-      // A directory's own time changes with its entries; these are looked at one by one.
+      // A directory's own time changes with its entries, which are checked one by one.
       const time = stat.isDirectory() ? 0 : stat.mtimeMs;
       const link = stat.isSymbolicLink() ? await readlink(directory.entry(name)) : "";
       if (stat.isFile()) bytes += stat.size;

@@ -8,10 +8,10 @@ import { type Change, changeSchema } from "./change-record.ts";
 import { openStateDirectory, within } from "./journal-directory.ts";
 
 export interface JournalOptions {
-  /** Where it may live, best first; see `stateDirectories`. */
+  /** Candidate directories, best first; see `stateDirectories`. */
   readonly directories: readonly string[];
   readonly bound: Bound;
-  /** False keeps no journal (`--no-journal`). */
+  /** False for no journal (`--no-journal`). */
   readonly enabled: boolean;
   /** Bytes of all images of an allowed directory together. */
   readonly mostBytes?: number;
@@ -32,17 +32,17 @@ const DEFAULTS = {
 
 const ENTRY_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(\d+)(?:\.([0-9a-z]{9}-[0-9a-f]{6}))?\.json$/;
 const IMAGE_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.image$/;
-/** The file in a journal that says whose it is. */
+/** The file in a journal that names its directory. */
 const OWNER_NAME = "directory.json";
 const ownerSchema = z.object({ path: z.string(), days: z.number() });
 const DAY_MS = 86_400_000;
-/** An image without an entry is the rest of a crash when it is older than this; younger, it may be in the making. */
+/** An image without an entry is left over from a crash if it is older than this; a newer one may still be in progress. */
 const ORPHAN_MS = 3_600_000;
-/** How many entries are written before the directory is checked for what is too much. */
+/** How many entries are written between checks of the limits. */
 const PRUNE_EVERY = 20;
-/** A change younger than this may still be in the making, here or in another process, and makes no room. */
+/** A more recent change may still be in progress, here or in another process, and is not dropped. */
 const RECENT_MS = 60_000;
-/** What an entry takes on a disk besides its image. */
+/** What an entry takes on disk besides its image. */
 const ENTRY_BYTES = 4_096;
 
 /** An entry by its file's name. */
@@ -52,21 +52,21 @@ interface Listed {
   readonly name: string;
   /** Of its image. */
   readonly bytes: number;
-  /** The change that it took back. */
+  /** The change that it undid. */
   readonly undoes: string | undefined;
 }
 
 /**
- * The record of changes, one directory for each allowed directory, so that much work in one does not push out what
- * was done in another. In it one file per change, `<id>.<bytes of its image>.json` (an undo also names the change that
- * it took back), and next to it `<id>.image`, what was there before: a file, a directory or a link. Ids sort by time.
- * Since every change has its own files, several server processes share a journal without a lock, and a crash can at
- * worst leave one file too many.
+ * The record of changes, one directory for each allowed directory, so that activity in one does not displace changes in
+ * another. In it one file per change, `<id>.<bytes of its image>.json` (an undo also names the change that it undid),
+ * and next to it `<id>.image`, what was there before: a file, a directory or a link. Ids sort by time. Since every
+ * change has its own files, several server processes share a journal without a lock, and a crash leaves at most one
+ * extra file.
  */
 export class Journal {
   readonly #options: Required<JournalOptions>;
   readonly mostImageBytes: number;
-  /** Entries never change, so what was read once is kept. */
+  /** Entries never change, so they are cached. */
   readonly #cache = new Map<string, Change>();
   readonly #listeners = new Set<() => void>();
   /** How many entries were written to a journal since it was last pruned. */
@@ -80,7 +80,7 @@ export class Journal {
     this.mostImageBytes = this.#options.mostImageBytes;
   }
 
-  /** The journal for changes at an absolute path, made if it is missing; or why there is none. */
+  /** The journal for changes at an absolute path, created if it is missing; or why there is none. */
   async open(path: string): Promise<{ directory: string } | { reason: string }> {
     const opened = await this.#openAll(true);
     if ("reason" in opened) return opened;
@@ -93,7 +93,7 @@ export class Journal {
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       if (!this.#sincePrune.has(directory)) {
-        // Never a half-written one, without which all of the journal would be invisible.
+        // Written atomically: a half-written one would hide the whole journal.
         await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#options.mostDays }));
         this.#sincePrune.set(directory, PRUNE_EVERY);
       }
@@ -109,13 +109,13 @@ export class Journal {
     return "reason" in opened ? opened.reason : this.whyNoImage(bytes);
   }
 
-  /** Why an image of `bytes` bytes is not kept; undefined where it is. */
+  /** Why an image of `bytes` bytes is not kept; undefined if it is. */
   whyNoImage(bytes: number): string | undefined {
     if (bytes <= this.mostImageBytes) return undefined;
     return `its ${sized(bytes)} exceed the ${sized(this.mostImageBytes)} that the journal keeps for one change`;
   }
 
-  /** Once: what the user should know about where the journal is. */
+  /** What the user should know about the journal's location; returned once. */
   takeNote(): string | undefined {
     if (this.#note === undefined || this.#isNoteTaken) return undefined;
     this.#isNoteTaken = true;
@@ -133,7 +133,7 @@ export class Journal {
     return opened;
   }
 
-  /** A new id, later than all that this process gave out. */
+  /** A new id, later than all that this process issued. */
   newId(): string {
     this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
     return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
@@ -172,9 +172,10 @@ export class Journal {
   }
 
   /**
-   * Does what needs room on the journal's disk. If that is full, the oldest changes of this journal go until there is.
+   * Runs work that needs space on the journal's disk. If the disk is full, the oldest changes of this journal are
+   * dropped until there is enough.
    *
-   * @param need.keep a change that is needed now.
+   * @param need.keep a change that must be kept.
    */
   async withRoom<Value>(
     directory: string,
@@ -211,7 +212,7 @@ export class Journal {
     };
   }
 
-  /** Takes back `write` and the image, after a change that failed. */
+  /** Removes the entry and the image of a change that failed. */
   async drop(directory: string, id: string): Promise<void> {
     const entry = (await listed(directory)).find((one) => one.id === id);
     await this.#remove(entry ?? { directory, id, name: `${id}.0.json`, bytes: 0, undoes: undefined });
@@ -278,7 +279,7 @@ export class Journal {
     return pathsOf(change).every((path) => allowed.some((directory) => within(path, directory)));
   }
 
-  /** The entries of all journals that may have to do with the allowed directories, in the order of time. */
+  /** The entries of all journals that may concern the allowed directories, in order of time. */
   async #entries(): Promise<Listed[]> {
     const opened = await this.#openAll(false);
     if ("reason" in opened) throw unavailable(opened.reason);
@@ -297,7 +298,7 @@ export class Journal {
     try {
       change ??= changeSchema.parse(JSON.parse(await readFile(join(directory, name), "utf8")));
     } catch {
-      // Pruned by another process in this moment, or damaged: not there.
+      // Just pruned by another process, or damaged: treated as missing.
       return undefined;
     }
     this.#cache.set(id, change);
@@ -310,7 +311,7 @@ export class Journal {
     await rm(this.imagePath(directory, id), { recursive: true, force: true });
   }
 
-  /** Drops the oldest entries beyond the bounds, what a crash left behind, and what is too old anywhere. */
+  /** Drops the oldest entries beyond the limits, leftovers of crashes, and whatever is too old in any journal. */
   async #prune(directory: string, keep: string): Promise<void> {
     const entries = (await listed(directory)).toReversed();
     const known = new Set(entries.map(({ id }) => id));
@@ -326,7 +327,7 @@ export class Journal {
       if (id === undefined || known.has(id) || id >= oldest) continue;
       await rm(join(directory, name), { recursive: true, force: true });
     }
-    // Each journal has its own time to keep changes.
+    // Each journal has its own retention time.
     for await (const journal of journalsIn(join(directory, ".."))) {
       const oldest = idAt(Date.now() - journal.days * DAY_MS);
       for (const entry of await listed(journal.directory)) if (entry.id < oldest) await this.#remove(entry);
@@ -334,12 +335,12 @@ export class Journal {
   }
 }
 
-/** The begin of the ids of a moment. */
+/** The prefix of ids at a time. */
 function idAt(time: number): string {
   return time.toString(36).padStart(9, "0");
 }
 
-/** The journals in the directory of all, each with whose it is and how many days it keeps a change. */
+/** All journals, each with its directory and the days that it keeps a change. */
 async function* journalsIn(
   all: string,
 ): AsyncGenerator<z.output<typeof ownerSchema> & { directory: string }> {
@@ -352,7 +353,7 @@ async function* journalsIn(
   }
 }
 
-/** A change that cannot be journaled is not made: the caller was promised an undo. */
+/** A change that cannot be journaled is not made, since the caller was promised an undo. */
 export function notJournaled(directory: string, cause: unknown): ToolError {
   return new ToolError(
     "unavailable",

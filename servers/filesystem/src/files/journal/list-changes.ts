@@ -18,14 +18,14 @@ export interface ListChanges {
   /** Only changes at or below this path. */
   readonly path?: string | undefined;
   readonly limit: number;
-  /** Characters of the answer at most; fewer changes are given where they take more. */
+  /** Characters of the answer at most; fewer changes are returned if they take more. */
   readonly maxChars: number;
   readonly cursor?: string | undefined;
 }
 
 export interface ListedChange {
   readonly change: Change;
-  /** The change that took it back, if any did. */
+  /** The change that undid it, if any. */
   readonly undoneBy: string | undefined;
 }
 
@@ -58,8 +58,8 @@ export async function listChanges(
 }
 
 /**
- * One change a line, beginning with its id, and where there is room its diff after it. The last line, in square
- * brackets, is the server's own; a diff's lines begin with one of ` +-@\`.
+ * One change per line, beginning with its id, followed by its diff if there is space. The last line, in square brackets,
+ * is the server's own; a diff's lines begin with one of ` +-@\`.
  *
  * @param diffOf the diff of a change, at most `maxChars` characters; undefined for none.
  */

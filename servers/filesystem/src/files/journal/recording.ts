@@ -19,13 +19,13 @@ export interface Subject {
   /** Absolute. */
   readonly path: string;
   readonly destination?: string | undefined;
-  /** The change that this one takes back. */
+  /** The change that this one undoes. */
   readonly undoes?: string | undefined;
 }
 
 /**
- * One change on its way into the journal: first its image (what is there now), then its entry, then the caller
- * makes the change, and calls `drop` if that fails. Without a journal nothing is kept and `final` says why.
+ * One change being recorded: first its image (what is there now), then its entry, then the caller makes the change, and
+ * calls `drop` if that fails. Without a journal nothing is kept and `final` says why.
  */
 export class Recording {
   readonly #journal: Journal;
@@ -52,7 +52,7 @@ export class Recording {
     return new Recording(journal, subject, await journal.open(subject.path));
   }
 
-  /** Where to put the image, if it may have `bytes` bytes; undefined where it is not kept, and `final` says why. */
+  /** Where to put an image of `bytes` bytes; undefined if it is not kept, and `final` says why. */
   imageFor(bytes: number): string | undefined {
     if (this.#directory === undefined) return undefined;
     this.#final = this.#journal.whyNoImage(bytes);
@@ -61,7 +61,7 @@ export class Recording {
     return this.#journal.imagePath(this.#directory, this.id);
   }
 
-  /** Keeps a content, that of an open file or one in memory. */
+  /** Keeps the content of an open file, or one in memory. */
   async keep(content: GuardedFile | Uint8Array, signal?: AbortSignal): Promise<void> {
     const isFile = "handle" in content;
     const image = this.imageFor(isFile ? content.stat.size : content.length);
@@ -70,7 +70,7 @@ export class Recording {
     await this.#guarded(() => this.withRoom(copy), signal);
   }
 
-  /** Writes the entry; from now on the change counts as made. */
+  /** Writes the entry; from then on the change counts as made. */
   async write(
     effect: Effect,
     sizes: { before?: number | undefined; after?: number | undefined } = {},
@@ -90,7 +90,7 @@ export class Recording {
     await this.#guarded(() => this.#journal.write(directory, change, this.#imageBytes));
   }
 
-  /** Does what puts the image in its place, where need be with the room of older changes. */
+  /** Runs work that stores the image, dropping older changes if space is needed. */
   withRoom<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#directory === undefined) return work();
     return this.#journal.withRoom(
@@ -131,7 +131,7 @@ export class Recording {
       await work();
     } catch (error) {
       await this.drop().catch(() => {});
-      // Not the journal's fault: the caller cancelled the call.
+      // Not a failure of the journal: the caller cancelled the call.
       if (signal?.aborted) throw error;
       throw notJournaled(this.#directory ?? "the journal", error);
     }

@@ -19,7 +19,7 @@ import { sameState, stateAt, stateOfEntry } from "./file-state.ts";
 import { type Receipt, Recording } from "./recording.ts";
 
 export interface Undone {
-  /** The change that was taken back. */
+  /** The change that was undone. */
   readonly change: Change;
   /** One sentence: what was done. */
   readonly done: string;
@@ -29,10 +29,10 @@ export interface Undone {
 type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
 
 /**
- * Takes a change back. The undo is recorded as a change too, so undoing it redoes the first one.
+ * Undoes a change. The undo is recorded as a change too, so undoing it redoes the first one.
  *
- * @throws ToolError `conflict` if what the change left has changed since, `denied` for a change that
- * nothing can take back, `not_found` for an unknown id.
+ * @throws ToolError `conflict` if what the change left has changed since, `denied` for a change that cannot be undone,
+ *   `not_found` for an unknown id.
  */
 export async function undo(context: ChangeContext, id: string, signal?: AbortSignal): Promise<Undone> {
   const { directory, change } = await context.journal.get(id);
@@ -66,7 +66,7 @@ interface Undoing {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Does it while nobody else changes the same paths. */
+/** Runs it while no one else changes the same paths. */
 async function undoEffect(undoing: Undoing, effect: Effect): Promise<Undone> {
   const keys = await lockKeys(undoing.context.guard, effect);
   return undoing.context.locks.hold(keys, () => undoLocked(undoing, effect), undoing.signal);
@@ -156,7 +156,7 @@ async function undoMoved(
   if (displaced) await lstat(image).catch(imageGone(change));
   const recording = await startUndo(context, change, to, from);
   const moved = await moveRecorded(context, recording, to, from, {
-    // The move that is taken back had given a file back; that one goes into the journal again.
+    // The move being undone had restored a file; that file goes back into the journal.
     overwrite: uncovered,
     ...(displaced
       ? { afterwards: async () => void (await bringBack(context.guard, image, to, { signal })) }

@@ -12,14 +12,14 @@ const EOL_WORDS: Readonly<Record<Eol, string>> = {
 };
 
 /**
- * The server's own line about a text that was read: what is shown, how to go on, and the file's form. It is one
- * line in square brackets. A file can hold a line like it, but not as the last one of the answer.
+ * The server's own line about a text: what is shown, how to continue, and the file's format. It is one line in square
+ * brackets. A file can contain such a line, but not as the last one of the answer.
  */
 export function factsLine(part: TextPart): string {
   return `[${partFacts(part, true)}]`;
 }
 
-/** The same without brackets. `full` adds the warnings and the file's size, encoding, line ends and hash. */
+/** The same without brackets. `full` adds warnings and the file's size, encoding, line endings and hash. */
 export function partFacts(part: TextPart, full: boolean): string {
   const facts = [shown(part), goOn(part)];
   if (full) {
@@ -69,7 +69,7 @@ function warnings(part: TextPart): string[] {
   return found;
 }
 
-/** What to add to a text so that the server's line after it starts on a new line. */
+/** What to append to a text so that the server's line starts on a new line. */
 export function onItsOwn(text: string): string {
   return text === "" || text.endsWith("\n") ? "" : "\n";
 }

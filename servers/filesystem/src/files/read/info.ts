@@ -17,9 +17,9 @@ export type EntryType = "file" | "directory" | "link" | "fifo" | "socket" | "dev
 
 export interface FileInfo {
   readonly path: string;
-  /** What the path leads to; `link` for one that leads out of the bound or nowhere. */
+  /** What the path leads to; `link` for one that leads outside or nowhere. */
   readonly type: EntryType;
-  /** Where the path is a link: its text, and whether it leads to something inside. */
+  /** If the path is a link: its text, and whether its target is inside. */
   readonly link: { readonly target: string; readonly inside: boolean } | undefined;
   readonly stat: Stats;
   /** Of files. */
@@ -56,8 +56,8 @@ const NO_CONTENT = {
 };
 
 /**
- * Returns what is known about a file, a directory or a link. A link that leads inside is followed; of one that leads
- * out, and of FIFOs, sockets and devices, only the entry itself is looked at: nothing is opened.
+ * Returns what is known about a file, a directory or a link. A link that leads inside is followed; for one that leads
+ * outside, and for FIFOs, sockets and devices, only the entry itself is examined: nothing is opened.
  */
 export async function getInfo(guard: PathGuard, path: string, signal?: AbortSignal): Promise<FileInfo> {
   const place = await placeOf(guard, path);
@@ -74,7 +74,7 @@ export async function getInfo(guard: PathGuard, path: string, signal?: AbortSign
   }
 }
 
-/** The place of an entry; undefined for an allowed directory, whose parent is not looked at. */
+/** The place of an entry; undefined for an allowed directory, whose parent is not accessed. */
 async function placeOf(guard: PathGuard, path: string): Promise<GuardedPlace | undefined> {
   const absolute = await guard.resolve(path);
   try {
@@ -168,7 +168,7 @@ export function permissionsOf(stat: Stats): string {
   ).join("");
 }
 
-/** One fact a line, `size: 120`; of a link what it leads to, where that is inside. */
+/** One fact per line, `size: 120`; for a link its target, if that is inside. */
 export function infoAnswer({ path, type, link, stat, form, below, ...info }: FileInfo): string {
   const target =
     link === undefined ? undefined : `${oneLine(link.target)}${link.inside ? "" : " (outside, or missing)"}`;

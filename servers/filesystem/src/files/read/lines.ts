@@ -32,9 +32,9 @@ export class Lines {
   }
 
   /**
-   * Goes forward over `count` lines.
+   * Skips `count` lines.
    *
-   * @returns the byte behind them and how many there were; fewer where the text ends before.
+   * @returns the byte after them and how many there were; fewer if the text ends earlier.
    * @throws ToolError `too_large` beyond 1 GiB.
    */
   async skip(position: number, count: number): Promise<{ position: number; lines: number }> {
@@ -66,21 +66,21 @@ export class Lines {
   }
 
   /**
-   * The byte where the last `count` lines begin, found from the end of the file.
+   * The byte at which the last `count` lines begin, searched from the end of the file.
    *
-   * @returns `complete: false` where they take more than `mostBytes`; then `position` is that far before the end.
+   * @returns `complete: false` if they take more than `maxBytes`; then `position` is that far before the end.
    */
-  async last(count: number, mostBytes: number): Promise<{ position: number; complete: boolean }> {
+  async last(count: number, maxBytes: number): Promise<{ position: number; complete: boolean }> {
     const width = this.#endBytes.length;
     const { size } = this.#source;
-    // The end of the last line begins no further line.
+    // The last line ending does not begin another line.
     let high = size - (size % width) - width;
     let found = 0;
     while (high > this.start) {
       this.#signal?.throwIfAborted();
-      if (size - high >= mostBytes) return { position: high, complete: false };
+      if (size - high >= maxBytes) return { position: high, complete: false };
       const low = Math.max(this.start, high - TAIL_CHUNK_BYTES);
-      // To the end of the file the first time: the text of the lines is asked for next.
+      // To the end of the file the first time, since the text of the lines is needed next.
       const upTo = high + width >= size ? size : high;
       const chunk = (await this.#source.read(low, upTo - low)).subarray(0, high - low);
       for (let at = this.#lastIndexOf(chunk, chunk.length); at !== -1; at = this.#lastIndexOf(chunk, at)) {
@@ -92,16 +92,16 @@ export class Lines {
     return { position: this.start, complete: true };
   }
 
-  /** At least `chars` characters of text from `position`, fewer only at the end; `ends` is true where it is reached. */
+  /** At least `chars` characters of text from `position`, fewer only at the end; `ends` is true if it is reached. */
   async text(position: number, chars: number): Promise<{ text: string; ends: boolean }> {
-    const length = (chars + 2) * mostBytesPerChar(this.#form.encoding);
+    const length = (chars + 2) * maxBytesPerChar(this.#form.encoding);
     const bytes = await this.#source.read(position, length);
     const ends = position + bytes.length >= this.#source.size;
     return { text: this.#decode(bytes, ends), ends };
   }
 
   /**
-   * Goes forward over `chars` characters of the line at `position`.
+   * Skips `chars` characters of the line at `position`.
    *
    * @throws ToolError `invalid` if the line is shorter.
    */
@@ -141,7 +141,7 @@ export class Lines {
     return { chars, exact: false };
   }
 
-  /** The lines of `text`, at most `most`; `whole: false` for one without an end. */
+  /** The lines of `text`, at most `most`; `whole: false` for one without a line ending. */
   *split(text: string, most: number): Generator<{ line: string; whole: boolean }> {
     let at = 0;
     for (let count = 0; count < most && at < text.length; count++) {
@@ -152,12 +152,12 @@ export class Lines {
     }
   }
 
-  /** Whether the text's last line has an end. */
+  /** Whether the text's last line has a line ending. */
   async closed(): Promise<boolean> {
     return (await this.#openLine(this.start)) === 0;
   }
 
-  /** 1 where the last line lacks an end and begins at or behind `from`, else 0. */
+  /** 1 if the last line has no line ending and begins at or after `from`, else 0. */
   async #openLine(from: number): Promise<0 | 1> {
     const width = this.#endBytes.length;
     const { size } = this.#source;
@@ -169,13 +169,13 @@ export class Lines {
   #decode(bytes: Buffer, ends: boolean): string {
     const { encoding } = this.#form;
     if (encoding !== "utf-8") {
-      // A character that the end cuts in two is left out.
-      if (!ends && mostBytesPerChar(encoding) > 2)
+      // A character cut in two at the end is omitted.
+      if (!ends && maxBytesPerChar(encoding) > 2)
         return new TextDecoder(encoding).decode(bytes, { stream: true });
       return decode(bytes, { encoding, bom: false, damaged: false });
     }
     const complete = ends ? bytes : withoutCutCharacter(bytes);
-    // A sample from the front says nothing about this place of a large file.
+    // A sample from the front says nothing about this part of a large file.
     return decode(complete, { encoding, bom: false, damaged: !isUtf8(complete) });
   }
 
@@ -217,7 +217,7 @@ function shortLine(line: number, chars: number): ToolError {
  * Bytes per UTF-16 code unit at most: a pair of two units takes four bytes in UTF-8, any other unit up to three; in
  * GB18030 four.
  */
-function mostBytesPerChar(encoding: Encoding): number {
+function maxBytesPerChar(encoding: Encoding): number {
   if (encoding === "utf-8") return 3;
   return encoding === "windows-1252" ? 1 : encoding.startsWith("utf-16") ? 2 : 4;
 }

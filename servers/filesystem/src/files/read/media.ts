@@ -7,12 +7,12 @@ import type { ThreadPool } from "../threads/thread-pool.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
-/** The largest image or sound that goes into an answer, in bytes: 5 MB as base64, what models take of an image. */
+/** The largest image or sound in an answer, in bytes: 5 MB as base64, which is what models accept for an image. */
 export const MAX_MEDIA_BYTES = 3_750_000;
 
 /** Models refuse pictures with a longer side, in pixels. */
 const MAX_SIDE = 8_000;
-/** A larger picture is not decoded, whatever the size of its file: each pixel takes four bytes and more. */
+/** Larger pictures are not decoded, whatever the size of the file: each pixel takes four bytes or more. */
 const MAX_PIXELS = 64_000_000;
 /** The largest file of a picture that is scaled, in bytes. */
 const MAX_SCALED_BYTES = 64 * 1024 * 1024;
@@ -27,7 +27,7 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/** What a picture was before it was scaled, and is now. */
+/** A picture before and after scaling. */
 export interface Scaling {
   readonly from: PictureSize & { readonly size: number };
   readonly to: PictureSize;
@@ -43,7 +43,7 @@ export type Media =
       /** Undefined if the bytes are those of the file. */
       readonly scaled?: Scaling | undefined;
     }
-  /** A picture that is text itself. */
+  /** A picture that is text. */
   | { readonly kind: "svg"; readonly path: string; readonly text: string }
   | {
       readonly kind: "link";
@@ -53,7 +53,7 @@ export type Media =
       readonly mime: string;
       /** Bytes. */
       readonly size: number;
-      /** Why it is a link only. */
+      /** Why it is only a link. */
       readonly why: string;
     };
 
@@ -104,7 +104,7 @@ export async function readMedia(
       const pixels = `${grouped(from.width)} × ${grouped(from.height)} pixels`;
       return link(`${pixels}, more than the ${grouped(MAX_PIXELS)} that can be decoded`);
     }
-    // Its decoder unpacks those without a limit.
+    // The decoder unpacks those without a limit.
     if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
     const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MAX_MEDIA_BYTES };
     const scaled = await threads.runWithin(SCALE_MS, tooSlow, "picture", work, signal);

@@ -4,20 +4,20 @@ import type { PathGuard } from "@refmcp/core/boundary";
 import { onItsOwn, partFacts } from "./facts.ts";
 import { readText, type TextPart } from "./read-text.ts";
 
-/** Files read at the same time, and files read before looking whether more would fit. */
+/** Files read at once, and files read before checking whether more would fit. */
 const AT_ONCE = 16;
 const BATCH = 64;
 /** Characters that all files together may take before they are cut to their shares. */
 const HELD_CHARS = 16_000_000;
-/** A file is shown with at least this many characters (or all that it has); otherwise it waits for another call. */
+/** A file is shown with at least this many characters (or all it has); otherwise it is left for another call. */
 const WORTH_SHOWING = 200;
 /** With more files than this, each one's line is kept short. */
 const FULL_FACTS_FILES = 20;
-/** What the line of a file that is cut takes besides, to say how to go on. */
+/** Additional characters in the line of a truncated file, which says how to continue. */
 const CUT_CHARS = 120;
-/** Stands for the tag of an answer, which is as long. */
+/** A placeholder for the tag of an answer, of the same length. */
 const TAG = "=== 0123456789abcdef";
-/** What the first and the last line of the answer take at most. */
+/** The maximum length of the first and the last line of the answer. */
 const ENDS_CHARS = 300;
 
 export interface ReadManyOptions {
@@ -41,8 +41,8 @@ export interface ManyTexts {
 }
 
 /**
- * Reads several text files. A file that cannot be read does not spoil the others. The room is shared fairly: what
- * short files leave over goes to the longer ones, and each of these gets the same.
+ * Reads several text files. A file that cannot be read does not affect the others. The space is shared fairly: what
+ * short files leave over goes to the longer ones, in equal shares.
  */
 export async function readMany(
   guard: PathGuard,
@@ -110,7 +110,7 @@ function charsOf(file: OneOfMany): number {
   return file.part?.text.length ?? 0;
 }
 
-/** The directory that all of several paths have in common, where naming it once saves room. */
+/** The directory that several paths have in common, if naming it once saves space. */
 function commonDirectory(paths: readonly string[]): string {
   const [first = "", ...others] = paths;
   let end = others.length === 0 ? 0 : first.lastIndexOf("/") + 1;
@@ -120,11 +120,11 @@ function commonDirectory(paths: readonly string[]): string {
   return end > 1 ? first.slice(0, end) : "";
 }
 
-/** The line before a file's text without its tag: number, path, and what is to be known about it. */
+/** The line before a file's text, without its tag: number, path, and facts about it. */
 function frameOf({ path, part, error }: OneOfMany, total: number, shared: string, index = total): string {
   const full = total <= FULL_FACTS_FILES;
   const head = `${TAG} ${index}/${total} ${oneLine(path.slice(shared.length))}`;
-  // Of many files those that are shown whole need no words.
+  // With many files, those that are shown whole need no facts.
   if (part !== undefined && !full && part.ends && part.startLine === 1) return `${head}\n`;
   return `${head} [${part === undefined ? errorText(error) : partFacts(part, full)}]\n`;
 }
@@ -133,7 +133,7 @@ function errorText(error: ToolError): string {
   return oneLine(`Error: ${error.message} ${error.hint ?? ""}`).trim();
 }
 
-/** Shares `room` so that nobody gets more than it wants and all that want more get the same. */
+/** Shares space so that none gets more than it wants, and all that want more get the same. */
 export function sharesOf(wants: readonly number[], remaining: number): number[] {
   const shares = wants.map(() => 0);
   const order = [...wants.entries()].sort(([, a], [, b]) => a - b);
@@ -180,8 +180,8 @@ function shortened(part: TextPart, most: number): TextPart {
 }
 
 /**
- * The answer about several files: before each file's text a line of the server's own. Those lines begin with a tag
- * made from all the contents, so that no file can hold a line that begins with it.
+ * The answer about several files: before each file's text a line of the server's own. Those lines begin with a tag made
+ * from all the contents, so that no file can contain a line that begins with it.
  */
 export function framed({ files, hidden, shared }: ManyTexts): string {
   const hash = createHash("sha256");

@@ -6,18 +6,18 @@ import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
-/** The longest text that is a resource as a whole, in bytes. */
+/** The longest text that is read as a resource, in bytes. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 /** Entries of a directory that are listed as a resource. */
 const MAX_ENTRIES = 1000;
 
-/** Something on the disk as a whole, for a reader that cannot ask for a part. */
+/** A whole file or directory, for a reader that cannot ask for a part. */
 export type Whole =
   | { readonly text: string; readonly mime: string }
   | { readonly bytes: Buffer; readonly mime: string };
 
 /**
- * Reads a whole file, or the names in a directory (one a line, directories with a slash behind them).
+ * Reads a whole file, or the names in a directory (one per line, directories with a trailing slash).
  *
  * @throws ToolError `too_large` for more than 1 MiB of text or 3.75 MB of bytes, and what the guard throws.
  */

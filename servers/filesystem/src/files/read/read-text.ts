@@ -14,18 +14,18 @@ export interface TextRange {
   readonly offset?: number | undefined;
   /** Lines at most. */
   readonly limit?: number | undefined;
-  /** First character of the line at `offset`, from 1: the way through a line longer than an answer. */
+  /** First character of the line at `offset`, from 1: to read a line longer than an answer. */
   readonly column?: number | undefined;
 }
 
 /** A larger PDF is not read, in bytes. */
 const MAX_PDF_BYTES = 32 * 1024 * 1024;
-/** A few lines are first looked for in this many characters each, before as much is read as the answer could hold. */
+/** When few lines are requested, this many characters are read for each at first, before the maximum is read. */
 const LIKELY_LINE_CHARS = 200;
 
 export interface ReadTextOptions extends TextRange {
   readonly lineNumbers?: boolean | undefined;
-  /** What the file is read as; by default it is detected. */
+  /** The encoding to read; detected by default. */
   readonly encoding?: Encoding | undefined;
   /** Characters of text at most. */
   readonly maxChars: number;
@@ -35,10 +35,7 @@ export interface ReadTextOptions extends TextRange {
 export interface TextPart extends TextForm {
   /** Absolute path as asked for. */
   readonly path: string;
-  /**
-   * The file's own text (line numbers in front where asked for), original line endings, without a byte order
-   * mark.
-   */
+  /** The file's own text (with line numbers if asked for), original line endings, without a byte order mark. */
   readonly text: string;
   /** Bytes of the whole file. */
   readonly size: number;
@@ -56,11 +53,11 @@ export interface TextPart extends TextForm {
   readonly ends: boolean;
   /** Whether the file's last line has a line end; known where the end is shown. */
   readonly closed: boolean | undefined;
-  /** Where to go on; undefined at the end of the file. */
+  /** Where to continue; undefined at the end of the file. */
   readonly next: { readonly offset: number; readonly column: number } | undefined;
   /** How much of the line that was cut is missing: at its end, or at its start for `tail`. */
   readonly missing: { readonly chars: number; readonly exact: boolean } | undefined;
-  /** For `tail`: how many of the lines asked for did not fit in front; undefined if all did. */
+  /** For `tail`: how many of the requested lines did not fit; undefined if all did. */
   readonly leftOut: number | undefined;
 }
 

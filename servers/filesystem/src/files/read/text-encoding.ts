@@ -18,14 +18,14 @@ export function encodingNamed(label: string): Encoding {
     const { encoding } = new TextDecoder(label);
     if (!/^(?:iso-2022|replacement|x-user)/.test(encoding)) return encoding;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ToolError("invalid", `The encoding ${JSON.stringify(oneLine(label))} is not supported.`, {
     hint: "Use a WHATWG name, such as utf-8, utf-16le, windows-1252, gbk, big5, shift_jis, euc-kr or koi8-r; or leave it out.",
   });
 }
 
-/** How lines end: one way throughout, several ways, or no line end at all. */
+/** How lines end: one way throughout, in several ways, or not at all. */
 export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
 
 /** How a text is written in bytes. */
@@ -34,13 +34,13 @@ export interface TextForm {
   /** Begins with a byte order mark, which is not part of the text. */
   readonly bom: boolean;
   readonly eol: Eol;
-  /** UTF-8 with some bytes that are none; they survive decoding and encoding. */
+  /** UTF-8 with some invalid bytes, which survive decoding and encoding. */
   readonly damaged: boolean;
   /** The encoding was guessed, and could be another. */
   readonly weak?: boolean;
 }
 
-/** How many bytes at the front decide whether a file is binary. */
+/** How many bytes at the start decide whether a file is binary. */
 export const SAMPLE_BYTES = 65_536;
 
 /** How many of them are counted one by one. */
@@ -96,7 +96,7 @@ export async function textOf(bytes: Buffer): Promise<FormedText | undefined> {
  * As `formOfText`, but what is neither UTF-8 nor UTF-16 counts as windows-1252.
  *
  * @param options.whole whether `bytes` is the whole file; otherwise a character may be cut off at its end.
- * @param options.encoding what the caller says it is; then nothing counts as binary.
+ * @param options.encoding the encoding given by the caller; then nothing counts as binary.
  * @returns undefined for binary content.
  */
 export function detect(
@@ -128,7 +128,7 @@ export function detect(
     return { encoding: "utf-8", bom, damaged: false, eol: eolOf(bytes, "utf-8") };
   }
   if (controls > 0.02) return undefined;
-  // Text in windows-1252 hardly ever holds valid UTF-8 sequences by chance, so they tell a damaged UTF-8 file.
+  // Text in windows-1252 hardly ever holds valid UTF-8 sequences by chance, so they indicate a damaged UTF-8 file.
   const { sequences, strays } = countUtf8(complete);
   const encoding = bom || sequences > strays ? "utf-8" : "windows-1252";
   return { encoding, bom, damaged: encoding === "utf-8", eol: eolOf(bytes, encoding) };
@@ -193,7 +193,7 @@ function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
   const table = new Map<string, Buffer>();
   const add = (...bytes: number[]) => {
     const char = new TextDecoder(encoding).decode(Buffer.from(bytes));
-    // What has several codes gets the first; a file that holds another is not edited (`decodesBack`).
+    // A character with several codes gets the first; a file that uses another is not edited (`decodesBack`).
     if (!char.includes("\uFFFD") && [...char].length === 1 && !table.has(char)) {
       table.set(char, Buffer.from(bytes));
     }
@@ -206,7 +206,7 @@ function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
   return table;
 }
 
-/** Whether encoding gives the same bytes back: of some legacy encodings a character has several codes. */
+/** Whether encoding restores the same bytes: in some legacy encodings a character has several codes. */
 export function decodesBack(bytes: Buffer, form: TextForm): boolean {
   if (/^(?:utf-|windows-1252)/.test(form.encoding)) return true;
   try {
@@ -265,7 +265,7 @@ function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
   const latin = (zeros: number, others: number) => zeros > pairs * 0.6 && others === 0;
   const encoding = latin(odd, even) ? "utf-16le" : latin(even, odd) ? "utf-16be" : undefined;
   if (encoding === undefined) return undefined;
-  // Tables of small numbers look alike, but hold what texts do not.
+  // Tables of small numbers look similar, but contain what texts do not.
   const letters = sample.subarray(0, 2 * pairs).filter((byte) => byte !== 0);
   return controlShare(letters) > 0.02 ? undefined : encoding;
 }

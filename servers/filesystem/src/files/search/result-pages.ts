@@ -16,13 +16,13 @@ export interface FoundFile {
   matches?: FoundLine[];
 }
 
-/** What decides how a page looks. */
+/** The parameters of a page. */
 export interface PageRequest {
   /** Lines, the files that hold any, or how many each holds. */
   readonly mode: "content" | "files" | "counts";
   /** How many lines to show before and after each. */
   readonly context: number;
-  /** Lines in mode `content`, files in the others. */
+  /** Lines in mode `content`, files in the other modes. */
   readonly limit: number;
   /** How many characters the answer may have. */
   readonly budget: number;
@@ -35,7 +35,7 @@ export interface PagePlace {
   readonly pool: ThreadPool;
   /** The directory that is searched, or the file. */
   readonly realPath: string;
-  /** The same as the caller named it. */
+  /** The same as named by the caller. */
   readonly path: string;
 }
 
@@ -44,7 +44,7 @@ export interface TextPage {
   next_cursor?: string;
 }
 
-/** The last line that was shown; `DONE` if nothing of the file is left. */
+/** The last line that was shown; `DONE` if the whole file was. */
 export type TextPosition = readonly [path: string, line: number];
 export const DONE = Number.MAX_SAFE_INTEGER;
 const position = z.tuple([z.string(), z.number()]);
@@ -53,12 +53,12 @@ const position = z.tuple([z.string(), z.number()]);
 const WIDTH = 300;
 /** Files that are read ahead. */
 const AHEAD = 8;
-/** What an answer has besides its files and cursor, in characters. */
+/** Characters of an answer besides its files and cursor. */
 const FRAME = 1_000;
 
 /**
- * Reads what a page shows. Each file is opened through the guard and looked into again, whatever found it; only
- * what matches there is shown.
+ * Reads what a page shows. Each file is opened through the guard and searched again, whatever found it; only what
+ * matches then is shown.
  */
 export class TextPages {
   /** Where the page begins. */
@@ -72,7 +72,7 @@ export class TextPages {
   readonly #cursors: CursorCodec<[string, number]>;
 
   /**
-   * @param query all that decides what is found, for the cursor.
+   * @param query everything that determines the results, for the cursor.
    * @throws ToolError `invalid` for a cursor of another search.
    */
   constructor(
@@ -92,7 +92,7 @@ export class TextPages {
 
   /**
    * @param paths of candidates in order, below the directory; "" is the file itself.
-   * @param more whether there are candidates behind them.
+   * @param more whether there are more candidates after them.
    */
   async show(paths: readonly string[], more: boolean): Promise<TextPage> {
     const page = new Page(this.#request, this.#place.path, paths);
@@ -134,7 +134,7 @@ export class TextPages {
     return { lines: mode === "counts" ? total : matches.length, matches, more };
   }
 
-  /** Undefined if the file is gone, swapped for a link or not to be read. */
+  /** Undefined if the file is gone, was replaced with a link, or cannot be read. */
   async #withFile<Value>(
     path: string,
     work: (file: GuardedFile) => Promise<Value>,
@@ -155,18 +155,18 @@ export class TextPages {
   }
 }
 
-/** What was found in a file: how many lines, and those to show. */
+/** What was found in a file: the number of lines, and those to show. */
 interface Read {
   readonly lines: number;
   readonly matches: readonly FoundLine[];
-  /** Whether more lines match behind those. */
+  /** Whether more lines match after those. */
   readonly more: boolean;
 }
 
 /** A page that is being filled. */
 class Page {
   readonly files: FoundFile[] = [];
-  /** How many lines or files still fit by number. */
+  /** How many more lines or files the limit allows. */
   left: number;
   readonly #mode: PageRequest["mode"];
   readonly #base: string;
@@ -178,7 +178,7 @@ class Page {
     this.#mode = mode;
     this.#base = base;
     this.left = limit;
-    // The cursor holds a path as well, in a longer form.
+    // The cursor contains a path as well, in a longer form.
     const longest = paths.reduce((most, path) => Math.max(most, path.length), 0);
     this.#chars = budget - FRAME - 2 * longest;
   }

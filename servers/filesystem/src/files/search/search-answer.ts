@@ -6,9 +6,9 @@ import type { TextFound } from "./search-text.ts";
 
 /**
  * What a search found as text, in the form of `grep -n --heading`: a file's path, then its lines as `12:text`, those
- * around them as `11-text`, and `--` where lines are left out. In mode `counts` the number of lines is before the path.
- * The last line, in square brackets, is the server's own; since each line of a file begins with its number, no file
- * can hold a line that looks like it.
+ * around them as `11-text`, and `--` where lines are omitted. In mode `counts` the number of lines is before the path.
+ * The last line, in square brackets, is the server's own; since each line of a file begins with its number, no file can
+ * contain a line that looks like it.
  *
  * @param base the directory that relative paths start from: paths below it are shortened.
  */

@@ -13,7 +13,7 @@ export interface TextSearch extends PageRequest {
   /** A directory or a single file. */
   readonly path: string;
   readonly pattern: string;
-  /** Takes the pattern literally, not as a regular expression. */
+  /** Matches the pattern literally, not as a regular expression. */
   readonly literal: boolean;
   readonly ignoreCase: boolean;
   /** Which files to search; all without it. */
@@ -34,8 +34,8 @@ export interface TextFound extends TextPage {
 const BUDGET_MS = 40_000;
 
 /**
- * Searches the text of files, in threads that are ended where they take too long. They find the files first; what is
- * shown of them is then read again, each file opened through the guard.
+ * Searches the text of files, in threads that are terminated if they take too long. They find the files first; what is
+ * shown is then read again, each file opened through the guard.
  */
 export class TextSearcher {
   readonly #guard: PathGuard;
@@ -131,7 +131,7 @@ class Candidates {
     if (this.#after !== undefined) {
       const [path, line] = this.#after;
       const order = comparePaths(file.path, path);
-      // The file of the cursor may hold more lines.
+      // The cursor's file may have more lines.
       if (order < 0 || (order === 0 && line === DONE)) return;
     }
     this.top.add(file);

@@ -12,14 +12,14 @@ import {
 } from "../read/text-encoding.ts";
 
 const LINE_FEED = 10;
-/** Lines longer than this, in bytes, are matched in parts. */
+/** Longer lines, in bytes, are matched in parts. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
-/** How far the parts of such a line overlap, so that a match on the seam is found. */
+/** How far the parts of such a line overlap, so that a match across the boundary is found. */
 export const OVERLAP = 64 * 1024;
 
 /** Whole lines of a file, or a part of a very long line. */
 export class Block {
-  /** The lines with their line ends; only the last of a file may lack one. */
+  /** The lines with their line endings; only the last of a file may lack one. */
   readonly bytes: Buffer;
   /** Whether the block ends within a line, whose next part begins the next block. */
   readonly partial: boolean;
@@ -36,13 +36,13 @@ export class Block {
     return this.#encoding === "utf-8";
   }
 
-  /** Decoded when it is first asked for. */
+  /** Decoded on first use. */
   get text(): string {
     this.#text ??= decode(this.bytes, { encoding: this.#encoding, bom: false, damaged: false });
     return this.#text;
   }
 
-  /** How many line feeds it holds; cheaper than in the text. */
+  /** The number of line feeds; cheaper than counting in the text. */
   countFeeds(): number {
     let count = 0;
     for (let at = this.bytes.indexOf(LINE_FEED); at >= 0; at = this.bytes.indexOf(LINE_FEED, at + 1))
@@ -52,8 +52,8 @@ export class Block {
 }
 
 /**
- * The text of an open file in blocks of whole lines: UTF-16 where a byte order mark says so, UTF-8, or the encoding
- * that its beginning looks like.
+ * The text of an open file in blocks of whole lines: UTF-16 where a byte order mark says so, UTF-8, or the encoding that
+ * its beginning suggests.
  *
  * @param size in bytes, if it is known.
  * @returns whether it is text: false as soon as a NUL byte shows that it is not.
@@ -71,7 +71,7 @@ export function readBlocks(
       const mark = markedEncoding(bytes);
       if (mark === "utf-8") bytes = bytes.subarray(3);
       else if (mark !== undefined) decoder = new TextDecoder(mark);
-      // In none of the encodings is a line feed a part of another character, so lines are cut before decoding.
+      // In none of these encodings is a line feed part of another character, so lines are split before decoding.
       const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(bytes));
       lines = new LineBlocks(isUtf ? "utf-8" : guessLegacy(bytes.subarray(0, SAMPLE_BYTES)).encoding, take);
     }
@@ -85,10 +85,10 @@ export function readBlocks(
   return true;
 }
 
-/** One for all files, since a thread reads one at a time. */
+/** One for all files, since a thread reads one file at a time. */
 let buffer: Buffer | undefined;
 
-/** Each chunk is good only until the next is asked for, here or for another file. */
+/** Each chunk is valid only until the next is requested, here or for another file. */
 function* chunksOf(fd: number, size: number): Generator<Buffer> {
   buffer ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
   for (let position = 0; ; ) {
@@ -100,10 +100,10 @@ function* chunksOf(fd: number, size: number): Generator<Buffer> {
   }
 }
 
-/** Cuts a stream of bytes at line ends. */
+/** Splits a stream of bytes at line endings. */
 class LineBlocks {
   readonly #take: (block: Block) => "stop" | undefined;
-  /** The begin of a line whose end was not read yet. */
+  /** The beginning of a line whose end was not read yet. */
   #open: Buffer[] = [];
   #openBytes = 0;
   readonly #encoding: Encoding;
@@ -117,7 +117,7 @@ class LineBlocks {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
     let from = 0;
     if (end > 0 && this.#openBytes > 0) {
-      // Only the line that was begun is put together; the others stay where they are.
+      // Only the line that was begun is joined; the others are not copied.
       from = bytes.indexOf(LINE_FEED) + 1;
       const block = this.#joined(bytes.subarray(0, from));
       this.#open = [];
@@ -139,7 +139,7 @@ class LineBlocks {
     if (this.#openBytes > 0) this.#take(new Block(this.#joined(Buffer.alloc(0)), false, this.#encoding));
   }
 
-  /** Gives out the begin of a very long line and keeps its last bytes for the next part. */
+  /** Emits the beginning of a very long line and keeps its last bytes for the next part. */
   #giveOpen(): "stop" | undefined {
     const part = this.#joined(Buffer.alloc(0));
     const kept = part.subarray(characterStart(part, part.length - OVERLAP));
@@ -153,7 +153,7 @@ class LineBlocks {
   }
 }
 
-/** The begin of the UTF-8 character around `at`. */
+/** The beginning of the UTF-8 character around `at`. */
 function characterStart(bytes: Buffer, at: number): number {
   let start = at;
   while (start > at - 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;

@@ -2,16 +2,16 @@ import { ToolError } from "@refmcp/core/answer";
 import { escapeRegex } from "../glob/glob-source.ts";
 import type { Block } from "./text-blocks.ts";
 
-/** What is searched for in lines of text. Plain data, so that it can go to a worker. */
+/** What to search for in lines of text. Plain data, so that it can be sent to a worker. */
 export interface TextPattern {
-  /** As it was asked for. */
+  /** As given. */
   readonly text: string;
   /** Of a RegExp that is matched within one line. */
   readonly source: string;
   readonly flags: string;
-  /** The same for a text of many lines, where no match crosses a line's end; undefined where that cannot be written. */
+  /** The same for a text of many lines, where no match crosses a line's end; undefined if there is no such pattern. */
   readonly manyLines: string | undefined;
-  /** Where the pattern is this very text, letter case and all: it can be found without an engine. */
+  /** The text itself, if the pattern is a case-sensitive literal: it can be found without an engine. */
   readonly literal: string | undefined;
 }
 
@@ -20,11 +20,11 @@ const MAX_PATTERN = 1_000;
 
 /** An escape, a character class, or a single character. */
 const TOKEN = /\\.|\[\^?(?:\\.|[^\]\\])*\]|./gsu;
-/** Escapes that mean something in other dialects, and a plain letter in this one. */
+/** Escapes that have a meaning in other dialects, and are plain letters in this one. */
 const FOREIGN_ESCAPE = /^\\[aAeEGhHKlLNQRXyYzZ]/;
 /**
- * What a match can begin with and do without: `.*foo` and `foo` are in the same lines, but a backtracking engine tries
- * the first from every character on.
+ * A prefix that matches can do without: `.*foo` and `foo` match the same lines, but a backtracking engine tries the
+ * first from every character.
  */
 const NEEDLESS_BEGIN = /^(?:\^?\.\*\??|(?:\\[wWdDsS]|\[\^?(?:\\.|[^\]\\])+\])\*\??)(?![?*+{])/;
 
@@ -33,7 +33,7 @@ const NEEDLESS_BEGIN = /^(?:\^?\.\*\??|(?:\\[wWdDsS]|\[\^?(?:\\.|[^\]\\])+\])\*\
  *
  * @param text a regular expression of JavaScript, or with `literal` the text itself. `(?i)` may be in front, and a group
  * may be named `(?P<name>…)`.
- * @param options.exact the extent of a match counts, not only whether a line has one.
+ * @param options.exact the extent of a match matters, not only whether a line has one.
  * @throws ToolError `invalid` for an expression that is malformed, or cannot match within a line.
  */
 export function textPattern(
@@ -69,7 +69,7 @@ export function textPattern(
   try {
     return {
       text,
-      // A line comes without its line feed, and may end in a carriage return.
+      // A line has no line feed, and may end in a carriage return.
       source: source.replace(TOKEN, (token) => (token === "$" ? "(?=\\r?$)" : token)),
       flags: flagsFor(source, folds ? "i" : ""),
       manyLines: manyLines(source),
@@ -81,7 +81,7 @@ export function textPattern(
   }
 }
 
-/** Unicode mode where the pattern keeps to its rules; a literal `\-` and `{` do not. */
+/** Unicode mode if the pattern follows its rules; a literal `\-` or `{` does not. */
 function flagsFor(source: string, flags: string): string {
   try {
     new RegExp(source, `${flags}u`);
@@ -93,18 +93,18 @@ function flagsFor(source: string, flags: string): string {
   }
 }
 
-/** Lines are matched many at a time if it can be ruled out that a match begins in one and ends in another. */
+/** Many lines are matched at once if no match can begin in one and end in another. */
 function manyLines(source: string): string | undefined {
   if (/\(\?<?[=!]/.test(source)) return undefined;
   const tokens = source.match(TOKEN) ?? [];
-  // A class may hold the line feed in many ways.
+  // A class can contain the line feed in many ways.
   const isUnclear = (token: string) =>
     /^\\[pPxuc0]/.test(token) || /^\[(?!\^).*(?:\\[^dw\W]|\p{Cc})/su.test(token);
   if (tokens.some(isUnclear)) return undefined;
   return tokens.map((token) => ONE_LINE[token] ?? token.replace(/^(\[\^.+)\]$/s, "$1\\n]")).join("");
 }
 
-/** What says the same within a line of many. */
+/** The equivalents within one of many lines. */
 const ONE_LINE: Readonly<Record<string, string>> = {
   "\\s": "[^\\S\\n]",
   "\\D": "[^\\d\\n]",

@@ -1,6 +1,6 @@
 /**
- * The thread for what takes long, so that it never holds up the server and can be ended by force. It knows no boundary
- * but what it is given: see `openScanned`.
+ * The thread for what takes long, so that it never blocks the server and can be terminated. It has no guard, only what
+ * it is given: see `openScanned`.
  */
 import { closeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
@@ -20,7 +20,7 @@ const COUNT: ExtractRequest = { from: 1, most: 0, context: 0, width: 0, total: t
 
 interface CountWork {
   readonly pattern: TextPattern;
-  /** A path for fs calls on the directory, kept open by the asker. */
+  /** A path for fs calls on the directory, which the caller keeps open. */
   readonly at: string;
   readonly realPath: string;
   /** Below the directory, with `/` between components. */
@@ -29,7 +29,7 @@ interface CountWork {
 
 interface ExtractWork {
   readonly pattern: TextPattern;
-  /** Descriptors belong to the process; the asker keeps it open until the answer. */
+  /** Descriptors belong to the process; the caller keeps it open until the answer. */
   readonly fd: number;
   /** For messages. */
   readonly path: string;
@@ -38,7 +38,7 @@ interface ExtractWork {
 
 /** What a thread can do. Work and answers are plain data. */
 const kinds = {
-  /** The matching lines of each of many files below a directory; of the first ones where others wait for a thread. */
+  /** The matching lines of each of many files below a directory; of only the first ones if others wait for a thread. */
   count({ pattern, at, realPath, paths }: CountWork): number[] {
     const matcher = matcherOf(pattern);
     const counts: number[] = [];
@@ -97,7 +97,7 @@ function matcherOf(pattern: TextPattern): LineMatcher {
   return last.matcher;
 }
 
-/** Nothing if the system fails to read the file. */
+/** Nothing if the file cannot be read. */
 function extract(fd: number, matcher: LineMatcher, request: ExtractRequest, size?: number): Extract {
   try {
     return extractLines(fd, matcher, request, size);
@@ -109,7 +109,7 @@ function extract(fd: number, matcher: LineMatcher, request: ExtractRequest, size
 
 async function answer({ kind, work }: ThreadRequest): Promise<ThreadAnswer> {
   try {
-    // The asker gave this kind its own work.
+    // The caller passed the work for this kind.
     return { value: await (kinds[kind] as (work: Work<Kind>) => Answer<Kind>)(work) };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;

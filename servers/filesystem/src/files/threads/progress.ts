@@ -1,7 +1,7 @@
 /**
- * What a thread shows of its progress while it is busy and cannot answer: numbers in memory that it shares with the
- * pool. `tick` goes up with each piece of work, `file` is the index of the file that is worked on, and where `hurry` is
- * set, the thread gives back what it has, so that others get their turn.
+ * A thread's progress while it is busy and cannot answer: numbers in memory shared with the pool. `ticks` increases with
+ * each piece of work, `file` is the index of the current file, and if `hurry` is set, the thread returns what it has, so
+ * that others get their turn.
  */
 export class Progress {
   readonly shared: SharedArrayBuffer;

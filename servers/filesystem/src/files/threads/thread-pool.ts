@@ -18,7 +18,7 @@ const WATCH_MS = 250;
 const TURN_MS = 500;
 /**
  * How long matching may take for one piece of text, a megabyte or a line, in milliseconds; less where others wait. It
- * takes some milliseconds, or forever for a pattern that backtracks.
+ * usually takes milliseconds, or forever if a pattern backtracks.
  */
 const STUCK_MS = 5_000;
 const STUCK_CROWDED_MS = 2_000;
@@ -39,7 +39,7 @@ export class ThreadPool {
   readonly #idle: Thread[] = [];
   readonly #threads = new Set<Thread>();
 
-  /** How many requests can be worked on at once. */
+  /** How many requests can run at once. */
   readonly width = MAX_WORKERS;
   readonly #heapMb: number;
 
@@ -48,9 +48,7 @@ export class ThreadPool {
     this.#heapMb = heapMb;
   }
 
-  /**
-   * @throws the signal's reason as soon as it aborts; a thread in the middle of the work is ended by force.
-   */
+  /** @throws the signal's reason as soon as it aborts; a thread that is still working is terminated. */
   async run<K extends Kind>(kind: K, work: Work<K>, signal: AbortSignal = NEVER): Promise<Answer<K>> {
     signal.throwIfAborted();
     const answer = await new Promise<ThreadAnswer>((resolve, reject) => {
@@ -62,7 +60,7 @@ export class ThreadPool {
     throw new ToolError(answer.refusal.kind, answer.refusal.message, answer.refusal);
   }
 
-  /** The same within a time, in milliseconds. @throws what `late` gives if that is over. */
+  /** The same within a time, in milliseconds. @throws what `late` returns if the time is over. */
   async runWithin<K extends Kind>(
     ms: number,
     late: () => ToolError,
@@ -74,7 +72,7 @@ export class ThreadPool {
     return this.run(kind, work, deadline.signal).finally(deadline.end);
   }
 
-  /** Ends all threads, also those that are working; what waits for them fails. */
+  /** Ends all threads, even busy ones; their requests fail. */
   async close(): Promise<void> {
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
@@ -87,7 +85,7 @@ export class ThreadPool {
     if (this.#waiting.length === 0) return;
     const thread = this.#idle.pop() ?? this.#start();
     if (thread === undefined) return;
-    // The calls take turns, however many requests one of them has.
+    // Calls take turns, however many requests each has.
     const runningOf = ({ signal }: Job) => this.#running.filter((one) => one.signal === signal).length;
     const job = this.#waiting.reduce((best, one) => (runningOf(one) < runningOf(best) ? one : best));
     this.#waiting.splice(this.#waiting.indexOf(job), 1);
@@ -135,7 +133,7 @@ class Thread {
     this.#progress.hurry = false;
     try {
       const worker = await this.#worker;
-      // A thread that waits for work does not keep the process from ending.
+      // An idle thread does not keep the process running.
       worker.ref();
       const answer = await answerTo(worker, job, this.#progress, isCrowded);
       worker.unref();
@@ -232,6 +230,6 @@ async function startWorker(heapMb: number, progress: Progress): Promise<Worker> 
     stdout: true,
     stderr: true,
   });
-  // Errors are seen by who waits for an answer; without a listener they would end the process.
+  // Errors reach whoever waits for an answer; without a listener they would end the process.
   return worker.on("error", () => undefined);
 }

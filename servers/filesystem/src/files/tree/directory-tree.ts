@@ -23,14 +23,14 @@ interface Branch {
   readonly path: string;
   readonly depth: number;
   readonly ignore: IgnoreScope | undefined;
-  /** What may be shown of it; undefined if it was not or cannot be read. */
+  /** What may be shown of it; undefined if it was not read, or cannot be. */
   entries: readonly Entry[] | undefined;
   /** How many of the entries are shown. */
   shown: number;
   readonly branches: Map<string, Branch>;
 }
 
-/** What the lines around the entries have at most, in characters. */
+/** The maximum characters of the lines around the entries. */
 const FRAME = 1_000;
 
 /**
@@ -70,7 +70,7 @@ class Grower {
   shown = 0;
   hidden = 0;
   unreadable = 0;
-  /** What cut something off. */
+  /** What truncated the tree. */
   readonly cut = { depth: false, entries: false, chars: false };
 
   constructor(
@@ -167,7 +167,7 @@ class Grower {
     }
   }
 
-  /** Opens a directory from the root on, component by component, so that no swapped link leads out. */
+  /** Opens a directory from the root, component by component, so that no swapped link leads outside. */
   #open(path: string): { directory: WalkedDirectory; close(): void } | undefined {
     let directory = this.#root;
     const opened: WalkedDirectory[] = [];
@@ -206,7 +206,7 @@ function lineOf({ name, type }: Entry, depth: number): string {
   return `${"  ".repeat(depth)}${plainName(name)}${mark}\n`;
 }
 
-/** A directory may need a line about its hidden entries. */
+/** A directory may need a line about its omitted entries. */
 function costOf(entry: Entry, depth: number): number {
   const line = lineOf(entry, depth).length;
   return entry.type === "directory" ? line + moreLine(1_000_000, depth + 1).length : line;
@@ -216,7 +216,7 @@ function moreLine(more: number, depth: number): string {
   return `${"  ".repeat(depth)}+${grouped(more)} more\n`;
 }
 
-/** Quoted if it is not plainly a name: with control characters, outer spaces, or what our own lines begin and end with. */
+/** Quoted if it is not obviously a name: if it has control characters, outer spaces, or the marks of our own lines. */
 function plainName(name: string): string {
   const line = oneLine(name);
   return line !== name || /^[\s"+[]|[\s@=/]$/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;

@@ -13,8 +13,8 @@ const MARKS: Readonly<Record<EntryType, string>> = {
 };
 
 /**
- * One entry a line: its mark, with `details` bytes and time of change, its name, where a link leads. The last line, in
- * square brackets, is the server's own; no name can look like it, since each follows a mark.
+ * One entry per line: its mark, with `details` its bytes and modification time, its name, and a link's target. The last
+ * line, in square brackets, is the server's own; no name can resemble it, since each follows a mark.
  */
 export function listAnswer(listing: Listing, details: boolean): string {
   const lines = listing.entries.map(({ name, type, target, target_inside, size, modified }) => {
@@ -33,7 +33,7 @@ export function listAnswer(listing: Listing, details: boolean): string {
 }
 
 /**
- * One path a line, with a slash behind that of a directory; sorted by time or size with that in front. The last line, in
+ * One path per line, directories with a trailing slash; if sorted by time or size, with that in front. The last line, in
  * square brackets, is the server's own.
  */
 export function namesAnswer(found: NamesFound): string {

@@ -57,7 +57,7 @@ interface Found {
 
 const position = z.tuple([z.number(), z.string()]);
 
-/** What an answer has besides its entries, in characters. */
+/** Characters of an answer besides its entries. */
 const FRAME = 1_000;
 
 /**

@@ -22,8 +22,8 @@ export interface Entry {
 }
 
 /**
- * A directory at or below one that the guard opened, for walks over many: synchronous, and cheap enough for a
- * hundred thousand (about 10 µs more than the bare `readdir`).
+ * A directory at or below one that the guard opened, for walks over many: synchronous, and cheap enough for a hundred
+ * thousand directories (about 10 µs more than a bare `readdir`).
  */
 export interface WalkedDirectory {
   readonly realPath: string;
@@ -38,7 +38,7 @@ export interface WalkedDirectory {
   close(): void;
 }
 
-/** Why a directory was not opened: it is gone or was replaced by something else, or the system refuses. */
+/** Why a directory was not opened: it is gone or was replaced, or the system refuses. */
 export type Unopened = "gone" | "unreadable";
 
 /** For a file: never through a link in the last component, never waiting for a FIFO. */
@@ -106,9 +106,9 @@ class DescriptorDirectory implements WalkedDirectory {
 const MAX_READINGS = 5;
 
 /**
- * Elsewhere: a path, checked before and after each of two readings that must agree. If its real path is not what it must
- * be, a link is in the way and nothing is taken from it. A program that swaps the directory for a link and back must do so
- * within both readings to go unnoticed.
+ * Elsewhere: a path, checked before and after each of two readings that must agree. If its real path differs, a link is
+ * in the way and nothing is read from it. To go unnoticed, a program would have to swap the directory for a link and
+ * back within both readings.
  */
 class PathDirectory implements WalkedDirectory {
   readonly realPath: string;
@@ -187,8 +187,8 @@ export function statOf(path: string): Stats | undefined {
 }
 
 /**
- * The code of an error of the operating system. A directory that cannot be opened is passed over, but a process
- * that has no descriptors left must not pass over everything.
+ * The code of an error of the operating system. A directory that cannot be opened is skipped, but a process without free
+ * descriptors must not skip everything.
  */
 function unlessStarved(error: unknown): string | undefined {
   const code = errorCode(error);
@@ -196,7 +196,7 @@ function unlessStarved(error: unknown): string | undefined {
   return code;
 }
 
-/** The fifth field of proc_pid_mountinfo(5), where spaces and their kin are written in octal. */
+/** The fifth field of proc_pid_mountinfo(5), where spaces and similar characters are written in octal. */
 export function mountPoints(table: string): string[] {
   const points: string[] = [];
   for (const line of table.split("\n")) {
@@ -209,7 +209,7 @@ export function mountPoints(table: string): string[] {
   return points;
 }
 
-/** Mount points below `realPath` that no walk may enter: `/proc` and its kin, wherever they are mounted. */
+/** Mount points below `realPath` that no walk may enter: `/proc` and similar, wherever they are mounted. */
 export async function forbiddenMounts(guard: PathGuard, realPath: string): Promise<ReadonlySet<string>> {
   const forbidden = new Set<string>();
   // Systems other than Linux have no such table.
@@ -220,7 +220,7 @@ export async function forbiddenMounts(guard: PathGuard, realPath: string): Promi
     try {
       await (await guard.openDirectory(point)).close();
     } catch (error) {
-      // A file can be mounted as well; it is not a directory and not walked into.
+      // A file can be a mount point too; walks do not enter it.
       if (error instanceof ToolError && error.kind === "denied") forbidden.add(point);
     }
   }

@@ -30,7 +30,7 @@ export class TopItems<Item> {
   readonly #count: number;
   readonly #compare: (a: Item, b: Item) => number;
   #items: Item[] = [];
-  /** No later one is of interest. */
+  /** Later items are not needed. */
   #worst: Item | undefined;
 
   constructor(count: number, compare: (a: Item, b: Item) => number) {
@@ -44,7 +44,7 @@ export class TopItems<Item> {
     if (this.#items.length >= 2 * this.#count + 16) this.#cut();
   }
 
-  /** The leading items, in order. */
+  /** The first items, in order. */
   take(): Item[] {
     this.#cut();
     return this.#items;

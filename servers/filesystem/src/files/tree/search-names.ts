@@ -96,7 +96,7 @@ export async function searchNames(
 
     const all = collector.top.take();
     const described = all.slice(0, request.limit).map((match) => describe(root, match, sort));
-    // The cursor holds a path as well, in a longer form.
+    // The cursor contains a path as well, in a longer form.
     const reserved = FRAME + 2 * Math.max(0, ...described.map(({ path }) => path.length));
     const matches = described.slice(0, fitting(described, request.budget - reserved));
     const last = all[matches.length - 1];
@@ -143,7 +143,7 @@ class Collector {
     this.total += 1;
     const match = { path, type, key };
     if (this.#after === undefined || compareMatches(match, this.#after) > 0) this.top.add(match);
-    // The first page counts all; a later one is done when it is full.
+    // The first page counts everything; later ones stop when full.
     return this.#after !== undefined && sort === "path" && this.total > limit ? "stop" : undefined;
   }
 }

@@ -4,14 +4,14 @@ import { setImmediate } from "node:timers/promises";
 const SLICE_MS = 8;
 
 /**
- * Keeps long synchronous work cooperative: `due` says when the event loop must get its turn, `rest` gives it
- * and stops where the caller cancelled.
+ * Keeps long synchronous work cooperative: `due` says when the event loop must get its turn; `rest` yields to it, and
+ * throws if the caller cancelled.
  */
 export class TimeSlices {
   readonly #signal: AbortSignal | undefined;
   readonly #end: number;
   #sliceEnd: number;
-  /** Whether the time for the whole work is used up. */
+  /** Whether the time for all the work is used up. */
   late = false;
 
   /** @param budgetMs how long the whole work may take. */
@@ -23,7 +23,7 @@ export class TimeSlices {
     this.#sliceEnd = now + SLICE_MS;
   }
 
-  /** Whether the present slice is over. About 50 ns. */
+  /** Whether the current slice is over. About 50 ns. */
   due(): boolean {
     return performance.now() >= this.#sliceEnd;
   }

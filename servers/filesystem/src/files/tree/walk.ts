@@ -29,7 +29,7 @@ export interface WalkOptions {
   /** Visits `.git`, too. */
   readonly git?: boolean;
   readonly exclude?: Exclusion;
-  /** Continues after this path, as if everything up to it had been visited. */
+  /** Continues after this path, as if everything before it had been visited. */
   readonly after?: string | undefined;
   /** Called between directories; the walk waits for it, so that a slow consumer slows it down. */
   readonly rest?: () => Promise<void> | undefined;
@@ -65,12 +65,12 @@ interface Frame {
 }
 
 /**
- * Visits everything below `root`, a directory before what is in it, siblings in the order of their names, so that
- * the paths come in the order of their components. Links are reported but never followed; whatever is swapped
- * for a link during the walk, it does not leave the tree (see `WalkedDirectory`).
+ * Visits everything below `root`, a directory before what is in it, siblings in the order of their names, so that paths
+ * are ordered by their components. Links are reported but never followed; whatever is swapped for a link during the
+ * walk, it does not leave the tree (see `WalkedDirectory`).
  *
- * It works in short synchronous slices: other calls are answered in between, and memory is bounded by the depth
- * and the size of single directories. `root` stays the caller's to close.
+ * It works in short synchronous slices: other calls are answered in between, and memory is bounded by the depth and the
+ * size of single directories. The caller closes `root`.
  *
  * @throws the signal's reason if it aborts.
  */
@@ -145,7 +145,7 @@ class Walker {
         continue;
       }
       if (exclude?.hides(path, name, isDirectory)) continue;
-      // What is on the way to the path to go on after, or is that path, was visited before.
+      // The path to continue after, and its ancestors, were visited before.
       if (frame.after?.[0] !== name) {
         this.#last = path;
         if (this.#visit({ path, name, type, parent: directory }) === "stop") return "stopped";
@@ -155,7 +155,7 @@ class Walker {
     return "pause";
   }
 
-  /** A promise only where ignore files had to be read, so that most directories cost no turn of the event loop. */
+  /** A promise only if ignore files had to be read, so that most directories need no turn of the event loop. */
   #descend(frame: Frame, { name }: Entry): Promise<void> | undefined {
     const child = this.#frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
     if (typeof child === "string") {
@@ -180,7 +180,7 @@ class Walker {
     const all = directory.entries();
     if (all === undefined) this.#unreadable += 1;
     const first = after?.[0];
-    // What comes before the path to go on behind was visited, and counted, the time before.
+    // What comes before the path to continue after was visited and counted before.
     const entries = (first === undefined ? all : all?.filter(({ name }) => name >= first)) ?? [];
     const frame = {
       directory,
