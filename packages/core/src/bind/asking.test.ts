@@ -2,6 +2,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
 import { prepare } from "../launch/prepare.ts";
@@ -20,10 +21,8 @@ interface Done {
 const tool = toolFor<Done>();
 const remove = tool({
   name: "ask_remove",
-  title: "Remove",
-  description: "Remove a thing after a question.",
+  ...TOOL,
   effect: "destroy",
-  openWorld: false,
   input: z.strictObject({ name: z.string().describe("Its name.") }),
   async run({ name }, done, call) {
     await call.confirm(`Remove ${name}?`);
@@ -33,10 +32,8 @@ const remove = tool({
 });
 const swallow = tool({
   name: "ask_swallow",
-  title: "Swallow",
-  description: "Catches everything, questions too.",
+  ...TOOL,
   effect: "change",
-  openWorld: false,
   input: z.strictObject({}),
   async run(_input, done, call) {
     try {
@@ -50,9 +47,7 @@ const swallow = tool({
 });
 const visit = tool({
   name: "ask_visit",
-  title: "Visit",
-  description: "Ask the user to open a page.",
-  effect: "read",
+  ...TOOL,
   openWorld: true,
   input: z.strictObject({}),
   async run(_input, _done, call) {
@@ -62,10 +57,7 @@ const visit = tool({
 });
 const think = tool({
   name: "ask_think",
-  title: "Think",
-  description: "Ask the client's model.",
-  effect: "read",
-  openWorld: false,
+  ...TOOL,
   input: z.strictObject({}),
   async run(_input, _done, call) {
     const { content } = await call.sample({
@@ -79,10 +71,7 @@ const think = tool({
 const form = z.object({ answer: z.string() });
 const together = tool({
   name: "ask_together",
-  title: "Together",
-  description: "Ask several things at once.",
-  effect: "read",
-  openWorld: false,
+  ...TOOL,
   input: z.strictObject({}),
   async run(_input, _done, call) {
     const [first, second, roots] = await Promise.all([
@@ -97,12 +86,7 @@ const together = tool({
 const done: Done = { deleted: [] };
 const server = defineServer({
   name: "ask",
-  packageName: "@refmcp/server-ask",
-  title: "Ask",
-  version: "1.0.0",
-  description: "Asks questions.",
-  instructions: "",
-  options: {},
+  ...SERVER,
   tools: [remove, swallow, visit, think, together],
   open: () => done,
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { JsonText } from "../answer/json-text.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
@@ -8,19 +9,11 @@ import { connectInMemory } from "../testing/connect.ts";
 const tool = toolFor<object>();
 const server = defineServer({
   name: "ready",
-  packageName: "@refmcp/server-ready",
-  title: "Ready",
-  version: "1.0.0",
-  description: "Answers with JSON text.",
-  instructions: "Call it.",
-  options: {},
+  ...SERVER,
   tools: [
     tool({
       name: "ready_text",
-      title: "Text",
-      description: "Answer with JSON text.",
-      effect: "read",
-      openWorld: false,
+      ...TOOL,
       input: z.strictObject({ size: z.int().min(0).max(1_000_000) }),
       output: z.object({ rows: z.array(z.unknown()) }),
       run: ({ size }) => new JsonText(`{"rows": [1.0, "a\\"b\\u2028",\r\n"${"x".repeat(size)}"]}`),

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { initialize } from "../../test/fixtures/messages.ts";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import { resourceFor } from "../define/resource.ts";
 import { defineServer } from "../define/server.ts";
@@ -56,19 +57,11 @@ describe("an error answer", () => {
     const tool = toolFor<null>();
     const server = defineServer({
       name: "loud",
-      packageName: "@refmcp/loud",
-      title: "Loud",
-      version: "1.0.0",
-      description: "Throws much.",
-      instructions: "",
-      options: {},
+      ...SERVER,
       tools: [
         tool({
           name: "loud_throw",
-          title: "Throw",
-          description: "Throws.",
-          effect: "read",
-          openWorld: false,
+          ...TOOL,
           input: z.strictObject({}),
           run() {
             throw new ToolError("invalid", "m".repeat(200_000), { data: { much: "d".repeat(200_000) } });
@@ -138,12 +131,7 @@ describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
   const resource = resourceFor<null>();
   const server = defineServer({
     name: "slow",
-    packageName: "@refmcp/slow",
-    title: "Slow",
-    version: "1.0.0",
-    description: "Never ends.",
-    instructions: "",
-    options: {},
+    ...SERVER,
     tools: [],
     resources: [
       resource({
@@ -294,19 +282,12 @@ describe("a call that is over before its handler runs", () => {
     const resource = resourceFor<null>();
     const server = defineServer({
       name: "late",
-      packageName: "@refmcp/late",
-      title: "Late",
-      version: "1.0.0",
-      description: "Opens late.",
-      instructions: "",
-      options: {},
+      ...SERVER,
       tools: [
         tool({
           name: "late_run",
-          title: "Run",
-          description: "Notes that it ran.",
+          ...TOOL,
           effect: "change",
-          openWorld: false,
           input: z.strictObject({}),
           run: () => {
             ran.push("run");
@@ -315,10 +296,7 @@ describe("a call that is over before its handler runs", () => {
         }),
         tool({
           name: "late_thenable",
-          title: "Thenable",
-          description: "Answers with something like a promise that never settles.",
-          effect: "read",
-          openWorld: false,
+          ...TOOL,
           input: z.strictObject({}),
           // biome-ignore lint/suspicious/noThenProperty: what an author's library may return
           run: () => Object.assign(Object.create(null), { then: () => undefined }),

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
@@ -309,10 +310,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     const limits: number[] = [];
     const patient = tool({
       name: "long_work",
-      title: "Work",
-      description: "Works in parts of 400 ms.",
-      effect: "read",
-      openWorld: false,
+      ...TOOL,
       input: z.strictObject({ parts: z.int().min(1).max(100) }),
       async run({ parts }, _context, call) {
         limits.push(call.timeoutMs);
@@ -325,11 +323,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     });
     const definition = {
       name: "long",
-      packageName: "@refmcp/long",
-      title: "Long",
-      version: "1.0.0",
-      description: "Long work.",
-      instructions: "",
+      ...SERVER,
     };
     const server = defineServer({ ...definition, options: {}, tools: [patient], open: async () => null });
     const { client, close } = await connectInMemory(server, { era, args: ["--timeout-ms", "500"] });
@@ -505,12 +499,7 @@ describe.each<Era>(["legacy", "modern"])("a server that warms up, %s era", (era)
     let opened = 0;
     const server = defineServer({
       name: "warm",
-      packageName: "@refmcp/warm",
-      title: "Warm",
-      version: "1.0.0",
-      description: "Opens early.",
-      instructions: "",
-      options: {},
+      ...SERVER,
       warm,
       tools: [],
       open: ({ offers }) => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { ToolError } from "../answer/errors.ts";
 import { lazyServer } from "../bind/lazy.ts";
 import { outlineOf } from "../bind/outline.ts";
@@ -13,10 +14,7 @@ const tool = toolFor<null>();
 const say = (name: string) =>
   tool({
     name,
-    title: "Say",
-    description: "Say the name of this tool.",
-    effect: "read",
-    openWorld: false,
+    ...TOOL,
     input: z.strictObject({}),
     run: () => name,
   });
@@ -26,11 +24,7 @@ const options = defineOptions({
 });
 const server = defineServer({
   name: "more",
-  packageName: "more",
-  title: "More",
-  version: "1.0.0",
-  description: "Has further tools.",
-  instructions: "",
+  ...SERVER,
   options,
   tools: [say("say_own")],
   moreTools: {

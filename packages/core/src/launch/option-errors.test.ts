@@ -1,60 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { message, values } from "../../test/fixtures/options.ts";
 import { defineOptions } from "../define/options.ts";
 import { suggestion, unknownNames } from "./option-errors.ts";
-import { type Invocation, parseOptions } from "./parse-options.ts";
-
-const table = defineOptions({
-  directories: { type: "directory", list: true, positional: true, flag: "root", description: "D." },
-  database: { type: "file", env: ["DB_FILE", "OLD_DB_FILE"], description: "D." },
-  proxyUrl: { type: "url", description: "D." },
-  readOnly: { type: "flag", description: "D." },
-  journal: { type: "flag", default: true, description: "D." },
-  timeoutMs: { type: "integer", min: 100, max: 5000, default: 1000, description: "D." },
-  depth: { type: "integer", description: "D." },
-  confirm: { type: "enum", values: ["ask", "never"], default: "ask", description: "D." },
-  toolsets: {
-    type: "enum",
-    list: true,
-    values: ["read", "write", "remote"],
-    default: ["read"],
-    description: "D.",
-  },
-  ports: { type: "integer", list: true, min: 1, max: 65_535, description: "D." },
-  tools: { type: "string", list: true, description: "D." },
-  ignore: { type: "string", list: true, commas: false, description: "D." },
-  userAgent: {
-    type: "string",
-    description: "D.",
-    check: (value) => (/\n/.test(value) ? "takes text without line breaks" : undefined),
-  },
-  token: {
-    type: "secret",
-    env: ["API_TOKEN"],
-    description: "D.",
-    check: (value) => (value.length > 20 ? `takes at most 20 characters, not ${value}` : undefined),
-  },
-  db: { type: "secret", named: "unique", description: "D." },
-  header: { type: "secret", named: "repeated", description: "D." },
-  listTools: { type: "flag", env: false, description: "D." },
-  secretFlag: { type: "flag", hidden: true, description: "D." },
-});
-
-const place = { cwd: "/home/me/work", home: "/home/me", platform: "linux" } as const;
-
-function parse(argv: readonly string[], env: Invocation["env"] = {}, where: Partial<Invocation> = place) {
-  return parseOptions("file-system", table, { ...where, argv, env });
-}
-
-function message(
-  argv: readonly string[],
-  env: Invocation["env"] = {},
-  where: Partial<Invocation> = place,
-): string {
-  const parsed = parse(argv, env, where);
-  if (parsed.ok) throw new Error(`accepted: ${JSON.stringify(parsed.values)}`);
-  expect(Object.keys(parsed).sort()).toEqual(["message", "ok"]);
-  return parsed.message;
-}
+import { parseOptions } from "./parse-options.ts";
 
 describe("mistakes", () => {
   it.each([

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
 import { connectInMemory } from "./connect.ts";
@@ -9,22 +10,14 @@ import { withCheckedOutput } from "./output-keys.ts";
 async function answer(value: { list: { kept: number; extra?: number | undefined }[] }) {
   const tool = toolFor<undefined>()({
     name: "probe_list",
-    title: "List",
-    description: "Return a list.",
-    effect: "read",
-    openWorld: false,
+    ...TOOL,
     input: z.strictObject({}),
     output: z.object({ list: z.array(z.object({ kept: z.number() })) }),
     run: () => value,
   });
   const server = defineServer({
     name: "probe",
-    packageName: "probe",
-    title: "Probe",
-    version: "1.0.0",
-    description: "A server for tests.",
-    instructions: "",
-    options: {},
+    ...SERVER,
     tools: [tool],
     open: () => undefined,
   });
