@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { message, values } from "../../test/fixtures/options.ts";
+import { message, place } from "../../test/fixtures/options.ts";
 import { defineOptions } from "../define/options.ts";
 import { suggestion, unknownNames } from "./option-errors.ts";
 import { parseOptions } from "./parse-options.ts";

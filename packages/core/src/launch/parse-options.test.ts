@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { message, parse, table, values } from "../../test/fixtures/options.ts";
+import { message, parse, place, values } from "../../test/fixtures/options.ts";
 import { defineOptions } from "../define/options.ts";
 import { parseOptions } from "./parse-options.ts";
 
