@@ -1,4 +1,5 @@
-export type { Call, ClientRoot } from "./define/call.ts";
+export type { ClientRoot } from "./boundary/paths/directories.ts";
+export type { Call } from "./define/call.ts";
 export type {
   Annotations,
   Icon,

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { ToolError } from "../answer/errors.ts";
+import type { ClientRoot } from "../boundary/paths/directories.ts";
 import { crypto } from "../crypto.ts";
-import type { ClientRoot } from "../define/call.ts";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
 import { invalidParams, ProtocolError } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";

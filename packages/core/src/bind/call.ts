@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { ToolError } from "../answer/errors.ts";
-import type { Call, ClientRoot } from "../define/call.ts";
+import type { ClientRoot } from "../boundary/paths/directories.ts";
+import type { Call } from "../define/call.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable } from "../define/tool.ts";

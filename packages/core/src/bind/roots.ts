@@ -1,5 +1,4 @@
-import type { DirectoryBound } from "../boundary/paths/directories.ts";
-import type { ClientRoot } from "../define/call.ts";
+import type { ClientRoot, DirectoryBound } from "../boundary/paths/directories.ts";
 import type { Log } from "../log.ts";
 import type { Client, ClientRequest } from "../protocol/request.ts";
 import { type Asking, isRootList } from "./asking.ts";

@@ -3,7 +3,6 @@ import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
 import { invalidParams, ProtocolError } from "../protocol/errors.ts";
-import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { Handler, Service } from "../protocol/service.ts";
@@ -133,36 +132,24 @@ function capabilitiesOf<Context>(
   };
 }
 
+/** Answers `completion/complete`, whose parameters' types were already checked. */
 async function complete<Context>(
   runtime: Runtime<Context, OptionTable>,
   resources: Resources<Context>,
   request: ClientRequest,
 ): Promise<object> {
-  const { name, value, others } = completionOf(request.params);
-  const completer = await completerOf(request.params.ref, name, resources, runtime.prompts);
+  const { ref, argument, context: given }: Params = request.params;
+  const { name, value }: { name: string; value: string } = Object(argument);
+  const others: Readonly<Record<string, string>> = Object(given).arguments ?? {};
+  const { type, uri, name: prompt } = Object(ref);
+  const completer: Completer<Context> | undefined =
+    type === "ref/resource"
+      ? await resources.completer(String(uri), name)
+      : promptCompleter(await findPrompt(runtime.prompts, String(prompt)), name);
   if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };
   const found = await runAlone(runtime, request, (context, call) => completer(value, context, others, call));
   const values = found.slice(0, MAX_COMPLETIONS);
   return { completion: { values, total: found.length, hasMore: found.length > values.length } };
-}
-
-/** The parameters of `completion/complete`, whose types were checked before. */
-function completionOf({ argument, context }: Params) {
-  const { name, value }: { name: string; value: string } = Object(argument);
-  const others: Readonly<Record<string, string>> = Object(context).arguments ?? {};
-  return { name, value, others };
-}
-
-async function completerOf<Context>(
-  ref: unknown,
-  argument: string,
-  resources: Resources<Context>,
-  prompts: Runtime<Context, OptionTable>["prompts"],
-): Promise<Completer<Context> | undefined> {
-  if (!isObject(ref)) return undefined;
-  return ref.type === "ref/resource"
-    ? resources.completer(String(ref.uri), argument)
-    : promptCompleter(await findPrompt(prompts, String(ref.name)), argument);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,11 +1,6 @@
 import type * as z from "zod";
+import type { ClientRoot } from "../boundary/paths/directories.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "./content.ts";
-
-/** A directory or file that the client offers (MCP `roots/list`). */
-export interface ClientRoot {
-  readonly uri: string;
-  readonly name?: string | undefined;
-}
 
 /**
  * What a tool, resource or prompt gets for one call. It is the same in both protocol eras.

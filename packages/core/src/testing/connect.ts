@@ -16,7 +16,7 @@ import {
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Runtime } from "../bind/runtime.ts";
 import { bind } from "../bind/server.ts";
-import type { ClientRoot } from "../define/call.ts";
+import type { ClientRoot } from "../boundary/paths/directories.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { AnyServable } from "../define/server.ts";
 import { prepare } from "../launch/prepare.ts";

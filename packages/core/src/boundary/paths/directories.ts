@@ -17,7 +17,7 @@ export interface ConfiguredDirectory {
   readonly writable?: boolean;
 }
 
-/** As a client sends it (`roots/list`). */
+/** A directory or file that the client offers (MCP `roots/list`). */
 export interface ClientRoot {
   readonly uri: string;
   readonly name?: string | undefined;

@@ -63,7 +63,7 @@ async function missing(path: string, reached: Reach, context: GuardContext): Pro
   );
 }
 
-function ancestorOf(path: string, levels: number): string {
+export function ancestorOf(path: string, levels: number): string {
   return levels === 0 ? path : ancestorOf(dirname(path), levels - 1);
 }
 

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { explain, isReachInside } from "./explain.ts";
+import { ancestorOf, explain, isReachInside } from "./explain.ts";
 import { isInside, mayBeInside } from "./platform.ts";
 import { hasForms, reach, storedName, storedPath } from "./reach.ts";
 import { isAllowedDirectory, leadsOutside, outside, readOnly } from "./refusals.ts";
@@ -142,7 +142,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   const created: string[] = [];
   const reached = await reach(path);
   if (!(await isReachInside(reached, context))) throw leadsOutside(path, context.bound);
-  const start = reached.direct ? ancestor(path, reached.missing.length) : reached.real;
+  const start = reached.direct ? ancestorOf(path, reached.missing.length) : reached.real;
   let directory: GuardedDirectory | undefined;
   try {
     directory = await context.opener.openDirectory(reached.real, start);
@@ -173,8 +173,4 @@ async function makeIn(directory: GuardedDirectory, name: string, path: string): 
   }
   await directory.verify();
   return true;
-}
-
-function ancestor(path: string, levels: number): string {
-  return levels === 0 ? path : ancestor(dirname(path), levels - 1);
 }

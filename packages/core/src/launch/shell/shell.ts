@@ -9,7 +9,7 @@ import { Connection } from "../../protocol/connection.ts";
 import { isObject } from "../../protocol/messages.ts";
 import { MODERN_VERSIONS } from "../../protocol/revisions.ts";
 import { type ListedTool, META } from "../../protocol/wire.ts";
-import { firstSentence, programName, renderToolTable } from "../help.ts";
+import { programName, renderToolTable } from "../help.ts";
 import { rangeText, serverOptions } from "../option-table.ts";
 import { leftWidth, twoColumns, usableColumns, wrap } from "../text-layout.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
@@ -157,24 +157,17 @@ class ShellClient<Context> {
         `${schema.description ?? ""}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`,
       ] as const;
     });
-    return `${[
-      ...wrap(tool.description ?? firstSentence(tool.name), width),
+    const left = leftWidth(
+      rows.map(([label]) => label),
+      26,
+    );
+    const lines = [
+      ...wrap(tool.description, width),
       "",
       `Usage: ${this.#program} call ${tool.name}${required.join("")} [--args JSON|-] [--json]`,
-      ...(rows.length === 0
-        ? []
-        : [
-            "",
-            ...twoColumns(
-              rows,
-              leftWidth(
-                rows.map(([label]) => label),
-                26,
-              ),
-              width,
-            ),
-          ]),
-    ].join("\n")}\n`;
+      ...(rows.length === 0 ? [] : ["", ...twoColumns(rows, left, width)]),
+    ];
+    return `${lines.join("\n")}\n`;
   }
 
   /** Sends a request and answers the server's questions at the terminal until there is a result. @throws UsageError */

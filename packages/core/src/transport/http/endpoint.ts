@@ -18,7 +18,7 @@ const MAX_BATCH = 100;
 /** The endpoint `/mcp`: reads a request, determines its era, and checks what all messages have in common. */
 export class Endpoint {
   readonly #stateless: StatelessEndpoint;
-  readonly #sessions: Sessions;
+  readonly sessions: Sessions;
   readonly #load: Load;
   readonly #maxBytes: number;
   #reading = 0;
@@ -27,21 +27,12 @@ export class Endpoint {
     this.#load = load;
     this.#maxBytes = maxBytes;
     this.#stateless = new StatelessEndpoint(service, load);
-    this.#sessions = new Sessions(service, load, limits);
+    this.sessions = new Sessions(service, load, limits);
   }
 
   /** Whether a message is being read. */
   get isReading(): boolean {
     return this.#reading > 0;
-  }
-
-  /** Characters of messages that are kept for clients that lost a stream. */
-  get kept(): number {
-    return this.#sessions.kept;
-  }
-
-  get sessions(): number {
-    return this.#sessions.count;
   }
 
   /** Serves a request through its reply, or returns why not. */
@@ -56,11 +47,11 @@ export class Endpoint {
         allow: "POST",
       });
     const empty = { messages: [], bytes: 0, isBatch: false };
-    return this.#sessions.serve({ method, headers, ...empty, principal, reply });
+    return this.sessions.serve({ method, headers, ...empty, principal, reply });
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#stateless.close(), this.#sessions.close()]);
+    await Promise.all([this.#stateless.close(), this.sessions.close()]);
   }
 
   async #post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
@@ -105,7 +96,7 @@ export class Endpoint {
     const { bytes } = body;
     return (
       this.#refusal(messages.filter(isRequest), "legacy") ??
-      this.#sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply })
+      this.sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply })
     );
   }
 

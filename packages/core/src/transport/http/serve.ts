@@ -100,8 +100,12 @@ export async function serveHttp(
   /** What it serves besides Streamable HTTP. */
   const others: { readonly count: number; close(): Promise<void> }[] = [];
   const bounds = { load, connections: limits.sessions, maxMessageBytes };
-  const sse = settings.sse ? await openSse(service, bounds) : undefined;
-  const webSocket = settings.websocket ? await openWebSocket(service, bounds) : undefined;
+  const sse = settings.sse
+    ? new (await import("./sse.ts")).SseEndpoint(service, MESSAGES_PATH, bounds)
+    : undefined;
+  const webSocket = settings.websocket
+    ? new (await import("../websocket.ts")).WebSocketEndpoint(service, bounds)
+    : undefined;
   for (const one of [sse, webSocket]) if (one !== undefined) others.push(one);
   let isEnding = false;
 
@@ -194,19 +198,10 @@ export async function serveHttp(
 
   return {
     url: urlOf(server, settings),
-    load: {
-      get inFlight() {
-        return load.requests;
-      },
-      get sessions() {
-        return others.reduce((sum, one) => sum + one.count, endpoint.sessions);
-      },
-      get kept() {
-        return endpoint.kept;
-      },
-      get waiting() {
-        return outbox.waiting;
-      },
+    get load() {
+      const { count, kept } = endpoint.sessions;
+      const sessions = others.reduce((sum, one) => sum + one.count, count);
+      return { inFlight: load.requests, sessions, kept, waiting: outbox.waiting };
     },
     async close() {
       isEnding = true;
@@ -251,21 +246,4 @@ function urlOf(server: Server, { address, tls }: HttpSettings): string {
   const port = typeof bound === "object" && bound !== null ? bound.port : 0;
   const host = address.host.includes(":") ? `[${address.host}]` : address.host;
   return `${tls === undefined ? "http" : "https"}://${host}:${port}/mcp`;
-}
-
-/** The limits of the transports other than Streamable HTTP. */
-interface Bounds {
-  readonly load: Load;
-  readonly connections: number;
-  readonly maxMessageBytes: number;
-}
-
-async function openSse(service: Service, bounds: Bounds) {
-  const { SseEndpoint } = await import("./sse.ts");
-  return new SseEndpoint(service, MESSAGES_PATH, bounds);
-}
-
-async function openWebSocket(service: Service, bounds: Bounds) {
-  const { WebSocketEndpoint } = await import("../websocket.ts");
-  return new WebSocketEndpoint(service, bounds);
 }
