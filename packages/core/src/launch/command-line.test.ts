@@ -38,13 +38,10 @@ describe("parseCommandLine", () => {
       maxMessageBytes: 16_777_216,
       logLevel: "warning",
     });
-    expect(command.warnings).toEqual([]);
-    expect(["directories", "confirm", "timeoutMs", "toolsets"].map(command.source)).toEqual([
-      "argument",
-      "environment",
-      "default",
-      "default",
-    ]);
+    expect(command.given.warnings).toEqual([]);
+    expect(
+      ["directories", "confirm", "timeoutMs", "toolsets"].map((key) => command.given.sources[key]),
+    ).toEqual(["argument", "environment", "default", "default"]);
   });
 
   it("gives a server without directories none, and refuses their flags", () => {
@@ -77,17 +74,19 @@ describe("parseCommandLine", () => {
   it("takes its actions from the command line only", () => {
     expect(parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" })).toMatchObject({
       kind: "serve",
-      warnings: [
-        "Environment variable REFMCP_FILESYSTEM_HELP matches no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
-        "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG matches no option and is ignored.",
-      ],
+      given: {
+        warnings: [
+          "Environment variable REFMCP_FILESYSTEM_HELP matches no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
+          "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG matches no option and is ignored.",
+        ],
+      },
     });
   });
 
   it("carries the other options into --print-config", () => {
     const command = parse(["a", "--token", "hunter2", "--print-config", "vscode", "--read-only"]);
     if (command.kind !== "print-config") throw new Error(command.kind);
-    expect(command.host).toBe("vscode");
+    expect(command.options.printConfig).toBe("vscode");
     const carried = carryOptions(files.server, files.table, command.given, "linux");
     expect(carried).toMatchObject({
       args: ["/work/a", "--read-only"],
@@ -97,7 +96,8 @@ describe("parseCommandLine", () => {
   });
 
   it("knows the hosts, and lists all and the nearest for an unknown one", () => {
-    for (const host of HOST_NAMES) expect(parse(["--print-config", host])).toMatchObject({ host });
+    for (const host of HOST_NAMES)
+      expect(parse(["--print-config", host])).toMatchObject({ options: { printConfig: host } });
     expect(parse(["--print-config", "claude"])).toEqual({
       kind: "error",
       message: `Option --print-config is "claude"; it takes one of ${HOST_NAMES.join(", ")}. Did you mean claude-desktop or claude-code?`,

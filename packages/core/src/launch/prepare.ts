@@ -2,14 +2,14 @@ import { realpath } from "node:fs/promises";
 import { ToolError } from "../answer/errors.ts";
 import { Runtime } from "../bind/runtime.ts";
 import { DirectoryBound } from "../boundary/paths/directories.ts";
-import type { CommonOptionValues, HostName } from "../define/common-options.ts";
+import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { Servable, ServerDefinition } from "../define/server.ts";
 import type { Tool, ToolFacts } from "../define/tool.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import { type ServerOptions, serverOptions } from "./option-table.ts";
-import { type Invocation, type OptionSource, type OptionsRead, parseOptions } from "./parse-options.ts";
+import { type Invocation, type OptionsRead, parseOptions } from "./parse-options.ts";
 
 /** What to write instead of serving, and the exit code. */
 export interface Printed {
@@ -65,7 +65,7 @@ export async function prepare<Context, Table extends OptionTable>(
   // A remote client's directories are not ours.
   const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
-  for (const warning of command.warnings) log.warning(warning);
+  for (const warning of command.given.warnings) log.warning(warning);
   let moreTools: readonly Tool<Context>[] = [];
   try {
     const { option, load } = definition.moreTools ?? {};
@@ -80,17 +80,19 @@ export async function prepare<Context, Table extends OptionTable>(
   const bound = boundOf(
     inShell && declared !== undefined ? { ...declared, fallback: "working directory" } : declared,
     options,
-    command.source,
+    command.given.sources,
   );
   const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey, moreTools });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
     return print(renderToolTable(runtime.tools, process.stdout.columns));
   }
-  if (command.kind === "print-config") {
+  if (options.printConfig !== undefined) {
     const { carryOptions, renderHostEntry } = await import("./print-config.ts");
     const carried = carryOptions(all.server, all.table, command.given, process.platform);
-    const { text, guidance } = renderHostEntry(command.host, definition, carried, { bin: await ownFile() });
+    const { text, guidance } = renderHostEntry(options.printConfig, definition, carried, {
+      bin: await ownFile(),
+    });
     return print(text, guidance);
   }
   return { kind: "run", runtime, http };
@@ -147,12 +149,12 @@ async function unknownToolNames(
 function boundOf(
   declared: ServerDefinition<never>["directories"],
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
-  source: (key: string) => OptionSource,
+  sources: OptionsRead<OptionTable>["sources"],
 ): DirectoryBound {
   const configured = (key: string, writable: boolean) => {
     const paths = options[key];
     if (!Array.isArray(paths)) return [];
-    const from = source(key) === "environment" ? ("environment" as const) : ("argument" as const);
+    const from = sources[key] === "environment" ? ("environment" as const) : ("argument" as const);
     return paths.map((path) => ({ path: String(path), source: from, writable }));
   };
   return new DirectoryBound({
@@ -165,21 +167,14 @@ function boundOf(
   });
 }
 
-/** A server's options with where they came from and what was ignored. */
-export interface ServerOptionsRead<Table extends OptionTable> {
-  readonly options: OptionValues<Table> & CommonOptionValues;
-  /** Where the value of an option came from; `default` for one that the server does not have. */
-  source(key: string): OptionSource;
-  /** Sentences for stderr. */
-  readonly warnings: readonly string[];
-  /** The same as it was read, for a host's entry to carry on. */
-  readonly given: OptionsRead<OptionTable>;
-}
-
 /** What the user wants of the process. */
 export type CommandLine<Table extends OptionTable> =
-  | ({ readonly kind: "serve" | "list-tools" } & ServerOptionsRead<Table>)
-  | ({ readonly kind: "print-config"; readonly host: HostName } & ServerOptionsRead<Table>)
+  | {
+      readonly kind: "serve" | "list-tools" | "print-config";
+      readonly options: OptionValues<Table> & CommonOptionValues;
+      /** The same as it was read: with where each value came from, and what was ignored. */
+      readonly given: OptionsRead<OptionTable>;
+    }
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "describe" }
@@ -206,9 +201,7 @@ export function parseCommandLine<Table extends OptionTable>(
   // `serverOptions` joined the two tables at run time; only here do their types meet again.
   const values: unknown = { ...absent, ...given.values };
   const options = values as OptionValues<Table> & CommonOptionValues;
-  const { sources, warnings } = given;
-  const read = { options, source: (key: string) => sources[key] ?? "default", warnings, given };
-  if (options.printConfig !== undefined) return { kind: "print-config", host: options.printConfig, ...read };
+  if (options.printConfig !== undefined) return { kind: "print-config", options, given };
   if (options.describe) return { kind: "describe" };
-  return { kind: options.listTools ? "list-tools" : "serve", ...read };
+  return { kind: options.listTools ? "list-tools" : "serve", options, given };
 }
