@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleEverything } from "./fixtures/bundle.ts";
+import { bundleServer } from "../bundle.ts";
 import { fetchProgram, type Program } from "./programs.ts";
 import { type Listening, listen } from "./ready.ts";
 import { faultsOf, runSuite, scoredScenarios } from "./scenarios.ts";
@@ -20,7 +20,7 @@ let server: Listening | undefined;
 let removeBundle: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  const { file, remove } = await bundleEverything();
+  const { file, remove } = await bundleServer("conformance/fixtures/everything.ts");
   removeBundle = remove;
   server = await listen({ file, args: [], env: {} });
 });

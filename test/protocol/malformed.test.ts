@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Bundle, bundleProbe } from "../bundle.ts";
 import { CAPABILITIES, requestWriter } from "./client.ts";
 import { conversation } from "./conversation.ts";
 import { keyOf } from "./exchange.ts";
-import { type Bundle, bundleProbe } from "./fixtures/bundle.ts";
 import { malformedLines } from "./malformed.ts";
 import { type Outcome, RESULT } from "./malformed-case.ts";
 import type { Recorder } from "./recorder.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { type Bundle, bundleProbe } from "./fixtures/bundle.ts";
+import { type Bundle, bundleProbe } from "../bundle.ts";
 import type { Launch } from "./recorder.ts";
 import type { Fields } from "./revisions.ts";
 

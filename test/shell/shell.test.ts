@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Bundle, bundleProbe } from "../protocol/fixtures/bundle.ts";
+import { type Bundle, bundleProbe } from "../bundle.ts";
 import { SERVERS, serverBin } from "../servers.ts";
 
 interface Ended {
