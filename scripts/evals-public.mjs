@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { build, install, ROOT, run } from "./lib/setup.mjs";
+import { runVitest } from "./lib/setup.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,17 +27,10 @@ if (values.model && missing.length > 0) {
   );
   process.exit(2);
 }
-await install();
-await build();
-const vitest = join(ROOT, "test", "node_modules", "vitest", "vitest.mjs");
-process.exitCode = await run(process.execPath, [vitest, "run", "--config", "evals/public/vitest.config.ts"], {
-  cwd: join(ROOT, "test"),
-  env: {
-    ...process.env,
-    REFMCP_PUBLIC_EVALS: resolve(directory),
-    REFMCP_PUBLIC_FILTERS: filters.join(","),
-    REFMCP_PUBLIC_PYTHON: values.python,
-    REFMCP_PUBLIC_POSTGRES: values.postgres,
-    REFMCP_PUBLIC_MODEL: values.model ? process.env.REFMCP_EVAL_MODEL : "",
-  },
+process.exitCode = await runVitest(["--config", "evals/public/vitest.config.ts"], {
+  REFMCP_PUBLIC_EVALS: resolve(directory),
+  REFMCP_PUBLIC_FILTERS: filters.join(","),
+  REFMCP_PUBLIC_PYTHON: values.python,
+  REFMCP_PUBLIC_POSTGRES: values.postgres,
+  REFMCP_PUBLIC_MODEL: values.model ? process.env.REFMCP_EVAL_MODEL : "",
 });

@@ -1,8 +1,7 @@
 // `pnpm evals [SERVER …]`: a model does the tasks of the servers (evals/tasks.ts) and is judged by their checks. Needs a
 // key in ANTHROPIC_API_KEY and the model's name in REFMCP_EVAL_MODEL. Without them, every server's own tests run the same
 // tasks with their reference solutions.
-import { join } from "node:path";
-import { build, install, ROOT, run } from "./lib/setup.mjs";
+import { runVitest } from "./lib/setup.mjs";
 
 const missing = ["ANTHROPIC_API_KEY", "REFMCP_EVAL_MODEL"].filter((name) => (process.env[name] ?? "") === "");
 if (missing.length > 0) {
@@ -11,12 +10,8 @@ if (missing.length > 0) {
   );
   process.exit(2);
 }
-await install();
-await build();
 const servers = process.argv.slice(2);
-const env = { ...process.env, ...(servers.length > 0 && { REFMCP_EVAL_SERVERS: servers.join(",") }) };
-const vitest = join(ROOT, "test", "node_modules", "vitest", "vitest.mjs");
-process.exitCode = await run(process.execPath, [vitest, "run", "--config", "evals/vitest.config.ts"], {
-  cwd: join(ROOT, "test"),
-  env,
-});
+process.exitCode = await runVitest(
+  ["--config", "evals/vitest.config.ts"],
+  servers.length > 0 ? { REFMCP_EVAL_SERVERS: servers.join(",") } : {},
+);

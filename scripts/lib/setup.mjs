@@ -85,6 +85,20 @@ export async function build() {
   await step("Building the servers", () => turbo(["run", "build"], { quiet: true }));
 }
 
+/**
+ * Builds everything, then runs vitest in test/.
+ *
+ * @param {string[]} args
+ * @param {Record<string, string>} [env] added to the environment
+ */
+export async function runVitest(args, env = {}) {
+  await install();
+  await build();
+  const cwd = join(ROOT, "test");
+  const vitest = join(cwd, "node_modules", "vitest", "vitest.mjs");
+  return await run(process.execPath, [vitest, "run", ...args], { cwd, env: { ...process.env, ...env } });
+}
+
 /** Runs turbo through pnpm, because it looks for pnpm. */
 export function turbo(args, options) {
   return pnpm(["exec", "turbo", ...args], options);
