@@ -15,10 +15,13 @@ export const files = (what: string) =>
 export const paths = z.array(z.string()).max(100).optional().describe("Only these paths, from the root.");
 export const contextLines = z.int().min(0).max(1_000).default(3).describe("Lines of context.");
 export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace.");
-export const diffFormat = z
-  .enum(["patch", "stat", "name_status"])
-  .default("patch")
-  .describe("patch, or one line per file.");
+/** Arguments of all tools that show a diff. */
+export const diffFields = {
+  context_lines: contextLines,
+  paths,
+  format: z.enum(["patch", "stat", "name_status"]).default("patch").describe("patch, or one line per file."),
+  ignore_whitespace: ignoreWhitespace,
+};
 export const onConflict = z
   .enum(["abort", "keep"])
   .default("abort")

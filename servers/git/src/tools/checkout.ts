@@ -18,7 +18,7 @@ export default tool({
   output: switched,
   run: ({ repo_path, branch_name }, git, call) =>
     git.change(repo_path, call.signal, async (repository) => {
-      const done = await checkout(git, repository, branch_name, (question) => call.confirm(question));
+      const done = await checkout(git, repository, branch_name, call);
       return answer(`Switched to branch '${oneLine(branch_name)}'`, done);
     }),
 });

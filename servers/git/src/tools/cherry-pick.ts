@@ -19,6 +19,6 @@ export default tool({
   run: ({ repo_path, commits, mainline: parent, on_conflict }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
       const query = { mainline: parent, onConflict: on_conflict };
-      return replay(git, repository, "cherry-pick", commits, query, call.budget);
+      return replay(git, repository, "cherry-pick", commits, query, call);
     }),
 });

@@ -17,7 +17,5 @@ export default tool({
   }),
   output: destroyed,
   run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      clean(repository, query, (question) => call.confirm(question)),
-    ),
+    git.change(repo_path, call.signal, (repository) => clean(repository, query, call)),
 });

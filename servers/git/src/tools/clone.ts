@@ -16,5 +16,5 @@ export default tool({
     depth: z.int().min(1).max(1_000_000).optional().describe("Only this many commits."),
   }),
   output: cloned,
-  run: (query, git, call) => clone(git, query, call.signal, (...step) => call.progress(...step)),
+  run: (query, git, call) => clone(git, query, call),
 });

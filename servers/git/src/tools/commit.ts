@@ -21,8 +21,7 @@ export default tool({
   output: committed,
   run: ({ repo_path, allow_empty, ...query }, git, call) =>
     git.change(repo_path, call.signal, async (repository) => {
-      const confirm = (question: string) => call.confirm(question);
-      const made = await commit(git, repository, { ...query, allowEmpty: allow_empty }, confirm);
+      const made = await commit(git, repository, { ...query, allowEmpty: allow_empty }, call);
       return answer(`Changes committed successfully with hash ${made.commit}`, made);
     }),
 });

@@ -16,7 +16,5 @@ export default tool({
   }),
   output: destroyed,
   run: ({ repo_path, branch_name }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      deleteBranch(repository, branch_name, (question) => call.confirm(question)),
-    ),
+    git.change(repo_path, call.signal, (repository) => deleteBranch(repository, branch_name, call)),
 });

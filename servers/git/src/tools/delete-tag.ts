@@ -16,7 +16,5 @@ export default tool({
   }),
   output: destroyed,
   run: ({ repo_path, tag_name }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      deleteTag(repository, tag_name, (question) => call.confirm(question)),
-    ),
+    git.change(repo_path, call.signal, (repository) => deleteTag(repository, tag_name, call)),
 });

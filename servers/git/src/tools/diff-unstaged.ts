@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, diffFormat, ignoreWhitespace, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { diffFields, repoPath, textAnswer, tool } from "../context.ts";
 import { diff } from "../repository/read/diff.ts";
 
 export default tool({
@@ -13,10 +13,7 @@ export default tool({
   toolset: "read",
   input: z.strictObject({
     repo_path: repoPath,
-    context_lines: contextLines,
-    paths,
-    format: diffFormat,
-    ignore_whitespace: ignoreWhitespace,
+    ...diffFields,
     include_untracked: z.boolean().default(false).describe("Include new files."),
     cursor: fields.cursor,
   }),

@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, diffFormat, ignoreWhitespace, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { diffFields, repoPath, textAnswer, tool } from "../context.ts";
 import { comparedTrees } from "../repository/open/revisions.ts";
 import { diff } from "../repository/read/diff.ts";
 
@@ -16,10 +16,7 @@ export default tool({
   input: z.strictObject({
     repo_path: repoPath,
     target: z.string().describe("A branch, tag or commit, or a range a..b or a...b."),
-    context_lines: contextLines,
-    paths,
-    format: diffFormat,
-    ignore_whitespace: ignoreWhitespace,
+    ...diffFields,
     cursor: fields.cursor,
   }),
   async run({ repo_path, target, context_lines, ignore_whitespace, ...query }, git, call) {

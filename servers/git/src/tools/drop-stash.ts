@@ -16,7 +16,5 @@ export default tool({
   }),
   output: destroyed,
   run: ({ repo_path, stash }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      dropStash(repository, stash, (question) => call.confirm(question)),
-    ),
+    git.change(repo_path, call.signal, (repository) => dropStash(repository, stash, call)),
 });

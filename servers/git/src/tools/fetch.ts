@@ -19,6 +19,6 @@ export default tool({
   output: z.object({ remote: z.string(), updated: movedRefs, count: z.number() }),
   run: ({ repo_path, branch_name, ...query }, git, call) =>
     git.change(repo_path, call.signal, (repository) =>
-      fetch(git, repository, { ...query, branch: branch_name }, (...step) => call.progress(...step)),
+      fetch(git, repository, { ...query, branch: branch_name }, call),
     ),
 });

@@ -25,8 +25,7 @@ export default tool({
   output: integrated,
   run: ({ repo_path, revision, action, message, fast_forward, on_conflict }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
-      const confirm = (question: string) => call.confirm(question);
-      if (action !== "merge") return endOperation(git, repository, action, confirm, call.budget);
+      if (action !== "merge") return endOperation(git, repository, action, call);
       if (revision === undefined) {
         throw new ToolError("invalid", "revision is missing.", {
           code: "bad_revision",
@@ -34,6 +33,6 @@ export default tool({
         });
       }
       const query = { revision, message, fastForward: fast_forward, onConflict: on_conflict };
-      return merge(git, repository, query, confirm, call.budget);
+      return merge(git, repository, query, call);
     }),
 });

@@ -18,8 +18,7 @@ export default tool({
   output: integrated,
   run: ({ repo_path, remote, branch_name }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
-      const confirm = (question: string) => call.confirm(question);
       const query = { remote, branch: branch_name };
-      return pull(git, repository, query, confirm, (...step) => call.progress(...step), call.budget);
+      return pull(git, repository, query, call);
     }),
 });

@@ -19,8 +19,7 @@ export default tool({
   output: destroyed,
   run: ({ repo_path, remote, branch_name }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
-      const confirm = (question: string) => call.confirm(question);
       const query = { remote, branch: branch_name };
-      return forcePush(git, repository, query, confirm, (...step) => call.progress(...step));
+      return forcePush(git, repository, query, call);
     }),
 });

@@ -20,6 +20,6 @@ export default tool({
   run: ({ repo_path, branch_name, set_upstream, ...query }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
       const what = { ...query, branch: branch_name, setUpstream: set_upstream };
-      return push(git, repository, what, (...step) => call.progress(...step));
+      return push(git, repository, what, call);
     }),
 });

@@ -17,7 +17,5 @@ export default tool({
   }),
   output: destroyed,
   run: ({ repo_path, onto }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      rebase(repository, onto, (question) => call.confirm(question)),
-    ),
+    git.change(repo_path, call.signal, (repository) => rebase(repository, onto, call)),
 });

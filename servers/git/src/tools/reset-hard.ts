@@ -17,7 +17,5 @@ export default tool({
   }),
   output: destroyed,
   run: ({ repo_path, revision }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      resetHard(repository, revision, (question) => call.confirm(question)),
-    ),
+    git.change(repo_path, call.signal, (repository) => resetHard(repository, revision, call)),
 });

@@ -19,6 +19,6 @@ export default tool({
   run: ({ repo_path, commit, mainline: parent, on_conflict }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
       const query = { mainline: parent, onConflict: on_conflict };
-      return replay(git, repository, "revert", [commit], query, call.budget);
+      return replay(git, repository, "revert", [commit], query, call);
     }),
 });

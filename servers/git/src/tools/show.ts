@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, diffFormat, ignoreWhitespace, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { diffFields, repoPath, textAnswer, tool } from "../context.ts";
 import { show } from "../repository/read/show.ts";
 
 const line = z.int().min(1).max(100_000_000).optional();
@@ -17,10 +17,7 @@ export default tool({
   input: z.strictObject({
     repo_path: repoPath,
     revision: z.string().describe("A commit, tag or branch, or revision:path."),
-    context_lines: contextLines,
-    paths,
-    format: diffFormat,
-    ignore_whitespace: ignoreWhitespace,
+    ...diffFields,
     start_line: line.describe("First line of a file, from 1."),
     end_line: line.describe("Last line of a file."),
     cursor: fields.cursor,

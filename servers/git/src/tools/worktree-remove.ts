@@ -17,7 +17,5 @@ export default tool({
   }),
   output: destroyed,
   run: ({ repo_path, path }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      removeWorktree(git, repository, path, (question) => call.confirm(question)),
-    ),
+    git.change(repo_path, call.signal, (repository) => removeWorktree(git, repository, path, call)),
 });

@@ -1,6 +1,6 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, noCommits } from "../open/revisions.ts";
@@ -43,24 +43,26 @@ type Committed = z.infer<typeof committed>;
 /**
  * Commits the staged changes, or only some files.
  *
- * @param confirm asks the user whether hooks may run
+ * @param caller decides whether hooks may run
  * @throws ToolError `nothing_to_commit`, `conflict`, `hook_failed`, `identity_missing`, `signing_failed`
  */
 export async function commit(
   git: Git,
   repository: Repository,
   query: CommitQuery,
-  confirm: (question: string) => Promise<void>,
+  caller: Caller,
 ): Promise<Committed> {
   await repository.worktree();
   checkMessage(query.message);
   const author = query.author === undefined ? [] : [`--author=${checkAuthor(query.author)}`];
   if (query.amend && (await headOf(repository)) === undefined) throw noCommits();
-  const hooks = await decideHooks(git, repository, HOOKS.commit, async (question) => {
-    // Don't ask about a commit that cannot be made.
-    await refuseConflicts(repository);
-    if (query.files === undefined) await refuseEmpty(repository, query);
-    await confirm(question);
+  const hooks = await decideHooks(git, repository, HOOKS.commit, {
+    async confirm(question) {
+      // Don't ask about a commit that cannot be made.
+      await refuseConflicts(repository);
+      if (query.files === undefined) await refuseEmpty(repository, query);
+      await caller.confirm(question);
+    },
   });
   const [before] = query.amend ? await repository.lookUp(["HEAD^{commit}"]) : [];
   if (query.files !== undefined) await stage(repository, query.files);

@@ -4,9 +4,6 @@ import type { Repository } from "../open/repository.ts";
 import { LOG_ARGS } from "../read/log.ts";
 import { pathText, records } from "../run/text.ts";
 
-/** Asks the user; rejects if they do not agree. */
-export type Confirm = (question: string) => Promise<void>;
-
 /** What a destructive command did, and how to undo it. */
 export const destroyed = z.object({
   done: z.string(),

@@ -1,23 +1,22 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, objectOf } from "../open/revisions.ts";
 import { currentBranch } from "../read/branches.ts";
 import { changesOf } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
-import type { Progress } from "../remote/remote.ts";
 import { push } from "../remote/transfer.ts";
 import { badRevision, failureOf } from "../run/failures.ts";
 import { counted } from "../run/text.ts";
 import { conflictedPaths } from "./commit.ts";
-import { type Confirm, commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
+import { commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
 import { refuseOperation } from "./integrate.ts";
 import { keep } from "./recovery.ts";
 import { signing } from "./signing.ts";
 
 /** Rebases the current branch; conflicts abort it. */
-export async function rebase(repository: Repository, onto: string, confirm: Confirm): Promise<Destroyed> {
+export async function rebase(repository: Repository, onto: string, caller: Caller): Promise<Destroyed> {
   await repository.worktree();
   await refuseOperation(repository);
   const branch = await currentBranch(repository);
@@ -31,7 +30,7 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
   const target = await commitOf(repository, onto);
   await refuseFilters(repository, () => differing(repository, target, head), target);
   const moved = await commitsOnlyIn(repository, head, [target]);
-  await confirm(
+  await caller.confirm(
     `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "rebase", head);
@@ -64,11 +63,7 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
 }
 
 /** Deletes a branch, merged or not. */
-export async function deleteBranch(
-  repository: Repository,
-  name: string,
-  confirm: Confirm,
-): Promise<Destroyed> {
+export async function deleteBranch(repository: Repository, name: string, caller: Caller): Promise<Destroyed> {
   if (name.startsWith("-") || /[\0\n\r]/.test(name)) throw badRevision(name);
   const [branch] = await repository.lookUp([`refs/heads/${name}`]);
   if (branch === undefined) throw badRevision(name);
@@ -76,7 +71,7 @@ export async function deleteBranch(
   if ((await repository.output(where, "list the worktrees")).toString("utf8").trim() !== "")
     throw checkedOut(name);
   const lost = await commitsOnlyIn(repository, branch.oid, [], name);
-  await confirm(
+  await caller.confirm(
     `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.list}. Its last commit is kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "delete-branch", branch.oid);
@@ -102,12 +97,12 @@ function checkedOut(name: string): ToolError {
 }
 
 /** Deletes a tag. */
-export async function deleteTag(repository: Repository, name: string, confirm: Confirm): Promise<Destroyed> {
+export async function deleteTag(repository: Repository, name: string, caller: Caller): Promise<Destroyed> {
   if (name.startsWith("-") || /[\0\n\r]/.test(name)) throw badRevision(name);
   const [tag, commit] = await repository.lookUp([`refs/tags/${name}`, `refs/tags/${name}^{}`]);
   if (tag === undefined) throw badRevision(name);
   const target = commit?.oid ?? tag.oid;
-  await confirm(
+  await caller.confirm(
     `Delete the ${tag.type === "tag" ? "annotated " : ""}tag ${oneLine(name)} at ${target.slice(0, 10)}? It is kept under a recovery ref. Remote tags are not affected.`,
   );
   const recovery = await keep(repository, "delete-tag", tag.oid);
@@ -121,7 +116,7 @@ export async function deleteTag(repository: Repository, name: string, confirm: C
 }
 
 /** Deletes one stash. */
-export async function dropStash(repository: Repository, stash: string, confirm: Confirm): Promise<Destroyed> {
+export async function dropStash(repository: Repository, stash: string, caller: Caller): Promise<Destroyed> {
   if (!/^stash@\{\d+\}$/.test(stash)) {
     throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash name.`, {
       code: "bad_revision",
@@ -131,7 +126,7 @@ export async function dropStash(repository: Repository, stash: string, confirm: 
   const { oid } = await objectOf(repository, stash);
   const { files } = await changesOf(repository, [`${oid}^1`, oid]);
   const names = files.map(({ path }) => path);
-  await confirm(
+  await caller.confirm(
     `Drop ${stash} (${oid.slice(0, 10)}), changes in ${counted(names.length, "file")}${namesOf(names)}? It is kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "drop-stash", oid);
@@ -150,8 +145,7 @@ export async function forcePush(
   git: Git,
   repository: Repository,
   query: { remote: string; branch?: string | undefined },
-  confirm: Confirm,
-  progress: Progress,
+  caller: Caller,
 ): Promise<Destroyed> {
   const branch = query.branch ?? (await currentBranch(repository));
   if (branch === undefined) throw badRevision("HEAD");
@@ -171,13 +165,13 @@ export async function forcePush(
     );
   }
   const lost = await commitsOnlyIn(repository, theirs.oid, [mine.oid]);
-  await confirm(
+  await caller.confirm(
     `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? It loses ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
   );
   const recovery = await keep(repository, "force-push", theirs.oid);
   const pushing = { remote: query.remote, branch, setUpstream: false };
   try {
-    await push(git, repository, pushing, progress, theirs.oid);
+    await push(git, repository, pushing, caller, theirs.oid);
   } catch (error) {
     await repository.run(["update-ref", "-d", recovery]);
     throw error;

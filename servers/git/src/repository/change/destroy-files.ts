@@ -2,7 +2,7 @@ import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, headOf, noCommits } from "../open/revisions.ts";
@@ -11,7 +11,7 @@ import { uncommittedPaths } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
 import { together } from "../run/run-git.ts";
 import { counted, pathText, records } from "../run/text.ts";
-import { type Confirm, commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
+import { commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
 import { keep, keepWorktree } from "./recovery.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
@@ -20,7 +20,7 @@ const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 export async function resetHard(
   repository: Repository,
   revision: string,
-  confirm: Confirm,
+  caller: Caller,
 ): Promise<Destroyed> {
   await repository.worktree();
   const head = await headOf(repository);
@@ -33,7 +33,7 @@ export async function resetHard(
   ]);
   const operation = operationOf(repository);
   await refuseFilters(repository, () => differing(repository, target), target);
-  await confirm(
+  await caller.confirm(
     [
       `Reset ${oneLine(branch)} from ${head.slice(0, 10)} to ${target.slice(0, 10)}?`,
       `It loses ${counted(lost.count, "commit")}${lost.list}.`,
@@ -65,7 +65,7 @@ export async function removeWorktree(
   git: Git,
   repository: Repository,
   path: string,
-  confirm: Confirm,
+  caller: Caller,
 ): Promise<Destroyed> {
   const directory = await git.directoryOf(path);
   const { gitDir, commonDir, worktree } = (await git.open(directory, repository.signal)).location;
@@ -82,7 +82,7 @@ export async function removeWorktree(
   const changed = await uncommittedPaths(added);
   const lost = [...new Set([...changed, ...touched])].sort();
   await refuseFilters(added, () => pathBytes(added, touched));
-  await confirm(
+  await caller.confirm(
     `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
   );
   const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
@@ -99,7 +99,7 @@ export async function removeWorktree(
 export async function clean(
   repository: Repository,
   query: { files?: readonly string[] | undefined; ignored: boolean },
-  confirm: Confirm,
+  caller: Caller,
 ): Promise<Destroyed> {
   const root = await repository.worktree();
   const paths = (await pathsIn(repository, query.files ?? [])).filter((path) => path !== ".");
@@ -136,7 +136,7 @@ export async function clean(
     );
   }
   await refuseFilters(repository, () => pathBytes(repository, files));
-  await confirm(
+  await caller.confirm(
     `Delete ${counted(files.length, "untracked file")} (${sized(bytes)})${namesOf(files)}? They are kept under a recovery ref.`,
   );
   const kept = await keepWorktree(repository, "clean", files);

@@ -1,7 +1,7 @@
 import { access, constants, readdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { isOwn, lastValue } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
@@ -28,13 +28,13 @@ export const HOOKS = {
  * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `ask` asks the user, `off`
  * (and `ask` if nobody can be asked) skips them and reports it, whereas the official server does so silently.
  *
- * @param confirm asks the user; if omitted, hooks do not run whatever the option says
+ * @param caller is asked; if omitted, hooks do not run whatever the option says
  */
 export async function decideHooks(
   git: Git,
   repository: Repository,
   names: readonly string[],
-  confirm?: (question: string) => Promise<void>,
+  caller?: Pick<Caller, "confirm">,
 ): Promise<HookDecision> {
   const found = await presentHooks(git, repository, names);
   if (found === undefined) return { config: [], notes: undefined };
@@ -48,12 +48,12 @@ export async function decideHooks(
     notes: [`Did not run the hooks ${list}: ${why}.`],
   });
   const { hooks, mayAsk } = git.options;
-  if (confirm === undefined) return skipped("this tool does not run hooks");
+  if (caller === undefined) return skipped("this tool does not run hooks");
   if (hooks === "run") return run;
   if (hooks === "off") return skipped("--hooks off");
   if (!mayAsk) return skipped("--confirm never disables questions; --hooks run would run them");
   try {
-    await confirm(
+    await caller.confirm(
       `Run the hooks ${list} of ${oneLine(found.directory)}? They are programs in this repository. If you decline, the command continues without them.`,
     );
     return run;

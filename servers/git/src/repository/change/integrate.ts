@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
 import { changedFiles, changesOf } from "../read/changed-files.ts";
@@ -50,14 +50,13 @@ export async function merge(
   git: Git,
   repository: Repository,
   query: MergeQuery,
-  confirm: (question: string) => Promise<void>,
-  budget: number,
+  caller: Caller,
 ): Promise<Integrated> {
   await repository.worktree();
   await refuseOperation(repository);
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
-  const hooks = await decideHooks(git, repository, HOOKS.merge, confirm);
+  const hooks = await decideHooks(git, repository, HOOKS.merge, caller);
   const { option, options } = await signing(repository);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
   const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fastForward];
@@ -81,7 +80,7 @@ export async function merge(
   }
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "merge");
-  const ended = await finish(repository, "merge", result, query.onConflict, before, budget);
+  const ended = await finish(repository, "merge", result, query.onConflict, before, caller.budget);
   const isFast = ended.after === theirs && ended.after !== before;
   return { ...ended, fast_forward: isFast || undefined, notes: hooks.notes };
 }
@@ -93,7 +92,7 @@ export async function replay(
   operation: "cherry-pick" | "revert",
   revisions: readonly string[],
   query: { mainline?: number | undefined; onConflict: OnConflict },
-  budget: number,
+  caller: Caller,
 ): Promise<Integrated> {
   await repository.worktree();
   await refuseOperation(repository);
@@ -129,7 +128,7 @@ export async function replay(
       hint: "Nothing was changed. git_log shows the existing commits.",
     });
   }
-  const ended = await finish(repository, operation, result, query.onConflict, before, budget);
+  const ended = await finish(repository, operation, result, query.onConflict, before, caller.budget);
   return { ...ended, notes: hooks.notes };
 }
 
@@ -143,8 +142,7 @@ export async function endOperation(
   git: Git,
   repository: Repository,
   action: "abort" | "continue",
-  confirm: (question: string) => Promise<void>,
-  budget: number,
+  caller: Caller,
 ): Promise<Integrated> {
   await repository.worktree();
   const operation = operationOf(repository);
@@ -159,7 +157,7 @@ export async function endOperation(
     await refuseFilters(repository, () => differing(repository, "HEAD"));
     const kept = await keepWorktree(repository, `${operation}-abort`);
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
-    const ended = await finish(repository, operation, undefined, "keep", before, budget);
+    const ended = await finish(repository, operation, undefined, "keep", before, caller.budget);
     const hint = `The files' content is kept: git_restore with source ${kept}.`;
     return {
       ...ended,
@@ -170,7 +168,7 @@ export async function endOperation(
   }
   await refuseConflicts(repository);
   await refusePrograms(repository, operation);
-  const hooks = await decideHooks(git, repository, HOOKS.commit, confirm);
+  const hooks = await decideHooks(git, repository, HOOKS.commit, caller);
   const { options } = await signing(repository);
   const result = await repository.run([operation, "--continue"], {
     ...options,
@@ -178,7 +176,7 @@ export async function endOperation(
   });
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, `continue the ${operation}`);
-  const ended = await finish(repository, operation, result, "keep", before, budget);
+  const ended = await finish(repository, operation, result, "keep", before, caller.budget);
   return { ...ended, notes: hooks.notes };
 }
 

@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import type { Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, headOf } from "../open/revisions.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/branches.ts";
@@ -50,14 +50,14 @@ export async function checkout(
   git: Git,
   repository: Repository,
   target: string,
-  confirm: (question: string) => Promise<void>,
+  caller: Caller,
 ): Promise<z.infer<typeof switched>> {
   await repository.worktree();
   const beforeBranch = await currentBranch(repository);
   const { before: beforeCommit, ...plan } = await planOf(repository, target);
   if (beforeCommit !== undefined)
     await refuseFilters(repository, () => differing(repository, beforeCommit, plan.commit), plan.commit);
-  const hooks = await decideHooks(git, repository, HOOKS.checkout, confirm);
+  const hooks = await decideHooks(git, repository, HOOKS.checkout, caller);
   const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
   const result = await repository.run(["switch", ...args, ...plan.args], { config: hooks.config });
   if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "switch");

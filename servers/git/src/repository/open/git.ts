@@ -23,6 +23,18 @@ import { submoduleOverrides } from "./submodules.ts";
 /** How the user wants hooks treated. */
 export type HookPolicy = "off" | "run" | "ask";
 
+/** Who called the tool. */
+export interface Caller {
+  /** Aborts when the call is cancelled. */
+  readonly signal: AbortSignal;
+  /** How many characters the response should stay within. */
+  readonly budget: number;
+  /** Asks the user; rejects if they do not agree. */
+  confirm(question: string): Promise<void>;
+  /** Reports progress: how much of `total` is done, and what git is doing. */
+  progress(done: number, total: number, note: string): void;
+}
+
 export interface GitOptions {
   readonly guard: PathGuard;
   readonly env: NodeJS.ProcessEnv;

@@ -1,5 +1,5 @@
 import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import type { RunOptions } from "../open/repository.ts";
 import { type ConfigEntry, isOwn, isTrue, lastValue, splitKey } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
@@ -7,9 +7,6 @@ import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { ownCredentialHelpers } from "../run/safe-config.ts";
 import { checkAddress, parseRemote } from "./remote-address.ts";
-
-/** Reports progress: how much of `total` is done, and what git is doing. */
-export type Progress = (done: number, total: number, note: string) => void;
 
 /** http settings that a repository may set; all others could send the user's data elsewhere. */
 const HARMLESS_HTTP =
@@ -57,7 +54,7 @@ export async function remoteOptions(
   git: Git,
   config: readonly ConfigEntry[],
   urls: readonly string[],
-  progress: Progress,
+  caller: Caller,
 ): Promise<RunOptions> {
   const rules = { protocols: git.options.protocols, allowedHosts: git.options.allowedHosts };
   const reached = [...new Set([...urls, ...promisorUrls(config)])];
@@ -70,7 +67,7 @@ export async function remoteOptions(
     protocols: git.options.protocols,
     config: [...ownCredentialHelpers(config), ...pins],
     env: ssh === undefined ? {} : { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: "auto" },
-    onStderr: progressReader(progress),
+    onStderr: progressReader((...step) => caller.progress(...step)),
   };
 }
 
@@ -112,7 +109,7 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
 }
 
 /** Turns git's progress lines into steps that only increase. */
-export function progressReader(progress: Progress): (text: string) => void {
+export function progressReader(progress: Caller["progress"]): (text: string) => void {
   let best = -1;
   return (text) => {
     for (const line of text.split(/[\r\n]/)) {

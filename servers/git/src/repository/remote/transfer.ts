@@ -3,13 +3,13 @@ import * as z from "zod";
 import { decideHooks, HOOKS } from "../change/hooks.ts";
 import { type Integrated, merge } from "../change/integrate.ts";
 import { checkedOutNotes, newDirectory, pathExists, withoutRepository } from "../change/new-repository.ts";
-import type { Git } from "../open/git.ts";
+import type { Caller, Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf } from "../open/revisions.ts";
 import { checkRefName, currentBranch } from "../read/branches.ts";
 import { withoutPassword } from "../read/refs.ts";
 import { together } from "../run/run-git.ts";
-import { type Progress, remoteFailure, remoteOptions, remoteUrls } from "./remote.ts";
+import { remoteFailure, remoteOptions, remoteUrls } from "./remote.ts";
 
 /** A ref that a fetch or push has moved. */
 const movedRef = z.object({
@@ -39,30 +39,29 @@ export const cloned = z.object({
 export async function clone(
   git: Git,
   query: { url: string; path: string; branch?: string | undefined; depth?: number | undefined },
-  signal: AbortSignal,
-  progress: Progress,
+  caller: Caller,
 ): Promise<z.infer<typeof cloned>> {
   const { path, undo, done } = await newDirectory(git, query.path);
   try {
-    const { entries, run } = await withoutRepository(git, path, signal);
+    const { entries, run } = await withoutRepository(git, path, caller.signal);
     const args = [
       ...["clone", "--progress", "--template=", "--origin=origin", "--no-reject-shallow"],
       ...(query.branch === undefined ? [] : [`--branch=${query.branch}`]),
       ...(query.depth === undefined ? [] : [`--depth=${query.depth}`, "--no-single-branch"]),
       ...["--", query.url, path],
     ];
-    const result = await run(args, await remoteOptions(git, entries, [query.url], progress));
+    const result = await run(args, await remoteOptions(git, entries, [query.url], caller));
     if (/already exists and is not an empty directory/.test(result.stderr)) throw pathExists(path);
     if (result.code !== 0) throw remoteFailure(result, "clone");
     done();
-    const repository = await git.open(path, signal);
+    const repository = await git.open(path, caller.signal);
     const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
     return {
       repository: path,
       url: withoutPassword(query.url),
       branch,
       commit,
-      notes: await checkedOutNotes(git, path, signal),
+      notes: await checkedOutNotes(git, path, caller.signal),
     };
   } catch (error) {
     await undo();
@@ -82,12 +81,12 @@ export async function fetch(
   git: Git,
   repository: Repository,
   query: FetchQuery,
-  progress: Progress,
+  caller: Caller,
 ): Promise<{ remote: string; updated: MovedRef[]; count: number }> {
   const { config } = await repository.prepared();
   const { remote } = query;
   const urls = remoteUrls(config, remote, false);
-  const options = await remoteOptions(git, config, urls, progress);
+  const options = await remoteOptions(git, config, urls, caller);
   if (query.branch !== undefined) await checkRefName(repository, "heads", query.branch);
   const branch = query.branch ?? "*";
   const before = await refsOf(repository, remote);
@@ -111,15 +110,13 @@ export async function pull(
   git: Git,
   repository: Repository,
   query: { remote: string; branch?: string | undefined },
-  confirm: (question: string) => Promise<void>,
-  progress: Progress,
-  budget: number,
+  caller: Caller,
 ): Promise<Integrated> {
   const branch = query.branch ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
-  await fetch(git, repository, { remote: query.remote, branch, prune: false, tags: false }, progress);
+  await fetch(git, repository, { remote: query.remote, branch, prune: false, tags: false }, caller);
   const revision = `refs/remotes/${query.remote}/${branch}`;
-  return merge(git, repository, { revision, fastForward: "only", onConflict: "abort" }, confirm, budget);
+  return merge(git, repository, { revision, fastForward: "only", onConflict: "abort" }, caller);
 }
 
 export interface PushQuery {
@@ -138,12 +135,12 @@ export async function push(
   git: Git,
   repository: Repository,
   query: PushQuery,
-  progress: Progress,
+  caller: Caller,
   lease?: string,
 ): Promise<{ remote: string; pushed: MovedRef[]; notes: string[] | undefined }> {
   const { config } = await repository.prepared();
   const { remote, tag } = query;
-  const options = await remoteOptions(git, config, remoteUrls(config, remote, true), progress);
+  const options = await remoteOptions(git, config, remoteUrls(config, remote, true), caller);
   const branch = query.branch ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
