@@ -186,7 +186,7 @@ describe("connections", () => {
       expect(JSON.stringify(rest.rows)).toMatch(/^\[\[201\],\[202\]/);
       await own.stop();
       const { text } = await other.call("query", { sql: "SELECT 1" });
-      expect(text).toMatch(/can't be reached \(ECONNREFUSED\).*Check that it runs/s);
+      expect(text).toMatch(/can't be reached \(ECONNREFUSED\).*Check that it is running/s);
       expect(text).not.toContain(new URL(own.url).password);
       await other.close();
     } finally {

@@ -31,7 +31,7 @@ export default tool({
     planning_ms: count.optional(),
     execution_ms: count.optional(),
     warnings: z.array(z.string()),
-    supposed: z.array(z.object({ index: z.string(), used: z.boolean() })).optional(),
+    hypothetical_indexes: z.array(z.object({ index: z.string(), used: z.boolean() })).optional(),
     omitted_lines: count.optional(),
   }),
   async run({ sql, params, analyze, indexes, timeout_ms, database: name }, postgres, call) {

@@ -25,7 +25,7 @@ export interface Plan {
   /** What makes it slow, and what would help. */
   readonly warnings: string[];
   /** Whether each hypothetical index is used. */
-  readonly supposed?: { readonly index: string; readonly used: boolean }[];
+  readonly hypothetical_indexes?: { readonly index: string; readonly used: boolean }[];
   /** Lines of the plan that were left out. */
   readonly omitted_lines?: number;
 }
@@ -87,7 +87,7 @@ export async function explain(database: Database, explaining: Explaining): Promi
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   return await database.work({ ...work, sql: places > 0 ? preparing(query) : statement }, async (session) => {
     await database.functions.demandHarmless(session.link, calls);
-    const supposed = await suppose(session, indexes);
+    const made = await makeHypothetical(session, indexes);
     const explained =
       places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
     const lines: string[] = [];
@@ -105,7 +105,12 @@ export async function explain(database: Database, explaining: Explaining): Promi
       ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
       ...(indexes.length === 0
         ? {}
-        : { supposed: supposed.map(({ index, name }) => ({ index, used: text.includes(`"${name}"`) })) }),
+        : {
+            hypothetical_indexes: made.map(({ index, name }) => ({
+              index,
+              used: text.includes(`"${name}"`),
+            })),
+          }),
     };
   });
 }
@@ -183,7 +188,7 @@ export async function schemaOf(link: Session["link"], extension: string): Promis
 }
 
 /** Creates hypothetical indexes, which exist only in this session. */
-async function suppose(
+async function makeHypothetical(
   { link }: Session,
   indexes: readonly string[],
 ): Promise<{ index: string; name: string }[]> {

@@ -183,7 +183,7 @@ interface Trying {
 async function costsWith({ session, schema, loads }: Trying, indexes: readonly Candidate[]) {
   await session.link.rows(`SELECT ${schema}.hypopg_reset()`);
   let bytes = 0;
-  for (const index of indexes) ({ bytes } = await supposed(session, schema, index));
+  for (const index of indexes) ({ bytes } = await makeIndex(session, schema, index));
   const costs = new Map<Load, number>();
   for (const load of loads) costs.set(load, await costOf(session, load));
   return { costs, bytes };
@@ -198,7 +198,7 @@ async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
   while (taken.length < limit) {
     let best: { candidate: Candidate; after: Map<Load, number>; saved: number } | undefined;
     for (const candidate of left) {
-      const made = await supposed(session, schema, candidate);
+      const made = await makeIndex(session, schema, candidate);
       const after = new Map(costs);
       for (const load of loads)
         if (load.candidates.some(({ table }) => table === candidate.table))
@@ -210,7 +210,7 @@ async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
     }
     if (best === undefined || best.saved < total(costs) * MIN_GAIN) break;
     const { candidate, after } = best;
-    await supposed(session, schema, candidate);
+    await makeIndex(session, schema, candidate);
     taken.push(candidate);
     costs = after;
     left = left.filter((one) => one !== candidate);
@@ -249,7 +249,7 @@ async function usedAtOnce(session: Session, schema: string, loads: readonly Load
   for (const load of loads) {
     const names = new Map<string, Candidate>();
     for (const candidate of load.candidates)
-      names.set((await supposed(session, schema, candidate)).name, candidate);
+      names.set((await makeIndex(session, schema, candidate)).name, candidate);
     await session.link.run("SAVEPOINT refmcp_trial");
     const plan = JSON.stringify((await genericPlan(session, load.sql, load.places)).Plan);
     for (const [name, candidate] of names) {
@@ -271,7 +271,7 @@ const creating = ({ table, columns }: Candidate, how = "") =>
   `CREATE INDEX${how} ON ${table} (${columns.join(", ")})`;
 
 /** Creates a hypothetical index. PostgreSQL itself quoted the names. */
-async function supposed({ link }: Session, schema: string, candidate: Candidate) {
+async function makeIndex({ link }: Session, schema: string, candidate: Candidate) {
   const [row] = await link.rows<{ oid: string; name: string; bytes: number }>(
     `SELECT indexrelid::text AS oid, indexname AS name, ${schema}.hypopg_relation_size(indexrelid)::float8 AS bytes
      FROM ${schema}.hypopg_create_index($1)`,

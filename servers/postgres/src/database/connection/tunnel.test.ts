@@ -146,7 +146,7 @@ describe("an SSH tunnel through OpenSSH's sshd", () => {
       await expect(through(host).open()).rejects.toMatchObject({
         kind: "unavailable",
         message: expect.stringMatching(/can't be opened: .*Host key verification failed/),
-        hint: expect.stringContaining(`\`ssh ${host}\` logs in without any question`),
+        hint: expect.stringContaining(`\`ssh ${host}\` logs in without prompting`),
       });
     },
   );
