@@ -363,6 +363,18 @@ describe("each layer alone", () => {
     });
     afterAll(() => world.admin(`DROP VIEW trap; DROP FUNCTION trap(); REVOKE pg_monitor FROM ${world.role}`));
 
+    it("with DISCARD ALL for a role that may not release its advisory locks", async () => {
+      const change = (what: string) =>
+        world.admin(`${what.replace("$", "EXECUTE ON FUNCTION pg_catalog.pg_advisory_unlock_all()")} PUBLIC`);
+      await change("REVOKE $ FROM");
+      onTestFinished(async () => void (await change("GRANT $ TO")));
+      const database = databaseOn(world.url, { maxConnections: 1 });
+      onTestFinished(() => database.close());
+      const before = await look(database);
+      await works["a read that leaves what it can"]?.(database);
+      expect(await look(database)).toEqual(before);
+    });
+
     it.each(Object.keys(works))("%s", async (name) => {
       const database = databaseOn(world.url, { maxConnections: 1 });
       onTestFinished(() => database.close());

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { lab } from "./lab.ts";
+import { lab, naive } from "./lab.ts";
 import { findPgbouncer, startPgbouncer } from "./pgbouncer.ts";
 import { talk } from "./session.ts";
 
@@ -66,4 +66,7 @@ it("works through PgBouncer in transaction mode, many calls over two connections
        FROM pg_stat_activity WHERE usename = '${world.role}'`,
     );
   await expect.poll(traces).toEqual([{ open: 0, locks: 0 }]);
+  const timeout = "SELECT current_setting('statement_timeout') AS timeout, pg_sleep(0.1)";
+  const seenByOthers = await Promise.all([1, 2].map(() => naive(bouncer.url, timeout)));
+  expect(seenByOthers.flat().map((row) => row.timeout)).toEqual(["0", "0"]);
 });
