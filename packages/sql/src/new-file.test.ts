@@ -1,0 +1,49 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/core/boundary";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { writeNewFile } from "./new-file.ts";
+
+let folder: string;
+let guard: PathGuard;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-new-file-"));
+  guard = createPathGuard(
+    new DirectoryBound({ configured: [{ path: folder, source: "argument" }], mode: "off" }),
+  );
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const piece = Buffer.alloc(100_000, "x");
+
+it("writes all pieces to a private file", async () => {
+  const written = await writeNewFile(guard, "new.txt", async (write) => {
+    for (let count = 0; count < 30; count++) await write(piece);
+    return "done";
+  });
+  expect(written).toMatchObject({ bytes: 3_000_000, value: "done" });
+  expect(await readFile(written.path)).toHaveLength(3_000_000);
+  if (process.platform !== "win32") expect((await stat(written.path)).mode & 0o777).toBe(0o600);
+});
+
+it("does not start if the name is taken", async () => {
+  await writeFile(join(folder, "taken.txt"), "old");
+  let started = false;
+  const writing = writeNewFile(guard, "taken.txt", async () => {
+    started = true;
+  });
+  await expect(writing).rejects.toMatchObject({ kind: "conflict" });
+  expect(started).toBe(false);
+  expect(await readFile(join(folder, "taken.txt"), "utf8")).toBe("old");
+});
+
+it("reports the error of the work unchanged, and leaves nothing", async () => {
+  const failure = Object.assign(new Error("no such table"), { code: "42P01" });
+  const writing = writeNewFile(guard, "new.txt", async (write) => {
+    await write(piece);
+    throw failure;
+  });
+  await expect(writing).rejects.toBe(failure);
+  expect(await readdir(folder)).toEqual([]);
+});
