@@ -94,9 +94,16 @@ class Statistics {
     this.#copy = copy;
     // Creates sqlite_stat1, which stays empty without rows.
     copy.exec("ANALYZE");
-    for (const [table, index, columns] of this.#existing()) {
-      this.#note({ name: index, table, columns });
-      this.#there.push({ name: index, table, columns });
+    const list = copy.prepare<unknown[], { table: string; name: string; columns: string }>(
+      `SELECT m.name AS "table", i.name, json_group_array(c.name) AS columns FROM sqlite_schema m
+       JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c WHERE m.type = 'table' GROUP BY 1, 2`,
+    );
+    for (const { table, name, columns } of list.all()) {
+      const index = { name, table, columns: JSON.parse(columns) };
+      // Expressions have no names.
+      if (index.columns.includes(null)) continue;
+      this.#note(index);
+      this.#there.push(index);
     }
     copy.exec("ANALYZE sqlite_schema");
   }
@@ -188,17 +195,6 @@ class Statistics {
       .prepare<unknown[], { stat: string }>("SELECT stat FROM sqlite_stat1 WHERE idx = ?")
       .get(index);
     return stat?.stat.split(" ").map(Number) ?? [];
-  }
-
-  *#existing(): Generator<[table: string, index: string, columns: string[]]> {
-    const list = this.#copy.prepare<unknown[], { tbl: string; idx: string; columns: string }>(
-      `SELECT m.name AS tbl, i.name AS idx, json_group_array(c.name) AS columns FROM sqlite_schema m
-       JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c WHERE m.type = 'table' GROUP BY 1, 2`,
-    );
-    for (const { tbl, idx, columns } of list.all()) {
-      const names: (string | null)[] = JSON.parse(columns);
-      if (names.every((name) => name !== null)) yield [tbl, idx, names];
-    }
   }
 
   /** Adds a row to `sqlite_stat1`: rows, then rows that share the first column's value, the first two columns' values, … */

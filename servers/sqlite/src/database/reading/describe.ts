@@ -1,7 +1,7 @@
-import { clip, fitting, grouped, ToolError } from "@refmcp/core/answer";
+import { clip, fitting, grouped } from "@refmcp/core/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import type { ReadAnswer } from "../connection/protocol.ts";
-import { type LookedAt, look, type Row, type Source, text } from "./look.ts";
+import { attempting, type LookedAt, look, type Row, type Source, text } from "./look.ts";
 import { type Table, tableFound } from "./tables.ts";
 
 /** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
@@ -27,20 +27,7 @@ const PARTS = [
 export async function describeTable(source: Source, name: string, budget: number) {
   const found = await tableFound(source, name);
   const notices: string[] = [];
-  /** A failure, as with a broken or endless view, becomes a notice. */
-  const attempt = async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (
-        !(error instanceof ToolError) ||
-        !["timeout", "too_large", "invalid", "not_found"].includes(error.kind)
-      )
-        throw error;
-      notices.push(`${what}: ${error.message}`);
-      return undefined;
-    }
-  };
+  const attempt = attempting(notices);
   const at = (sql: string): LookedAt => [sql, found.name];
   const columns = await attempt("Columns", () => look(source, [at(COLUMNS)]));
   const parts = await look(source, PARTS.map(at));

@@ -1,5 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
-import { look, type Source, text } from "./look.ts";
+import { attempting, look, type Source, text } from "./look.ts";
 
 /** The time limit of statements that read the whole file. */
 const THOROUGH_MS = 5_000;
@@ -14,18 +13,10 @@ const LARGEST = `SELECT coalesce(s.tbl_name, d.name) AS name, sum(d.pgsize) AS b
 export async function databaseInfo(source: Source) {
   const [[facts = {}] = []] = await look(source, [[FACTS]]);
   const notices: string[] = [];
-  const thorough = async (what: string, sql: string) => {
-    try {
-      return (await look(source, [[sql]], { timeoutMs: THOROUGH_MS }))[0] ?? [];
-    } catch (error) {
-      if (!(error instanceof ToolError) || error.kind === "cancelled") throw error;
-      const why = error.kind === "timeout" ? `not done within ${THOROUGH_MS / 1_000} s` : error.message;
-      notices.push(`${what}: ${why}`);
-      return undefined;
-    }
-  };
-  const check = await thorough("Integrity", CHECK);
-  const largest = await thorough("Largest tables", LARGEST);
+  const attempt = attempting(notices);
+  const thorough = { timeoutMs: THOROUGH_MS };
+  const check = await attempt("Integrity", () => look(source, [[CHECK]], thorough));
+  const largest = await attempt("Largest tables", () => look(source, [[LARGEST]], thorough));
   return {
     size_bytes: Number(facts.page_count) * Number(facts.page_size),
     page_size: Number(facts.page_size),
@@ -33,9 +24,9 @@ export async function databaseInfo(source: Source) {
     free_pages: Number(facts.freelist_count),
     journal_mode: text(facts.journal_mode),
     encoding: text(facts.encoding),
-    ...(check && { integrity: check.map(({ quick_check }) => text(quick_check)) }),
+    ...(check && { integrity: check.flat().map(({ quick_check }) => text(quick_check)) }),
     ...(largest && {
-      largest_tables: largest.map(({ name, bytes }) => ({ name: text(name), bytes: Number(bytes) })),
+      largest_tables: largest.flat().map(({ name, bytes }) => ({ name: text(name), bytes: Number(bytes) })),
     }),
     sqlite_version: text(facts.version),
     ...(notices.length > 0 && { notices }),

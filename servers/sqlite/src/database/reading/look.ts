@@ -1,3 +1,4 @@
+import { ToolError } from "@refmcp/core/answer";
 import type { Databases } from "../connection/databases.ts";
 
 /** The database of a call, and the signal that ends the call. */
@@ -30,6 +31,19 @@ export async function look(
     { op: "look", place, isTolerant, statements: bound },
     { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs },
   );
+}
+
+/** For work that may fail, as with a broken or endless view: its failure becomes a notice. */
+export function attempting(notices: string[]) {
+  return async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.kind === "cancelled") throw error;
+      notices.push(`${what}: ${error.message}`);
+      return undefined;
+    }
+  };
 }
 
 export const text = (value: unknown) => (typeof value === "string" ? value : String(value ?? ""));
