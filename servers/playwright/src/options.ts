@@ -1,5 +1,7 @@
 import { defineOptions } from "@refmcp/core";
 
+export const BROWSERS = ["chromium", "firefox", "webkit"] as const;
+
 export const options = defineOptions({
   project: {
     type: "directory",
@@ -17,6 +19,14 @@ export const options = defineOptions({
     heading: "Your tests",
     description:
       "Where artifacts are kept, at most 50 runs, 500 MB and 7 days. Default: the platform's cache directory.",
+  },
+  browser: {
+    type: "enum",
+    values: BROWSERS,
+    default: "chromium",
+    heading: "Browser",
+    description:
+      "The browser to test in. Firefox and WebKit are Playwright's builds: npx playwright install firefox.",
   },
   executablePath: {
     type: "file",

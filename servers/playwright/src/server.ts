@@ -42,10 +42,11 @@ export const server = defineServer({
   async open({ options: given, bound, log, resourcesChanged }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Services } = await import("./browser/services.ts");
-    const { executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } = given;
+    const { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } =
+      given;
     const services = new Services({
       env: process.env,
-      launch: { executablePath, cdpEndpoint, wsEndpoint, sandbox },
+      launch: { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox },
       rules: { allowHosts, denyHosts, allowPrivate },
       outputDir: given.outputDir,
       baselineDir: given.baselineDir,

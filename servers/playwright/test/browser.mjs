@@ -75,7 +75,12 @@ export function browserVariables() {
 /** The program of the first browser that the server itself would start. */
 async function findBrowser() {
   const { launch } = await ownLauncher();
-  const options = { executablePath: undefined, cdpEndpoint: undefined, wsEndpoint: undefined };
+  const options = {
+    browser: "chromium",
+    executablePath: undefined,
+    cdpEndpoint: undefined,
+    wsEndpoint: undefined,
+  };
   const launched = await launch({ ...options, sandbox: true, env: process.env }).catch((error) => {
     if (error.code === "no_browser") return undefined;
     throw error;

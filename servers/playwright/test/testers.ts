@@ -28,6 +28,7 @@ export async function testerOptions(folder: string): Promise<TesterOptions> {
   const { executablePath } = await bringBrowser();
   return {
     launch: {
+      browser: "chromium",
       executablePath,
       cdpEndpoint: undefined,
       wsEndpoint: undefined,

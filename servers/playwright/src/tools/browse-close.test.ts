@@ -66,7 +66,13 @@ async function driverOptions(): Promise<DriverOptions> {
   const { executablePath } = await bringBrowser();
   const folder = await folderOf("driver");
   return {
-    launch: { executablePath, cdpEndpoint: undefined, wsEndpoint: undefined, sandbox: true },
+    launch: {
+      browser: "chromium",
+      executablePath,
+      cdpEndpoint: undefined,
+      wsEndpoint: undefined,
+      sandbox: true,
+    },
     rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
     runsFolder: folder,
     baselinesFolder: folder,

@@ -14,6 +14,7 @@ import { ContextPool } from "../run/context.ts";
 import { devicesOf } from "../run/devices.ts";
 import { BrowserPool } from "./browser-pool.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
+import { playwright } from "./library.ts";
 
 let browser: Awaited<ReturnType<typeof bringBrowser>>;
 let web: Site;
@@ -23,6 +24,7 @@ beforeAll(async () => {
 });
 
 const options = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
+  browser: "chromium",
   executablePath: undefined,
   cdpEndpoint: undefined,
   wsEndpoint: undefined,
@@ -94,6 +96,24 @@ describe("where there is none", () => {
       message: `There is no browser on this machine. Tried:\n${places.map((place) => `${place}: not there`).join("\n")}`,
       hint: expect.stringContaining("npx playwright install --with-deps chromium-headless-shell"),
     });
+  });
+
+  it.each(["firefox", "webkit"] as const)("%s is Playwright's, and one command installs it", async (name) => {
+    const build = playwright()[name].executablePath();
+    await expect(launch(options({ browser: name }))).rejects.toMatchObject({
+      kind: "unavailable",
+      code: "no_browser",
+      message: expect.stringContaining(`${build}: not there`),
+      hint: expect.stringContaining(`npx playwright install --with-deps ${name}`),
+    });
+    await expect(launch(options({ browser: name, executablePath: "/nowhere/it" }))).rejects.toMatchObject({
+      message: "No browser starts from --executable-path /nowhere/it: not there.",
+    });
+    await expect(launch(options({ browser: name, cdpEndpoint: "http://127.0.0.1:1" }))).rejects.toMatchObject(
+      {
+        message: `--cdp-endpoint is for Chromium, and --browser is ${name}.`,
+      },
+    );
   });
 
   it.each([

@@ -11,6 +11,7 @@ import type { Browser, BrowserType } from "playwright";
 import { expectation, playwright } from "./library.ts";
 
 export interface LaunchOptions {
+  readonly browser: "chromium" | "firefox" | "webkit";
   readonly executablePath: string | undefined;
   readonly cdpEndpoint: string | undefined;
   readonly wsEndpoint: string | undefined;
@@ -29,14 +30,27 @@ export interface Launched {
   readonly pid: Promise<number | undefined>;
 }
 
+/** Firefox by the proxy only: also to loopback addresses, and without WebRTC. */
+const FIREFOX_PREFERENCES = {
+  "network.proxy.allow_hijacking_localhost": true,
+  "media.peerconnection.enabled": false,
+};
+const NAMES = { firefox: "Firefox", webkit: "WebKit" } as const;
 /** A start that takes longer has failed. */
 const START_MS = 30_000;
 
-/** The driver of Chromium. */
-export function chromium(): BrowserType {
-  const { chromium: type } = playwright();
+/** Playwright's part for a browser. */
+export function browserType(name: LaunchOptions["browser"]): BrowserType {
+  const type = playwright()[name];
   failUnreadableAnswers(type);
   return type;
+}
+
+/** Playwright's build of a browser other than Chromium, or the program that the user named. */
+function buildOf(type: BrowserType, named: string | undefined): Candidate[] {
+  const executablePath = named ?? type.executablePath();
+  const place = named === undefined ? executablePath : `--executable-path ${named}`;
+  return [{ program: { executablePath }, place, demanded: named !== undefined }];
 }
 
 /**
@@ -46,7 +60,13 @@ export function chromium(): BrowserType {
  * @throws ToolError `unavailable` that names every place tried and the one command that brings a browser.
  */
 export async function launch(options: LaunchOptions, candidates = candidatesOf): Promise<Launched> {
-  const type = chromium();
+  const { browser, executablePath } = options;
+  const type = browserType(browser);
+  if (options.cdpEndpoint !== undefined && browser !== "chromium")
+    throw new ToolError("invalid", `--cdp-endpoint is for Chromium, and --browser is ${browser}.`, {
+      hint: "Connect to other browsers with --ws-endpoint.",
+      code: "no_browser",
+    });
   if (options.cdpEndpoint !== undefined)
     return connect("--cdp-endpoint", options.cdpEndpoint, (endpoint) =>
       type.connectOverCDP(endpoint, { timeout: START_MS }),
@@ -59,7 +79,11 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
   const tried: string[] = [];
   // Chromium's sandbox does not work for root.
   const sandboxed = options.sandbox && process.getuid?.() !== 0;
-  for (const candidate of await candidates({ ...options, env, platform: process.platform })) {
+  const found =
+    browser === "chromium"
+      ? await candidates({ ...options, env, platform: process.platform })
+      : buildOf(type, executablePath);
+  for (const candidate of found) {
     const outcome = await start(type, candidate, sandboxed, env);
     if (typeof outcome !== "string")
       return {
@@ -77,8 +101,12 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
     }
     tried.push(`${candidate.place}: ${outcome}`);
   }
-  throw new ToolError("unavailable", `There is no browser on this machine. Tried:\n${tried.join("\n")}`, {
-    hint: `Install one with: ${INSTALL}\n(or name one with --executable-path, --cdp-endpoint or --ws-endpoint)`,
+  const [what, install] =
+    browser === "chromium"
+      ? ["no browser", INSTALL]
+      : [`no ${NAMES[browser]} for Playwright`, `npx playwright install --with-deps ${browser}`];
+  throw new ToolError("unavailable", `There is ${what} on this machine. Tried:\n${tried.join("\n")}`, {
+    hint: `Install one with: ${install}\n(or name one with --executable-path, --cdp-endpoint or --ws-endpoint)`,
     code: "no_browser",
   });
 }
@@ -97,12 +125,15 @@ async function start(
     );
     if (!there) return "not there";
   }
+  const { ignoreDefaultArgs, args, ...guarded } = guardedLaunch(env);
   try {
     const starting = type.launch({
-      ...guardedLaunch(env),
+      ...guarded,
+      ...(type.name() === "chromium"
+        ? { ignoreDefaultArgs, args, chromiumSandbox: sandboxed }
+        : { firefoxUserPrefs: FIREFOX_PREFERENCES }),
       ...program,
       headless: true,
-      chromiumSandbox: sandboxed,
       timeout: START_MS,
     });
     await spawned(starting);

@@ -2,12 +2,12 @@ import { expect, it } from "vitest";
 import { bringBrowser } from "../../../test/browser.mjs";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
-import { chromium } from "./launch.ts";
+import { browserType } from "./launch.ts";
 
 it("an answer about an object that is gone fails its call, and does not end the process", async () => {
   const { executablePath } = await bringBrowser();
   const web = await site({ "*": page("<h1>Good</h1>") });
-  const browser = await (await chromium()).launch({ executablePath, args: ["--no-sandbox"] });
+  const browser = await browserType("chromium").launch({ executablePath, args: ["--no-sandbox"] });
   const tab = await browser.newPage();
   const connection = Reflect.get(tab, "_connection");
   const dispatch: (message: { result?: { response?: unknown } }) => void = connection.dispatch;

@@ -44,7 +44,7 @@ const CLOSED: NetworkGuard = {
   check: () => Promise.reject(new Error("no run uses this context yet")),
 };
 
-/** `<-loopback>`: loopback addresses go through the proxy too, which Chromium would leave out. */
+/** `<-loopback>`: loopback addresses use the proxy too, which Chromium would leave out. */
 const proxySettings = ({ port }: ForwardProxy) => ({
   server: `http://127.0.0.1:${port}`,
   bypass: "<-loopback>",
@@ -144,13 +144,16 @@ export class ContextPool {
 
   async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
     const proxy = await ForwardProxy.listen(CLOSED);
+    // Only of Chromium it is tested that nothing bypasses the proxy.
+    const isProxied = local && browser.browserType().name() === "chromium";
     try {
       const context = await browser.newContext({
         ...options,
         ignoreHTTPSErrors: this.#options.ignoreHttpsErrors,
-        ...(local ? { proxy: proxySettings(proxy) } : { serviceWorkers: "block" }),
+        ...(local ? { proxy: proxySettings(proxy) } : {}),
+        ...(isProxied ? {} : { serviceWorkers: "block" }),
       });
-      if (!local) await guardFrom(context, proxy);
+      if (!isProxied) await guardFrom(context, proxy);
       return { browser, context, page: await context.newPage(), proxy };
     } catch (error) {
       await proxy.close();

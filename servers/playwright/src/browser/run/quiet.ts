@@ -99,10 +99,9 @@ export class Quiet {
 
 /** A document with a thread of its own: a page's, or that of a frame in another process. */
 interface Root {
-  readonly session: CDPSession;
   readonly frame: Frame;
-  /** A JavaScript world that the page cannot reach: it shares the thread, not the globals. */
-  readonly world: number;
+  /** In a JavaScript world that the page cannot reach: it shares the thread, not the globals. */
+  evaluate(expression: string): Promise<unknown>;
 }
 
 /** The clocks of all documents of a run. */
@@ -110,10 +109,13 @@ class PageClock {
   readonly #context: BrowserContext;
   /** With the id of the frame, which lasts longer than its documents. */
   readonly #sessions = new Map<Page | Frame, Promise<{ session: CDPSession; frameId: string }>>();
+  /** Other browsers have no Chrome DevTools Protocol, so their clocks run in the pages' own world. */
+  readonly #isChromium: boolean;
   #roots: readonly Root[] = [];
 
   constructor(context: BrowserContext) {
     this.#context = context;
+    this.#isChromium = context.browser()?.browserType().name() === "chromium";
   }
 
   /** Looks which documents there are now. */
@@ -128,6 +130,7 @@ class PageClock {
 
   async #root(owner: Page | Frame, frame: Frame): Promise<Root | undefined> {
     let isAttached = false;
+    if (!this.#isChromium) return { frame, evaluate: (expression) => frame.evaluate(expression) };
     try {
       const { session, frameId } = await this.attach(owner);
       isAttached = true;
@@ -135,7 +138,9 @@ class PageClock {
         frameId,
         worldName: WORLD,
       });
-      return { session, frame, world };
+      const evaluate = (expression: string) =>
+        session.send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true });
+      return { frame, evaluate };
     } catch (error) {
       // The document moved to another process: its session is replaced at the next look.
       this.#sessions.delete(owner);
@@ -157,10 +162,14 @@ class PageClock {
     return attaching;
   }
 
-  /** Whether only timers and requests can wake the documents: no worker or socket that may send a message. */
+  /** Whether only timers and requests can wake the documents: no worker may send a message. Chromium alone knows its timers. */
   get isAlone(): boolean {
     const pages = this.#context.pages();
-    return pages.every((page) => page.workers().length === 0) && this.#context.serviceWorkers().length === 0;
+    return (
+      this.#isChromium &&
+      pages.every((page) => page.workers().length === 0) &&
+      this.#context.serviceWorkers().length === 0
+    );
   }
 
   /** Lets each document's own timers run for this long, `times` times in a row, or until nothing is due in that time. */
@@ -182,11 +191,7 @@ class PageClock {
         asks = !idle.didTimeout;
       }
     })()`;
-    await Promise.all(
-      this.#roots.map(({ session, world }) =>
-        session.send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true }),
-      ),
-    );
+    await Promise.all(this.#roots.map(({ evaluate }) => evaluate(expression)));
   }
 
   /**

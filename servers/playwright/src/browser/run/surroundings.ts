@@ -68,6 +68,7 @@ export async function arrange(
     case "throttle cpu":
     case "throttle network": {
       const { command, params } = throttlingOf(action);
+      if (context.browser()?.browserType().name() !== "chromium") return "only Chromium can be throttled";
       const session = await context.newCDPSession(tabs.current);
       // The protocol's types tie each command to its parameters; here both come from one place.
       await Reflect.apply(session.send, session, [command, params]);
