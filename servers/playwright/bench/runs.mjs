@@ -176,7 +176,7 @@ async function measure(report, { folder, browser, url }) {
     ],
     notes: [
       "The job: open a page of 120 sections, check that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp needs four calls for it (navigate, snapshot, console messages, screenshot) and leaves the verdict to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
-      "Our run does more: it uses a fresh context behind a proxy that checks every address, waits until the page was quiet for 80 ms of its own time and 100 ms after its load event before it reports that there were no errors (less where the browser has nothing scheduled), and writes a report. Raw Playwright does not wait and can miss a late error. Our context is made after the previous answer; raw Playwright makes and closes its context within its time. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
+      "Our run does more: it uses a fresh context behind a proxy that checks every address, waits until the page was quiet for 80 ms by the page's clock and 100 ms after its load event before it reports that there were no errors (less where the browser has nothing scheduled), and writes a report. Raw Playwright does not wait and can miss a late error. Our context is made after the previous answer; raw Playwright makes and closes its context within its time. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
     ],
   });
 }

@@ -24,7 +24,7 @@ async function guarded(policy: TesterOptions["policy"]): Promise<TestTester> {
 
 const good = { url: "", assertions: ["h1 is 'Good'"] };
 
-describe("URLs that are no pages of the web", () => {
+describe("URLs that are not web pages", () => {
   it.each([
     "file:///etc/passwd",
     "view-source:file:///etc/passwd",
@@ -178,7 +178,7 @@ describe("addresses that may not be reached", () => {
       },
       "127.0.0.2",
     );
-    // The page's name stands for a public host: what it resolves to is allowed by its name.
+    // The page's name represents a public host: what it resolves to is allowed by its name.
     const resolve = async () => [{ address: "127.0.0.2", family: 4 }];
     const away = await makeTester({
       policy: {

@@ -81,12 +81,12 @@ export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEa
     const eating = run(eaters + path, ["h1 is 'Bad' within 10s", "no console errors"]).finally(() => {
       isOver = true;
     });
-    let beside = 0;
-    while (!isOver || beside === 0) {
+    let others = 0;
+    while (!isOver || others === 0) {
       expect((await server.client.listTools()).tools.length).toBeGreaterThan(5);
       const healthy = await run(fine, ["h1 is 'Good'", "no console errors"], 60_000);
       expect(healthy.text).toMatch(/^All checks passed/);
-      beside += 1;
+      others += 1;
     }
     const { data, text } = await eating;
     expect(data).toMatchObject({ passed: false, assertions: [{ passed: false }, expect.anything()] });

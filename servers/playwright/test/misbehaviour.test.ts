@@ -51,7 +51,7 @@ describe("pages that do not behave", () => {
     await goesOn();
   });
 
-  it("a page that spins does not disturb the runs beside it", async () => {
+  it("a page that spins does not disturb runs at the same time", async () => {
     const spinning = await site({ "/": page("<h1>Good</h1><script>while (true) {}</script>") });
     const slow = lab.run({ ...good, url: fine.url, steps: ["wait for 4s"] });
     const failed = await lab.failure({ ...good, url: spinning.url, timeoutMs: 1_000 });

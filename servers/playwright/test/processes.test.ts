@@ -113,7 +113,7 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
       "playwright.config.js": "export default {};\n",
       "slow.spec.js": `import { writeFileSync } from "node:fs";
 import { test } from "playwright/test";
-test("takes for ever", async () => {
+test("never ends", async () => {
   test.setTimeout(0);
   writeFileSync("pid.txt", String(process.pid));
   await new Promise(() => {});

@@ -19,7 +19,7 @@ export interface Answer {
   readonly images: readonly { readonly data: string; readonly mimeType: string }[];
 }
 
-/** A client of the server in this process, with folders of its own. */
+/** A client of the server in this process, with its own folders. */
 export interface Session {
   readonly folder: string;
   readonly runs: string;

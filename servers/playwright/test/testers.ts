@@ -11,7 +11,7 @@ import { StateStore } from "../src/browser/store/states.ts";
 import { bringBrowser } from "./browser.mjs";
 import { openGuard } from "./lab.ts";
 
-/** A tester with folders of its own. */
+/** A tester with its own folders. */
 export interface TestTester {
   readonly tester: Tester;
   readonly folder: string;

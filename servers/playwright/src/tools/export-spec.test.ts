@@ -62,7 +62,7 @@ describe("pw_export_spec", () => {
       url: 'http://localhost:3000/"); process.exit(2); ("',
       assertions: ["h1 is '\"); process.exit(3); (\"'"],
     });
-    // What is in strings and in patterns is no code.
+    // Strings and patterns are not code.
     const withoutStrings = text
       .replace(/hasText: \/(?:[^/\\\n]|\\.)*\/u/g, "hasText")
       .replace(/"(?:[^"\\\n]|\\.)*"/g, '""');

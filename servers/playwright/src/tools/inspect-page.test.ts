@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe("pw_inspect_page", () => {
-  it("answers targets that assertions take as they are", async () => {
+  it("returns targets that assertions take unchanged", async () => {
     const { data, links } = await talk.good("pw_inspect_page", { url: web.url });
     expect(data).toMatchObject({
       status: 200,

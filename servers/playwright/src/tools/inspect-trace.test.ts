@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe("pw_inspect_trace", () => {
-  it("tells what a run of ours did", async () => {
+  it("reports what our run did", async () => {
     const run = await talk.good("pw_run_test", {
       url: web.url,
       steps: ["click button 'Go'"],
@@ -39,7 +39,7 @@ describe("pw_inspect_trace", () => {
     expect(last.text).not.toContain("1. goto");
   });
 
-  it("refuses what is no trace, lies elsewhere, or is not there", async () => {
+  it("refuses a file that is not a trace, is outside the allowed directories, or does not exist", async () => {
     const root = join(talk.folder, "root");
     await writeFile(join(root, "no.zip"), "no zip");
     await writeFile(join(talk.folder, "outside.zip"), trace());

@@ -35,7 +35,7 @@ test("has another", async ({ page }) => {
     "slow.spec.js": `import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { test } from "playwright/test";
-test("takes for ever", async () => {
+test("never ends", async () => {
   test.setTimeout(0);
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   writeFileSync("pids.txt", [process.pid, child.pid].join(" "));

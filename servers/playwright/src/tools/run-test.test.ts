@@ -30,9 +30,9 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
       arguments: { url: web.url, assertions: ["h1 contains 'Docs'", "no console errors"] },
     });
     const [text, link] = result.content;
-    if (text?.type !== "text") throw new Error("the first block is no text");
+    if (text?.type !== "text") throw new Error("the first block is not a text");
     expect(text.text.startsWith("All checks passed (2 assertions). See screenshot.")).toBe(true);
-    if (link?.type !== "resource_link") throw new Error("the second block is no link");
+    if (link?.type !== "resource_link") throw new Error("the second block is not a link");
     expect(link).toMatchObject({
       type: "resource_link",
       uri: expect.stringMatching(/^file:\/\/\/.*\/home\.png$/),

@@ -11,7 +11,7 @@ const MAX_UNPACKED = 300_000_000;
  * Files of a zip by name.
  *
  * @param wanted which ones; all of them where left out.
- * @throws ToolError `too_large` for a zip that unpacks to more than 300 MB, `invalid` for what is no zip.
+ * @throws ToolError `too_large` for a zip that unpacks to more than 300 MB, `invalid` for a file that is not a zip.
  */
 export async function unpack(
   path: string,
@@ -38,7 +38,7 @@ export async function unpack(
     return new Map(Object.entries(unzipSync(await readFile(path), { filter })));
   } catch (error) {
     if (error instanceof ToolError) throw error;
-    throw new ToolError("invalid", `${path} is no zip that can be read.`, {
+    throw new ToolError("invalid", `${path} is not a readable zip file.`, {
       hint: "Give a trace.zip of Playwright.",
       cause: error,
     });

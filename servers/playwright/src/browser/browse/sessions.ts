@@ -14,7 +14,7 @@ export interface SessionsOptions {
   readonly idleMs?: number;
 }
 
-/** Open at the same time: each has a browser of its own. */
+/** Open at the same time: each has its own browser. */
 const MAX_SESSIONS = 3;
 const IDLE_MS = 10 * 60_000;
 /** Closed sessions whose end is remembered, to explain it. */
@@ -32,7 +32,7 @@ interface Held {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** Browser sessions by their names, each with a driver process of its own, limited in number and idle time. */
+/** Browser sessions by their names, each with its own driver process, limited in number and idle time. */
 export class Sessions {
   readonly #options: Required<SessionsOptions>;
   readonly #all = new Map<string, Held>();

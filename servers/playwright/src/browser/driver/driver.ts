@@ -217,6 +217,6 @@ function killed(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It went away meanwhile.
+    // It has already ended.
   }
 }

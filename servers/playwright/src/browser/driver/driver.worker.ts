@@ -19,7 +19,7 @@ const readUpload = (path: string) =>
     send({ ask: asked, path });
   });
 
-/** Starts the browser first, and loads what works with it meanwhile. */
+/** Starts the browser first, and loads the rest of the code while it starts. */
 async function open(options: DriverOptions): Promise<object> {
   const launching = launch({ ...options.launch, env: process.env });
   await spawned(launching);

@@ -67,7 +67,7 @@ export class Drivers {
     await this.#any().call("prepare", request, ALONE, ASK_MS);
   }
 
-  /** @throws ToolError `invalid` for a name that is no device. */
+  /** @throws ToolError `invalid` for an unknown device. */
   devices(names: readonly string[]) {
     return this.#any().call("devices", names, ALONE, ASK_MS);
   }

@@ -10,7 +10,7 @@ export interface Used {
   readonly bytes: number;
 }
 
-/** A process and all below it; nothing where the system does not tell it without a program of its own (Windows). */
+/** A process and all below it; empty on Windows, which has no cheap way to list them. */
 export async function familyOf(pid: number): Promise<Used[]> {
   const all = process.platform === "linux" ? fromProc() : process.platform === "win32" ? [] : await fromPs();
   const family = all.filter((one) => one.pid === pid);
@@ -29,7 +29,7 @@ function fromProc(): Used[] {
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       return { pid: Number(name), parent: Number(fields[1]), bytes: Number(fields[21]) * PAGE_BYTES };
     } catch {
-      // It ended meanwhile.
+      // It has ended.
       return [];
     }
   });

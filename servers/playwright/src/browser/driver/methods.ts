@@ -32,7 +32,7 @@ export function methodsFor(
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
     /** Reads a test without running it. */
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
-    /** What devices stand for, which Playwright knows. */
+    /** What devices mean, which Playwright knows. */
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),
     /** Begins the session of this driver, or continues it. */

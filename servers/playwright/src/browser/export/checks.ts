@@ -56,14 +56,14 @@ function printPattern({ method, glob }: RequestPattern): string {
 
 const bodyHas = (body: string, text: string) => `${containing(text)}.test(${body})`;
 
-/** A file name in which `*` stands for anything, as a pattern. */
+/** A file name in which `*` matches anything, as a pattern. */
 const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")}$/s`;
 
 /** `expect(value)` as a check that waits. */
 const polled = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/^expect\(([\s\S]*)\)\.(\w+\(.*\));$/, "await expect.poll(() => $1).$2;"));
 
-/** A check of what the spec collected, or of the page as it is now. */
+/** A check of what the spec collected, or of the page now. */
 function recordLines(check: RecordCheck, spec: Spec): string[] {
   const { needs, page } = spec;
   const none = (need: Needs) => {

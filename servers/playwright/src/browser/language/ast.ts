@@ -107,7 +107,7 @@ export type Check =
   | ({ readonly kind: "response"; readonly from: number; readonly to: number } & RequestPattern)
   | ({ readonly kind: "response body"; readonly contains: string } & RequestPattern)
   | { readonly kind: "console"; readonly text: string }
-  /** A finished download with this file name, in which `*` stands for anything. */
+  /** A finished download with this file name, in which `*` matches anything. */
   | { readonly kind: "download"; readonly name: string }
   /** What any of the alerts, confirmations and prompts up to now said. */
   | { readonly kind: "dialog message"; readonly compare: TextComparison }

@@ -188,7 +188,7 @@ describe("what cannot be read", () => {
     expect(text).toContain("and 3 more.");
   });
 
-  it("is no way to run anything or to stall the reader", () => {
+  it("cannot run anything or stall the reader", () => {
     const long = `h1 contains '${"a".repeat(1_900)}`;
     expect(problem([], [long])).toContain("a closing '");
     expect(problem([], ["x".repeat(2_001)])).toContain("at most 2000 are read");

@@ -106,7 +106,7 @@ function levelOf(reader: Reader, role: Role): { level?: number } {
   return { level: Number(found[0]) };
 }
 
-/** `'.spinner' is hidden` would hold for ever as a text: what looks like a selector must say which is meant. */
+/** `'.spinner' is hidden` would always hold as a text: what looks like a selector must say which is meant. */
 function quotedText(reader: Reader, example: string): Base {
   const start = reader.at;
   const text = nonEmpty(reader, example);

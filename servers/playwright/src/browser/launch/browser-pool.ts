@@ -164,7 +164,7 @@ function killed(pid: number | undefined): void {
     try {
       process.kill(id, "SIGKILL");
     } catch {
-      // It went away meanwhile.
+      // It has already ended.
     }
   }
 }

@@ -24,7 +24,7 @@ export interface Launched {
   readonly browser: Browser;
   readonly from: string;
   readonly sandboxed: boolean;
-  /** On this machine, so that it can use a proxy of ours. */
+  /** On this machine, so that it can use our proxy. */
   readonly local: boolean;
   /** The id of the browser's process, where it is ours. */
   readonly pid: Promise<number | undefined>;

@@ -24,7 +24,7 @@ interface Bounds {
  * What a trace of Playwright tells: its actions (those that failed are all there), errors, console and network.
  *
  * @param bounds how many actions at most, the last ones, and how many characters they may cost.
- * @throws ToolError `invalid` for what is no trace, `too_large`.
+ * @throws ToolError `invalid` for a file that is not a trace, `too_large`.
  */
 export async function inspectTrace(path: string, bounds: Bounds): Promise<TraceSummary> {
   const files = await unpack(path, (name) => /\.(?:trace|network)$/.test(name) && !name.includes("/"));

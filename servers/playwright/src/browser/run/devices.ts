@@ -17,7 +17,7 @@ export interface Device {
 const MAX_DEVICES = 8;
 export const DEFAULT_VIEWPORT = { width: 1280, height: 720 } as const;
 
-/** Words beside Playwright's device names; several are joined with a plus: `iPhone 15 + dark`. */
+/** Words in addition to Playwright's device names; join several with a plus: `iPhone 15 + dark`. */
 const MODES: Readonly<Record<string, BrowserContextOptions>> = {
   desktop: {},
   dark: { colorScheme: "dark" },

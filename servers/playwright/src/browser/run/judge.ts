@@ -24,7 +24,7 @@ export interface Judging extends Comparing {
   readonly found: Found;
 }
 
-/** How long an assertion waits for what it says, without a time of its own. */
+/** How long an assertion waits if it does not say `within`. */
 export const WAIT_MS = 5_000;
 /** Pauses between two looks. */
 const PAUSES_MS = [0, 20, 50, 100, 100, 250];
@@ -32,8 +32,8 @@ const PAUSES_MS = [0, 20, 50, 100, 100, 250];
 /**
  * Judges every assertion: those that wait first and side by side, then, when the page has settled, the others.
  *
- * @param outcomes gets each verdict as soon as it is there, so that a run which ends early has those.
- * @param waiting is called while the page settles, for what can be done meanwhile.
+ * @param outcomes receives each verdict at once, so that a run that ends early keeps those.
+ * @param waiting is called while the page settles, for work that can be done in that time.
  */
 export async function judgeAll(
   assertions: readonly Assertion[],
@@ -62,7 +62,7 @@ export async function judgeAll(
 
 /**
  * Waits until an assertion holds or its time is over; the last look decides. What must not be there is looked at once,
- * unless the assertion has a time of its own.
+ * unless the assertion says `within`.
  */
 export async function until({ check, negated, within }: Assertion, scope: Judging): Promise<Outcome> {
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
@@ -88,7 +88,7 @@ export async function until({ check, negated, within }: Assertion, scope: Judgin
   }
 }
 
-/** Checks of what is written in an element: asked often enough, they would spell out a secret. */
+/** Checks of what is written in an element: asked often enough, they would reveal a secret. */
 const READING: ReadonlySet<Check["kind"]> = new Set(["text", "property", "aria snapshot"]);
 
 /** Whether a secret was written into what a check reads, or into a field in it. */

@@ -3,7 +3,7 @@ import type { Check } from "../language/ast.ts";
 import type { Outcome } from "./expectation.ts";
 import type { PageRecord } from "./record.ts";
 
-/** What the browser measured of the page as it is now; times in milliseconds. Runs in the page. */
+/** What the browser measured of the current page; times in milliseconds. Runs in the page. */
 async function measure(): Promise<Record<string, number | undefined>> {
   const buffered = (type: string) =>
     new Promise<PerformanceEntry[]>((resolve) => {

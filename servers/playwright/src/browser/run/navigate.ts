@@ -90,7 +90,7 @@ function unreachable(error: unknown, url: URL, opened: TestContext): ToolError {
       "unavailable",
       `${oneLine(url.href)} has a certificate that is not trusted (${code.slice(5)}).`,
       {
-        hint: "Start the server with --ignore-https-errors to test a site with a certificate of its own.",
+        hint: "Start the server with --ignore-https-errors to test a site with a self-signed certificate.",
         code: "unreachable",
         cause: error,
       },

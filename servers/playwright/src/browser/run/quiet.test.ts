@@ -76,7 +76,7 @@ describe("a page whose thread is busy after it has loaded", () => {
     expect((await lab.run({ url, assertions })).assertions).toEqual(failed);
   });
 
-  it("in a frame in a process of its own does not pass", async () => {
+  it("in a frame with a separate process does not pass", async () => {
     const other = await site({ "/busy": script(BUSY) }, "127.0.0.2");
     const { url } = await site({ "/": page(`<h1>Good</h1><iframe src="${other.url}/busy"></iframe>`) });
     const isolated = await isolatingBrowser();
@@ -114,7 +114,7 @@ it("a page where scripts are off is not blamed for our timers", async () => {
   expect(report).toMatchObject({ passed: true });
 });
 
-/** A browser that gives each site's frames a process of their own, as Chrome does on a desktop. */
+/** A browser that gives each site's frames a separate process, as Chrome does on a desktop. */
 async function isolatingBrowser(): Promise<{ endpoint: string; end: () => Promise<void> }> {
   const { executablePath } = await bringBrowser();
   const child = spawn(

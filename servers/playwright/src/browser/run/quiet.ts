@@ -44,7 +44,7 @@ export class Quiet {
   }
 
   /**
-   * Waits until no request was under way and no document changed for a while. Errors of that time are in the record.
+   * Waits until no request was in progress and no document changed for a while. Errors of that time are in the record.
    *
    * @returns false where the page was still active when the time was over.
    */
@@ -65,7 +65,7 @@ export class Quiet {
   }
 
   /**
-   * Waits for a quiet time of all documents, or for a tick after something happened meanwhile.
+   * Waits for a quiet time of all documents, or for a tick after some activity.
    *
    * @returns how much of the documents' time passed at most; undefined where they were not there all the time.
    */
@@ -97,7 +97,7 @@ export class Quiet {
   }
 }
 
-/** A document with a thread of its own: a page's, or that of a frame in another process. */
+/** A document with its own thread: a page's, or that of a frame in another process. */
 interface Root {
   readonly frame: Frame;
   /** In a JavaScript world that the page cannot reach: it shares the thread, not the globals. */

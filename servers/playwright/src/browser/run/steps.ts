@@ -158,7 +158,7 @@ async function act(
   await explained(page, target, perform());
 }
 
-/** Writes a secret where it may be: into the very element whose document was looked at, whatever navigates meanwhile. */
+/** Writes a secret only into the element whose origin was checked, even if the page navigates in between. */
 async function write(
   name: string,
   field: Locator,
@@ -173,7 +173,7 @@ async function write(
   const element = await field.elementHandle({ timeout });
   if (element === null) throw new Error("the field went away");
   let frame = await element.ownerFrame();
-  // A document without a URL of its own has its parent's origin.
+  // A document without its own URL has its parent's origin.
   while (frame !== null && /^about:/.test(frame.url()) && frame.parentFrame() !== null)
     frame = frame.parentFrame();
   secrets.check(name, frame?.url() ?? "");
@@ -272,7 +272,7 @@ export function reasonOf(error: unknown, target: string): string {
   const text = plain(error);
   const intercepts = /(<[^\n]{0,200}) intercepts pointer events/.exec(text)?.[1];
   if (intercepts !== undefined) return `${target} is covered by ${shown(intercepts)}`;
-  const state = /element is (not (?:enabled|visible|editable|stable)|outside of the viewport)/.exec(
+  const state = /element is (not (?:enabled|visible|editable|stable)|outside (?:of )?the viewport)/.exec(
     text,
   )?.[1];
   if (state === "not enabled") return `${target} is disabled`;

@@ -6,7 +6,7 @@ export interface Place {
   response?: Response;
   /** The URL that its main frame was last asked to go to, redirects included. */
   wanted?: string;
-  /** What its main frame was led to that is no web page: `file:///…`. */
+  /** The URL that its main frame was led to, if it is not a web page: `file:///…`. */
   forbidden?: string;
 }
 

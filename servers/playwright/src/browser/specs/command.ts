@@ -26,7 +26,7 @@ const MAX_OUTPUT = 8_000;
 const GRACE_MS = 2_000;
 
 /**
- * Runs the project's own `playwright test` in a process group of its own and hears from it through our reporter on
+ * Runs the project's own `playwright test` in a separate process group and hears from it through our reporter on
  * file descriptor 3. When the signal aborts, the whole group ends: workers and browsers too.
  *
  * @throws ToolError `unavailable` where the project has no Playwright; the signal's reason.

@@ -26,7 +26,7 @@ interface Failure {
 }
 
 /**
- * Loaded by the user's own Playwright: tells what happens as JSON lines on a file descriptor of its own, so that
+ * Loaded by the user's own Playwright: reports what happens as JSON lines on a separate file descriptor, so that
  * nothing that specs print can be mistaken for it.
  */
 export default class SpecReporter {
@@ -95,7 +95,7 @@ export default class SpecReporter {
   }
 }
 
-/** Without the project's name and the file, which stand beside it. */
+/** Without the project's name and the file, which are separate fields. */
 function titleOf(test: Case): string {
   return test.titlePath().slice(3).join(" › ");
 }

@@ -24,7 +24,7 @@ export async function approve(
   if (!BASELINE_NAME.test(baseline) || baseline.includes(".."))
     throw new ToolError(
       "invalid",
-      `baseline ${JSON.stringify(baseline.slice(0, 80))} is no name of a baseline.`,
+      `baseline ${JSON.stringify(baseline.slice(0, 80))} is not a valid baseline name.`,
       {
         hint: "Give the name in the assertion: screenshot matches baseline 'home'.",
       },

@@ -79,7 +79,7 @@ export class RunStore {
     this.#links = links;
   }
 
-  /** A new run with a folder of its own, only for this user. */
+  /** A new run with its own folder, only for this user. */
   async begin(): Promise<{ id: string; folder: string }> {
     const time = new Date()
       .toISOString()
@@ -184,7 +184,7 @@ export class RunStore {
       "too_large",
       `${artifact.name} has ${sized(artifact.bytes)}; at most ${sized(most)} are sent.`,
       {
-        hint: `It lies in ${artifact.path}.`,
+        hint: `The file is ${artifact.path}.`,
       },
     );
   }
