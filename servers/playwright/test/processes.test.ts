@@ -76,7 +76,7 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     const { server, web, running, browser } = await busy();
     const main = browser.filter(({ command }) => command.includes("--remote-debugging-pipe"));
     for (const { pid, command } of main) if (!command.includes("--type=")) process.kill(pid, "SIGKILL");
-    expect(await running).toMatch(/went away|crashed/);
+    expect(await running).toMatch(/ended during the run|crashed/);
     // The process that drives it goes on with a new one.
     await gone(browser.filter(({ command }) => !command.includes("driver")));
     const nextRun = await run(server, web.url);

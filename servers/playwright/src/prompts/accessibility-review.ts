@@ -10,8 +10,8 @@ export default prompt({
     [
       `Review the accessibility of ${url}.`,
       '1. Call pw_run_test with assertions ["no a11y violations", "no horizontal overflow"], devices ["desktop", "iPhone 15", "dark"] and evidence ["screenshot", "a11y"]; read the a11y.json artifacts with pw_view_artifact.',
-      "2. Call pw_inspect_page: do the headings make an outline, do landmarks and names tell what things are?",
+      "2. Call pw_inspect_page: do the headings make an outline, do landmarks and names say what things are?",
       '3. Try the keyboard: steps such as "press Tab" and "expect link \'Skip to content\' is focused".',
-      "List what you found, worst first: what is wrong, whom it hurts, which element, how to fix it. Say what a machine cannot judge.",
+      "List what you found, worst first: what is wrong, who is affected, which element, how to fix it. Say what a machine cannot judge.",
     ].join("\n"),
 });

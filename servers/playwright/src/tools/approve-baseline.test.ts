@@ -87,7 +87,7 @@ describe("pw_approve_baseline", () => {
     const shimmering = await again("/shimmering", "shades");
     expect(shimmering.data.passed, shimmering.text).toBe(true);
     const moving = await again("/moving", "motion");
-    expect(moving.text).toContain("does not come to rest");
+    expect(moving.text).toContain("keeps changing");
   });
 
   it("asks nothing where nothing would change", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { sized, ToolError } from "@refmcp/core/answer";
 import type { Upload } from "../run/acting.ts";
 import type { Calling } from "../run/tester.ts";
-import { familyOf } from "./memory.ts";
+import { familyOf, killed } from "./memory.ts";
 import type { Method, Methods } from "./methods.ts";
 import { driverProcess, HEAP_MB } from "./process.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
@@ -177,14 +177,10 @@ export class Driver {
       this.#why ??
       (isFull
         ? tooLarge(HEAP_MB * 1_048_576)
-        : new ToolError(
-            "unavailable",
-            "The process that drives the browser ended in the middle of the run.",
-            {
-              hint: "Run it again.",
-              cause: this.#said,
-            },
-          ));
+        : new ToolError("unavailable", "The process that drives the browser ended during the run.", {
+            hint: "Run it again.",
+            cause: this.#said,
+          }));
     for (const { reject } of this.#calls.values()) reject(error);
     this.#calls.clear();
     this.#unwatch();
@@ -212,11 +208,3 @@ const tooLarge = (most: number) =>
       code: "memory",
     },
   );
-
-function killed(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has already ended.
-  }
-}

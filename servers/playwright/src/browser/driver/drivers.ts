@@ -110,7 +110,7 @@ export class Drivers {
 
   #fresh(): Driver {
     if (this.#closed)
-      throw new ToolError("unavailable", "The server is closing; no browser is started any more.");
+      throw new ToolError("unavailable", "The server is closing and starts no more browsers.");
     const driver = this.#start();
     this.#all.add(driver);
     void driver.ended.then(() => {

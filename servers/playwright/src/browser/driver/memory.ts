@@ -35,6 +35,15 @@ function fromProc(): Used[] {
   });
 }
 
+/** Ends a process at once; a negative id means its group. */
+export function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has already ended.
+  }
+}
+
 async function fromPs(): Promise<Used[]> {
   const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pid=,ppid=,rss="]).catch(() => ({
     stdout: "",

@@ -48,9 +48,9 @@ export function parseScript(steps: readonly string[], assertions: readonly strin
     if (all.length > MAX_SENTENCES)
       throw new ToolError(
         "invalid",
-        `There are ${all.length} ${label}; at most ${MAX_SENTENCES} are taken.`,
+        `There are ${all.length} ${label}; at most ${MAX_SENTENCES} are allowed.`,
         {
-          hint: "Make several tests of them: pw_run_suite.",
+          hint: "Split them into several tests with pw_run_suite.",
         },
       );
   const script = {
@@ -65,7 +65,7 @@ export function parseScript(steps: readonly string[], assertions: readonly strin
   const more = problems.length - MAX_PROBLEMS;
   const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
   throw new ToolError("invalid", more > 0 ? `${shown}\nand ${more} more.` : shown, {
-    hint: "The language is described in the resource pw://help/assertions; pw_inspect_page answers a page's targets ready to use.",
+    hint: "The language is described in the resource pw://help/assertions; pw_inspect_page returns a page's targets, ready to use.",
     code: "grammar",
   });
 }

@@ -32,19 +32,9 @@ export function parseStep(text: string): Step {
 
 /** Longer phrases stand before those that they begin with. */
 const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
-  "double click": (reader) => ({
-    kind: "click",
-    target: target(reader, "double click `.row`"),
-    button: "left",
-    count: 2,
-  }),
-  "right click": (reader) => ({
-    kind: "click",
-    target: target(reader, "right click `.row`"),
-    button: "right",
-    count: 1,
-  }),
-  click: (reader) => ({ kind: "click", target: target(reader, EXAMPLE), button: "left", count: 1 }),
+  "double click": clicking("double click `.row`", "left", 2),
+  "right click": clicking("right click `.row`", "right", 1),
+  click: clicking(EXAMPLE, "left", 1),
   goto: address,
   "go to": address,
   open: address,
@@ -121,6 +111,10 @@ const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
   expect: (reader) => ({ kind: "expect", assertion: assertion(reader) }),
   ...SURROUNDINGS,
 };
+
+function clicking(example: string, button: "left" | "right", count: 1 | 2): (reader: Reader) => Action {
+  return (reader) => ({ kind: "click", target: target(reader, example), button, count });
+}
 
 function address(reader: Reader): Action {
   const example = "goto /login";

@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Browser } from "playwright";
+import { killed } from "../driver/memory.ts";
 import type { Launched } from "./launch.ts";
 
 export interface BrowserPoolOptions {
@@ -62,7 +63,7 @@ export class BrowserPool {
    */
   async lease(): Promise<Lease> {
     if (this.#closed)
-      throw new ToolError("unavailable", "The server is closing; no browser is started any more.");
+      throw new ToolError("unavailable", "The server is closing and starts no more browsers.");
     clearTimeout(this.#idle);
     const held = await this.#fresh();
     held.users += 1;
@@ -143,7 +144,10 @@ export class BrowserPool {
     })().catch(() => undefined);
     const late = Symbol("late");
     const timeout = new Promise((resolve) => setTimeout(resolve, CLOSE_MS, late).unref());
-    if ((await Promise.race([orderly, timeout])) === late) killed(await held.launched.pid);
+    const isLate = (await Promise.race([orderly, timeout])) === late;
+    const pid = isLate ? await held.launched.pid : undefined;
+    // With its group of processes: Playwright starts it as a group's leader.
+    if (pid !== undefined) for (const id of process.platform === "win32" ? [pid] : [-pid, pid]) killed(id);
     this.#all.delete(held);
   }
 
@@ -154,17 +158,5 @@ export class BrowserPool {
       for (const held of this.#all) if (held.users === 0) void this.#end(held);
     }, this.#options.idleMs);
     this.#idle.unref();
-  }
-}
-
-/** Ends a browser that does not end itself, with its group of processes (Playwright starts it as a group's leader). */
-function killed(pid: number | undefined): void {
-  if (pid === undefined) return;
-  for (const id of process.platform === "win32" ? [pid] : [-pid, pid]) {
-    try {
-      process.kill(id, "SIGKILL");
-    } catch {
-      // It has already ended.
-    }
   }
 }

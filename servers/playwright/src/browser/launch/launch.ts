@@ -95,7 +95,7 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
       };
     if (candidate.demanded) {
       throw new ToolError("unavailable", `No browser starts from ${candidate.place}: ${outcome}.`, {
-        hint: "Correct the path, or leave it out so that a browser of this machine is found.",
+        hint: "Correct the path, or omit it to use a browser found on this machine.",
         code: "no_browser",
       });
     }

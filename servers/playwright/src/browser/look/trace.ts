@@ -29,7 +29,7 @@ interface Bounds {
 export async function inspectTrace(path: string, bounds: Bounds): Promise<TraceSummary> {
   const files = await unpack(path, (name) => /\.(?:trace|network)$/.test(name) && !name.includes("/"));
   if (files.size === 0)
-    throw new ToolError("invalid", `${path} holds no trace.`, {
+    throw new ToolError("invalid", `${path} does not contain a trace.`, {
       hint: "Give a trace.zip that Playwright wrote.",
     });
   const seen = new Reading();

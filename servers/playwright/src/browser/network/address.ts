@@ -13,7 +13,7 @@ export function parseTargetUrl(text: string, base?: string): URL | string {
   if (scheme !== undefined && scheme !== "http" && scheme !== "https") return `${scheme}: is not allowed`;
   if (trimmed.length > 8_000) return `it has ${trimmed.length} characters; at most 8,000 are allowed`;
   if (base === undefined && scheme === undefined) return "it has no http:// or https://";
-  if (!URL.canParse(trimmed, base)) return "it is no URL";
+  if (!URL.canParse(trimmed, base)) return "it is not a valid URL";
   const url = new URL(trimmed, base);
   return url.protocol === "http:" || url.protocol === "https:" ? url : `${url.protocol} is not allowed`;
 }

@@ -77,27 +77,13 @@ export async function openContext(
 }
 
 /** What checks on the page work with. */
-export const judgingOf = ({
-  runServices,
-  record,
-  quiet,
-  deadline,
-  device,
-  folder,
-  secretFields,
-  found,
-}: Acting): Judging => ({
+export const judgingOf = (acting: Acting): Judging => ({
+  ...acting,
   get page() {
-    return record.page;
+    return acting.record.page;
   },
-  record,
-  quiet,
-  deadline,
-  baselines: runServices.baselines,
-  device: device.name,
-  folder,
-  secretFields,
-  found,
+  baselines: acting.runServices.baselines,
+  device: acting.device.name,
 });
 
 /**
@@ -111,26 +97,16 @@ export async function performAll(
   acting: Acting,
   starting: (index: number) => void,
 ): Promise<string | undefined> {
-  const { opened, record, quiet, deadline, runServices, evidence, secretFields, found } = acting;
+  const { opened, record, deadline, runServices, evidence, secretFields } = acting;
   const { states, stepMs, secrets, guard, readUpload: file } = runServices;
-  const scope = {
-    get page() {
-      return record.page;
-    },
-    record,
-    states,
-    quiet,
-    deadline,
-    stepMs,
-    secrets,
-    guard,
-    file,
-    until: (assertion: Assertion) => until(assertion, judgingOf(acting)),
+  const judging = judgingOf(acting);
+  // Assigned, not spread: its page is always the current tab.
+  const scope = Object.assign(judging, {
+    ...{ states, stepMs, secrets, guard, file, secretFields },
+    until: (assertion: Assertion) => until(assertion, judging),
     screenshot: (name: string | undefined, of: Locator | undefined) =>
       evidence.photograph({ page: record.page, deadline, name, of, secretFields }),
-    secretFields,
-    found,
-  };
+  });
   for (const [index, step] of steps.entries()) {
     starting(index);
     try {
@@ -164,7 +140,7 @@ export function explained(
   if (deadline.signal.aborted) return new ToolError("timeout", deadline.error().message, { cause: error });
   if (!(error instanceof Error) || !/^(?:Timeout)?Error$/.test(error.name)) return error;
   return new ToolError("unavailable", `The page could not be tested: ${reasonOf(error, "the page")}.`, {
-    hint: "A page that is busy or reloads itself all the time does this. Raise timeout_ms, or check less in one run.",
+    hint: "Pages that are busy or keep reloading cause this. Raise timeout_ms, or check less in one run.",
     cause: error,
   });
 }

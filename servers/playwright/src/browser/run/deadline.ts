@@ -51,7 +51,7 @@ export class Deadline {
     if (aborted)
       return reason instanceof ToolError ? reason : new ToolError("cancelled", "The run was cancelled.");
     return new ToolError("timeout", `The run did not end within ${this.totalMs} ms.`, {
-      hint: "The page may be busy forever or slow. Raise timeout_ms, or check less in one run.",
+      hint: "The page may be slow, or busy forever. Raise timeout_ms, or check less in one run.",
     });
   }
 }

@@ -35,7 +35,7 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
  */
 export async function devicesOf(names: readonly string[]): Promise<Device[]> {
   if (names.length > MAX_DEVICES)
-    throw new ToolError("invalid", `There are ${names.length} devices; at most ${MAX_DEVICES} are taken.`);
+    throw new ToolError("invalid", `There are ${names.length} devices; at most ${MAX_DEVICES} are allowed.`);
   const wanted = [...new Set(names.length === 0 ? ["desktop"] : names)];
   return Promise.all(wanted.map(deviceOf));
 }
@@ -78,7 +78,7 @@ async function partOf(
   }
   const near = nearest(part, [...known, ...Object.keys(MODES)]);
   throw new ToolError("invalid", `devices: there is no device ${JSON.stringify(part.slice(0, 60))}.`, {
-    hint: `${near.length === 0 ? "" : `Did you mean ${near.join(", ")}? `}Take a name of Playwright's device list ("iPhone 15"), a size ("1024x768") or ${Object.keys(MODES).join(", ")}; join several with +.`,
+    hint: `${near.length === 0 ? "" : `Did you mean ${near.join(", ")}? `}Use a name from Playwright's device list ("iPhone 15"), a size ("1024x768") or ${Object.keys(MODES).join(", ")}; join several with +.`,
   });
 }
 

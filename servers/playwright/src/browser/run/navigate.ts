@@ -38,8 +38,8 @@ export async function arrive(
 
 /** What a run says whose browser ended under it. */
 export function browserGone(cause: unknown): ToolError {
-  return new ToolError("unavailable", "The browser went away in the middle of the run.", {
-    hint: "The next run starts a fresh one.",
+  return new ToolError("unavailable", "The browser ended during the run.", {
+    hint: "The next run starts a new one.",
     code: "crash",
     cause,
   });
@@ -52,7 +52,7 @@ export function endOf(url: URL, opened: TestContext, record: PageRecord): Promis
     record.crashed.then(() =>
       reject(
         new ToolError("unavailable", `The page's process crashed on ${oneLine(url.href)}.`, {
-          hint: "The next run gets a fresh one. A page that uses up its memory does this.",
+          hint: "The next run starts a new one. Pages that run out of memory crash like this.",
           code: "crash",
         }),
       ),

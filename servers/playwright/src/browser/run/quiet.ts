@@ -76,17 +76,11 @@ export class Quiet {
       const began = performance.now();
       const whole = this.#clock
         .tick(tickMs, TICKS + 1, afterLoadMs, canEndEarly)
-        .then(() => this.#clock.catchUp());
-      let isOver = false;
-      whole.then(
-        () => {
-          isOver = true;
-        },
-        () => undefined,
-      );
-      while (!isOver && isCalm()) await Promise.race([whole, sleep(2 * tickMs)]);
+        .then(() => this.#clock.catchUp())
+        .then(() => true);
+      whole.catch(() => undefined);
       const wholeMs = tickMs * (TICKS + 1);
-      if (isOver) return wholeMs;
+      while (isCalm()) if (await Promise.race([whole, sleep(2 * tickMs, false)])) return wholeMs;
       const beforeMs = Math.min(performance.now() - began, wholeMs);
       await this.#clock.tick(tickMs, 1);
       return beforeMs + tickMs;

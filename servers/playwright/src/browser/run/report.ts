@@ -112,7 +112,7 @@ export function textOf(report: RunReport): string {
   if (step !== undefined) {
     lines.push(`A step FAILED: ${step}`);
     if (assertions.length > 0)
-      lines.push(`${plural(failed.length, "check")} of ${assertions.length} not passed.`);
+      lines.push(`${failed.length} of ${plural(assertions.length, "check")} not run.`);
   } else if (failed.length > 0)
     lines.push(`${failed.length} of ${plural(assertions.length, "check")} FAILED:`);
   else {

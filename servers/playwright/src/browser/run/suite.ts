@@ -61,7 +61,7 @@ export async function runSuite(
   if (tests.length > MAX_TESTS)
     throw new ToolError(
       "invalid",
-      `There are ${tests.length} tests; at most ${MAX_TESTS} are taken at once.`,
+      `There are ${tests.length} tests; at most ${MAX_TESTS} are allowed at once.`,
     );
   const asRun = (test: SuiteTest): RunRequest => ({ ...request, ...test });
   for (const [index, test] of tests.entries()) {

@@ -195,7 +195,8 @@ export class Tester {
       );
       const { assertions, notes, passed, ...facts } = joined(deviceRuns);
       const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
-      const answer: RunReport = this.#clean({
+      // A page may show secrets in its title, its URL or its texts.
+      const answer: RunReport = this.secrets.redactIn({
         url: request.url,
         assertions,
         durationMs: tookMs(),
@@ -223,11 +224,6 @@ export class Tester {
     } finally {
       clearInterval(beat);
     }
-  }
-
-  /** Without secrets, which a page may show in its title, its URL or its texts. */
-  #clean(report: RunReport): RunReport {
-    return this.secrets.redactIn(report);
   }
 
   /** What is known of the browser, for people who look for a fault. */

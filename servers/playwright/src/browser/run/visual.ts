@@ -110,7 +110,7 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
   if (!alike)
     return {
       passed: false,
-      actual: "the page does not come to rest: no two frames are alike; mask what moves",
+      actual: "the page keeps changing: no two frames are the same; mask what changes",
     };
   const outcome = await judged(actual, wanted, check, join(folder, `${stem}.diff.png`));
   if (!outcome.passed) await writeFile(join(folder, `${stem}.expected.png`), wanted, { mode: 0o600 });
@@ -129,8 +129,8 @@ async function judged(
   try {
     then = PNG.sync.read(wanted);
   } catch (error) {
-    throw new ToolError("conflict", `The baseline '${check.baseline}' is no PNG that can be read.`, {
-      hint: "Accept a fresh one with pw_approve_baseline.",
+    throw new ToolError("conflict", `The baseline '${check.baseline}' is not a readable PNG.`, {
+      hint: "Accept a new one with pw_approve_baseline.",
       cause: error,
     });
   }

@@ -105,7 +105,7 @@ function cliOf(project: string): string {
       // The next one, then the error below.
     }
   }
-  throw new ToolError("unavailable", `The project ${project} has no Playwright.`, {
+  throw new ToolError("unavailable", `Playwright is not installed in the project ${project}.`, {
     hint: "Install it there: npm install -D @playwright/test",
     code: "no_playwright",
   });

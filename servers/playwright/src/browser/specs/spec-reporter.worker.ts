@@ -38,13 +38,7 @@ export default class SpecReporter {
   }
 
   onBegin(_config: unknown, suite: { allTests(): Case[] }): void {
-    const tests = suite.allTests().map((test) => ({
-      id: test.id,
-      title: titleOf(test),
-      file: test.location.file,
-      line: test.location.line,
-      project: test.parent.project()?.name ?? "",
-    }));
+    const tests = suite.allTests().map(placeOf);
     // In portions: a pipe takes a line of any length, but its reader should not have to hold all of it.
     for (let i = 0; i < tests.length; i += 100) this.#tell({ kind: "tests", tests: tests.slice(i, i + 100) });
     this.#tell({ kind: "begin", total: tests.length });
@@ -53,11 +47,7 @@ export default class SpecReporter {
   onTestEnd(test: Case, result: Result): void {
     this.#tell({
       kind: "test",
-      id: test.id,
-      title: titleOf(test),
-      file: test.location.file,
-      line: test.location.line,
-      project: test.parent.project()?.name ?? "",
+      ...placeOf(test),
       status: result.status,
       outcome: test.outcome(),
       last: result.retry >= test.retries || result.status === "passed" || result.status === "skipped",
@@ -95,7 +85,11 @@ export default class SpecReporter {
   }
 }
 
-/** Without the project's name and the file, which are separate fields. */
-function titleOf(test: Case): string {
-  return test.titlePath().slice(3).join(" › ");
-}
+const placeOf = (test: Case) => ({
+  id: test.id,
+  // Without the project's name and the file, which are separate fields.
+  title: test.titlePath().slice(3).join(" › "),
+  file: test.location.file,
+  line: test.location.line,
+  project: test.parent.project()?.name ?? "",
+});

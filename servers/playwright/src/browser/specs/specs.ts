@@ -63,7 +63,7 @@ export class Specs {
 
   get folder(): string {
     if (this.#folder !== undefined) return this.#folder;
-    throw new ToolError("unavailable", "This server knows no Playwright project.", {
+    throw new ToolError("unavailable", "No Playwright project is configured.", {
       hint: "Start it with --project and the folder of the project. To test a page without specs call pw_run_test.",
       code: "no_project",
     });
@@ -220,7 +220,7 @@ function nothing(errors: readonly string[], output: string): ToolError {
   const said = clip(errors.join("\n") || output, 2_000);
   if (/No tests found/i.test(said) || said === "")
     return new ToolError("not_found", "No test of the project fits this selection.", {
-      hint: "See what there is with pw_list_specs without arguments.",
+      hint: "Call pw_list_specs without arguments to see all tests.",
     });
   return new ToolError("invalid", `The project's tests cannot be loaded:\n${said}`, {
     hint: "Correct the project's configuration or its specs, then call again.",
