@@ -25,7 +25,7 @@ const IN_VSCODE = {
  * The arguments of an entry: those of `refmcp.exampleArguments` in package.json, else the options that the server asks for.
  * Directories are included only if nothing else is: a server with a database uses them for imports and exports.
  */
-export function exampleArguments({ manifest, options }, values = SHOWN) {
+function exampleArguments({ manifest, options }, values = SHOWN) {
   const given = manifest.refmcp?.exampleArguments;
   if (given !== undefined) return given;
   const asked = options.filter(({ ask }) => ask);
@@ -66,7 +66,7 @@ export function launchOf(server, { published }) {
 }
 
 /** What node runs in a clone, from its root. */
-export const binOf = ({ name }) => `servers/${name}/dist/bin.js`;
+const binOf = ({ name }) => `servers/${name}/dist/bin.js`;
 
 /** A command that prints the server's entry for a host. */
 export function printCommand(server, host, { published }, more = []) {

@@ -14,7 +14,7 @@ import type { ServerProcess } from "./ready.ts";
 
 /** The official clients: the SDK's first version, and its second in each way to agree on a version. */
 export const CLIENTS = ["SDK v1", "SDK v2 legacy", "SDK v2 auto", "SDK v2 modern"] as const;
-export type ClientName = (typeof CLIENTS)[number];
+type ClientName = (typeof CLIENTS)[number];
 
 /** How a client reaches a server: it starts a process, or it connects to a URL. */
 export type Way = ServerProcess | URL;

@@ -5,7 +5,7 @@ type Message = Anthropic.Messages.MessageParam;
 type ToolResult = Anthropic.Messages.ToolResultBlockParam;
 
 /** How a model did a task. */
-export interface Verdict {
+interface Verdict {
   readonly passed: boolean;
   /** Its final answer. */
   readonly answer: string;

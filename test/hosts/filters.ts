@@ -8,7 +8,7 @@ export interface HostTool {
 }
 
 /** How a host changes a server's tool before the model sees it. */
-export interface HostFilter {
+interface HostFilter {
   readonly host: string;
   /** Where its rules are documented. */
   readonly sources: readonly string[];

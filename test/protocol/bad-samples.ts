@@ -1,7 +1,7 @@
 import { type Fields, MODERN, type Revision } from "./revisions.ts";
 
 /** A message that no server of these revisions may send. */
-export interface BadSample {
+interface BadSample {
   readonly name: string;
   readonly message: unknown;
   /** The method that it would answer. */

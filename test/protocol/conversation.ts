@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type Launch, Recorder, type RecorderOptions } from "./recorder.ts";
 import type { Fields, Revision } from "./revisions.ts";
 
-export interface Conversation {
+interface Conversation {
   readonly recorder: Recorder;
   /** The result of `initialize` or `server/discover`. */
   readonly opening: Fields;

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "./revisions.ts";
 
 /** A message with one value replaced or one member removed. */
-export interface Mutation {
+interface Mutation {
   /** Where, and what was done: `result/tools/0/name: 5`. */
   readonly path: string;
   readonly message: unknown;

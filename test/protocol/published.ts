@@ -9,8 +9,8 @@ const VERSION = "0.2.0-alpha.12";
 const FOLDER = new URL(`../node_modules/${PACKAGE}/`, import.meta.url);
 
 /** The revisions whose schema the package has. */
-export const PUBLISHED = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
-export type Published = (typeof PUBLISHED)[number];
+const PUBLISHED = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
+type Published = (typeof PUBLISHED)[number];
 
 let published: ReadonlyMap<string, Fields> | undefined;
 

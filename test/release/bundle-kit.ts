@@ -9,7 +9,7 @@ export async function readManifest(folder: string) {
   return MANIFEST_SCHEMAS["0.4"].parse(JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")));
 }
 
-export interface HostOptions {
+interface HostOptions {
   /** The user's input in the form. */
   readonly form: McpbUserConfigValues;
   /** The PATH for the manifest's command. */

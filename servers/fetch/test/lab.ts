@@ -51,7 +51,7 @@ export interface Site {
   close(): Promise<void>;
 }
 
-export interface SiteOptions {
+interface SiteOptions {
   readonly address?: string;
   /** Default: one of the system's choice. */
   readonly port?: number;

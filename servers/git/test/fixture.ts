@@ -106,7 +106,7 @@ export function emptyRepository(root: string, ...args: string[]): string {
 const LINES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** The sample's `src/app.ts` with some lines replaced. */
-export function appText(changes: Readonly<Record<string, string>> = {}): string {
+function appText(changes: Readonly<Record<string, string>> = {}): string {
   return LINES.map((line) => `${changes[line] ?? line}\n`).join("");
 }
 

@@ -27,7 +27,7 @@ import { serveGit } from "./http-server.ts";
 import { executable } from "./traps.ts";
 
 /** One call of the matrix. */
-export interface ToolCall {
+interface ToolCall {
   readonly tool: string;
   readonly args: Arguments;
 }

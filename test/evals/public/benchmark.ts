@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 
-export const SERVICES = ["filesystem", "postgres"] as const;
+const SERVICES = ["filesystem", "postgres"] as const;
 export type Service = (typeof SERVICES)[number];
 
 /** A task of a checkout of MCPMark: the folder with its description.md, meta.json and verify.py. */

@@ -8,7 +8,7 @@ import type { Facts } from "./facts.ts";
 import type { Writing } from "./markdown.ts";
 import { withoutTags } from "./without-tags.ts";
 
-export interface ConverterOptions {
+interface ConverterOptions {
   /** Milliseconds of one conversion. */
   readonly budgetMs: number;
   /** Megabytes of the worker's heap. */
@@ -16,7 +16,7 @@ export interface ConverterOptions {
 }
 
 /** A failed conversion, and why: the page is still readable as plain text. */
-export interface GivenUp {
+interface GivenUp {
   readonly text: string;
   readonly extractor: "tags removed";
   readonly reason: string;
@@ -24,7 +24,7 @@ export interface GivenUp {
 }
 
 /** The text of a PDF or an Office document. */
-export interface DocumentText extends Facts {
+interface DocumentText extends Facts {
   readonly text: string;
   /** Pages of a PDF. */
   readonly pages?: number;
@@ -32,9 +32,7 @@ export interface DocumentText extends Facts {
 
 /** Messages to the thread, and its replies. */
 export type Work = { readonly html: ConversionRequest } | DocumentWork;
-export type DocumentWork =
-  | { readonly pdf: Uint8Array }
-  | { readonly office: Uint8Array; readonly writing: Writing };
+type DocumentWork = { readonly pdf: Uint8Array } | { readonly office: Uint8Array; readonly writing: Writing };
 export type Done = Conversion | DocumentText;
 type Reply<Result> = { readonly done: Result } | { readonly failed: string };
 

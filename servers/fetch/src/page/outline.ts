@@ -1,5 +1,5 @@
 /** A heading of a page, and its position. */
-export interface Heading {
+interface Heading {
   /** 1 to 6. */
   readonly level: number;
   readonly title: string;

@@ -7,7 +7,7 @@ import { Turns } from "./turns.ts";
 
 type Playwright = Pick<typeof import("playwright-core"), "chromium">;
 
-export interface RendererOptions {
+interface RendererOptions {
   /** Opens every connection of every page. */
   readonly gate: NetworkGuard;
   /** Milliseconds for one page. */
@@ -18,7 +18,7 @@ export interface RendererOptions {
 }
 
 /** A page as rendered by a browser. */
-export interface Rendered {
+interface Rendered {
   /** The URL that the page ends up at. */
   readonly url: URL;
   readonly html: string;

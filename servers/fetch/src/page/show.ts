@@ -17,7 +17,7 @@ export interface Asked {
 }
 
 /** The limits of an answer. */
-export interface CallBudget {
+interface CallBudget {
   readonly signal: AbortSignal;
   /** Characters. */
   readonly budget: number;

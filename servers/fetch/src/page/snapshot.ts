@@ -37,7 +37,7 @@ export interface Page extends Facts {
 }
 
 /** Of a page that was opened in a browser: why that failed, if it did. */
-export interface Rendering {
+interface Rendering {
   readonly failed?: string;
 }
 

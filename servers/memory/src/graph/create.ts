@@ -7,7 +7,7 @@ import type { Entity, EntityRow, NewObservation, Relation } from "./types.ts";
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";
 
-export type AddedObservations = {
+type AddedObservations = {
   readonly entityName: string;
   readonly addedObservations: string[];
   /** Those that it already had. */

@@ -15,7 +15,7 @@ const ENTITY_BATCH = 200;
 /** Maximum number of entities that `depth` adds. */
 const MAX_NEIGHBORS = 500;
 
-export interface GraphPage {
+interface GraphPage {
   readonly entities: ShownEntity[];
   readonly relations: Relation[];
   readonly total?: Counts;

@@ -15,7 +15,7 @@ export interface RelatedQuery extends Walk {
   readonly budget: number;
 }
 
-export interface Related {
+interface Related {
   readonly entities: { name: string; entityType: string; distance: number }[];
   readonly relations: Relation[];
   /** The names from one end of the shortest path to the other. */

@@ -4,7 +4,7 @@ import { checkedText, entityNamed, quote } from "./checks.ts";
 import type { Store } from "./store.ts";
 import type { EntityRow } from "./types.ts";
 
-export interface EntityUpdate {
+interface EntityUpdate {
   readonly name: string;
   readonly new_name?: string | undefined;
   readonly new_type?: string | undefined;
@@ -12,7 +12,7 @@ export interface EntityUpdate {
   readonly merge_into?: string | undefined;
 }
 
-export type UpdatedEntity = {
+type UpdatedEntity = {
   readonly name: string;
   readonly before: { name: string; entityType: string };
   readonly after: { name: string; entityType: string };

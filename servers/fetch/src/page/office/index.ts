@@ -1,7 +1,7 @@
 import type { Facts } from "../facts.ts";
 import { first, type Parts, partsOf, xmlOf } from "./parts.ts";
 
-export interface OfficeDocument {
+interface OfficeDocument {
   readonly html: string;
   readonly facts: Facts;
 }

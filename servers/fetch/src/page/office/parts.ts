@@ -3,7 +3,7 @@ import { DomUtils, parseDocument } from "htmlparser2";
 
 /** The XML parts of a document, by their name in the archive. */
 export type Parts = Readonly<Record<string, Uint8Array>>;
-export type XmlDocument = ReturnType<typeof parseDocument>;
+type XmlDocument = ReturnType<typeof parseDocument>;
 export type XmlElement = ReturnType<typeof DomUtils.getElementsByTagName>[number];
 type XmlNode = XmlDocument | XmlElement;
 

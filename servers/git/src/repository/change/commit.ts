@@ -13,7 +13,7 @@ import { decideHooks, HOOKS } from "./hooks.ts";
 import { signing } from "./signing.ts";
 import { stage } from "./stage.ts";
 
-export interface CommitQuery {
+interface CommitQuery {
   readonly message: string;
   /** Commit only these (and stage them first). */
   readonly files?: readonly string[] | undefined;

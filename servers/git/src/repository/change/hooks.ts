@@ -7,7 +7,7 @@ import { isOwn, lastValue } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
 
 /** How one command treats a repository's hooks. */
-export interface HookDecision {
+interface HookDecision {
   readonly config: readonly ConfigPair[];
   /** For the response: which hooks ran or were skipped. */
   readonly notes: string[] | undefined;

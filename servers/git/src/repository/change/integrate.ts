@@ -38,7 +38,7 @@ export const integrated = z.object({
 });
 export type Integrated = z.infer<typeof integrated>;
 
-export interface MergeQuery {
+interface MergeQuery {
   readonly revision: string;
   readonly message?: string | undefined;
   readonly fastForward: "allow" | "only" | "never";

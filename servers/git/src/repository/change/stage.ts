@@ -14,7 +14,7 @@ import { keepWorktree } from "./recovery.ts";
 
 const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 /** A list of changed files in a response, truncated to fit. */
-export interface FileList {
+interface FileList {
   files: ChangedPath[];
   /** How many there are in all. */
   count: number;
@@ -138,7 +138,7 @@ export async function unstage(
   return { ...list, undo: `git_restore with source ${source}, staged true, worktree false and these files` };
 }
 
-export interface RestoreQuery {
+interface RestoreQuery {
   readonly files: readonly string[];
   /** A commit, or a tree; left out: the index (or HEAD for the index itself). */
   readonly source?: string | undefined;

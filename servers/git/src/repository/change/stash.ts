@@ -11,7 +11,7 @@ import { conflictedPaths } from "./commit.ts";
 import { refuseOperation } from "./integrate.ts";
 import { fileNames } from "./stage.ts";
 
-export interface StashQuery {
+interface StashQuery {
   readonly message?: string | undefined;
   readonly files?: readonly string[] | undefined;
   readonly includeUntracked: boolean;

@@ -21,7 +21,7 @@ import { type Machine, type Prepared, Repository } from "./repository.ts";
 import { submoduleOverrides } from "./submodules.ts";
 
 /** How the user wants hooks treated. */
-export type HookPolicy = "off" | "run" | "ask";
+type HookPolicy = "off" | "run" | "ask";
 
 /** Who called the tool. */
 export interface Caller {

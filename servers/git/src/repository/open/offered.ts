@@ -24,7 +24,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 export type Offers = (tool: string) => boolean;
 
 /** A hint with terminal commands instead of tools that are not offered. */
-export function withOffered(text: string, offers: Offers): string {
+function withOffered(text: string, offers: Offers): string {
   const worded = text.replaceAll(/\bgit_[a-z_]+\b/g, (name) =>
     offers(name) ? name : (COMMANDS[name] ?? name.replace("_", " ").replaceAll("_", "-")),
   );

@@ -43,7 +43,7 @@ export async function headOf(repository: Repository): Promise<string | undefined
 }
 
 /** `a..b`, `a...b`, or one revision; an empty side is HEAD. */
-export interface Range {
+interface Range {
   readonly from: string;
   readonly to: string;
   /** Whether `from` means the merge base of both (three dots). */

@@ -8,7 +8,7 @@ import { together } from "../run/run-git.ts";
 import { textOf } from "../run/text.ts";
 import type { DiffText } from "./diff.ts";
 
-export interface BlameQuery {
+interface BlameQuery {
   readonly path: string;
   readonly revision: string;
   readonly startLine: number;
@@ -98,7 +98,7 @@ async function refuseOutsideFile(repository: Repository): Promise<void> {
 }
 
 /** Reads `git blame --porcelain`: a commit's facts are only on its first line. */
-export function parseBlame(output: Buffer): { lines: BlamedLine[]; origins: Map<string, Origin> } {
+function parseBlame(output: Buffer): { lines: BlamedLine[]; origins: Map<string, Origin> } {
   const lines: BlamedLine[] = [];
   const origins = new Map<string, Origin>();
   let commit = "";

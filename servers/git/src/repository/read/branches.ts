@@ -6,7 +6,7 @@ import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
 import { groups } from "../run/text.ts";
 
-export type BranchType = "local" | "remote" | "all";
+type BranchType = "local" | "remote" | "all";
 
 export const branchShape = z.object({
   name: z.string(),
@@ -24,7 +24,7 @@ export const branchShape = z.object({
 });
 type Branch = z.infer<typeof branchShape>;
 
-export interface BranchQuery {
+interface BranchQuery {
   readonly type: BranchType;
   readonly contains?: string | undefined;
   readonly notContains?: string | undefined;

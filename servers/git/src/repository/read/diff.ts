@@ -11,7 +11,7 @@ import { type LinePage, LinePager } from "./line-pager.ts";
 
 export type DiffFormat = "patch" | "stat" | "name_status";
 
-export interface DiffQuery {
+interface DiffQuery {
   /** What to compare: object ids, or `--cached`, or nothing for the working tree with the index. */
   readonly between: readonly string[];
   /** Default: 3. */

@@ -6,9 +6,9 @@ import { commitOf } from "../open/revisions.ts";
 import { failureOf } from "../run/failures.ts";
 import { pathText } from "../run/text.ts";
 
-export type FileKind = "tracked" | "untracked" | "ignored";
+type FileKind = "tracked" | "untracked" | "ignored";
 
-export interface FilesQuery {
+interface FilesQuery {
   readonly kind: FileKind;
   readonly revision?: string | undefined;
   readonly paths?: readonly string[] | undefined;

@@ -9,7 +9,7 @@ import { failureOf } from "../run/failures.ts";
 import { pathText, textOf } from "../run/text.ts";
 import { LinePager } from "./line-pager.ts";
 
-export interface GrepQuery {
+interface GrepQuery {
   readonly pattern: string;
   readonly revision?: string | undefined;
   readonly paths?: readonly string[] | undefined;

@@ -19,7 +19,7 @@ export const commitShape = z.object({
 });
 type Commit = z.infer<typeof commitShape>;
 
-export interface LogQuery {
+interface LogQuery {
   limit: number;
   revision?: string | undefined;
   path?: string | undefined;

@@ -6,7 +6,7 @@ import { badRevision } from "../run/failures.ts";
 import { groups, records, textOf } from "../run/text.ts";
 import { LOG_ARGS } from "./log.ts";
 
-export type RefKind = "tags" | "remotes" | "stashes" | "worktrees" | "recovery";
+type RefKind = "tags" | "remotes" | "stashes" | "worktrees" | "recovery";
 
 export const refShape = z.object({
   name: z.string(),

@@ -7,7 +7,7 @@ import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { LinePager } from "./line-pager.ts";
 import { LOG_ARGS, LOG_FORMAT, parseLog } from "./log.ts";
 
-export interface ShowQuery {
+interface ShowQuery {
   readonly revision: string;
   readonly contextLines?: number;
   readonly format?: DiffFormat;

@@ -89,7 +89,7 @@ async function sizesOf(repository: Repository, untracked: readonly string[]): Pr
 }
 
 /** Reads `git status --porcelain=v2 -z --branch --show-stash`. */
-export function parseStatus(output: Buffer): Status {
+function parseStatus(output: Buffer): Status {
   const found: Status = { clean: true, staged: [], unstaged: [], untracked: [], conflicted: [] };
   const lines = records(output);
   for (let index = 0; index < lines.length; index++) {

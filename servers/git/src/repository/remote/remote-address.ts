@@ -5,14 +5,14 @@ import { withoutPassword } from "../read/refs.ts";
 import type { ConfigPair } from "../run/environment.ts";
 
 /** The parts of a remote's URL. */
-export interface RemoteAddress {
+interface RemoteAddress {
   readonly url: string;
   readonly scheme: string;
   readonly host: string;
   readonly port: number | undefined;
 }
 
-export interface RemoteRules {
+interface RemoteRules {
   readonly protocols: readonly string[];
   readonly allowedHosts: readonly string[];
 }

@@ -69,7 +69,7 @@ export async function clone(
   }
 }
 
-export interface FetchQuery {
+interface FetchQuery {
   readonly remote: string;
   readonly branch?: string | undefined;
   readonly prune: boolean;
@@ -119,7 +119,7 @@ export async function pull(
   return merge(git, repository, { revision, fastForward: "only", onConflict: "abort" }, caller);
 }
 
-export interface PushQuery {
+interface PushQuery {
   readonly remote: string;
   readonly branch?: string | undefined;
   readonly setUpstream: boolean;

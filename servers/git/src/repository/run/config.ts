@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 
 /** The scope of a configuration value. */
-export type ConfigScope = "system" | "global" | "local" | "worktree" | "unknown";
+type ConfigScope = "system" | "global" | "local" | "worktree" | "unknown";
 
 /** One value of git's configuration, as `git config --list -z --show-scope --show-origin` reports it. */
 export interface ConfigEntry {

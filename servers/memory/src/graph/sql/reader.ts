@@ -24,7 +24,7 @@ const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undone
 
 /** Kinds and operations are stored as indexes into these lists, so entries are only ever appended. */
 export const KINDS: readonly Kind[] = ["entity", "observation", "relation"];
-export const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "retype", "move"];
+const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "retype", "move"];
 
 /** No limit. */
 const ALL = 2 ** 31 - 1;

@@ -1,5 +1,5 @@
 /** The parts of table definitions that differ between SQLite and PostgreSQL. */
-export interface ColumnTypes {
+interface ColumnTypes {
   /** An id that is never reused. */
   readonly id: string;
   /** 64 bits, as INTEGER has only in SQLite. */
