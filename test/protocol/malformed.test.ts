@@ -3,10 +3,18 @@ import { type Bundle, bundleProbe } from "../bundle.ts";
 import { CAPABILITIES, requestWriter } from "./client.ts";
 import { conversation } from "./conversation.ts";
 import { keyOf } from "./exchange.ts";
-import { malformedLines } from "./malformed.ts";
-import { type Outcome, RESULT } from "./malformed-case.ts";
+import { type Case, type Outcome, RESULT, type Writer } from "./malformed-case.ts";
+import { badEnvelopes, badIds, badMeta, modernMeta, nullMeta } from "./malformed-envelope.ts";
+import {
+  badParameters,
+  legacyParameters,
+  modernParameters,
+  nullParameters,
+  strangeResponses,
+} from "./malformed-params.ts";
+import { badBytes, badJson, notMessages } from "./malformed-text.ts";
 import type { Recorder } from "./recorder.ts";
-import { type Fields, fieldsAt, REVISIONS } from "./revisions.ts";
+import { type Fields, fieldsAt, MODERN, REVISIONS, type Revision } from "./revisions.ts";
 
 let bundle: Bundle | undefined;
 beforeAll(async () => {
@@ -39,6 +47,16 @@ async function sent(recorder: Recorder, line: string | Uint8Array, outcome: Outc
     refused: codes(since.filter(({ id }) => id === undefined || id === null)),
     answered: codes(since.filter(isOwn)),
   };
+}
+
+/** Lines that no well-behaved client writes, with the expected response in this revision. */
+function malformedLines(revision: Revision, write: Writer): Case[] {
+  const era = revision === MODERN ? [modernMeta, modernParameters] : [legacyParameters];
+  const groups = [
+    ...[badJson, badBytes, notMessages, badEnvelopes, badIds, badMeta, nullMeta],
+    ...[badParameters, nullParameters, strangeResponses, ...era],
+  ];
+  return groups.flatMap((group) => group(write, revision));
 }
 
 describe.each(REVISIONS)("%s, malformed input", (revision) => {
