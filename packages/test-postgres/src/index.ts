@@ -1,1 +1,2 @@
+export { installExtension } from "./binaries.ts";
 export { startPostgres, type TestPostgres } from "./start.ts";

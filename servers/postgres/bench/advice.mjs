@@ -14,7 +14,8 @@ const BIN = join(ROOT, "servers", "postgres", "dist", "bin.js");
 const require = createRequire(join(ROOT, "servers", "postgres", "package.json"));
 
 export async function bench({ report }) {
-  const { startPostgres } = await testPostgres();
+  const { installExtension, startPostgres } = await testPostgres();
+  await installExtension("hypopg");
   const { default: pg } = await import(pathToFileURL(require.resolve("pg")).href);
   const postgres = await startPostgres();
   const rows = [];

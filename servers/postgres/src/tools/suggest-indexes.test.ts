@@ -1,4 +1,4 @@
-import { startPostgres } from "@refmcp/test-postgres";
+import { installExtension, startPostgres } from "@refmcp/test-postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { naive } from "../../test/lab.ts";
 import { type Talk, talk } from "../../test/session.ts";
@@ -23,7 +23,7 @@ it("suggests an index for a foreign key, and dropping a redundant one", async ()
   expect(notes).toEqual([expect.stringContaining("pg_stat_statements is not installed")]);
 });
 
-/** Needs a server with hypopg and pg_stat_statements; Debian has both (postgresql-15-hypopg). */
+/** Needs a server with hypopg and pg_stat_statements; Debian packages both. */
 describe("with hypopg", () => {
   let server: Awaited<ReturnType<typeof startPostgres>>;
   let client: Talk | undefined;
@@ -31,6 +31,7 @@ describe("with hypopg", () => {
   const hostile = '"x"" (n); DROP TABLE big; --"';
 
   beforeAll(async () => {
+    if (process.env.TEST_DATABASE_URL === undefined) await installExtension("hypopg");
     server = await startPostgres(
       process.env.TEST_DATABASE_URL === undefined
         ? { settings: { shared_preload_libraries: "pg_stat_statements" } }
