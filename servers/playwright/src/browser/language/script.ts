@@ -83,7 +83,7 @@ function readAll<Read>(
       return [];
     }
     try {
-      return [read(text.trim())];
+      return [read(text.trimStart())];
     } catch (error) {
       if (!(error instanceof LanguageError)) throw error;
       problems.push(caretText(place, text.trimStart(), error));
