@@ -56,9 +56,8 @@ export const options = defineOptions({
     type: "integer",
     min: 1,
     max: 32,
-    default: 4,
     heading: "Browser",
-    description: "How many pages to test at the same time.",
+    description: "How many pages to test at the same time. Default: one per processor core, from 2 to 4.",
   },
   allowEvaluate: {
     type: "flag",

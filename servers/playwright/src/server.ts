@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
@@ -52,7 +53,8 @@ export const server = defineServer({
       baselineDir: given.baselineDir,
       project: given.project,
       ignoreHttpsErrors: given.ignoreHttpsErrors,
-      concurrency: given.concurrency,
+      // Each takes a browser; more than there are cores take memory and are not faster.
+      concurrency: given.concurrency ?? Math.min(4, Math.max(2, availableParallelism())),
       paths: createPathGuard(bound),
       links: given.http === undefined ? "file" : "pw",
       log: (sentence) => log.info(sentence),
