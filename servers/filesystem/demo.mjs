@@ -17,7 +17,7 @@ export async function demo({ folder, root, say, check, connect }) {
   await today.call(
     "search_text",
     { path: ".", pattern: '^ +"name": ' },
-    /package\.json\n2:.*refmcp.*\n\[1 line in 1 file\.\]$/,
+    /^package\.json\n2:.*refmcp.*\n\[1 line in 1 file\. Paths are relative to .*\]$/,
   );
   await today.call("read_text_file", { path: "package.json", head: 8 }, '"name": "refmcp"');
   await today.close();
