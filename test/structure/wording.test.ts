@@ -53,14 +53,6 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
 ];
 /** Files that quote: this list, pages that tests serve, and texts by others. */
 const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;
-/** Folders in which only the marks before this one count, until they have been revised. */
-const SINCE = "next to, with, in addition to";
-const NOT_YET: readonly string[] = [];
-const FIRST = MARKS.slice(
-  0,
-  MARKS.findIndex(([, instead]) => instead === SINCE),
-);
-
 /** Everything, or in a server's own run (vitest.shared.ts) that server. */
 const FOLDER = dirname(process.cwd()) === join(ROOT, "servers") ? process.cwd() : ROOT;
 
@@ -78,8 +70,7 @@ it("sources and pages are in the words that engineers use", async () => {
       readFileSync(join(ROOT, path), "utf8")
         .split("\n")
         .flatMap((line, index) => {
-          const marks = NOT_YET.some((start) => path.startsWith(start)) ? FIRST : MARKS;
-          const mark = marks.find(([pattern]) => pattern.test(line));
+          const mark = MARKS.find(([pattern]) => pattern.test(line));
           return mark === undefined ? [] : [`${path}:${index + 1}: write “${mark[1]}” in: ${line.trim()}`];
         }),
     );
