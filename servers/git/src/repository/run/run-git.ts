@@ -237,16 +237,18 @@ class Run {
   /** After git has exited, kills its background processes once they are silent. */
   #linger(child: ChildProcess): void {
     this.#moving = false;
+    let killed = false;
     const lingering = setInterval(() => {
-      // After the pipes were read again: on a busy machine git's output may still be in them when the timer fires.
-      setImmediate(() => {
-        if (this.#moving) this.#moving = false;
-        else {
-          signalGroup(child, "SIGKILL");
-          child.stdout?.destroy();
-          child.stderr?.destroy();
-        }
-      });
+      if (this.#moving) this.#moving = false;
+      else if (!killed) {
+        // What they have written is still in the pipes, which now end by themselves.
+        killed = true;
+        signalGroup(child, "SIGKILL");
+      } else {
+        // A process outside the group keeps them open. Pipes were read since the last tick, however busy the machine is.
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }
     }, LINGER_MS);
     child.once("close", () => clearInterval(lingering));
   }
