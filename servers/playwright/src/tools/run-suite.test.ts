@@ -67,6 +67,8 @@ describe("pw_run_suite", () => {
 
   it("returns what is done when the time of the call is over, and names what is not", async () => {
     const short = await session({ args: ["--timeout-ms", "9000"] });
+    // Starts a driver and its browser, however long that takes here.
+    await short.call("pw_run_test", { url: web.url });
     const tests = [
       { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] },
       { name: "slow", url: web.url, steps: ["wait for 20s"] },

@@ -97,7 +97,7 @@ export class Driver {
     try {
       return await new Promise<Awaited<ReturnType<Methods[Name]>>>((resolve, reject) => {
         this.#calls.set(id, { resolve, reject, call });
-        if (this.#child.connected) this.#send({ id, method, given, timeoutMs });
+        if (this.#child.connected) this.#send({ id, method, given, endsAt: Date.now() + timeoutMs });
         else this.#fail();
       });
     } finally {

@@ -27,13 +27,13 @@ async function open(options: DriverOptions): Promise<object> {
   return methodsFor(options, { launching, readUpload, log: (log) => send({ log }) });
 }
 
-async function answer({ id, method, given, timeoutMs }: Extract<Order, { method: string }>): Promise<void> {
+async function answer({ id, method, given, endsAt }: Extract<Order, { method: string }>): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
   const progress = (...all: [number, number?, string?]) => send({ id, progress: all });
   try {
     const run = Reflect.get(Object(await methods), method);
-    const value = await run(given, { signal: abort.signal, timeoutMs, progress });
+    const value = await run(given, { signal: abort.signal, timeoutMs: endsAt - Date.now(), progress });
     send({ id, value, rss: process.memoryUsage.rss() });
   } catch (error) {
     send({ id, failed: packed(error), rss: process.memoryUsage.rss() });

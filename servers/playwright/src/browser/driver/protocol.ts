@@ -23,7 +23,8 @@ export type Failed = Pick<ToolError, "message"> &
 /** What the server sends. */
 export type Order =
   | { readonly open: DriverOptions }
-  | { readonly id: number; readonly method: string; readonly given: unknown; readonly timeoutMs: number }
+  /** `endsAt`: as `Date.now()`, which is the same in both processes; the driver may still be starting. */
+  | { readonly id: number; readonly method: string; readonly given: unknown; readonly endsAt: number }
   | { readonly id: number; readonly abort: Failed }
   | { readonly asked: number; readonly upload: Upload }
   | { readonly asked: number; readonly failed: Failed };
