@@ -6,7 +6,7 @@ import { SuiteReport } from "./vitest.report.ts";
 
 // The long matrices are `*.long.test.ts`. They run where they are asked for: `vitest run .long` runs those of a
 // package, `vitest run FILE.long.test.ts` one of them.
-const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
+export const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
 
 const isServer = basename(dirname(process.cwd())) === "servers";
 
@@ -29,8 +29,8 @@ function memoryFolder(): { TMPDIR?: string } {
 export default defineConfig({
   test: {
     // Only what hangs should end by these; a busy machine is slow, and long tests download and compile.
-    testTimeout: isLong ? 1_200_000 : 300_000,
-    hookTimeout: isLong ? 1_200_000 : 300_000,
+    testTimeout: isLong ? 1_200_000 : 600_000,
+    hookTimeout: isLong ? 1_200_000 : 600_000,
     // `expect.poll` waits for an event; its default of one second is a verdict on the machine.
     expect: { poll: { timeout: 60_000 } },
     // A server's own run checks its wording, too.

@@ -52,9 +52,7 @@ async function dependenciesOf(name: string): Promise<string> {
 }
 
 describe.each(SERVERS)("the packed %s server", (name) => {
-  it("installs into an empty folder and answers a call in both eras, started by npx", {
-    timeout: 300_000,
-  }, async () => {
+  it("installs into an empty folder and answers a call in both eras, started by npx", async () => {
     const home = await homeOf(name);
     const world = await serverWorld(name);
     try {
@@ -65,9 +63,7 @@ describe.each(SERVERS)("the packed %s server", (name) => {
     }
   });
 
-  it("ships the entry point, the bundle and its texts, and nothing from the sources", {
-    timeout: 120_000,
-  }, async () => {
+  it("ships the entry point, the bundle and its texts, and nothing from the sources", async () => {
     const { stdout } = await execute("tar", ["-tzf", await pack(`servers/${name}`, folder)]);
     const files = stdout.split("\n").filter((file) => file !== "");
     expect(files).toEqual(
@@ -92,9 +88,7 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
   });
 
   // The image's parts on this machine, because there is no container registry here.
-  it("starts what it installs as a user who may write to /data and /work only, and its health check sees the state", {
-    timeout: 300_000,
-  }, async () => {
+  it("starts what it installs as a user who may write to /data and /work only, and its health check sees the state", async () => {
     const file = DockerfileParser.parse(await text());
     const words = (keyword: string): string[] => {
       const found = file.getInstructions().find((one) => one.getKeyword() === keyword);
@@ -140,7 +134,7 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
 });
 
 describe("the packed core", () => {
-  it("passes publint and attw", { timeout: 120_000 }, async () => {
+  it("passes publint and attw", async () => {
     const tarball = await pack("packages/core", folder);
     const bin = (tool: string) => join(ROOT, "test", "node_modules", ".bin", tool);
     const publint = await execute(bin("publint"), ["run", tarball, "--strict"]);

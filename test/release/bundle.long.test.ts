@@ -34,7 +34,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     );
     expect(await unpackExtension({ mcpbPath: bundle, outputDir: at(), silent: true })).toBe(true);
     offered = await toolsWith();
-  }, 600_000);
+  });
 
   /** A user's input in the form: the required fields, and the named switches. */
   async function form(...on: string[]): Promise<McpbUserConfigValues> {

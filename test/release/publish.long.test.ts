@@ -21,7 +21,7 @@ let release = "";
 beforeAll(async () => {
   release = await mkdtemp(join(tmpdir(), "refmcp-release-"));
   await artifacts(`v${version}`, release);
-}, 300_000);
+});
 afterAll(() => rm(release, { recursive: true, force: true }));
 
 const upload = z.object({ name: z.string(), _attachments: z.record(z.string(), z.unknown()) });

@@ -118,7 +118,7 @@ describe("a workbook", () => {
     }));
     expect(far.text).toMatch(/near|could not be read as text/);
     expect((await fetched(web, { url: `${lab.origin}/near` })).text).toContain("near");
-  }, 60_000);
+  });
 });
 
 const SLIDE =

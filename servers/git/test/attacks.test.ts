@@ -23,7 +23,7 @@ beforeAll(async () => {
     () => undefined,
     () => undefined,
   );
-}, 120_000);
+});
 afterAll(() => ours.dispose());
 
 /** The vector's own program, which logs that it was run, and by whom. */
@@ -139,7 +139,7 @@ async function culprits(tool: string, vectors: readonly Vector[]): Promise<reado
   return vectors;
 }
 
-describe("the trap repository", { timeout: 240_000 }, () => {
+describe("the trap repository", () => {
   it("has a twin without traps in which every tool works", () => {
     const failed = [...twin].filter(
       ([call, { outcome }]) => outcome.startsWith("error") && !/partial|locked/.test(call),

@@ -112,4 +112,4 @@ it("are read as written by git: untracked, added, changed, renamed, found and sh
   for (const { path, from = "" } of moved) expect(path).toBe(`renamed ${NAMES.indexOf(from)}`);
   await call("git_stash");
   expect(git(root, "status", "--porcelain")).toBe("");
-}, 120_000);
+});

@@ -3,9 +3,9 @@ import { lab, naive } from "./lab.ts";
 import { findPgbouncer, startPgbouncer } from "./pgbouncer.ts";
 import { talk } from "./session.ts";
 
-it("works through PgBouncer in transaction mode, many calls over two connections, and leaves nothing there", {
-  timeout: 300_000,
-}, async ({ skip }) => {
+it("works through PgBouncer in transaction mode, many calls over two connections, and leaves nothing there", async ({
+  skip,
+}) => {
   const found = await findPgbouncer();
   if ("missing" in found) return skip(found.missing);
   const { program } = found;

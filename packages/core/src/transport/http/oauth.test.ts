@@ -170,9 +170,7 @@ describe("an OAuth 2.1 resource server", () => {
   it("checks a token on every request: an expired token is refused", async () => {
     const token = await issuer.forge({ ...good(), exp: now() - 20 });
     expect((await call(bearer(token))).status).toBe(200);
-    await expect
-      .poll(async () => (await call(bearer(token))).status, { timeout: 20_000, interval: 250 })
-      .toBe(401);
+    await expect.poll(async () => (await call(bearer(token))).status, { interval: 250 }).toBe(401);
   });
 
   it("refuses a token in the URL", async () => {
