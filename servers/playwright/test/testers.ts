@@ -58,7 +58,7 @@ export async function makeTester(options: Partial<TesterOptions> = {}): Promise<
     tester.run(
       // Only what hangs should end by this.
       { steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000, ...request },
-      { signal, timeoutMs: Number.POSITIVE_INFINITY, progress: () => undefined },
+      { signal, leftMs: Number.POSITIVE_INFINITY, progress: () => undefined },
     );
   return {
     tester,

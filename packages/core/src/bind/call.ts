@@ -70,13 +70,12 @@ const MAX_LIMITS = 10;
 /** What one run of a handler gets. Most calls never use the signal, so it is created on demand. */
 class RunningCall implements Call {
   readonly budget: number;
-  readonly timeoutMs: number;
   readonly #request: ClientRequest;
   readonly #asking: Asking;
   readonly #limitMs: number;
+  /** When it ends at the latest, in milliseconds of `performance.now()`. */
+  readonly #endsAt: number;
   #timer: NodeJS.Timeout | undefined;
-  /** When progress no longer extends the limit, in milliseconds of `performance.now()`. */
-  #lastRefresh = 0;
   /** Why it ended early. */
   #ended: ToolError | undefined;
   #controller: AbortController | undefined;
@@ -91,7 +90,11 @@ class RunningCall implements Call {
     this.#asking = asking;
     this.budget = limits.budget;
     this.#limitMs = limits.timeoutMs;
-    this.timeoutMs = limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
+    this.#endsAt = performance.now() + limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#endsAt - performance.now());
   }
 
   get signal(): AbortSignal {
@@ -110,7 +113,6 @@ class RunningCall implements Call {
     this.#request.handlerBegan();
     return new Promise((resolve, reject) => {
       this.#timer = setTimeout(this.#timedOut, this.#limitMs);
-      this.#lastRefresh = performance.now() + this.timeoutMs - this.#limitMs;
       const settle =
         <Outcome>(end: (outcome: Outcome) => void) =>
         (outcome: Outcome) => {
@@ -150,7 +152,7 @@ class RunningCall implements Call {
 
   progress(done: number, total?: number, note?: string): void {
     if (this.#ended !== undefined) return;
-    if (this.#request.reportProgress(done, total, note) && performance.now() < this.#lastRefresh)
+    if (this.#request.reportProgress(done, total, note) && this.leftMs > this.#limitMs)
       this.#timer?.refresh();
   }
 

@@ -15,11 +15,11 @@ export interface Call {
   /** How many characters the response should stay within (`--max-answer-chars`). */
   readonly budget: number;
   /**
-   * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to return partial
-   * results in time. If the client asked for progress, each report restarts the limit, up to ten times in total; then
-   * this is the sum.
+   * Milliseconds from now after which the call ends with an error (`--timeout-ms`), for work that prefers to return
+   * partial results in time. If the client asked for progress, each report restarts the limit, up to ten times in
+   * total; then this is what is left of the sum.
    */
-  readonly timeoutMs: number;
+  readonly leftMs: number;
   /**
    * Reports progress to a client that asked for it: `done` of `total` in any unit, with a short note. `done` must grow from
    * report to report.

@@ -28,7 +28,7 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
   return {
     signal: controller.signal,
     budget: options.budget ?? 20_000,
-    timeoutMs: 50_000,
+    leftMs: 50_000,
     reported,
     questions,
     progress: (done, total, note) => void reported.push({ done, total, note }),

@@ -43,7 +43,7 @@ describe("pw_browse_close", () => {
       log: () => undefined,
       changed: () => undefined,
     });
-    const call = { signal: new AbortController().signal, timeoutMs: 50_000, progress: () => undefined };
+    const call = { signal: new AbortController().signal, leftMs: 50_000, progress: () => undefined };
     let ended: Promise<unknown> | undefined;
     const dedicated = () => {
       const driver = drivers.dedicated();

@@ -93,6 +93,17 @@ describe("pw_run_suite", () => {
     ]);
   });
 
+  it("a test that waited for its turn ends before its call does", async () => {
+    const one = await session({ args: ["--concurrency", "1", "--timeout-ms", "16000"] });
+    // Starts a driver and its browser, however long that takes here.
+    await one.call("pw_run_test", { url: web.url });
+    const slow = { url: web.url, steps: ["wait for 60s"] };
+    const first = one.call("pw_run_test", { ...slow, timeout_ms: 6_000 });
+    const second = await one.call("pw_run_test", { ...slow, timeout_ms: 60_000 });
+    expect((await first).text).toContain("did not end within 6000 ms");
+    expect(second.text).toContain("did not end within");
+  });
+
   it("stops after the first that fails, where it is told to", async () => {
     const tests = [
       { name: "bad", url: web.url, assertions: ["h1 is 'x' within 50ms"] },

@@ -79,7 +79,7 @@ export class Driver {
     call: Calling,
     mostMs: number,
   ): Promise<Awaited<ReturnType<Methods[Name]>>> {
-    const { signal, timeoutMs } = call;
+    const { signal } = call;
     signal.throwIfAborted();
     this.#last += 1;
     const id = this.#last;
@@ -97,7 +97,7 @@ export class Driver {
     try {
       return await new Promise<Awaited<ReturnType<Methods[Name]>>>((resolve, reject) => {
         this.#calls.set(id, { resolve, reject, call });
-        if (this.#child.connected) this.#send({ id, method, given, endsAt: Date.now() + timeoutMs });
+        if (this.#child.connected) this.#send({ id, method, given, endsAt: Date.now() + call.leftMs });
         else this.#fail();
       });
     } finally {

@@ -1,6 +1,7 @@
 import { launch, spawned } from "../launch/launch.ts";
 import { playwright } from "../launch/library.ts";
 import type { Upload } from "../run/acting.ts";
+import type { Calling } from "../run/tester.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
 // Playwright and what it keeps of pages is in this process, which the server ends where it takes too much memory or time.
@@ -33,7 +34,14 @@ async function answer({ id, method, given, endsAt }: Extract<Order, { method: st
   const progress = (...all: [number, number?, string?]) => send({ id, progress: all });
   try {
     const run = Reflect.get(Object(await methods), method);
-    const value = await run(given, { signal: abort.signal, timeoutMs: endsAt - Date.now(), progress });
+    const call: Calling = {
+      signal: abort.signal,
+      progress,
+      get leftMs() {
+        return endsAt - Date.now();
+      },
+    };
+    const value = await run(given, call);
     send({ id, value, rss: process.memoryUsage.rss() });
   } catch (error) {
     send({ id, failed: packed(error), rss: process.memoryUsage.rss() });

@@ -15,7 +15,7 @@ export interface DriverHost extends Host {
 const QUIET_MS = 60_000;
 const INSPECT_MS = 40_000;
 const ASK_MS = 30_000;
-const ALONE: Calling = { signal: new AbortController().signal, timeoutMs: ASK_MS, progress: () => undefined };
+const ALONE: Calling = { signal: new AbortController().signal, leftMs: ASK_MS, progress: () => undefined };
 
 /**
  * Driver processes, each with one run at a time: a page that takes one of them down costs its own verdict. One is started
@@ -51,7 +51,7 @@ export class Drivers {
     const deviceRuns = Math.max(1, request.devices.length);
     try {
       return await this.#use(deviceRuns, call, (driver) =>
-        driver.call("run", request, call, Math.min(request.timeoutMs, call.timeoutMs) * deviceRuns),
+        driver.call("run", request, call, Math.min(request.timeoutMs, call.leftMs) * deviceRuns),
       );
     } catch (error) {
       throw failureOf(error, request, Math.round(performance.now() - began));

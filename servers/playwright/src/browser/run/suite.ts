@@ -71,9 +71,8 @@ export async function runSuite(
       throw new ToolError(error.kind, `${place}: ${error.message}`, { ...error });
     });
   }
-  // Before the call's own time limit, so that the verdicts that are there are returned. Reading the sentences may have had
-  // to wait for a driver to start.
-  const { signal, abort, end } = startDeadline(workMs(call) - (performance.now() - began), call.signal);
+  // Before the call's own time limit, so that the verdicts that are there are returned.
+  const { signal, abort, end } = startDeadline(workMs(call), call.signal);
   // Every test that waits for its turn listens.
   setMaxListeners(0, signal);
   let done = 0;
@@ -120,7 +119,7 @@ async function entryOf(
   try {
     const report = await tester.run(request, {
       signal,
-      timeoutMs: Number.POSITIVE_INFINITY,
+      leftMs: Number.POSITIVE_INFINITY,
       progress: () => undefined,
     });
     const failures = failuresOf(report);

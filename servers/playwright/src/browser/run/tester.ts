@@ -51,13 +51,13 @@ export interface RunRequest {
 /** What of a call a run listens to and reports to. */
 export interface Calling {
   readonly signal: AbortSignal;
-  /** Milliseconds after which the call ends by itself; `Infinity` where progress keeps it alive. */
-  readonly timeoutMs: number;
+  /** Milliseconds from now after which the call ends by itself. */
+  readonly leftMs: number;
   progress(done: number, total?: number, note?: string): void;
 }
 
-/** The part of a call's time that its work may take: the rest is for ending it and writing the answer. */
-export const workMs = ({ timeoutMs }: Calling): number => timeoutMs - Math.min(6_000, timeoutMs / 4);
+/** What of a call's time its work may still take: the rest is for ending it and writing the answer. */
+export const workMs = ({ leftMs }: Calling): number => leftMs - Math.min(6_000, leftMs / 4);
 const BEAT_MS = 5_000;
 
 interface ParsedTest {
@@ -179,7 +179,7 @@ export class Tester {
                 matrix: devices.length > 1,
                 evidence: request.evidence,
                 look: request.look,
-                timeoutMs: Math.min(request.timeoutMs, workMs(call) - tookMs()),
+                timeoutMs: Math.min(request.timeoutMs, workMs(call)),
                 signal: call.signal,
                 folder,
                 found,
