@@ -6,7 +6,7 @@ import { SuiteReport } from "./vitest.report.ts";
 
 // The long matrices are `*.long.test.ts`. They run where they are asked for: `vitest run .long` runs those of a
 // package, `vitest run FILE.long.test.ts` one of them.
-export const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
+const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
 
 const isServer = basename(dirname(process.cwd())) === "servers";
 
