@@ -172,10 +172,10 @@ describe("pages that do not behave", () => {
 
 /** Crashes the process of every page of a site, as a page that uses up its memory does. */
 async function crashRenderers({ tester }: TestTester, url: string): Promise<void> {
-  const launched = await tester.browserPool.running();
+  const { browser } = await tester.contexts.browser();
   const busy = await vi.waitUntil(
     () => {
-      const pages = launched?.browser.contexts().flatMap((context) => context.pages()) ?? [];
+      const pages = browser.contexts().flatMap((context) => context.pages());
       const found = pages.filter((one) => one.url().startsWith(url));
       return found.length > 0 && found;
     },

@@ -2,14 +2,17 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
+import { Drivers } from "../src/browser/driver/drivers.ts";
+import { type LaunchOptions, launch } from "../src/browser/launch/launch.ts";
 import type { RunReport } from "../src/browser/run/report.ts";
 import { Secrets } from "../src/browser/run/secrets.ts";
-import { type RunRequest, Tester, type TesterOptions } from "../src/browser/run/tester.ts";
+import { type Calling, type RunRequest, Tester, type TesterOptions } from "../src/browser/run/tester.ts";
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";
 import { bringBrowser } from "./browser.mjs";
 import { openGuard } from "./lab.ts";
+import { folderOf } from "./session.ts";
 
 /** A tester with its own folders. */
 export interface TestTester {
@@ -23,18 +26,17 @@ export interface TestTester {
 
 export type { TesterOptions } from "../src/browser/run/tester.ts";
 
+export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
+  ...{ browser: "chromium", executablePath: undefined, cdpEndpoint: undefined, wsEndpoint: undefined },
+  ...{ sandbox: true, env: process.env },
+  ...given,
+});
+
 /** The options of a tester on this machine's browser, its guard open. */
-export async function testerOptions(folder: string): Promise<TesterOptions> {
+async function testerOptions(folder: string): Promise<TesterOptions> {
   const { executablePath } = await bringBrowser();
   return {
-    launch: {
-      browser: "chromium",
-      executablePath,
-      cdpEndpoint: undefined,
-      wsEndpoint: undefined,
-      sandbox: true,
-      env: process.env,
-    },
+    launch: () => launch(launchOptions({ executablePath })),
     policy: { guardFor: async () => openGuard },
     runs: new RunStore(join(folder, "runs")),
     baselines: new BaselineStore(join(folder, "baselines")),
@@ -51,15 +53,50 @@ export async function testerOptions(folder: string): Promise<TesterOptions> {
   };
 }
 
+/** Only what hangs should end by its time. */
+export const requestOf = (request: Partial<RunRequest> & { url: string }): RunRequest => ({
+  ...{ steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000 },
+  ...request,
+});
+
+/** A call that nothing ends. */
+export const CALL: Calling = {
+  signal: new AbortController().signal,
+  leftMs: Number.POSITIVE_INFINITY,
+  progress: () => undefined,
+};
+
+/** Drivers on this machine's browser. */
+export async function makeDrivers(
+  limits: ConstructorParameters<typeof Drivers>[2] = {},
+  log: (sentence: string) => void = () => undefined,
+): Promise<Drivers> {
+  const { executablePath } = await bringBrowser();
+  const folder = await folderOf("drivers");
+  return new Drivers(
+    {
+      launch: launchOptions({ executablePath }),
+      rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
+      runsFolder: folder,
+      baselinesFolder: folder,
+      links: "file",
+      ignoreHttpsErrors: false,
+      concurrency: 1,
+    },
+    {
+      readUpload: () => Promise.reject(new Error("no uploads here")),
+      changed: () => undefined,
+      log,
+    },
+    limits,
+  );
+}
+
 export async function makeTester(options: Partial<TesterOptions> = {}): Promise<TestTester> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-"));
   const tester = new Tester({ ...(await testerOptions(folder)), ...options });
-  const run: TestTester["run"] = (request, signal = new AbortController().signal) =>
-    tester.run(
-      // Only what hangs should end by this.
-      { steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000, ...request },
-      { signal, leftMs: Number.POSITIVE_INFINITY, progress: () => undefined },
-    );
+  const run: TestTester["run"] = (request, signal = CALL.signal) =>
+    tester.run(requestOf(request), { ...CALL, signal });
   return {
     tester,
     folder,

@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { bringBrowser } from "../../test/browser.mjs";
 import { page, SHOP } from "../../test/lab.ts";
 import { folderOf, type Session, session, site } from "../../test/session.ts";
+import { CALL, makeDrivers } from "../../test/testers.ts";
 import { Sessions } from "../browser/browse/sessions.ts";
-import { Drivers } from "../browser/driver/drivers.ts";
-import type { DriverOptions } from "../browser/driver/protocol.ts";
 import { RunStore } from "../browser/store/runs.ts";
 
 let url: string;
@@ -38,12 +36,7 @@ describe("pw_browse_close", () => {
   });
 
   it("closes a session that no call used for the idle time, and say so", async () => {
-    const drivers = new Drivers(await driverOptions(), {
-      readUpload: () => Promise.reject(new Error("no uploads here")),
-      log: () => undefined,
-      changed: () => undefined,
-    });
-    const call = { signal: new AbortController().signal, leftMs: 50_000, progress: () => undefined };
+    const drivers = await makeDrivers();
     let ended: Promise<unknown> | undefined;
     const dedicated = () => {
       const driver = drivers.dedicated();
@@ -53,31 +46,11 @@ describe("pw_browse_close", () => {
     try {
       const runs = new RunStore(await folderOf("idle"));
       const sessions = new Sessions({ drivers: { dedicated }, runs, changed: () => undefined, idleMs: 60 });
-      await sessions.open("idle", { url, steps: [] }, call);
+      await sessions.open("idle", { url, steps: [] }, CALL);
       await ended;
-      expect(() => sessions.act("idle", { steps: [] }, call)).toThrow("no call used it for 0.001 minutes");
+      expect(() => sessions.act("idle", { steps: [] }, CALL)).toThrow("no call used it for 0.001 minutes");
     } finally {
       await drivers.close();
     }
   });
 });
-
-async function driverOptions(): Promise<DriverOptions> {
-  const { executablePath } = await bringBrowser();
-  const folder = await folderOf("driver");
-  return {
-    launch: {
-      browser: "chromium",
-      executablePath,
-      cdpEndpoint: undefined,
-      wsEndpoint: undefined,
-      sandbox: true,
-    },
-    rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
-    runsFolder: folder,
-    baselinesFolder: folder,
-    links: "file",
-    ignoreHttpsErrors: false,
-    concurrency: 1,
-  };
-}

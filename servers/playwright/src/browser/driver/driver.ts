@@ -62,6 +62,11 @@ export class Driver {
     this.#send({ open: options });
   }
 
+  /** Calls that it has had. */
+  get callCount(): number {
+    return this.#last;
+  }
+
   /** Whether it can take a run. */
   get isFit(): boolean {
     return this.#child.connected && this.#why === undefined && !this.#isWorn;
@@ -126,7 +131,7 @@ export class Driver {
   async kill(why: ToolError): Promise<void> {
     this.#why ??= why;
     const { pid } = this.#child;
-    // The browser ends by itself when its driver is gone, unless it hangs.
+    // The browser ends by itself when its driver has ended, unless it hangs.
     const family = pid === undefined ? [] : await familyOf(pid);
     this.#child.kill("SIGKILL");
     for (const one of family) killed(one.pid);
@@ -150,12 +155,13 @@ export class Driver {
 
   #hear(reply: Reply): void {
     if ("log" in reply) this.#host.log(reply.log);
+    else if ("unfit" in reply) this.#isWorn = true;
     else if ("ask" in reply) void this.#upload(reply.ask, reply.path);
     else if ("progress" in reply) this.#calls.get(reply.id)?.call.progress(...reply.progress);
     else {
       const pending = this.#calls.get(reply.id);
       this.#calls.delete(reply.id);
-      this.#isWorn = reply.rss > WORN_BYTES;
+      this.#isWorn ||= reply.rss > WORN_BYTES;
       if ("failed" in reply) pending?.reject(unpacked(reply.failed));
       else pending?.resolve(reply.value);
     }

@@ -25,7 +25,9 @@ async function open(options: DriverOptions): Promise<object> {
   const launching = launch({ ...options.launch, env: process.env });
   await spawned(launching);
   const { methodsFor } = await import("./methods.ts");
-  return methodsFor(options, { launching, readUpload, log: (log) => send({ log }) });
+  const { launch: _, ...rest } = options;
+  const unfit = () => send({ unfit: true });
+  return methodsFor(rest, { launch: () => launching, unfit, readUpload, log: (log) => send({ log }) });
 }
 
 async function answer({ id, method, given, endsAt }: Extract<Order, { method: string }>): Promise<void> {

@@ -11,19 +11,26 @@ export interface DriverHost extends Host {
   readonly changed: () => void;
 }
 
-/** Where nothing was asked for in this time, one driver stays. */
-const QUIET_MS = 60_000;
+const LIMITS = {
+  /** Where nothing was asked for in this time, one driver stays. */
+  quietMs: 60_000,
+  /** Where nothing was asked for in this time, none stays. */
+  idleMs: 300_000,
+  /** After so many calls a driver is replaced, so that what pages leave in its browser does not pile up. */
+  calls: 200,
+};
 const INSPECT_MS = 40_000;
 const ASK_MS = 30_000;
 const ALONE: Calling = { signal: new AbortController().signal, leftMs: ASK_MS, progress: () => undefined };
 
 /**
- * Driver processes, each with one run at a time: a page that takes one of them down costs its own verdict. One is started
- * ahead and stays.
+ * Driver processes, each with one browser and one run at a time: a page that takes one of them down costs its own verdict.
+ * One is started ahead. Those that are not needed for some time are ended.
  */
 export class Drivers {
   readonly #start: () => Driver;
   readonly #host: DriverHost;
+  readonly #limits: typeof LIMITS;
   readonly #concurrency: number;
   readonly #semaphore: Semaphore;
   readonly #all = new Set<Driver>();
@@ -33,16 +40,17 @@ export class Drivers {
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(options: DriverOptions, host: DriverHost) {
+  constructor(options: DriverOptions, host: DriverHost, limits: Partial<typeof LIMITS> = {}) {
     this.#host = host;
+    this.#limits = { ...LIMITS, ...limits };
     this.#start = () => new Driver(options, host);
     this.#concurrency = options.concurrency;
     this.#semaphore = semaphoreOf(options.concurrency);
   }
 
-  /** Starts one in the background. */
+  /** Starts one in the background, if there is none. */
   prewarm(): void {
-    if (this.#all.size === 0) this.#idle.push(this.#fresh());
+    this.#any();
   }
 
   /** Runs a test; one on several devices takes as many turns. */
@@ -85,14 +93,16 @@ export class Drivers {
 
   /** A driver to ask, which may have a run. */
   #any(): Driver {
-    this.prewarm();
-    const [driver = this.#fresh()] = this.#all;
+    const [found] = this.#fit;
+    const driver = found ?? this.#fresh();
+    if (found === undefined) this.#idle.push(driver);
+    this.#endIdleLater();
     return driver;
   }
 
   /** What is known of the browsers. */
   async browsers() {
-    return Promise.all([...this.#all].map((driver) => driver.call("browser", undefined, ALONE, ASK_MS)));
+    return Promise.all(this.#fit.map((driver) => driver.call("browser", undefined, ALONE, ASK_MS)));
   }
 
   async close(): Promise<void> {
@@ -101,11 +111,17 @@ export class Drivers {
     await Promise.all([...this.#all, ...this.#dedicated].map((driver) => driver.close()));
   }
 
+  get #fit(): Driver[] {
+    return [...this.#all].filter(({ isFit }) => isFit);
+  }
+
   /** An idle one, or a new one. */
   #next(): Driver {
-    let driver = this.#idle.pop();
-    while (driver?.isFit === false) driver = this.#idle.pop();
-    return driver ?? this.#fresh();
+    for (let driver = this.#idle.pop(); driver !== undefined; driver = this.#idle.pop()) {
+      if (driver.isFit) return driver;
+      void driver.close();
+    }
+    return this.#fresh();
   }
 
   #fresh(): Driver {
@@ -131,12 +147,22 @@ export class Drivers {
         this.#host.changed();
         return done;
       } finally {
-        if (driver.isFit) this.#idle.push(driver);
+        if (driver.isFit && driver.callCount < this.#limits.calls) this.#idle.push(driver);
         else void driver.close();
-        this.#quiet = setTimeout(() => {
-          for (const extra of this.#idle.splice(0, this.#idle.length - 1)) void extra.close();
-        }, QUIET_MS).unref();
+        this.#endIdleLater();
       }
     });
+  }
+
+  #endIdleLater(): void {
+    clearTimeout(this.#quiet);
+    const { quietMs, idleMs } = this.#limits;
+    const endBut = (count: number) => {
+      for (const driver of this.#idle.splice(0, Math.max(0, this.#idle.length - count))) void driver.close();
+    };
+    this.#quiet = setTimeout(() => {
+      endBut(1);
+      this.#quiet = setTimeout(endBut, idleMs - quietMs, 0).unref();
+    }, quietMs).unref();
   }
 }

@@ -12,13 +12,12 @@ import type { DriverOptions } from "./protocol.ts";
 
 /** What a driver does for the server. */
 export function methodsFor(
-  { launch, rules, runsFolder, baselinesFolder, links, ...rest }: DriverOptions,
-  host: Pick<TesterOptions, "launching" | "readUpload" | "log">,
+  { rules, runsFolder, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
+  host: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log">,
 ) {
   const tester = new Tester({
     ...rest,
     ...host,
-    launch: { ...launch, env: process.env },
     policy: new NetworkPolicy(rules),
     runs: new RunStore(runsFolder, RETENTION, links),
     baselines: new BaselineStore(baselinesFolder),

@@ -35,6 +35,8 @@ export type Reply<Value = never> =
   | { readonly id: number; readonly failed: Failed; readonly rss: number }
   | { readonly id: number; readonly progress: [done: number, total?: number, note?: string] }
   | { readonly ask: number; readonly path: string }
+  /** The browser has ended, hangs or did not start. */
+  | { readonly unfit: true }
   | { readonly log: string };
 
 export function packed(error: unknown): Failed {

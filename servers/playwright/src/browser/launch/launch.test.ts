@@ -5,15 +5,17 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { candidatesOf } from "@refmcp/core/browser";
 import { chromium } from "playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bringBrowser } from "../../../test/browser.mjs";
 import { openGuard, page, type Site } from "../../../test/lab.ts";
+import { descendantsOf } from "../../../test/processes.ts";
 import { folderOf, site } from "../../../test/session.ts";
-import { makeTester, testerOptions } from "../../../test/testers.ts";
-import { ContextPool } from "../run/context.ts";
+import { CALL, launchOptions, makeDrivers, makeTester, requestOf } from "../../../test/testers.ts";
+import type { Drivers } from "../driver/drivers.ts";
+import { killed } from "../driver/memory.ts";
+import { Contexts } from "../run/context.ts";
 import { devicesOf } from "../run/devices.ts";
-import { BrowserPool } from "./browser-pool.ts";
-import { type LaunchOptions, launch } from "./launch.ts";
+import { launch } from "./launch.ts";
 import { playwright } from "./library.ts";
 
 let browser: Awaited<ReturnType<typeof bringBrowser>>;
@@ -21,16 +23,6 @@ let web: Site;
 beforeAll(async () => {
   browser = await bringBrowser();
   web = await site({ "*": page("<h1>Good</h1>") });
-});
-
-const options = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
-  browser: "chromium",
-  executablePath: undefined,
-  cdpEndpoint: undefined,
-  wsEndpoint: undefined,
-  sandbox: true,
-  env: process.env,
-  ...given,
 });
 
 describe("a browser is found", () => {
@@ -55,7 +47,7 @@ describe("a browser is found", () => {
       "chromium-1300/chrome-linux/chrome",
     ]);
     expect(found.slice(3).map(({ place }) => place)).toContain("/usr/bin/chromium");
-    const launched = await launch(options({ env }));
+    const launched = await launch(launchOptions({ env }));
     expect(launched.from).toBe(found[0]?.place);
     expect(launched.sandboxed).toBe(process.getuid?.() !== 0);
     await launched.browser.close();
@@ -70,7 +62,7 @@ describe("a browser is found", () => {
       place: executablePath,
       demanded: false,
     });
-    const launched = await launch(options(), async () => [
+    const launched = await launch(launchOptions(), async () => [
       at(join(folder, "none")),
       at(broken),
       at(browser.executablePath),
@@ -83,7 +75,7 @@ describe("a browser is found", () => {
 describe("where there is none", () => {
   it("one error names every place that was tried, and one command", async () => {
     const places = ["/nowhere/chrome", "/nowhere/chromium"];
-    const failed = launch(options(), async () =>
+    const failed = launch(launchOptions(), async () =>
       places.map((executablePath) => ({
         program: { executablePath },
         place: executablePath,
@@ -100,20 +92,22 @@ describe("where there is none", () => {
 
   it.each(["firefox", "webkit"] as const)("%s is Playwright's, and one command installs it", async (name) => {
     const build = playwright()[name].executablePath();
-    await expect(launch(options({ browser: name }))).rejects.toMatchObject({
+    await expect(launch(launchOptions({ browser: name }))).rejects.toMatchObject({
       kind: "unavailable",
       code: "no_browser",
       message: expect.stringContaining(`${build}: not there`),
       hint: expect.stringContaining(`npx playwright install --with-deps ${name}`),
     });
-    await expect(launch(options({ browser: name, executablePath: "/nowhere/it" }))).rejects.toMatchObject({
+    await expect(
+      launch(launchOptions({ browser: name, executablePath: "/nowhere/it" })),
+    ).rejects.toMatchObject({
       message: "No browser starts from --executable-path /nowhere/it: not there.",
     });
-    await expect(launch(options({ browser: name, cdpEndpoint: "http://127.0.0.1:1" }))).rejects.toMatchObject(
-      {
-        message: `--cdp-endpoint is for Chromium, and --browser is ${name}.`,
-      },
-    );
+    await expect(
+      launch(launchOptions({ browser: name, cdpEndpoint: "http://127.0.0.1:1" })),
+    ).rejects.toMatchObject({
+      message: `--cdp-endpoint is for Chromium, and --browser is ${name}.`,
+    });
   });
 
   it.each([
@@ -123,7 +117,7 @@ describe("where there is none", () => {
       { env: { PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH: "/nowhere/chrome" } },
     ],
   ])("one that the user named by %s is an error, and no other is taken", async (said, given) => {
-    await expect(launch(options(given))).rejects.toMatchObject({
+    await expect(launch(launchOptions(given))).rejects.toMatchObject({
       code: "no_browser",
       message: `No browser starts from ${said} /nowhere/chrome: not there.`,
     });
@@ -131,9 +125,9 @@ describe("where there is none", () => {
 
   it.each(["cdpEndpoint", "wsEndpoint"] as const)("the token in %s is not repeated", async (which) => {
     const scheme = which === "cdpEndpoint" ? "http" : "ws";
-    const error: unknown = await launch(options({ [which]: `${scheme}://127.0.0.1:1/?token=t0ken` })).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error: unknown = await launch(
+      launchOptions({ [which]: `${scheme}://127.0.0.1:1/?token=t0ken` }),
+    ).catch((thrown: unknown) => thrown);
     const { message, hint, code } = Object(error);
     expect(code).toBe("no_browser");
     expect(`${message} ${hint}`).not.toContain("t0ken");
@@ -169,7 +163,7 @@ describe("a browser that runs elsewhere", () => {
       if (endpoint !== undefined) break;
     }
     const cdpEndpoint = `http://${endpoint}`;
-    const tester = await makeTester({ launch: options({ cdpEndpoint }) });
+    const tester = await makeTester({ launch: () => launch(launchOptions({ cdpEndpoint })) });
     expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
     await tester.close();
     expect((await fetch(`${cdpEndpoint}/json/version`)).status).toBe(200);
@@ -182,7 +176,7 @@ describe("a browser that runs elsewhere", () => {
     });
     try {
       const wsEndpoint = server.wsEndpoint();
-      const tester = await makeTester({ launch: options({ wsEndpoint }) });
+      const tester = await makeTester({ launch: () => launch(launchOptions({ wsEndpoint })) });
       expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
       await tester.close();
       const again = await chromium.connect(wsEndpoint);
@@ -195,66 +189,78 @@ describe("a browser that runs elsewhere", () => {
 
 describe("one browser", () => {
   const url = () => ({ url: web.url, assertions: ["h1 is 'Good'"] });
+  const open: Drivers[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((drivers) => drivers.close()));
+  });
+  /** Drivers, and how many browsers they started. */
+  const counted = async (limits: Parameters<typeof makeDrivers>[0]) => {
+    const started: string[] = [];
+    const drivers = await makeDrivers(limits, (line) => {
+      if (/ready in \d+ ms/.test(line)) started.push(line);
+    });
+    open.push(drivers);
+    const run = () => drivers.run(requestOf(url()), CALL);
+    return { drivers, started, run };
+  };
 
   it("is started ahead, and serves all runs", async () => {
-    let starts = 0;
-    const tester = await makeTester({
-      log: (line) => {
-        if (/ready in \d+ ms/.test(line)) starts += 1;
-      },
-    });
-    tester.tester.prewarm();
-    await Promise.all([tester.run(url()), tester.run(url()), tester.run(url())]);
-    await tester.run(url());
-    expect(starts).toBe(1);
-    await tester.close();
+    const { drivers, started, run } = await counted({});
+    drivers.prewarm();
+    await Promise.all([run(), run(), run()]);
+    await run();
+    expect(started).toHaveLength(1);
   });
 
   it("is replaced after a number of runs, without a run that fails", async () => {
-    const tester = await makeTester({ recycleAfter: 2 });
-    const browsers = new Set<unknown>();
-    for (let n = 0; n < 5; n++) {
-      expect((await tester.run(url())).passed).toBe(true);
-      browsers.add((await tester.tester.browserPool.running())?.browser);
-    }
-    browsers.delete(undefined);
-    expect(browsers.size).toBeGreaterThanOrEqual(2);
-    await tester.close();
+    const { started, run } = await counted({ calls: 2 });
+    for (let n = 0; n < 5; n++) expect((await run()).passed).toBe(true);
+    expect(started).toHaveLength(3);
   });
 
-  it("one of whose runs ends slowly serves the others to their end, and no further one", async () => {
-    const browserPool = new BrowserPool({ launch: () => launch(options()), log: () => undefined });
-    const maker = new ContextPool(browserPool, { ignoreHttpsErrors: false, closeMs: 0 });
+  it("that has ended between two runs is replaced", async () => {
+    const { drivers, started, run } = await counted({});
+    await run();
+    const ended = descendantsOf(process.pid).filter(({ command }) => /--remote-debugging-pipe/.test(command));
+    for (const { pid } of ended) killed(pid);
+    await expect.poll(() => drivers.browsers()).toEqual([]);
+    expect((await run()).passed).toBe(true);
+    expect(started).toHaveLength(2);
+  });
+
+  it("one of whose contexts ends slowly serves the others to their end, and no further run", async () => {
+    let isFit = true;
+    const contexts = new Contexts({
+      launch: () => launch(launchOptions()),
+      unfit: () => {
+        isFit = false;
+      },
+      ignoreHttpsErrors: false,
+      closeMs: 0,
+    });
     const [device] = await devicesOf([]);
     if (device === undefined) throw new Error("no device");
-    const open = () => maker.open({ device, guard: openGuard, recording: undefined });
-    const [slow, other] = [await open(), await open()];
+    const make = () => contexts.open({ device, guard: openGuard, recording: undefined });
+    const [slow, other] = [await make(), await make()];
     await slow.close();
+    expect(isFit).toBe(false);
     await other.page.goto(web.url);
     expect(await other.page.title()).toBe("Docs");
-    const next = await open();
-    expect(next.context.browser()).not.toBe(other.context.browser());
-    const ended = new Promise((resolve) => other.context.browser()?.once("disconnected", resolve));
-    await other.close();
-    await ended;
-    await next.close();
-    await browserPool.close();
+    await contexts.close();
   });
 
-  it("is closed when nobody needs it, and started again when somebody does", async () => {
-    const tester = await makeTester({ idleMs: 100 });
-    await tester.run(url());
-    const first = (await tester.tester.browserPool.running())?.browser;
-    await expect.poll(() => first?.isConnected() ?? false).toBe(false);
-    expect((await tester.run(url())).passed).toBe(true);
-    await tester.close();
+  it("is ended when nobody needs it, and started again when somebody does", async () => {
+    const { drivers, started, run } = await counted({ quietMs: 50, idleMs: 100 });
+    await run();
+    await expect.poll(() => drivers.browsers()).toEqual([]);
+    expect((await run()).passed).toBe(true);
+    expect(started).toHaveLength(2);
   });
 
   it("that is closed with its server starts no more", async () => {
-    const folder = await folderOf("closed");
-    const tester = await makeTester(await testerOptions(folder));
-    tester.tester.prewarm();
-    await tester.close();
-    expect((await tester.failure(url())).kind).toBe("unavailable");
+    const { drivers, run } = await counted({});
+    drivers.prewarm();
+    await drivers.close();
+    await expect(run()).rejects.toMatchObject({ kind: "unavailable" });
   });
 });

@@ -26,8 +26,6 @@ export interface Launched {
   readonly sandboxed: boolean;
   /** On this machine, so that it can use our proxy. */
   readonly local: boolean;
-  /** The id of the browser's process, where it is ours. */
-  readonly pid: Promise<number | undefined>;
 }
 
 /** Firefox by the proxy only: also to loopback addresses, and without WebRTC. */
@@ -86,13 +84,7 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
   for (const candidate of found) {
     const outcome = await start(type, candidate, sandboxed, env);
     if (typeof outcome !== "string")
-      return {
-        browser: outcome,
-        from: candidate.place,
-        sandboxed,
-        local: true,
-        pid: pidOf(outcome),
-      };
+      return { browser: outcome, from: candidate.place, sandboxed, local: true };
     if (candidate.demanded) {
       throw new ToolError("unavailable", `No browser starts from ${candidate.place}: ${outcome}.`, {
         hint: "Correct the path, or omit it to use a browser found on this machine.",
@@ -163,7 +155,7 @@ async function connect(
   try {
     const browser = await open(endpoint);
     const local = /^\[?(?:localhost|127\.|::1)/.test(new URL(endpoint).hostname);
-    return { browser, from: option, sandboxed: true, local, pid: Promise.resolve(undefined) };
+    return { browser, from: option, sandboxed: true, local };
   } catch (error) {
     // The endpoint may hold a token: it is not repeated.
     throw new ToolError("unavailable", `No browser answers at the address of ${option}.`, {
@@ -184,16 +176,4 @@ function reasonOf(error: unknown): string {
   if (library !== undefined) return `the library ${library} is missing`;
   const [first = "it does not start"] = text.split("\n");
   return first.replace(/^browserType\.launch: /, "").slice(0, 200);
-}
-
-/** The browser's process id, so that one that hangs can be killed (CDP, SystemInfo.getProcessInfo). */
-async function pidOf(browser: Browser): Promise<number | undefined> {
-  try {
-    const session = await browser.newBrowserCDPSession();
-    const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-    await session.detach();
-    return processInfo.find(({ type }) => type === "browser")?.id;
-  } catch {
-    return undefined;
-  }
 }

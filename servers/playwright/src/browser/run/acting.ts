@@ -6,7 +6,7 @@ import type { Found } from "../language/explicit.ts";
 import { contextOptionsOf } from "../language/plan.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import type { StateStore } from "../store/states.ts";
-import type { ContextPool, TestContext } from "./context.ts";
+import type { Contexts, TestContext } from "./context.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Device } from "./devices.ts";
 import type { Evidence } from "./evidence.ts";
@@ -19,7 +19,7 @@ import { perform, reasonOf, StepFailed } from "./steps.ts";
 
 /** What the server has for every run. */
 export interface RunServices {
-  readonly contexts: ContextPool;
+  readonly contexts: Contexts;
   /** What this run may reach. */
   readonly guard: NetworkGuard;
   readonly baselines: BaselineStore;

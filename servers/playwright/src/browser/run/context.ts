@@ -1,6 +1,5 @@
 import { ForwardProxy, type NetworkGuard } from "@refmcp/core/forward-proxy";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright";
-import type { BrowserPool, Lease } from "../launch/browser-pool.ts";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
 import type { Launched } from "../launch/launch.ts";
 import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
 
@@ -19,24 +18,16 @@ export interface TestContextOptions {
   readonly recording: Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined;
 }
 
-export interface ContextPoolOptions {
+export interface ContextsOptions {
+  readonly launch: () => Promise<Launched>;
   readonly ignoreHttpsErrors: boolean;
-  /** How long a context may take to end before its browser is replaced. */
+  /** Called when further runs should use another browser: this one did not start, has ended, or hangs. */
+  readonly unfit?: () => void;
+  /** How long a context may take to end before its browser counts as hanging. */
   readonly closeMs?: number;
 }
 
-interface Ready {
-  readonly browser: Browser;
-  readonly context: BrowserContext;
-  readonly page: Page;
-  readonly proxy: ForwardProxy;
-}
-
-interface Spare {
-  readonly browser: Browser;
-  /** Never settles where the browser was killed while the page was made. */
-  readonly ready: Promise<Ready>;
-}
+type Ready = Omit<TestContext, "close">;
 
 const CLOSED: NetworkGuard = {
   connect: () => Promise.reject(new Error("no run uses this context yet")),
@@ -69,77 +60,70 @@ async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<
   });
 }
 
-/** Contexts of the default device that stand ready: a driver has one run at a time. */
-const SPARES = 1;
+/** Makes contexts in the one browser of this process, and keeps one ready for the next run of the default device. */
+export class Contexts {
+  readonly #options: Required<ContextsOptions>;
+  #launched: Promise<Launched> | undefined;
+  #spare: Promise<Ready> | undefined;
 
-/** Makes contexts, and keeps some ready for the next runs of the default device. */
-export class ContextPool {
-  readonly #browserPool: BrowserPool;
-  readonly #options: Required<ContextPoolOptions>;
-  readonly #spares: Spare[] = [];
-
-  constructor(browserPool: BrowserPool, options: ContextPoolOptions) {
-    this.#browserPool = browserPool;
-    this.#options = { closeMs: 2_000, ...options };
-    browserPool.beforeClose(async (browser) => {
-      for (const spare of this.#spares.splice(0)) {
-        if (spare.browser !== browser) this.#spares.push(spare);
-        else await spare.ready.then(({ proxy }) => proxy.close()).catch(() => undefined);
-      }
-    });
+  constructor(options: ContextsOptions) {
+    this.#options = { closeMs: 2_000, unfit: () => undefined, ...options };
   }
 
-  /** Starts the browser and a context, so that the first run finds them; failures show when a run needs them. */
-  async prewarm(): Promise<void> {
-    const lease = await this.#browserPool.lease();
-    try {
-      this.#refill(lease.launched);
-      await this.#spares[0]?.ready;
-    } finally {
-      await lease.release();
-    }
+  /** The browser, started at the first call. */
+  browser(): Promise<Launched> {
+    this.#launched ??= this.#launch();
+    return this.#launched;
   }
 
-  /** @throws ToolError `unavailable` where no browser starts. */
-  async open({ device, guard, recording }: TestContextOptions): Promise<TestContext> {
-    const lease = await this.#browserPool.lease();
+  async #launch(): Promise<Launched> {
+    const { launch, unfit } = this.#options;
     try {
-      const { browser } = lease.launched;
-      const usesSpare = device.isDefault && recording === undefined;
-      const spare = usesSpare ? await this.#takeSpare(browser) : undefined;
-      const ready = spare ?? (await this.#make(lease.launched, { ...device.options, ...recording }));
-      ready.proxy.guard = guard;
-      return {
-        ...ready,
-        close: () => this.#close(ready, lease),
-      };
+      const launched = await launch();
+      launched.browser.on("disconnected", unfit);
+      return launched;
     } catch (error) {
-      await lease.release(!lease.launched.browser.isConnected());
+      unfit();
       throw error;
     }
   }
 
-  async #takeSpare(browser: Browser): Promise<Ready | undefined> {
-    for (let spare = this.#spares.shift(); spare !== undefined; spare = this.#spares.shift()) {
-      const { ready } = spare;
-      const found = spare.browser === browser ? await ready.catch(() => undefined) : undefined;
-      if (found?.page.isClosed() === false) return found;
-      ready.then(({ proxy }) => proxy.close()).catch(() => undefined);
-    }
+  /** Starts the browser and a context, so that the first run finds them; failures show when a run needs them. */
+  async prewarm(): Promise<void> {
+    this.#refill(await this.browser());
+    await this.#spare;
+  }
+
+  /** @throws ToolError `unavailable` where no browser starts. */
+  async open({ device, guard, recording }: TestContextOptions): Promise<TestContext> {
+    const launched = await this.browser();
+    const usesSpare = device.isDefault && recording === undefined;
+    const spare = usesSpare ? await this.#takeSpare() : undefined;
+    const ready = spare ?? (await this.#make(launched, { ...device.options, ...recording }));
+    ready.proxy.guard = guard;
+    return { ...ready, close: () => this.#close(ready, launched) };
+  }
+
+  /** Ends the browser. */
+  async close(): Promise<void> {
+    const launched = await this.#launched?.catch(() => undefined);
+    await launched?.browser.close();
+    await this.#spare?.then(({ proxy }) => proxy.close()).catch(() => undefined);
+  }
+
+  async #takeSpare(): Promise<Ready | undefined> {
+    const taken = this.#spare;
+    this.#spare = undefined;
+    const found = await taken?.catch(() => undefined);
+    if (found?.page.isClosed() !== true) return found;
+    await found.proxy.close();
     return undefined;
   }
 
-  /** Makes spares until there are enough. */
   #refill(launched: Launched): void {
-    while (this.#spares.length < SPARES) {
-      const ready = this.#make(launched, { viewport: DEFAULT_VIEWPORT });
-      const spare = { browser: launched.browser, ready };
-      ready.catch(() => {
-        const at = this.#spares.indexOf(spare);
-        if (at >= 0) this.#spares.splice(at, 1);
-      });
-      this.#spares.push(spare);
-    }
+    this.#spare ??= this.#make(launched, { viewport: DEFAULT_VIEWPORT });
+    // A run that needs it makes its own.
+    this.#spare.catch(() => undefined);
   }
 
   async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
@@ -154,22 +138,22 @@ export class ContextPool {
         ...(isProxied ? {} : { serviceWorkers: "block" }),
       });
       if (!isProxied) await guardFrom(context, proxy);
-      return { browser, context, page: await context.newPage(), proxy };
+      return { context, page: await context.newPage(), proxy };
     } catch (error) {
       await proxy.close();
       throw error;
     }
   }
 
-  async #close(ready: Ready, lease: Lease): Promise<void> {
-    const ended = ready.context.close().then(
+  async #close({ context, proxy }: Ready, launched: Launched): Promise<void> {
+    const ended = context.close().then(
       () => true,
-      () => !ready.browser.isConnected(),
+      () => !launched.browser.isConnected(),
     );
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, this.#options.closeMs, false).unref());
-    const fine = await Promise.race([ended, late]);
-    await ready.proxy.close();
-    if (fine && ready.browser.isConnected()) this.#refill(lease.launched);
-    await lease.release(!fine);
+    const isEnded = await Promise.race([ended, late]);
+    await proxy.close();
+    if (!isEnded) this.#options.unfit();
+    else if (launched.browser.isConnected()) this.#refill(launched);
   }
 }

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bringBrowser } from "../../../test/browser.mjs";
 import { page } from "../../../test/lab.ts";
 import { folderOf, site } from "../../../test/session.ts";
-import { makeTester, type TestTester, testerOptions } from "../../../test/testers.ts";
+import { launchOptions, makeTester, type TestTester } from "../../../test/testers.ts";
+import { launch } from "../launch/launch.ts";
 
 /** Keeps the page's thread busy, as starting a large application does. */
 const block = (milliseconds: number) =>
@@ -80,8 +81,9 @@ describe("a page whose thread is busy after it has loaded", () => {
     const other = await site({ "/busy": script(BUSY) }, "127.0.0.2");
     const { url } = await site({ "/": page(`<h1>Good</h1><iframe src="${other.url}/busy"></iframe>`) });
     const isolated = await isolatingBrowser();
-    const options = await testerOptions(await folderOf("isolated"));
-    const tester = await makeTester({ launch: { ...options.launch, cdpEndpoint: isolated.endpoint } });
+    const tester = await makeTester({
+      launch: () => launch(launchOptions({ cdpEndpoint: isolated.endpoint })),
+    });
     try {
       expect((await tester.run({ url, assertions })).assertions).toEqual(failed);
     } finally {

@@ -2,8 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
 import { explicit, type Found } from "../language/explicit.ts";
 import { parseScript, type Script, secretsOf, statesOf } from "../language/script.ts";
-import { BrowserPool } from "../launch/browser-pool.ts";
-import { type Launched, type LaunchOptions, launch } from "../launch/launch.ts";
+import type { Launched } from "../launch/launch.ts";
 import { parseTargetUrl } from "../network/address.ts";
 import type { NetworkPolicy } from "../network/policy.ts";
 import { refusedUrl } from "../network/refusal.ts";
@@ -11,30 +10,24 @@ import type { BaselineStore } from "../store/baselines.ts";
 import type { Done, RunStore } from "../store/runs.ts";
 import type { StateStore } from "../store/states.ts";
 import type { RunServices } from "./acting.ts";
-import { ContextPool } from "./context.ts";
+import { Contexts, type ContextsOptions } from "./context.ts";
 import { type Device, devicesOf } from "./devices.ts";
 import type { EvidenceKind } from "./evidence.ts";
 import { failureOf, type RunReport, shownArtifact } from "./report.ts";
 import { type Look, runOnDevice } from "./run.ts";
 import type { Secrets } from "./secrets.ts";
 
-export interface TesterOptions {
-  readonly launch: LaunchOptions;
-  /** The first browser, where it is being started already. */
-  readonly launching?: Promise<Launched>;
+export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
   readonly policy: Pick<NetworkPolicy, "guardFor">;
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
   readonly states: StateStore;
   readonly secrets: Secrets;
   readonly readUpload: RunServices["readUpload"];
-  readonly ignoreHttpsErrors: boolean;
   /** Contexts that run at the same time. */
   readonly concurrency: number;
   readonly log: (sentence: string) => void;
   readonly stepMs?: RunServices["stepMs"];
-  readonly idleMs?: number;
-  readonly recycleAfter?: number;
 }
 
 /** One test, as a caller asks for it. */
@@ -66,10 +59,9 @@ interface ParsedTest {
   readonly devices: readonly Device[];
 }
 
-/** Runs tests in one browser that it keeps, and stores what they leave. */
+/** Runs tests in one browser, and stores what they leave. */
 export class Tester {
-  readonly browserPool: BrowserPool;
-  readonly contexts: ContextPool;
+  readonly contexts: Contexts;
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
   readonly secrets: Secrets;
@@ -78,19 +70,7 @@ export class Tester {
 
   constructor(options: TesterOptions) {
     this.options = options;
-    const { idleMs, recycleAfter } = options;
-    let { launching } = options;
-    this.browserPool = new BrowserPool({
-      launch: () => {
-        const first = launching;
-        launching = undefined;
-        return first ?? launch(options.launch);
-      },
-      log: options.log,
-      ...(idleMs === undefined ? {} : { idleMs }),
-      ...(recycleAfter === undefined ? {} : { recycleAfter }),
-    });
-    this.contexts = new ContextPool(this.browserPool, { ignoreHttpsErrors: options.ignoreHttpsErrors });
+    this.contexts = new Contexts({ ...options, launch: () => this.#launch() });
     this.runs = options.runs;
     this.baselines = options.baselines;
     this.secrets = options.secrets;
@@ -107,7 +87,7 @@ export class Tester {
   }
 
   close(): Promise<void> {
-    return this.browserPool.close();
+    return this.contexts.close();
   }
 
   /**
@@ -228,10 +208,21 @@ export class Tester {
 
   /** What is known of the browser, for people who look for a fault. */
   async browser(): Promise<Record<string, unknown>> {
-    const running = await this.browserPool.running();
-    if (running === undefined) return { running: false };
-    const { browser, from, sandboxed } = running;
+    const launched = await this.contexts.browser().catch(() => undefined);
+    if (launched?.browser.isConnected() !== true) return { running: false };
+    const { browser, from, sandboxed } = launched;
     return { running: true, version: browser.version(), from, sandbox: sandboxed };
+  }
+
+  async #launch(): Promise<Launched> {
+    const began = performance.now();
+    const launched = await this.options.launch();
+    const { browser, from, sandboxed } = launched;
+    const tookMs = Math.round(performance.now() - began);
+    this.options.log(
+      `browser ${browser.version()} from ${from} ready in ${tookMs} ms${sandboxed ? "" : "; its sandbox is off"}`,
+    );
+    return launched;
   }
 }
 
