@@ -16,7 +16,7 @@ const LIMITS = {
   quietMs: 60_000,
   /** Where nothing was asked for in this time, none stays. */
   idleMs: 300_000,
-  /** After so many calls a driver is replaced, so that what pages leave in its browser does not pile up. */
+  /** A driver is replaced after this many calls, so that what pages leave in its browser does not pile up. */
   calls: 200,
 };
 const INSPECT_MS = 40_000;
