@@ -10,7 +10,7 @@ const MAX_UNPACKED = 300_000_000;
 /**
  * Files of a zip by name.
  *
- * @param wanted which ones; all of them where left out.
+ * @param wanted which ones; all of them if left out.
  * @throws ToolError `too_large` for a zip that unpacks to more than 300 MB, `invalid` for a file that is not a zip.
  */
 export async function unpack(
@@ -47,7 +47,7 @@ export async function unpack(
 
 const TEXT = /\.(?:trace|network|stacks|json|html|css|js|txt|svg)$/;
 
-/** Takes secrets out of the texts in a zip, in place; false where it is too large for that. */
+/** Takes secrets out of the texts in a zip, in place; false if it is too large for that. */
 export async function redactZip(path: string, secrets: Secrets): Promise<boolean> {
   let files: Map<string, Uint8Array>;
   try {

@@ -45,7 +45,7 @@ export class Sessions {
   /**
    * Opens a session on a page.
    *
-   * @throws ToolError `conflict` where the name is taken or too many sessions are open; otherwise as a run.
+   * @throws ToolError `conflict` if the name is taken or too many sessions are open; otherwise as a run.
    */
   async open(name: string, request: Omit<BrowseRequest, "begins">, call: Calling): Promise<Browsed> {
     if (!NAME.test(name))

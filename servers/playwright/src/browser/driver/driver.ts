@@ -76,7 +76,7 @@ export class Driver {
    * Lets it do something.
    *
    * @param mostMs after this time and a grace it is ended: it should have said something.
-   * @throws what the method throws; ToolError `too_large`, `timeout` or `unavailable` where the driver was ended.
+   * @throws what the method throws; ToolError `too_large`, `timeout` or `unavailable` if the driver was ended.
    */
   async call<Name extends Method>(
     method: Name,
@@ -177,7 +177,7 @@ export class Driver {
 
   /** The process has ended. */
   #fail(code?: number | null, signal?: NodeJS.Signals | null): ToolError {
-    // V8 aborts where its heap is full.
+    // V8 aborts when its heap is full.
     const isFull = signal === "SIGABRT" || code === 134 || /heap out of memory/i.test(this.#said);
     const error =
       this.#why ??

@@ -4,7 +4,7 @@ import type { Upload } from "../run/acting.ts";
 import type { Calling } from "../run/tester.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
-// Playwright and what it keeps of pages is in this process, which the server ends where it takes too much memory or time.
+// Playwright and what it keeps of pages is in this process, which the server ends if it takes too much memory or time.
 
 const send = (reply: Reply<unknown>) => process.send?.(reply);
 const calls = new Map<number, AbortController>();

@@ -70,7 +70,7 @@ export class Drivers {
     return this.#use(1, call, (driver) => driver.call("inspect", request, call, INSPECT_MS));
   }
 
-  /** @throws ToolError where a sentence or a device cannot be read. */
+  /** @throws ToolError if a sentence or a device cannot be read. */
   async prepare(request: RunRequest): Promise<void> {
     await this.#any().call("prepare", request, ALONE, ASK_MS);
   }

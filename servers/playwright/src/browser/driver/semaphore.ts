@@ -1,6 +1,6 @@
 /** Limits what runs at the same time, by weight; the others wait in line. */
 export interface Semaphore {
-  /** @throws the signal's reason where it aborts while waiting. */
+  /** @throws the signal's reason if it aborts while waiting. */
   use<Value>(signal: AbortSignal, weight: number, work: () => Promise<Value>): Promise<Value>;
 }
 

@@ -18,7 +18,7 @@ export interface ExportRequest {
   readonly device: Pick<Device, "descriptors" | "others"> | undefined;
 }
 
-/** Collectors that stand before the first page is opened, where a check needs what they collect. */
+/** Collectors that stand before the first page is opened, if a check needs what they collect. */
 const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly string[]>> = {
   dialogs: [
     "const dialogs: string[] = [];",

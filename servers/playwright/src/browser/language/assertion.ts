@@ -12,7 +12,7 @@ const CONTINUATIONS = ["contains", "is", "matches", "exists", "does", "has", "co
 /**
  * Reads one assertion: `["expect"] ["not"] check ["within" DURATION]`.
  *
- * @throws LanguageError with the place where it cannot go on.
+ * @throws LanguageError with the place that it cannot read.
  */
 export function parseAssertion(text: string): Assertion {
   const reader = new Reader(text);
@@ -81,7 +81,7 @@ function countOf(reader: Reader): Check | undefined {
   return { kind: "count", target: counted, compare: numberComparison(reader, example) };
 }
 
-/** `title`, `url` and `status` where the page is meant; `title 'x'` or `status 'x'` is an element. */
+/** `title`, `url` and `status` if the page is meant; `title 'x'` or `status 'x'` is an element. */
 function pageCheck(reader: Reader): Check | undefined {
   const start = reader.at;
   const what = reader.takesOneOf(["title", "url"] as const);

@@ -26,7 +26,7 @@ export type Base =
       readonly level?: number;
     }
   | {
-      /** `quoted` is a bare string: text on the page, or a field's label or placeholder where a field is needed. */
+      /** `quoted` is a bare string: text on the page, or a field's label or placeholder if a field is needed. */
       readonly kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
       readonly text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
@@ -81,7 +81,7 @@ export type Absence =
 
 export type Metric = "response time" | "load time" | "fcp" | "lcp" | "cls" | "page weight";
 
-/** The requests that a sentence means: by URL, and by method where it names one. */
+/** The requests that a sentence means: by URL, and by method if it names one. */
 export interface RequestPattern {
   readonly method: string | undefined;
   readonly glob: string;

@@ -72,7 +72,7 @@ export interface Act {
   readonly method: string;
   readonly args: readonly Argument[];
   readonly options?: { readonly button: "right" };
-  /** What a message names; undefined where the page itself is meant. */
+  /** What a message names; undefined if the page itself is meant. */
   readonly target: Target | undefined;
 }
 

@@ -110,7 +110,7 @@ export class Reader {
     return new LanguageError(this.at, expected, example);
   }
 
-  /** What was expected, with the word that was probably meant where one of `words` is near to what stands here. */
+  /** What was expected, with the word that was probably meant if one of `words` is near to what stands here. */
   unknownWord(expected: string, words: readonly string[], example: string): LanguageError {
     const heads = [/^[\w-]+\s+[\w-]+/, /^[\w-]+/].flatMap((head) => head.exec(this.rest)?.[0] ?? []);
     const near = heads.flatMap((head) => nearest(head, words, 1))[0];

@@ -11,7 +11,7 @@ const EXAMPLE = "click button 'Save'";
 /**
  * Reads one step: an action on the page, or `expect` and an assertion that must hold before the next step.
  *
- * @throws LanguageError with the place where it cannot go on.
+ * @throws LanguageError with the place that it cannot read.
  */
 export function parseStep(text: string): Step {
   const reader = new Reader(text);

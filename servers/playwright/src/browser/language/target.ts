@@ -88,7 +88,7 @@ function baseOf(reader: Reader, example: string): Base {
       "button 'Save' is visible",
     );
   }
-  // A word alone is a role where there is one, also where an element has that name; more makes it a selector.
+  // A word alone is a role if there is one, also where an element has that name; more makes it a selector.
   const role = TAGS.has(lone) ? lone : (ALIASES[lone] ?? lone);
   const isAlone =
     !TAGS.has(lone) || reader.text.slice(start, selectorEnd(reader.text, start)).trim() === word;
@@ -168,7 +168,7 @@ const BEGINNINGS = [
   "download",
 ];
 
-/** Where a selector that begins at `start` ends; undefined where its brackets or quotes stay open. */
+/** Where a selector that begins at `start` ends; undefined if its brackets or quotes stay open. */
 function selectorEnd(text: string, start: number): number | undefined {
   let depth = 0;
   let quote = "";

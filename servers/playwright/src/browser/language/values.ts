@@ -147,7 +147,7 @@ export function textMatches(text: string, { how, value, flags }: TextComparison)
   return how === "is" ? seen === spaced(value) : seen.includes(spaced(value));
 }
 
-/** Matches a URL against a glob: the whole URL, or from the host or the path on where the glob begins there. */
+/** Matches a URL against a glob: the whole URL, or from the host or the path on if the glob begins there. */
 export function urlMatcher(pattern: string): (url: string) => boolean {
   const source = pattern
     .split(/(\*\*|\*)/)

@@ -31,9 +31,9 @@ export interface Inspection extends Seen {
 const INSPECT_MS = 40_000;
 
 /**
- * Looks at a page, after steps where there are some.
+ * Looks at a page, after its steps, if there are any.
  *
- * @throws ToolError as a run does, and `invalid` where neither `url` nor a run says which page.
+ * @throws ToolError as a run does, and `invalid` if neither `url` nor a run says which page.
  */
 export async function inspectPage(
   tester: Tester,

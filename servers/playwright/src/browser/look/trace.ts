@@ -40,7 +40,7 @@ export async function inspectTrace(path: string, bounds: Bounds): Promise<TraceS
 
 interface Open {
   name: string;
-  /** What a runner does around a test: shown only where it fails. */
+  /** What a runner does around a test: shown only if it fails. */
   readonly isFrame: boolean;
   readonly start: number;
   ms?: number;

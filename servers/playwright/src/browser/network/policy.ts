@@ -22,7 +22,7 @@ export class NetworkPolicy {
   /**
    * The guard of a run that begins at `url`.
    *
-   * @throws ToolError `denied` where it may not be reached, `unavailable` where its name has no address.
+   * @throws ToolError `denied` if it may not be reached, `unavailable` if its name has no address.
    */
   async guardFor(url: URL): Promise<NetworkGuard> {
     const { addresses } = await this.#local.place(url.hostname, portOf(url));

@@ -61,7 +61,7 @@ export function arranged(device: Device, steps: readonly Step[]): Device {
   return { ...device, options: { ...device.options, ...asked }, isDefault: false };
 }
 
-/** A context that records what was asked for; without a video where the part that makes it is missing. */
+/** A context that records what was asked for; without a video if the part that makes it is missing. */
 export async function openContext(
   { contexts, guard }: RunServices,
   device: Device,
@@ -90,7 +90,7 @@ export const judgingOf = (acting: Acting): Judging => ({
  * Performs steps up to the first that fails.
  *
  * @param starting is called with the index of each.
- * @returns the step that failed and why; undefined where all succeeded.
+ * @returns the step that failed and why; undefined if all succeeded.
  */
 export async function performAll(
   steps: readonly Step[],

@@ -94,7 +94,7 @@ export class Contexts {
     await this.#spare;
   }
 
-  /** @throws ToolError `unavailable` where no browser starts. */
+  /** @throws ToolError `unavailable` if no browser starts. */
   async open({ device, guard, recording }: TestContextOptions): Promise<TestContext> {
     const launched = await this.browser();
     const usesSpare = device.isDefault && recording === undefined;

@@ -36,7 +36,7 @@ export class Deadline {
     return Promise.race([work, this.#over]);
   }
 
-  /** Waits for `work` at most `milliseconds`; undefined where that was too short. */
+  /** Waits for `work` at most `milliseconds`; undefined if that was too short. */
   async within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value | undefined> {
     work.catch(() => undefined);
     return this.race(Promise.race([work, sleep(milliseconds).then(() => undefined)]));

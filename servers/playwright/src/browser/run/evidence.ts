@@ -67,7 +67,7 @@ export class Evidence {
     return join(this.#options.folder, `${this.#options.stem}${end}`);
   }
 
-  /** What the context must be made with; undefined where any context will do. */
+  /** What the context must be made with; undefined if any context will do. */
   recording(): Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined {
     const har = this.#wants("har");
     const video = this.#wants("video");

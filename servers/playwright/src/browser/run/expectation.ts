@@ -6,7 +6,7 @@ import { expectation } from "../launch/library.ts";
 import { locatorOf, targetOn } from "./locate.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
 
-/** Whether a check holds, and what was there instead where it does not. */
+/** Whether a check holds, and what was there instead if it does not. */
 export interface Outcome {
   readonly passed: boolean;
   readonly actual: string;
@@ -86,7 +86,7 @@ function unrun(pattern: RegExp): RegExp {
   return copy;
 }
 
-/** @throws ToolError `invalid` where a message is about a selector. */
+/** @throws ToolError `invalid` if a message is about a selector. */
 export function refuseSelector(message: string): void {
   const found =
     /is not a valid selector|Unexpected token.*|Unknown engine.*|Malformed.*|Error while parsing.*/.exec(

@@ -48,7 +48,7 @@ export async function judgeAll(
     : scope.quiet.settled().finally(() => {
         settled = true;
       });
-  // Awaited below; where another wait fails first, that is the error to report.
+  // Awaited below; if another wait fails first, that is the error to report.
   settling?.catch(() => undefined);
   const judge = async (assertion: Assertion) => {
     outcomes.set(assertion, await until(assertion, scope));
@@ -101,7 +101,7 @@ async function holdsSecret({ on }: Expectation, { page, secretFields }: Judging)
   return (await Promise.all(counts)).some((count) => count > 0);
 }
 
-/** A page that navigates while it is looked at is looked at again; undefined where it never stops. */
+/** A page that navigates while it is looked at is looked at again; undefined if it never stops. */
 async function tolerant(check: RecordCheck, scope: Judging): Promise<Outcome | undefined> {
   for (let attempt = 0; attempt < 20; attempt++) {
     try {

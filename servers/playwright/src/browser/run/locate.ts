@@ -17,7 +17,7 @@ export function locatorOf(page: Page, { calls }: Chain): Locator {
 export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
   locatorOf(page, chainOf(target, meaning));
 
-/** Notes which alternative of a text alone matches, where its plan has several. */
+/** Notes which alternative of a text alone matches, if its plan has several. */
 export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
   const { base } = target;
   if (base.kind !== "quoted" || !plan.calls.some(({ name }) => name === "or")) return;

@@ -9,7 +9,7 @@ const LOAD_MS = 10_000;
 /**
  * Goes to the first page.
  *
- * @throws ToolError `denied` where the policy refuses it or a redirect of it, `unavailable` where nothing answers.
+ * @throws ToolError `denied` if the policy refuses it or a redirect of it, `unavailable` if nothing answers.
  */
 export async function arrive(
   url: URL,
@@ -63,7 +63,7 @@ export function endOf(url: URL, opened: TestContext, record: PageRecord): Promis
   return ended;
 }
 
-/** @throws ToolError `denied` where the page itself (not a part of it) was led to what it may not reach. */
+/** @throws ToolError `denied` if the page itself (not a part of it) was led to what it may not reach. */
 export function refusalOf(record: PageRecord, opened: TestContext): void {
   const { forbidden, wanted } = record.place;
   if (forbidden !== undefined) {
@@ -76,7 +76,7 @@ export function refusalOf(record: PageRecord, opened: TestContext): void {
   const failure = opened.proxy.failureAt(authorityOf(new URL(wanted)));
   if (failure?.refused !== true) return;
   throw new ToolError("denied", `${oneLine(wanted)}: ${failure.reason}`, {
-    hint: "Allow the host with --allow-host where it is meant to be tested.",
+    hint: "Allow the host with --allow-host if it is meant to be tested.",
     code: "refused",
   });
 }

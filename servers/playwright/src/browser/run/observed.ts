@@ -113,7 +113,7 @@ async function bodied(
   return { passed, actual: last === undefined ? seen(lines, record) : `the last body is ${shown(last)}` };
 }
 
-/** The body of a request's answer as text; empty where there is none (yet), or where it is too large to be read. */
+/** The body of a request's answer as text; empty if there is none (yet) or it is too large to be read. */
 export async function bodyOf(request: Request): Promise<string> {
   const response = request.existingResponse();
   if (response === null) return "";

@@ -39,14 +39,14 @@ export class Quiet {
     this.#record = record;
     this.deadline = deadline;
     this.#clock = new PageClock(page.context());
-    // While the page is on its way; where it fails, it is tried again.
+    // While the page is on its way; if it fails, it is tried again.
     this.#clock.attach(page).catch(() => undefined);
   }
 
   /**
    * Waits until no request was in progress and no document changed for a while. Errors of that time are in the record.
    *
-   * @returns false where the page was still active when the time was over.
+   * @returns false if the page was still active when the time was over.
    */
   async settled({ quietMs, afterLoadMs = 0, atMostMs }: QuietTime = SETTLED): Promise<boolean> {
     const tickMs = quietMs / TICKS;
@@ -67,7 +67,7 @@ export class Quiet {
   /**
    * Waits for a quiet time of all documents, or for a tick after some activity.
    *
-   * @returns how much of the documents' time passed at most; undefined where they were not there all the time.
+   * @returns how much of the documents' time passed at most; undefined if they were not there all the time.
    */
   async #pass(tickMs: number, afterLoadMs: number, isCalm: () => boolean): Promise<number | undefined> {
     try {

@@ -7,7 +7,7 @@ import { type Place, Tabs } from "./tabs.ts";
 export interface ConsoleLine {
   readonly level: "error" | "warning" | "info";
   readonly text: string;
-  /** `http://localhost/app.js:12`, where the browser says it. */
+  /** `http://localhost/app.js:12`, if the browser says it. */
   readonly place: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export class PageRecord {
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
 
-  /** @param refusal why the network boundary did not let a request through, where it did not. */
+  /** @param refusal why the network boundary did not let a request through, if it did not. */
   constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
     this.tabs = new Tabs(context, page);
     this.crashed = new Promise((resolve) => {

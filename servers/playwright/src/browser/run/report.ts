@@ -14,7 +14,7 @@ export interface CheckResult {
 
 export interface ShownArtifact {
   readonly name: string;
-  /** For people: the file's path, or its URI where they are elsewhere. */
+  /** For people: the file's path, or its URI if they are elsewhere. */
   readonly path: string;
   readonly uri: string;
   readonly mime_type: string;
@@ -35,7 +35,7 @@ export interface RunReport {
   /** A step that could not be done, and why. */
   readonly failed_step?: string;
   readonly artifacts?: ShownArtifact[];
-  /** Also console errors, where the verdict is bad: they often say why. */
+  /** Also console errors if the verdict is bad: they often say why. */
   readonly notes?: string[];
   readonly error?: string;
   /** What a look at the end saw. */

@@ -54,7 +54,7 @@ export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artif
 /**
  * Runs a script on one device: open the page, perform the steps, check the assertions, keep the evidence.
  *
- * @throws ToolError where the run did not come to a verdict: refused, timed out, crashed, no browser.
+ * @throws ToolError if the run did not come to a verdict: refused, timed out, crashed, no browser.
  */
 export async function runOnDevice(options: DeviceRunOptions, runServices: RunServices): Promise<DeviceRun> {
   const { folder, signal, matrix, script, found } = options;
@@ -176,7 +176,7 @@ async function play(state: State): Promise<DeviceRun> {
   };
 }
 
-/** Console errors are shown where the verdict is bad: they often say why. */
+/** Console errors are shown if the verdict is bad: they often say why. */
 function consoleLines(record: PageRecord, passed: boolean): string[] {
   if (passed) return [];
   const errors = record.console

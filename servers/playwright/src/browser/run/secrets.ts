@@ -57,7 +57,7 @@ export class Secrets {
     return this.#origins.has(name);
   }
 
-  /** @throws ToolError `denied` where a secret is not for the site of a document. */
+  /** @throws ToolError `denied` if a secret is not for the site of a document. */
   check(name: string, url: string): void {
     const allowed = this.#origins.get(name);
     const origin = URL.canParse(url) ? new URL(url).origin : "null";

@@ -90,7 +90,7 @@ export async function snapshotOf(
   };
 }
 
-/** A sentence's name for an element, tried out: it must lead to just this one. Undefined where there is none. */
+/** A sentence's name for an element, tried out: it must lead to just this one. Undefined if there is none. */
 async function targetFor(page: Page, ref: string): Promise<string | undefined> {
   const element = page.getByRef(ref);
   try {

@@ -54,8 +54,8 @@ const IDLE_MS = 500;
 /**
  * Does one step.
  *
- * @throws StepFailed where the page does not let it.
- * @throws ToolError where the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
+ * @throws StepFailed if the page does not let it.
+ * @throws ToolError if the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
  */
 export async function perform({ action }: Step, scope: StepScope): Promise<void> {
   const { page, deadline } = scope;

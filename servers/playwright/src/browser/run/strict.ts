@@ -23,7 +23,7 @@ const MAX_CANDIDATES = 4;
  * What an ambiguous target could have meant: each candidate as Playwright names it uniquely, in the words of our
  * language.
  *
- * @returns undefined where the error is another one.
+ * @returns undefined if the error is another one.
  */
 export function ambiguity(message: string, target: Target | undefined): string | undefined {
   const found = /strict mode violation: .*? resolved to (\d+) elements?:\n([\s\S]*?)(?:\n\n|$)/.exec(message);
@@ -56,7 +56,7 @@ const CALLS = new RegExp(
   "y",
 );
 
-/** A locator as Playwright prints it, in our words; undefined where there are none for it. */
+/** A locator as Playwright prints it, in our words; undefined if there are none for it. */
 export function sentenceOf(locator: string): string | undefined {
   const parts: string[] = [];
   CALLS.lastIndex = 0;

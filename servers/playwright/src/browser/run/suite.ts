@@ -108,7 +108,7 @@ export async function runSuite(
 
 const BAILED = new ToolError("cancelled", "An earlier test of the suite failed.");
 
-/** What became of one test; undefined where the suite was stopped first. */
+/** What became of one test; undefined if the suite was stopped first. */
 async function entryOf(
   tester: SuiteTester,
   request: RunRequest,

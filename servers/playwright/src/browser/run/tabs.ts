@@ -40,7 +40,7 @@ export class Tabs {
     return known;
   }
 
-  /** The tab with a number, or an open one that was not current yet; undefined where there is none (now). */
+  /** The tab with a number, or an open one that was not current yet; undefined if there is none (now). */
   find(which: number | "new"): Page | undefined {
     const found = which === "new" ? this.all.find((page) => !this.#seen.has(page)) : this.all[which - 1];
     return found?.isClosed() === true ? undefined : found;

@@ -77,7 +77,7 @@ export class Tester {
     this.#semaphore = semaphoreOf(options.concurrency);
   }
 
-  /** Starts the browser in the background; where it does not start, the first run says why. */
+  /** Starts the browser in the background; if it does not start, the first run says why. */
   prewarm(): void {
     this.contexts.prewarm().catch((error: unknown) => {
       this.options.log(
@@ -93,7 +93,7 @@ export class Tester {
   /**
    * Runs one test on each of its devices.
    *
-   * @throws ToolError where there is no verdict; its data holds the assertions and the time that it took.
+   * @throws ToolError if there is no verdict; its data holds the assertions and the time that it took.
    */
   async run(request: RunRequest, call: Calling): Promise<RunReport> {
     const began = performance.now();

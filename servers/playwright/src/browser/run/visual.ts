@@ -23,7 +23,7 @@ export interface Shot {
   readonly still?: boolean;
 }
 
-/** A picture of the page or of an element; `cut` where the page is higher than fits. */
+/** A picture of the page or of an element; `cut` if the page is too high. */
 export async function photograph(
   page: Page,
   { fullPage = false, of, masks = [], still = false }: Shot,
@@ -75,7 +75,7 @@ export interface Comparing {
 /**
  * Compares the page with its baseline, pixel by pixel, once two frames in a row are alike: judged as the baseline is,
  * since a browser draws a page at rest with a shade's difference now and then. What is seen is kept as
- * `<name>.actual.png`; where it differs `<name>.diff.png` shows where, and where it fails `<name>.expected.png` is the baseline.
+ * `<name>.actual.png`; if it differs, `<name>.diff.png` shows where, and if it fails, `<name>.expected.png` is the baseline.
  */
 export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): Promise<Outcome> {
   const { page, deadline, baselines, folder } = scope;
@@ -150,7 +150,7 @@ async function judged(
   };
 }
 
-/** How many pixels differ to the eye, and a picture of where; undefined where the sizes differ. */
+/** How many pixels differ to the eye, and a picture of where; undefined if the sizes differ. */
 async function comparison(now: PNGWithMetadata, then: PNGWithMetadata) {
   const { width, height } = then;
   if (now.width !== width || now.height !== height) return undefined;

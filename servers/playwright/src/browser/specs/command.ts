@@ -29,7 +29,7 @@ const GRACE_MS = 2_000;
  * Runs the project's own `playwright test` in a separate process group and hears from it through our reporter on
  * file descriptor 3. When the signal aborts, the whole group ends: workers and browsers too.
  *
- * @throws ToolError `unavailable` where the project has no Playwright; the signal's reason.
+ * @throws ToolError `unavailable` if the project has no Playwright; the signal's reason.
  */
 export async function playwrightTest({ project, args, signal, onEvent }: CommandOptions): Promise<Ended> {
   signal.throwIfAborted();

@@ -13,7 +13,7 @@ export interface Approval {
  * Makes what a run saw the baseline that later runs are compared with.
  *
  * @param confirm asks the user; nothing is changed before.
- * @throws ToolError `not_found` where the run did not compare this baseline.
+ * @throws ToolError `not_found` if the run did not compare this baseline.
  */
 export async function approve(
   { runs, baselines }: Pick<Tester, "runs" | "baselines">,
