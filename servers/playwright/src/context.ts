@@ -40,8 +40,8 @@ export const session = z.string().default("main").describe("The session's name."
 const TARGETS = 60;
 export const limit = fields.limit(TARGETS, 500);
 /** How much a look at a page may return; the rest of the answer is for what else is in it. */
-export const lookOf = ({ budget }: { readonly budget: number }, most = TARGETS) => ({
-  limit: most,
+export const lookOf = ({ budget }: { readonly budget: number }, max = TARGETS) => ({
+  limit: max,
   budget: budget * 0.75,
 });
 

@@ -48,7 +48,7 @@ export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEa
   let server: Connected;
   let eaters: string;
   let fine: string;
-  let most = 0;
+  let peak = 0;
   let watch: NodeJS.Timeout;
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEa
     watch = setInterval(() => {
       // proc(5): the second field are resident pages.
       const [, pages] = readFileSync(`/proc/${server.pid}/statm`, "utf8").split(" ");
-      most = Math.max(most, Number(pages) * 4_096);
+      peak = Math.max(peak, Number(pages) * 4_096);
     }, 20);
   });
   afterAll(async () => {
@@ -91,6 +91,6 @@ export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEa
     const { data, text } = await eating;
     expect(data).toMatchObject({ passed: false, assertions: [{ passed: false }, expect.anything()] });
     expect(text.length).toBeLessThan(5_000);
-    expect(most).toBeLessThan(MAX_BYTES);
+    expect(peak).toBeLessThan(MAX_BYTES);
   });
 }

@@ -19,8 +19,8 @@ export default tool({
     limit,
   }),
   output: browsed,
-  async run({ session: name, limit: most, ...request }, { sessions }, call) {
-    const look = lookOf(call, most);
+  async run({ session: name, limit: max, ...request }, { sessions }, call) {
+    const look = lookOf(call, max);
     const page = await sessions.open(name, { ...request, look }, call);
     return withLinks(withUris(page), linksOf(page.artifacts));
   },

@@ -11,8 +11,8 @@ export default tool({
   openWorld: true,
   input: z.strictObject({ session, limit }),
   output: browsed,
-  async run({ session: name, limit: most }, { sessions }, call) {
-    const look = lookOf(call, most);
+  async run({ session: name, limit: max }, { sessions }, call) {
+    const look = lookOf(call, max);
     return withUris(await sessions.act(name, { steps: [], look }, call));
   },
 });

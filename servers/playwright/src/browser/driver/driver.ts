@@ -75,23 +75,23 @@ export class Driver {
   /**
    * Lets it do something.
    *
-   * @param mostMs after this time and a grace it is ended: it should have said something.
+   * @param maxMs after this time and a grace it is ended: it should have said something.
    * @throws what the method throws; ToolError `too_large`, `timeout` or `unavailable` if the driver was ended.
    */
   async call<Name extends Method>(
     method: Name,
     given: Parameters<Methods[Name]>[0],
     call: Calling,
-    mostMs: number,
+    maxMs: number,
   ): Promise<Awaited<ReturnType<Methods[Name]>>> {
     const { signal } = call;
     signal.throwIfAborted();
     this.#last += 1;
     const id = this.#last;
-    const late = new ToolError("timeout", `The run did not end within ${mostMs} ms.`, {
+    const late = new ToolError("timeout", `The run did not end within ${maxMs} ms.`, {
       hint: "The page keeps the browser's driver busy. Check less in one run, or correct the page.",
     });
-    let timer = setTimeout(() => this.kill(late), mostMs + GRACE_MS);
+    let timer = setTimeout(() => this.kill(late), maxMs + GRACE_MS);
     const cancel = () => {
       this.#send({ id, abort: packed(signal.reason) });
       clearTimeout(timer);
@@ -205,10 +205,10 @@ export class Driver {
   }
 }
 
-const tooLarge = (most: number) =>
+const tooLarge = (max: number) =>
   new ToolError(
     "too_large",
-    `The page made the driver of the browser take more than ${sized(most)}; the run was ended.`,
+    `The page made the driver of the browser take more than ${sized(max)}; the run was ended.`,
     {
       hint: "The page logs, sends or shows very much at once: correct it, or test a part of it.",
       code: "memory",

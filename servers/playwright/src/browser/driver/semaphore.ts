@@ -4,8 +4,8 @@ export interface Semaphore {
   use<Value>(signal: AbortSignal, weight: number, work: () => Promise<Value>): Promise<Value>;
 }
 
-export function semaphoreOf(most: number): Semaphore {
-  let free = most;
+export function semaphoreOf(max: number): Semaphore {
+  let free = max;
   const line: { readonly weight: number; go(): void }[] = [];
   const advance = () => {
     for (let [first] = line; first !== undefined && first.weight <= free; [first] = line) {

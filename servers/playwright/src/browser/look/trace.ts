@@ -183,7 +183,7 @@ function textAt(event: Record<string, unknown>, key: string): string | undefined
 
 /** Foreign text on one line, without terminal colours. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of error messages begin with the escape character.
-const short = (text: string, most = 240) => oneLine(clip(text.replace(/\u001b\[[\d;]*m/g, ""), most));
+const short = (text: string, max = 240) => oneLine(clip(text.replace(/\u001b\[[\d;]*m/g, ""), max));
 
 /** A trace's summary for people and models. */
 export function traceText(trace: TraceSummary): string {

@@ -80,7 +80,7 @@ const CUTS: readonly ((report: RunReport) => RunReport)[] = [
 ];
 
 function clipped({ actual, ...check }: CheckResult, nameChars: number, actualChars: number): CheckResult {
-  const short = (text: string, most: number) => (text.length > most ? `${clip(text, most)}…` : text);
+  const short = (text: string, max: number) => (text.length > max ? `${clip(text, max)}…` : text);
   const name = short(check.name, nameChars);
   return {
     ...check,

@@ -6,9 +6,9 @@ import { spaced } from "../language/values.ts";
 import { targetOn } from "./locate.ts";
 
 /** Foreign text on one line, short. */
-export const shown = (text: string, most = 160): string => {
+export const shown = (text: string, max = 160): string => {
   const flat = oneLine(spaced(text.slice(0, 10_000)));
-  return JSON.stringify(flat.length > most ? `${clip(flat, most)}…` : flat);
+  return JSON.stringify(flat.length > max ? `${clip(flat, max)}…` : flat);
 };
 
 /** A message of Playwright without terminal colours. */

@@ -165,7 +165,7 @@ export function fittingSuite(report: SuiteReport, budget: number): SuiteReport {
     [0, 0],
   ] as const) {
     if (Math.max(JSON.stringify(fit).length, suiteText(fit).length) <= budget) return fit;
-    const short = (text: string, most: number) => (text.length > most ? `${clip(text, most)}…` : text);
+    const short = (text: string, max: number) => (text.length > max ? `${clip(text, max)}…` : text);
     const tests = fit.tests.map(({ failures: all, ...test }) => ({
       ...test,
       name: short(test.name, 100),

@@ -178,11 +178,11 @@ export class RunStore {
   }
 
   /** @throws ToolError `too_large` with the path, for what is too large to be sent. */
-  async readWhole(artifact: Artifact, most: number): Promise<Buffer> {
-    if (artifact.bytes <= most) return readFile(artifact.path);
+  async readWhole(artifact: Artifact, max: number): Promise<Buffer> {
+    if (artifact.bytes <= max) return readFile(artifact.path);
     throw new ToolError(
       "too_large",
-      `${artifact.name} has ${sized(artifact.bytes)}; at most ${sized(most)} are sent.`,
+      `${artifact.name} has ${sized(artifact.bytes)}; at most ${sized(max)} are sent.`,
       {
         hint: `The file is ${artifact.path}.`,
       },
@@ -190,12 +190,12 @@ export class RunStore {
   }
 
   /** The beginning of an artifact, up to `most` bytes. */
-  async read(artifact: Artifact, most: number): Promise<Buffer> {
-    if (artifact.bytes <= most) return readFile(artifact.path);
+  async read(artifact: Artifact, max: number): Promise<Buffer> {
+    if (artifact.bytes <= max) return readFile(artifact.path);
     const handle = await open(artifact.path);
     try {
-      const buffer = Buffer.alloc(most);
-      const { bytesRead } = await handle.read(buffer, 0, most, 0);
+      const buffer = Buffer.alloc(max);
+      const { bytesRead } = await handle.read(buffer, 0, max, 0);
       return buffer.subarray(0, bytesRead);
     } finally {
       await handle.close();
@@ -228,8 +228,8 @@ export class RunStore {
       const age = now - changed;
       const finished = existsSync(join(folder, REPORT));
       if (!finished && age < YOUNG_MS) continue;
-      const { runs: mostRuns, bytes: mostBytes, milliseconds } = this.#retention;
-      if (age <= milliseconds && runs <= mostRuns && (bytes <= mostBytes || runs === 1)) continue;
+      const { runs: maxRuns, bytes: maxBytes, milliseconds } = this.#retention;
+      if (age <= milliseconds && runs <= maxRuns && (bytes <= maxBytes || runs === 1)) continue;
       await rm(folder, { recursive: true, force: true });
       deleted.push(id);
     }
