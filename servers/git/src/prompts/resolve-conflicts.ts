@@ -22,7 +22,7 @@ export default prompt({
       });
     }
     const paths = conflicted.map(({ path }) => path).slice(0, 100);
-    const query = { between: [], paths, contextLines: 10, tool: "git_diff_unstaged" };
+    const query = { between: [], paths, context_lines: 10, tool: "git_diff_unstaged" };
     const both = await diff(opened, query, Math.floor(call.budget * 0.8));
     const list = conflicted.map(({ path, status: kind }) => `${JSON.stringify(path)} (${kind})`).join(", ");
     return [

@@ -20,7 +20,7 @@ export default prompt({
     const uri = await uriOf(git, opened);
     const range = branch === undefined ? "HEAD" : `${base ?? "main"}...${branch}`;
     const between = await comparedTrees(opened, range);
-    const query = { between, contextLines: 5, tool: "git_diff" };
+    const query = { between, context_lines: 5, tool: "git_diff" };
     const changes = await diff(opened, query, Math.floor(call.budget * 0.8));
     const revision = range.replace("...", "..");
     const commits =

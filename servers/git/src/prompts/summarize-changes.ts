@@ -20,7 +20,7 @@ export default prompt({
     const uri = await uriOf(git, opened);
     const range = `${from}..${to}`;
     const between = await comparedTrees(opened, range);
-    const query = { between, contextLines: 0, format: "stat" as const, tool: "git_diff" };
+    const query = { between, context_lines: 0, format: "stat" as const, tool: "git_diff" };
     const files = await diff(opened, query, Math.floor(call.budget / 4));
     const { commits } = await log(opened, { limit: 200, revision: range }, Math.floor(call.budget * 0.7));
     const list = commits.map(({ commit, author, message }) => `${commit.slice(0, 10)} ${author}: ${message}`);

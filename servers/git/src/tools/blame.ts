@@ -22,10 +22,8 @@ export default tool({
     detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
     cursor: fields.cursor,
   }),
-  async run({ repo_path, start_line, end_line, ignore_whitespace, detect_moves, ...query }, git, call) {
+  async run({ repo_path, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
-    const range = { startLine: start_line, endLine: end_line };
-    const how = { ignoreWhitespace: ignore_whitespace, detectMoves: detect_moves };
-    return textAnswer("", await blame(repository, { ...query, ...range, ...how }, call.budget));
+    return textAnswer("", await blame(repository, query, call.budget));
   },
 });

@@ -24,9 +24,7 @@ export default tool({
     branches: z.array(branchShape),
     next_cursor: fields.nextCursor,
   }),
-  async run({ repo_path, branch_type, contains, not_contains, limit, cursor }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    const query = { type: branch_type, contains, notContains: not_contains, limit, cursor };
-    return branches(repository, query, call.budget);
+  async run({ repo_path, ...query }, git, call) {
+    return branches(await git.open(repo_path, call.signal), query, call.budget);
   },
 });

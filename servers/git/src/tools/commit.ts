@@ -19,9 +19,9 @@ export default tool({
     allow_empty: z.boolean().default(false).describe("Commit even if nothing changed."),
   }),
   output: committed,
-  run: ({ repo_path, allow_empty, ...query }, git, call) =>
+  run: ({ repo_path, ...query }, git, call) =>
     git.change(repo_path, call.signal, async (repository) => {
-      const made = await commit(git, repository, { ...query, allowEmpty: allow_empty }, call);
+      const made = await commit(git, repository, query, call);
       return answer(`Changes committed successfully with hash ${made.commit}`, made);
     }),
 });

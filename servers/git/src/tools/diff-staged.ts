@@ -16,16 +16,10 @@ export default tool({
     ...diffFields,
     cursor: fields.cursor,
   }),
-  async run({ repo_path, context_lines, ignore_whitespace, ...query }, git, call) {
+  async run({ repo_path, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     await repository.worktree();
-    const compared = {
-      ...query,
-      between: ["--cached"],
-      contextLines: context_lines,
-      ignoreWhitespace: ignore_whitespace,
-      tool: "git_diff_staged",
-    };
+    const compared = { ...query, between: ["--cached"], tool: "git_diff_staged" };
     return textAnswer("Staged changes:", await diff(repository, compared, call.budget));
   },
 });

@@ -17,17 +17,10 @@ export default tool({
     include_untracked: z.boolean().default(false).describe("Include new files."),
     cursor: fields.cursor,
   }),
-  async run({ repo_path, context_lines, ignore_whitespace, include_untracked, ...query }, git, call) {
+  async run({ repo_path, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     await repository.worktree();
-    const compared = {
-      ...query,
-      between: [],
-      untracked: include_untracked,
-      contextLines: context_lines,
-      ignoreWhitespace: ignore_whitespace,
-      tool: "git_diff_unstaged",
-    };
+    const compared = { ...query, between: [], tool: "git_diff_unstaged" };
     return textAnswer("Unstaged changes:", await diff(repository, compared, call.budget));
   },
 });

@@ -19,16 +19,9 @@ export default tool({
     ...diffFields,
     cursor: fields.cursor,
   }),
-  async run({ repo_path, target, context_lines, ignore_whitespace, ...query }, git, call) {
+  async run({ repo_path, target, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
-    const between = await comparedTrees(repository, target);
-    const compared = {
-      ...query,
-      between,
-      contextLines: context_lines,
-      ignoreWhitespace: ignore_whitespace,
-      tool: "git_diff",
-    };
+    const compared = { ...query, between: await comparedTrees(repository, target), tool: "git_diff" };
     return textAnswer(`Diff with ${oneLine(target)}:`, await diff(repository, compared, call.budget));
   },
 });

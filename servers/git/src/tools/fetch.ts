@@ -17,8 +17,6 @@ export default tool({
     tags: z.boolean().default(false).describe("Fetch all tags."),
   }),
   output: z.object({ remote: z.string(), updated: movedRefs, count: z.number() }),
-  run: ({ repo_path, branch_name, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      fetch(git, repository, { ...query, branch: branch_name }, call),
-    ),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => fetch(git, repository, query, call)),
 });

@@ -23,9 +23,7 @@ export default tool({
     cursor: fields.cursor,
   }),
   output: z.object({ matches: z.array(matchShape), next_cursor: fields.nextCursor }),
-  async run({ repo_path, ignore_case, fixed_strings, context_lines, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    const how = { ignoreCase: ignore_case, fixed: fixed_strings, contextLines: context_lines };
-    return grep(repository, { ...query, ...how }, call.budget);
+  async run({ repo_path, ...query }, git, call) {
+    return grep(await git.open(repo_path, call.signal), query, call.budget);
   },
 });

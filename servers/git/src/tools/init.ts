@@ -15,6 +15,5 @@ export default tool({
     bare: z.boolean().default(false).describe("Without a working tree."),
   }),
   output: z.object({ repository: z.string(), branch: z.string(), bare: z.boolean() }),
-  run: ({ path, initial_branch, bare }, git, call) =>
-    init(git, { path, branch: initial_branch, bare }, call.signal),
+  run: (query, git, call) => init(git, query, call.signal),
 });

@@ -20,7 +20,6 @@ export default tool({
   }),
   output: z.object({ files: z.array(z.string()), next_cursor: fields.nextCursor }),
   async run({ repo_path, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    return listFiles(repository, query, call.budget);
+    return listFiles(await git.open(repo_path, call.signal), query, call.budget);
   },
 });

@@ -21,7 +21,6 @@ export default tool({
     next_cursor: fields.nextCursor,
   }),
   async run({ repo_path, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    return listRefs(repository, query, call.budget);
+    return listRefs(await git.open(repo_path, call.signal), query, call.budget);
   },
 });

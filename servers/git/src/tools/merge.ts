@@ -23,7 +23,7 @@ export default tool({
     on_conflict: onConflict,
   }),
   output: integrated,
-  run: ({ repo_path, revision, action, message, fast_forward, on_conflict }, git, call) =>
+  run: ({ repo_path, revision, action, ...query }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
       if (action !== "merge") return endOperation(git, repository, action, call);
       if (revision === undefined) {
@@ -32,7 +32,6 @@ export default tool({
           hint: "Pass the branch or commit to merge; without one, action: continue or abort.",
         });
       }
-      const query = { revision, message, fastForward: fast_forward, onConflict: on_conflict };
-      return merge(git, repository, query, call);
+      return merge(git, repository, { ...query, revision }, call);
     }),
 });

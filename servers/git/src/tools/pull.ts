@@ -16,9 +16,6 @@ export default tool({
     branch_name: z.string().min(1).max(250).optional().describe("Remote branch. Default: the same name."),
   }),
   output: integrated,
-  run: ({ repo_path, remote, branch_name }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => {
-      const query = { remote, branch: branch_name };
-      return pull(git, repository, query, call);
-    }),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => pull(git, repository, query, call)),
 });

@@ -17,9 +17,6 @@ export default tool({
     branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
   }),
   output: destroyed,
-  run: ({ repo_path, remote, branch_name }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => {
-      const query = { remote, branch: branch_name };
-      return forcePush(git, repository, query, call);
-    }),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => forcePush(git, repository, query, call)),
 });

@@ -17,9 +17,6 @@ export default tool({
     set_upstream: z.boolean().default(false).describe("Track the remote branch."),
   }),
   output: z.object({ remote: z.string(), pushed: movedRefs, notes: z.array(z.string()).optional() }),
-  run: ({ repo_path, branch_name, set_upstream, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => {
-      const what = { ...query, branch: branch_name, setUpstream: set_upstream };
-      return push(git, repository, what, call);
-    }),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => push(git, repository, query, call)),
 });

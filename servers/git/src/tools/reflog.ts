@@ -18,7 +18,6 @@ export default tool({
   }),
   output: z.object({ entries: z.array(reflogShape), next_cursor: fields.nextCursor }),
   async run({ repo_path, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    return reflog(repository, query, call.budget);
+    return reflog(await git.open(repo_path, call.signal), query, call.budget);
   },
 });

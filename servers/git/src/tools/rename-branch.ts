@@ -15,8 +15,6 @@ export default tool({
     new_name: z.string().min(1).max(250).describe("Its new name."),
   }),
   output: z.object({ branch: z.string(), before: z.string(), commit: z.string() }),
-  run: ({ repo_path, branch_name, new_name }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      renameBranch(repository, { branch: branch_name, name: new_name }),
-    ),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => renameBranch(repository, query)),
 });

@@ -16,9 +16,8 @@ export default tool({
     on_conflict: onConflict,
   }),
   output: integrated,
-  run: ({ repo_path, commit, mainline: parent, on_conflict }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => {
-      const query = { mainline: parent, onConflict: on_conflict };
-      return replay(git, repository, "revert", [commit], query, call);
-    }),
+  run: ({ repo_path, commit, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      replay(git, repository, "revert", [commit], query, call),
+    ),
 });

@@ -22,14 +22,8 @@ export default tool({
     end_line: line.describe("Last line of a file."),
     cursor: fields.cursor,
   }),
-  async run({ repo_path, context_lines, ignore_whitespace, start_line, end_line, ...query }, git, call) {
+  async run({ repo_path, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
-    const range = {
-      contextLines: context_lines,
-      ignoreWhitespace: ignore_whitespace,
-      startLine: start_line,
-      endLine: end_line,
-    };
-    return textAnswer("", await show(repository, { ...query, ...range }, call.budget));
+    return textAnswer("", await show(repository, query, call.budget));
   },
 });

@@ -17,8 +17,6 @@ export default tool({
     include_untracked: z.boolean().default(false).describe("Include new files."),
   }),
   output: z.object({ stash: z.string(), commit: z.string(), files: changedFiles, count: z.number() }),
-  run: ({ repo_path, include_untracked, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      stashPush(repository, { ...query, includeUntracked: include_untracked }, call.budget),
-    ),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => stashPush(repository, query, call.budget)),
 });

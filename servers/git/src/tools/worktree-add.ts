@@ -16,8 +16,6 @@ export default tool({
     revision: z.string().optional().describe("Starting point of a new branch. Default: HEAD."),
   }),
   output: addedWorktree,
-  run: ({ repo_path, path, branch_name, revision }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      addWorktree(git, repository, { path, branch: branch_name, revision }),
-    ),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => addWorktree(git, repository, query)),
 });

@@ -18,7 +18,7 @@ interface CommitQuery {
   /** Commit only these (and stage them first). */
   readonly files?: readonly string[] | undefined;
   readonly amend: boolean;
-  readonly allowEmpty: boolean;
+  readonly allow_empty: boolean;
   /** `Name <email>`. */
   readonly author?: string | undefined;
   /** Default: the user's commit.gpgSign. */
@@ -73,7 +73,7 @@ export async function commit(
       "commit",
       ...["--quiet", "--no-status", "--cleanup=whitespace", "--file=-"],
       ...(query.amend ? ["--amend"] : []),
-      ...(query.allowEmpty ? ["--allow-empty"] : []),
+      ...(query.allow_empty ? ["--allow-empty"] : []),
       option,
       ...author,
       ...(paths.length > 0 ? ["--only", "--", ...paths] : []),
@@ -169,7 +169,7 @@ async function refuseEmpty(
   query: CommitQuery,
   paths: readonly string[] = [],
 ): Promise<void> {
-  if (query.amend || query.allowEmpty || operationOf(repository) !== undefined) return;
+  if (query.amend || query.allow_empty || operationOf(repository) !== undefined) return;
   const args = ["diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "--", ...paths];
   const result = await repository.run(args);
   if (result.code > 1) throw failureOf(result, "compare the index");

@@ -144,10 +144,10 @@ export async function dropStash(repository: Repository, stash: string, caller: C
 export async function forcePush(
   git: Git,
   repository: Repository,
-  query: { remote: string; branch?: string | undefined },
+  query: { remote: string; branch_name?: string | undefined },
   caller: Caller,
 ): Promise<Destroyed> {
-  const branch = query.branch ?? (await currentBranch(repository));
+  const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw badRevision("HEAD");
   const [mine, theirs] = await repository.lookUp([
     `refs/heads/${branch}`,
@@ -169,7 +169,7 @@ export async function forcePush(
     `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? It loses ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
   );
   const recovery = await keep(repository, "force-push", theirs.oid);
-  const pushing = { remote: query.remote, branch, setUpstream: false };
+  const pushing = { remote: query.remote, branch_name: branch, set_upstream: false };
   try {
     await push(git, repository, pushing, caller, theirs.oid);
   } catch (error) {

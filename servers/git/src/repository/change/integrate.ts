@@ -41,8 +41,8 @@ export type Integrated = z.infer<typeof integrated>;
 interface MergeQuery {
   readonly revision: string;
   readonly message?: string | undefined;
-  readonly fastForward: "allow" | "only" | "never";
-  readonly onConflict: OnConflict;
+  readonly fast_forward: "allow" | "only" | "never";
+  readonly on_conflict: OnConflict;
 }
 
 /** Merges a commit into the current branch, with git's own strategy only. */
@@ -59,7 +59,7 @@ export async function merge(
   const hooks = await decideHooks(git, repository, HOOKS.merge, caller);
   const { option, options } = await signing(repository);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
-  const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fastForward];
+  const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fast_forward];
   const result = await repository.run(
     [
       ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
@@ -80,7 +80,7 @@ export async function merge(
   }
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "merge");
-  const ended = await finish(repository, "merge", result, query.onConflict, before, caller.budget);
+  const ended = await finish(repository, "merge", result, query.on_conflict, before, caller.budget);
   const isFast = ended.after === theirs && ended.after !== before;
   return { ...ended, fast_forward: isFast || undefined, notes: hooks.notes };
 }
@@ -91,7 +91,7 @@ export async function replay(
   repository: Repository,
   operation: "cherry-pick" | "revert",
   revisions: readonly string[],
-  query: { mainline?: number | undefined; onConflict: OnConflict },
+  query: { mainline?: number | undefined; on_conflict: OnConflict },
   caller: Caller,
 ): Promise<Integrated> {
   await repository.worktree();
@@ -128,7 +128,7 @@ export async function replay(
       hint: "Nothing was changed. git_log shows the existing commits.",
     });
   }
-  const ended = await finish(repository, operation, result, query.onConflict, before, caller.budget);
+  const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
   return { ...ended, notes: hooks.notes };
 }
 

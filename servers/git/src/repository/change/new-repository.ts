@@ -76,7 +76,7 @@ export async function newDirectory(
 /** Makes a new repository, without any template. */
 export async function init(
   git: Git,
-  query: { path: string; branch?: string | undefined; bare: boolean },
+  query: { path: string; initial_branch?: string | undefined; bare: boolean },
   signal: AbortSignal,
 ): Promise<{ repository: string; branch: string; bare: boolean }> {
   const { path, undo, done } = await newDirectory(git, query.path);
@@ -89,7 +89,7 @@ export async function init(
       });
     }
     const { entries, run } = await withoutRepository(git, path, signal);
-    const branch = query.branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
+    const branch = query.initial_branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
     checkRefText("heads", branch);
     const bare = query.bare ? ["--bare"] : [];
     const result = await run(["init", "--quiet", "--template=", `--initial-branch=${branch}`, ...bare, path]);
@@ -131,14 +131,14 @@ export const addedWorktree = z.object({
 export async function addWorktree(
   git: Git,
   repository: Repository,
-  query: { path: string; branch: string; revision?: string | undefined },
+  query: { path: string; branch_name: string; revision?: string | undefined },
 ): Promise<z.infer<typeof addedWorktree>> {
-  await checkRefName(repository, "heads", query.branch);
-  const [existing] = await repository.lookUp([`refs/heads/${query.branch}`]);
+  await checkRefName(repository, "heads", query.branch_name);
+  const [existing] = await repository.lookUp([`refs/heads/${query.branch_name}`]);
   if (existing !== undefined && query.revision !== undefined) {
     throw new ToolError(
       "conflict",
-      `The branch "${query.branch}" already exists, so revision does not apply.`,
+      `The branch "${query.branch_name}" already exists, so revision does not apply.`,
       {
         code: "branch_exists",
         hint: "Omit revision to check out the existing branch, or choose another branch_name.",
@@ -148,7 +148,9 @@ export async function addWorktree(
   const commit = existing?.oid ?? (await commitOf(repository, query.revision ?? "HEAD"));
   const { path, undo, done } = await newDirectory(git, query.path);
   const target =
-    existing === undefined ? ["--no-track", "-b", query.branch, path, commit] : [path, query.branch];
+    existing === undefined
+      ? ["--no-track", "-b", query.branch_name, path, commit]
+      : [path, query.branch_name];
   const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
   const result = await repository.run([...add, ...target]);
   if (result.code === 0) {
@@ -159,12 +161,12 @@ export async function addWorktree(
       await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");
     } catch (error) {
       await repository.run(["worktree", "remove", "--force", path]);
-      if (existing === undefined) await repository.run(["branch", "-D", "--quiet", "--", query.branch]);
+      if (existing === undefined) await repository.run(["branch", "-D", "--quiet", "--", query.branch_name]);
       throw error;
     }
     done();
     const notes = await checkedOutNotes(git, path, repository.signal);
-    return { path, branch: query.branch, commit, created_branch: existing === undefined, notes };
+    return { path, branch: query.branch_name, commit, created_branch: existing === undefined, notes };
   }
   await undo();
   if (/already exists/.test(result.stderr)) throw pathExists(path);

@@ -11,9 +11,9 @@ import { refuseExisting } from "./switch.ts";
 /** Renames a local branch, with its configuration and reflog. */
 export async function renameBranch(
   repository: Repository,
-  query: { branch: string; name: string },
+  query: { branch_name: string; new_name: string },
 ): Promise<{ branch: string; before: string; commit: string }> {
-  const { branch, name } = query;
+  const { branch_name: branch, new_name: name } = query;
   checkRefText("heads", name);
   if (branch.startsWith("-") || /[\0\n\r]|@\{/.test(branch)) throw badRevision(branch);
   const [existing, taken] = await repository.lookUp([`refs/heads/${branch}`, `refs/heads/${name}`]);

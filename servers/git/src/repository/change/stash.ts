@@ -14,7 +14,7 @@ import { fileNames } from "./stage.ts";
 interface StashQuery {
   readonly message?: string | undefined;
   readonly files?: readonly string[] | undefined;
-  readonly includeUntracked: boolean;
+  readonly include_untracked: boolean;
 }
 
 /** Stashes local changes. */
@@ -28,7 +28,7 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
   const result = await repository.run(
     [
       ...["stash", "push", "--quiet"],
-      ...(query.includeUntracked ? ["--include-untracked"] : []),
+      ...(query.include_untracked ? ["--include-untracked"] : []),
       ...(query.message === undefined ? [] : [`--message=${query.message}`]),
       ...(input === undefined ? [] : ["--pathspec-from-file=-", "--pathspec-file-nul"]),
     ],
@@ -54,7 +54,7 @@ async function putAside(repository: Repository, query: StashQuery): Promise<Buff
   const others = ["ls-files", "--others", "-z", "--exclude-standard", "--", ...paths];
   return Buffer.concat([
     await differing(repository, "HEAD", "--", ...paths),
-    ...(query.includeUntracked ? [await repository.output(others, "list the files")] : []),
+    ...(query.include_untracked ? [await repository.output(others, "list the files")] : []),
   ]);
 }
 

@@ -11,11 +11,11 @@ import type { DiffText } from "./diff.ts";
 interface BlameQuery {
   readonly path: string;
   readonly revision: string;
-  readonly startLine: number;
-  readonly endLine?: number | undefined;
-  readonly ignoreWhitespace?: boolean;
+  readonly start_line: number;
+  readonly end_line?: number | undefined;
+  readonly ignore_whitespace?: boolean;
   /** Moved or copied lines are attributed to the commit that first wrote them. */
-  readonly detectMoves?: boolean;
+  readonly detect_moves?: boolean;
   readonly cursor?: string | undefined;
 }
 
@@ -41,11 +41,11 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
     query.cursor === undefined ? commitOf(repository, query.revision) : "",
     refuseOutsideFile(repository),
   ]);
-  const how = [...(query.ignoreWhitespace ? ["-w"] : []), ...(query.detectMoves ? ["-M", "-C"] : [])];
-  const bound = [repository.location.gitDir, path, query.startLine, query.endLine, how];
+  const how = [...(query.ignore_whitespace ? ["-w"] : []), ...(query.detect_moves ? ["-M", "-C"] : [])];
+  const bound = [repository.location.gitDir, path, query.start_line, query.end_line, how];
   const cursors = cursorsOf("git_blame", bound, position);
-  const start = cursors.decode(query.cursor) ?? { oid: first, line: query.startLine };
-  const most = Math.max(start.line, query.endLine ?? Number.MAX_SAFE_INTEGER);
+  const start = cursors.decode(query.cursor) ?? { oid: first, line: query.start_line };
+  const most = Math.max(start.line, query.end_line ?? Number.MAX_SAFE_INTEGER);
   const end = Math.min(most, start.line + LINES_AT_ONCE);
   const result = await repository.run([
     "blame",
@@ -129,7 +129,7 @@ function explain(result: Parameters<typeof failureOf>[0], query: BlameQuery, pat
   if (count !== undefined) {
     return new ToolError(
       "invalid",
-      `start_line ${query.startLine} is past the end of the file (${Number(count) === 1 ? "1 line" : `${count} lines`}).`,
+      `start_line ${query.start_line} is past the end of the file (${Number(count) === 1 ? "1 line" : `${count} lines`}).`,
       {
         code: "bad_range",
         hint: "Lines are counted from 1.",

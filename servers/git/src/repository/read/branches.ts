@@ -25,9 +25,9 @@ export const branchShape = z.object({
 type Branch = z.infer<typeof branchShape>;
 
 interface BranchQuery {
-  readonly type: BranchType;
+  readonly branch_type: BranchType;
   readonly contains?: string | undefined;
-  readonly notContains?: string | undefined;
+  readonly not_contains?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -70,14 +70,14 @@ export async function branches(
 
 /** The full names of the wanted refs, sorted. `contains` goes by object ids only. */
 async function namesOf(repository: Repository, query: BranchQuery): Promise<string[]> {
-  const { contains, notContains } = query;
+  const { contains, not_contains } = query;
   const output = await repository.output(
     [
       "for-each-ref",
       "--format=%(refname)%00%(symref)",
       ...(contains === undefined ? [] : [`--contains=${await commitOf(repository, contains)}`]),
-      ...(notContains === undefined ? [] : [`--no-contains=${await commitOf(repository, notContains)}`]),
-      ...PATTERNS[query.type],
+      ...(not_contains === undefined ? [] : [`--no-contains=${await commitOf(repository, not_contains)}`]),
+      ...PATTERNS[query.branch_type],
     ],
     "list the branches",
   );

@@ -15,14 +15,14 @@ interface DiffQuery {
   /** What to compare: object ids, or `--cached`, or nothing for the working tree with the index. */
   readonly between: readonly string[];
   /** Default: 3. */
-  readonly contextLines?: number;
+  readonly context_lines?: number;
   readonly paths?: readonly string[] | undefined;
   /** Default: a patch. */
   readonly format?: DiffFormat;
   /** Whitespace-only changes are ignored. */
-  readonly ignoreWhitespace?: boolean;
+  readonly ignore_whitespace?: boolean;
   /** Whether untracked files are shown as new. */
-  readonly untracked?: boolean;
+  readonly include_untracked?: boolean;
   readonly cursor?: string | undefined;
   /** The tool that the cursors belong to. */
   readonly tool: string;
@@ -54,16 +54,22 @@ const WITHOUT_LOCK_FILES = LOCK_FILES.map((name) => `:(exclude,glob)**/${name}`)
  */
 export async function diff(repository: Repository, query: DiffQuery, budget: number): Promise<DiffText> {
   const paths = await pathsIn(repository, query.paths ?? []);
-  const { between, contextLines = 3, format = "patch", ignoreWhitespace = false, untracked = false } = query;
-  const scope = { between, contextLines, paths, format, ignoreWhitespace, untracked };
+  const {
+    between,
+    context_lines = 3,
+    format = "patch",
+    ignore_whitespace = false,
+    include_untracked = false,
+  } = query;
+  const scope = { between, context_lines, paths, format, ignore_whitespace, include_untracked };
   const cursors = cursorsOf(query.tool, [repository.location.gitDir, scope], position);
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
   const remaining = budget - 700;
   const [changes, page] = await withIndex(repository, query.between, async (env) => {
-    if (untracked) await addUntracked(repository, paths, env);
+    if (include_untracked) await addUntracked(repository, paths, env);
     return together([
-      changesOf(repository, between, paths, env, ignoreWhitespace),
+      changesOf(repository, between, paths, env, ignore_whitespace),
       format === "patch" ? patchPage(repository, query, paths, skip, remaining, env) : format,
     ]);
   });
@@ -128,8 +134,8 @@ async function patchPage(
     },
   });
   const how = [
-    `--unified=${query.contextLines ?? 3}`,
-    ...(query.ignoreWhitespace ? ["--ignore-all-space"] : []),
+    `--unified=${query.context_lines ?? 3}`,
+    ...(query.ignore_whitespace ? ["--ignore-all-space"] : []),
   ];
   const what = paths.length > 0 ? paths : WITHOUT_LOCK_FILES;
   await repository.output(

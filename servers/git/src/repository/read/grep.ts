@@ -13,10 +13,10 @@ interface GrepQuery {
   readonly pattern: string;
   readonly revision?: string | undefined;
   readonly paths?: readonly string[] | undefined;
-  readonly ignoreCase: boolean;
-  readonly fixed: boolean;
+  readonly ignore_case: boolean;
+  readonly fixed_strings: boolean;
   /** Lines around each match. */
-  readonly contextLines?: number;
+  readonly context_lines?: number;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -64,7 +64,7 @@ export async function grep(
   if (oid === undefined) await repository.worktree();
   const skip = given?.skip ?? 0;
   // In a POSIX expression, \d and similar would silently find nothing.
-  const perl = !query.fixed && PERL.test(query.pattern);
+  const perl = !query.fixed_strings && PERL.test(query.pattern);
   // A path may contain line breaks, so a few more lines than matches are read.
   const maxLines = limit + MAX_BREAKS;
   const pager = new LinePager({ skip, maxLines, maxBytes: budget * 4, maxLineBytes: 8_192 });
@@ -72,11 +72,11 @@ export async function grep(
     [
       "grep",
       ...["-n", "-z", "-I", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules"],
-      ...["--threads=1", "--no-heading", "--no-break", `--context=${query.contextLines ?? 0}`],
+      ...["--threads=1", "--no-heading", "--no-break", `--context=${query.context_lines ?? 0}`],
       // Only a matching line has a column, unlike the context lines.
       "--column",
-      query.fixed ? "--fixed-strings" : perl ? "--perl-regexp" : "--extended-regexp",
-      ...(query.ignoreCase ? ["--ignore-case"] : []),
+      query.fixed_strings ? "--fixed-strings" : perl ? "--perl-regexp" : "--extended-regexp",
+      ...(query.ignore_case ? ["--ignore-case"] : []),
       // The next argument is the pattern, even if it begins with a dash.
       ...["-e", query.pattern],
       ...(oid === undefined ? [] : [oid]),

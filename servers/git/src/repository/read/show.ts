@@ -9,13 +9,13 @@ import { LOG_ARGS, LOG_FORMAT, parseLog } from "./log.ts";
 
 interface ShowQuery {
   readonly revision: string;
-  readonly contextLines?: number;
+  readonly context_lines?: number;
   readonly format?: DiffFormat;
-  readonly ignoreWhitespace?: boolean;
+  readonly ignore_whitespace?: boolean;
   readonly paths?: readonly string[] | undefined;
   /** First and last line of a file, from 1. */
-  readonly startLine?: number | undefined;
-  readonly endLine?: number | undefined;
+  readonly start_line?: number | undefined;
+  readonly end_line?: number | undefined;
   readonly cursor?: string | undefined;
 }
 
@@ -125,20 +125,20 @@ async function showBlob(
   query: ShowQuery,
   budget: number,
 ): Promise<DiffText> {
-  const { startLine = 1, endLine = Number.MAX_SAFE_INTEGER } = query;
-  if (endLine < startLine) {
-    throw new ToolError("invalid", `end_line ${endLine} comes before start_line ${startLine}.`, {
+  const { start_line = 1, end_line = Number.MAX_SAFE_INTEGER } = query;
+  if (end_line < start_line) {
+    throw new ToolError("invalid", `end_line ${end_line} comes before start_line ${start_line}.`, {
       code: "bad_range",
       hint: "Lines are counted from 1; omit end_line to read to the end.",
     });
   }
-  const range = [repository.location.gitDir, "blob", startLine, endLine];
+  const range = [repository.location.gitDir, "blob", start_line, end_line];
   const cursors = cursorsOf("git_show", range, linePosition);
-  const position = cursors.decode(query.cursor) ?? { oid: blob.oid, line: startLine - 1 };
+  const position = cursors.decode(query.cursor) ?? { oid: blob.oid, line: start_line - 1 };
   const remaining = budget - 500;
   const pager = new LinePager({
     skip: position.line,
-    maxLines: endLine - position.line,
+    maxLines: end_line - position.line,
     maxBytes: remaining,
     maxLineBytes: remaining,
   });
@@ -157,7 +157,7 @@ async function showBlob(
   if (isBinary) return { body: `Blob: ${position.oid}`, facts: `(binary file, ${size})` };
   const page = pager.page();
   const last = position.line + page.lines.length;
-  const isRest = page.more && last < endLine;
+  const isRest = page.more && last < end_line;
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: position.oid, line: last })}"` : "";
   const cut = page.cutLines > 0 ? `; ${counted(page.cutLines, "very long line")} cut` : "";
   const lines = page.lines.length === 0 ? "no lines in this range" : `lines ${position.line + 1} to ${last}`;

@@ -71,7 +71,7 @@ export async function clone(
 
 interface FetchQuery {
   readonly remote: string;
-  readonly branch?: string | undefined;
+  readonly branch_name?: string | undefined;
   readonly prune: boolean;
   readonly tags: boolean;
 }
@@ -87,8 +87,8 @@ export async function fetch(
   const { remote } = query;
   const urls = remoteUrls(config, remote, false);
   const options = await remoteOptions(git, config, urls, caller);
-  if (query.branch !== undefined) await checkRefName(repository, "heads", query.branch);
-  const branch = query.branch ?? "*";
+  if (query.branch_name !== undefined) await checkRefName(repository, "heads", query.branch_name);
+  const branch = query.branch_name ?? "*";
   const before = await refsOf(repository, remote);
   const result = await repository.run(
     [
@@ -109,20 +109,25 @@ export async function fetch(
 export async function pull(
   git: Git,
   repository: Repository,
-  query: { remote: string; branch?: string | undefined },
+  query: { remote: string; branch_name?: string | undefined },
   caller: Caller,
 ): Promise<Integrated> {
-  const branch = query.branch ?? (await currentBranch(repository));
+  const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
-  await fetch(git, repository, { remote: query.remote, branch, prune: false, tags: false }, caller);
+  await fetch(
+    git,
+    repository,
+    { remote: query.remote, branch_name: branch, prune: false, tags: false },
+    caller,
+  );
   const revision = `refs/remotes/${query.remote}/${branch}`;
-  return merge(git, repository, { revision, fastForward: "only", onConflict: "abort" }, caller);
+  return merge(git, repository, { revision, fast_forward: "only", on_conflict: "abort" }, caller);
 }
 
 interface PushQuery {
   readonly remote: string;
-  readonly branch?: string | undefined;
-  readonly setUpstream: boolean;
+  readonly branch_name?: string | undefined;
+  readonly set_upstream: boolean;
   readonly tag?: string | undefined;
 }
 
@@ -141,7 +146,7 @@ export async function push(
   const { config } = await repository.prepared();
   const { remote, tag } = query;
   const options = await remoteOptions(git, config, remoteUrls(config, remote, true), caller);
-  const branch = query.branch ?? (await currentBranch(repository));
+  const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
   await checkRefName(repository, "heads", branch);
@@ -161,7 +166,7 @@ export async function push(
     [
       ...["push", "--porcelain", "--progress", RECEIVE_PACK, "--recurse-submodules=no", "--no-follow-tags"],
       "--no-signed",
-      ...(query.setUpstream ? ["--set-upstream"] : []),
+      ...(query.set_upstream ? ["--set-upstream"] : []),
       ...(lease === undefined ? [] : [`--force-with-lease=refs/heads/${branch}:${lease}`]),
       ...["--", remote, ...refs.map((ref) => `${ref}:${ref}`)],
     ],
