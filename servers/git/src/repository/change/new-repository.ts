@@ -6,30 +6,23 @@ import { filterNote } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import { isInGitDir } from "../open/locate.ts";
 import { readConfig } from "../open/read-config.ts";
-import type { Repository, RunOptions } from "../open/repository.ts";
+import { type Repository, type RunOptions, spawnGit } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
 import { badName, checkRefName, checkRefText } from "../read/branches.ts";
 import { lastValue } from "../run/config.ts";
-import { gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
-import { runGit } from "../run/run-git.ts";
 import { STANDING } from "../run/safe-config.ts";
 
 /** The user's configuration without any repository's, and a function that runs git with it. */
 export async function withoutRepository(git: Git, cwd: string, signal: AbortSignal) {
-  const { program, env } = await git.machine();
+  const machine = { ...(await git.machine()), filters: "off" } as const;
   // No repository around the working directory has any effect.
-  const own = withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, STANDING);
-  const { entries, dormant } = await readConfig(
-    (args) => runGit({ program, args, cwd, signal, env: own }),
-    git.guard,
-  );
+  const nowhere = { cwd, signal, env: { GIT_DIR: "/dev/null" } };
+  const read = (args: readonly string[]) => spawnGit(machine, nowhere, STANDING, args);
+  const { entries, dormant } = await readConfig(read, git.guard);
   const overrides = git.overrides(entries, dormant);
-  const run = (args: readonly string[], options: RunOptions = {}) => {
-    const { config = [], env: more, purpose = "local", protocols, ...rest } = options;
-    const base = { ...gitEnvironment(env, purpose, protocols), ...more };
-    return runGit({ ...rest, program, args, cwd, signal, env: withConfig(base, [...overrides, ...config]) });
-  };
+  const run = (args: readonly string[], options?: RunOptions) =>
+    spawnGit(machine, { cwd, signal }, overrides, args, options);
   return { entries, run };
 }
 

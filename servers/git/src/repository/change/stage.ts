@@ -124,11 +124,8 @@ export async function unstage(
   const input = paths === undefined ? undefined : await pathBytes(repository, paths);
   const before = await stagedChanges(repository);
   const tree = await repository.run(["write-tree"]);
-  const result = await repository.run(
-    ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)],
-    input === undefined ? {} : { input },
-  );
-  if (result.code !== 0) throw failureOf(result, "unstage the files");
+  const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
+  await repository.output(reset, "unstage the files", input === undefined ? {} : { input });
   const left = new Set((await stagedChanges(repository)).map((file) => file.path));
   const gone = before.filter((file) => !left.has(file.path));
   const list = fileNames(gone, budget - 500);
@@ -164,7 +161,7 @@ export async function restore(repository: Repository, query: RestoreQuery, budge
     return { ...fileNames(files, budget - 600), recovery: undefined };
   }
   const recovery = query.worktree ? await keepFiles(repository, root, files) : undefined;
-  const result = await repository.run(
+  await repository.output(
     [
       "restore",
       "--quiet",
@@ -174,9 +171,9 @@ export async function restore(repository: Repository, query: RestoreQuery, budge
       ...(source === undefined ? [] : [`--source=${source}`]),
       ...FROM_STDIN,
     ],
+    "restore the files",
     { input },
   );
-  if (result.code !== 0) throw failureOf(result, "restore the files");
   return { ...fileNames(files, budget - 600), recovery };
 }
 

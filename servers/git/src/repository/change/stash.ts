@@ -25,18 +25,18 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
   await refuseOperation(repository);
   const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
   await refuseFilters(repository, () => putAside(repository, query));
-  const result = await repository.run(
+  await repository.output(
     [
       ...["stash", "push", "--quiet"],
       ...(query.include_untracked ? ["--include-untracked"] : []),
       ...(query.message === undefined ? [] : [`--message=${query.message}`]),
       ...(input === undefined ? [] : ["--pathspec-from-file=-", "--pathspec-file-nul"]),
     ],
+    "stash",
     // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take
     // literally.
     input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input },
   );
-  if (result.code !== 0) throw failureOf(result, "stash");
   const [stash] = await repository.lookUp(["refs/stash"]);
   if (stash === undefined || stash.oid === before?.oid) {
     throw new ToolError("conflict", "There are no local changes to stash.", {
@@ -84,13 +84,8 @@ export async function stashApply(
       ]),
     oid,
   );
-  const result = await repository.run([
-    "stash",
-    "apply",
-    "--quiet",
-    ...(query.index ? ["--index"] : []),
-    oid,
-  ]);
+  const args = ["stash", "apply", "--quiet", ...(query.index ? ["--index"] : []), oid];
+  const result = await repository.run(args);
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const changes = await changesOf(repository, [`${oid}^1`, oid]);

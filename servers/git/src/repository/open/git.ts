@@ -1,12 +1,12 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import type { Call } from "@refmcp/core";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { describeBound, keyedLock, type PathGuard } from "@refmcp/core/boundary";
 import { type ConfigEntry, isTrue, lastValue } from "../run/config.ts";
-import { type ConfigPair, gitEnvironment, withConfig } from "../run/environment.ts";
+import type { ConfigPair } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { findGit } from "../run/git-program.ts";
-import { runGit } from "../run/run-git.ts";
 import {
   type FilterPolicy,
   filtersNotRun,
@@ -17,23 +17,14 @@ import {
 import { type Location, locate, outside } from "./locate.ts";
 import { inOffered, type Offers } from "./offered.ts";
 import { realOf, stateOf } from "./read-config.ts";
-import { type Machine, type Prepared, Repository } from "./repository.ts";
+import { type Machine, type Prepared, Repository, spawnGit } from "./repository.ts";
 import { submoduleOverrides } from "./submodules.ts";
 
 /** How the user wants hooks treated. */
 type HookPolicy = "off" | "run" | "ask";
 
 /** Who called the tool. */
-export interface Caller {
-  /** Aborts when the call is cancelled. */
-  readonly signal: AbortSignal;
-  /** How many characters the response should stay within. */
-  readonly budget: number;
-  /** Asks the user; rejects if they do not agree. */
-  confirm(question: string): Promise<void>;
-  /** Reports progress: how much of `total` is done, and what git is doing. */
-  progress(done: number, total: number, note: string): void;
-}
+export type Caller = Pick<Call, "signal" | "budget" | "confirm" | "progress">;
 
 export interface GitOptions {
   readonly guard: PathGuard;
@@ -247,14 +238,8 @@ export class Git {
 
 /** Asks git whether it trusts a repository of another owner (safe.directory). */
 async function askForOwnership(machine: Machine, location: Location, signal: AbortSignal): Promise<void> {
-  const env = withConfig(gitEnvironment(machine.env, "local"), STANDING);
-  const cwd = location.worktree ?? location.gitDir;
-  const result = await runGit({
-    program: machine.program,
-    args: ["rev-parse", "--git-dir"],
-    cwd,
-    env,
-    signal,
-  });
+  const place = { cwd: location.worktree ?? location.gitDir, signal };
+  const plain = { ...machine, filters: "off" } as const;
+  const result = await spawnGit(plain, place, STANDING, ["rev-parse", "--git-dir"]);
   if (result.code !== 0) throw failureOf(result, "open the repository");
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { type ConfigEntry, lastValue } from "../run/config.ts";
-import { type ConfigPair, gitEnvironment, type Purpose, withConfig } from "../run/environment.ts";
+import { type ConfigPair, gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
 import { type FilterPolicy, STANDING } from "../run/safe-config.ts";
@@ -39,8 +39,7 @@ export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdou
   readonly config?: readonly ConfigPair[];
   /** Further environment, such as GIT_INDEX_FILE. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly purpose?: Purpose;
-  /** Allowed transports; none for local work. */
+  /** Allowed transports, for a command that contacts a remote. */
   readonly protocols?: readonly string[];
 }
 
@@ -166,24 +165,22 @@ export class Repository {
     worktree: string | undefined,
     overrides: readonly ConfigPair[],
   ): Promise<GitResult> {
-    const { config = [], env, purpose = "local", protocols, ...rest } = options;
-    const base = gitEnvironment(this.machine.env, purpose, protocols, this.machine.filters);
     const { gitDir } = this.location;
-    return runGit({
-      ...rest,
-      program: this.machine.program,
-      args,
-      cwd: worktree ?? gitDir,
-      signal: this.signal,
-      env: withConfig(
-        {
-          ...base,
-          GIT_DIR: gitDir,
-          ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }),
-          ...env,
-        },
-        [...overrides, ...config],
-      ),
-    });
+    const env = { GIT_DIR: gitDir, ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }) };
+    const place = { cwd: worktree ?? gitDir, signal: this.signal, env };
+    return spawnGit(this.machine, place, overrides, args, options);
   }
+}
+
+/** Runs git in the hardened environment; the options add to the configuration and the environment given before. */
+export function spawnGit(
+  { program, env: from, filters }: Machine,
+  place: Pick<GitRun, "cwd" | "signal"> & Partial<Pick<GitRun, "env">>,
+  overrides: readonly ConfigPair[],
+  args: readonly string[],
+  { config = [], env, protocols, ...rest }: RunOptions = {},
+): Promise<GitResult> {
+  const base = gitEnvironment(from, protocols, filters);
+  const all = withConfig({ ...base, ...place.env, ...env }, [...overrides, ...config]);
+  return runGit({ ...rest, ...place, program, args, env: all });
 }

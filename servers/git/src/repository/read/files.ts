@@ -3,8 +3,8 @@ import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
-import { failureOf } from "../run/failures.ts";
 import { pathText } from "../run/text.ts";
+import { LinePager } from "./line-pager.ts";
 
 type FileKind = "tracked" | "untracked" | "ignored";
 
@@ -47,40 +47,23 @@ export async function listFiles(
     oid === undefined
       ? ["ls-files", "-z", ...KINDS[query.kind], "--", ...where]
       : ["ls-tree", "-r", "-z", "--name-only", "--full-tree", oid, "--", ...where];
-  const files = await firstRecords(repository, args, skip, limit + 1);
-  const count = Math.min(limit, fitting(files, budget - 300));
+  const unlimited = Number.MAX_SAFE_INTEGER;
+  const pager = new LinePager({
+    skip,
+    maxLines: limit,
+    maxBytes: unlimited,
+    maxLineBytes: unlimited,
+    separator: 0,
+  });
+  const onStdout = (chunk: Buffer) => pager.take(chunk);
+  await repository.output(args, "list the files", { onStdout, maxBytes: unlimited });
+  const { lines, more } = pager.page();
+  const files = lines.map(pathText);
+  const count = fitting(files, budget - 300);
   return {
     files: files.slice(0, count),
-    ...(files.length > count
+    ...(more || files.length > count
       ? { next_cursor: cursors.encode({ ...(oid === undefined ? {} : { oid }), skip: skip + count }) }
       : {}),
   };
-}
-
-/** The NUL-separated paths `skip` to `skip + count` of a command's output, without waiting for the rest. */
-async function firstRecords(
-  repository: Repository,
-  args: readonly string[],
-  skip: number,
-  count: number,
-): Promise<string[]> {
-  const found: string[] = [];
-  let seen = 0;
-  let rest = Buffer.alloc(0);
-  const result = await repository.run(args, {
-    maxBytes: Number.MAX_SAFE_INTEGER,
-    onStdout(chunk) {
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      let start = 0;
-      for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
-        if (seen++ >= skip) found.push(pathText(bytes.subarray(start, end)));
-        if (found.length >= count) return false;
-        start = end + 1;
-      }
-      rest = Buffer.from(bytes.subarray(start));
-      return true;
-    },
-  });
-  if (result.code !== 0 && !result.cut) throw failureOf(result, "list the files");
-  return found;
 }

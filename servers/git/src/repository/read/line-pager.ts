@@ -20,6 +20,8 @@ export interface LinePagerOptions {
   readonly maxBytes: number;
   /** A longer line is cut here, and its rest is not kept in memory. */
   readonly maxLineBytes: number;
+  /** What ends a line. Default: a line feed. */
+  readonly separator?: number;
   /** Which skipped lines to remember: `start` begins a new landmark, `more` belongs to it. */
   landmark?(line: Buffer): "start" | "more" | undefined;
 }
@@ -48,7 +50,7 @@ export class LinePager {
   take(chunk: Buffer): boolean {
     let start = 0;
     while (start < chunk.length && !this.#full) {
-      const end = chunk.indexOf(10, start);
+      const end = chunk.indexOf(this.#options.separator ?? 10, start);
       this.#add(chunk.subarray(start, end === -1 ? chunk.length : end));
       if (end === -1) break;
       this.#endLine();

@@ -63,7 +63,6 @@ export async function remoteOptions(
   for (const url of reached) pins.push(...(await checkAddress(parseRemote(url, rules), rules)));
   const ssh = lastValue(config, "core.sshcommand", isOwn);
   return {
-    purpose: "remote",
     protocols: git.options.protocols,
     config: [...ownCredentialHelpers(config), ...pins],
     env: ssh === undefined ? {} : { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: "auto" },
@@ -109,7 +108,9 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
 }
 
 /** Turns git's progress lines into steps that only increase. */
-export function progressReader(progress: Caller["progress"]): (text: string) => void {
+export function progressReader(
+  progress: (done: number, total: number, note: string) => void,
+): (text: string) => void {
   let best = -1;
   return (text) => {
     for (const line of text.split(/[\r\n]/)) {

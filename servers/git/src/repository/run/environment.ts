@@ -41,26 +41,23 @@ const REMOTE = [
   "SSL_CERT_DIR",
 ] as const;
 
-/** What a git process is for. */
-export type Purpose = "local" | "remote";
-
 /**
  * The environment of a git process: an allow-list of the server's variables (so no GIT_DIR, GIT_EXTERNAL_DIFF, GIT_SSH_COMMAND
  * or LD_PRELOAD is passed on), and git's switches against prompts, lazy fetches (which run promisor remotes), replaced objects
  * and pathspec magic.
  *
- * @param protocols what `remote` may use, for example `https`; local work may use none, so that nothing in a repository can
- * start a transport.
+ * @param protocols what a remote may be contacted with, for example `https`; omitted for local work, which may use none, so that
+ * nothing in a repository can start a transport.
  * @param filters the user's filters (git-lfs) get the variables for remotes too
  */
 export function gitEnvironment(
   from: NodeJS.ProcessEnv,
-  purpose: Purpose,
-  protocols: readonly string[] = [],
+  protocols?: readonly string[],
   filters: FilterPolicy = "off",
 ): Record<string, string> {
   const env: Record<string, string> = {};
-  const names: readonly string[] = purpose === "remote" || filters === "own" ? [...LOCAL, ...REMOTE] : LOCAL;
+  const names: readonly string[] =
+    protocols !== undefined || filters === "own" ? [...LOCAL, ...REMOTE] : LOCAL;
   for (const name of names) {
     const value = from[name];
     if (value !== undefined) env[name] = value;
@@ -68,7 +65,7 @@ export function gitEnvironment(
   return {
     ...env,
     LC_ALL: "C",
-    GIT_ALLOW_PROTOCOL: purpose === "remote" ? protocols.join(":") : "",
+    GIT_ALLOW_PROTOCOL: protocols?.join(":") ?? "",
     GIT_NO_LAZY_FETCH: "1",
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_TERMINAL_PROMPT: "0",
