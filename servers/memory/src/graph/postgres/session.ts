@@ -2,13 +2,15 @@ import { nearest } from "@refmcp/core/answer";
 import type { ClientBase, QueryResultRow } from "pg";
 import {
   type IndexRow,
+  isList,
   MIN_NEAR,
   MIN_PREFIX,
   NEAR_WEIGHT,
+  type Pairs,
+  type Parameter,
   type Session,
   type Table,
   type Value,
-  withList,
 } from "../sql/session.ts";
 import type { Stop } from "../store.ts";
 import { nearForms, spaced, wordsOf } from "../text.ts";
@@ -32,8 +34,6 @@ const CONDITIONS: Readonly<Record<IndexedWord["as"], string>> = {
   sign: CONTAINS,
 };
 
-type Parameter = Value | readonly Value[];
-
 /** A connection to PostgreSQL, inside a transaction. */
 export class PostgresSession implements Session {
   readonly #client: ClientBase;
@@ -46,12 +46,18 @@ export class PostgresSession implements Session {
 
   async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
     this.#stop?.throwIfAborted();
+    const list = params.find(isList);
+    if (list?.length === 0) return [];
+    const type = typeof list?.[0] === "number" ? "bigint" : "text";
     let count = 0;
-    const numbered = statement.replaceAll("?", () => {
-      count += 1;
-      return `$${count}`;
-    });
-    const values = params.map((value) => (Array.isArray(value) ? value.map(stored) : stored(value)));
+    const numbered = statement
+      .replace("{in}", `= ANY(?::${type}[])`)
+      .replace("{pairs}", "IN (SELECT * FROM unnest(?::bigint[], ?::bigint[]))")
+      .replaceAll("?", () => {
+        count += 1;
+        return `$${count}`;
+      });
+    const values = params.flatMap(stored);
     const { rows } = await this.#client.query<Row & QueryResultRow>(numbered, values);
     for (const row of rows) restoreTexts(row);
     return rows;
@@ -59,28 +65,6 @@ export class PostgresSession implements Session {
 
   async run(statement: string, ...params: readonly Value[]): Promise<void> {
     await this.all(statement, ...params);
-  }
-
-  async among<Row extends object>(
-    statement: string,
-    values: readonly number[] | readonly string[],
-    ...params: readonly Value[]
-  ): Promise<Row[]> {
-    if (values.length === 0) return [];
-    const type = typeof values[0] === "number" ? "bigint" : "text";
-    const list = withList<Value, readonly Value[]>(statement, values, params);
-    return this.all<Row>(statement.replace("{in}", `= ANY(?::${type}[])`), ...list);
-  }
-
-  amongPairs<Row extends object>(
-    statement: string,
-    pairs: readonly (readonly [number, number])[],
-  ): Promise<Row[]> {
-    return this.all<Row>(
-      statement.replace("{pairs}", "IN (SELECT * FROM unnest(?::bigint[], ?::bigint[]))"),
-      pairs.map(([first]) => first),
-      pairs.map(([, second]) => second),
-    );
   }
 
   async insert(
@@ -128,7 +112,7 @@ export class PostgresSession implements Session {
   }
 
   async unindex(ids: readonly number[]): Promise<void> {
-    await this.among("DELETE FROM found WHERE entity_id {in}", ids);
+    await this.all("DELETE FROM found WHERE entity_id {in}", ids);
   }
 
   async lookUp(word: string): Promise<IndexedWord | undefined> {
@@ -185,7 +169,18 @@ export class PostgresSession implements Session {
   }
 }
 
-function stored(value: Parameter): Parameter {
+/** A parameter in PostgreSQL's form; pairs become two lists. */
+function stored(value: Parameter): unknown[] {
+  if (!isList(value)) return [storedValue(value)];
+  if (isPairs(value)) return [value.map(([first]) => first), value.map(([, second]) => second)];
+  return [value.map(storedValue)];
+}
+
+function isPairs(list: readonly Value[] | Pairs): list is Pairs {
+  return Array.isArray(list[0]);
+}
+
+function storedValue(value: Value): Value {
   return typeof value === "string" ? toStored(value) : value;
 }
 

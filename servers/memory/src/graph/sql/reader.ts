@@ -88,7 +88,7 @@ export class Reader {
   }
 
   async entitiesNamed(names: readonly string[]): Promise<Map<string, EntityRow>> {
-    const rows = await this.session.among<EntityRow>(
+    const rows = await this.session.all<EntityRow>(
       `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NULL`,
       names.map(digest),
     );
@@ -97,7 +97,7 @@ export class Reader {
 
   /** Deleted entities with these names, the latest last. */
   removedNamed(names: readonly string[]): Promise<EntityRow[]> {
-    return this.session.among<EntityRow>(
+    return this.session.all<EntityRow>(
       `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id`,
       names.map(digest),
     );
@@ -105,7 +105,7 @@ export class Reader {
 
   /** Includes deleted entities. */
   async entitiesById(ids: readonly number[]): Promise<Map<number, EntityRow>> {
-    const rows = await this.session.among<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE e.id {in}`, ids);
+    const rows = await this.session.all<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE e.id {in}`, ids);
     return new Map(rows.map((row) => [row.id, row]));
   }
 
@@ -142,7 +142,7 @@ export class Reader {
 
   /** @param alsoRemoved includes softly deleted rows, here and below */
   observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
-    return this.session.among<ObservationRow>(
+    return this.session.all<ObservationRow>(
       `SELECT ${OBSERVATION} FROM observations o WHERE o.entity_id {in}${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
       entityIds,
     );
@@ -159,7 +159,7 @@ export class Reader {
   }
 
   async observationCounts(entityIds: readonly number[]): Promise<Map<number, number>> {
-    const rows = await this.session.among<{ entityId: number; count: number }>(
+    const rows = await this.session.all<{ entityId: number; count: number }>(
       `SELECT o.entity_id AS "entityId", count(*) AS count FROM observations o
        WHERE o.entity_id {in} AND o.removed_by IS NULL GROUP BY o.entity_id`,
       entityIds,
@@ -173,7 +173,7 @@ export class Reader {
     contents: readonly string[],
     alsoRemoved = false,
   ): Promise<ObservationRow[]> {
-    return this.session.among<ObservationRow>(
+    return this.session.all<ObservationRow>(
       `SELECT ${OBSERVATION} FROM observations o
        WHERE o.content_key {in} AND o.entity_id = ?${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
       contents.map(contentKey),
@@ -211,7 +211,7 @@ export class Reader {
     ends: readonly { fromId: number; toId: number }[],
     alsoRemoved = false,
   ): Promise<RelationRow[]> {
-    return this.session.amongPairs<RelationRow>(
+    return this.session.all<RelationRow>(
       `SELECT ${RELATION} FROM ${RELATIONS} WHERE (r.from_id, r.to_id) {pairs}${alsoRemoved ? "" : " AND r.removed_by IS NULL"} ORDER BY r.id`,
       ends.map(({ fromId, toId }) => [fromId, toId]),
     );
@@ -234,7 +234,7 @@ export class Reader {
   ): Promise<RelationRow[]> {
     const found = new Map<number, RelationRow>();
     for (const column of columns) {
-      const rows = await this.session.among<RelationRow>(
+      const rows = await this.session.all<RelationRow>(
         `SELECT ${RELATION} FROM ${RELATIONS} WHERE r.${column} {in}${condition} ORDER BY r.id LIMIT ?`,
         ids,
         ...params,
@@ -257,7 +257,7 @@ export class Reader {
 
   /** Rows that exist, each with the change that deleted it, if any. */
   async rows(kind: Kind, ids: readonly number[]): Promise<Map<number, number | null>> {
-    const rows = await this.session.among<{ id: number; removedBy: number | null }>(
+    const rows = await this.session.all<{ id: number; removedBy: number | null }>(
       `SELECT id, removed_by AS "removedBy" FROM ${TABLES[kind]} WHERE id {in} ORDER BY id`,
       ids,
     );

@@ -1,6 +1,13 @@
 import type { IndexedWord, Kind } from "../types.ts";
 
 export type Value = string | number | null | Uint8Array;
+export type Pairs = readonly (readonly [number, number])[];
+/** A list is for `{in}`, pairs are for `{pairs}`. */
+export type Parameter = Value | readonly Value[] | Pairs;
+
+export function isList(value: Parameter): value is readonly Value[] | Pairs {
+  return Array.isArray(value);
+}
 
 /** The tables that rows are inserted into many at a time. */
 export type Table = "entities" | "observations" | "relations" | "changes";
@@ -20,37 +27,14 @@ export const MIN_PREFIX = 4;
 /** Below this length, words a few letters away are different words. */
 export const MIN_NEAR = 5;
 
-/** Puts the value of `{in}` between the other parameters of a statement, in the order of the text. */
-export function withList<Item, List>(
-  statement: string,
-  list: List,
-  params: readonly Item[],
-): (Item | List)[] {
-  const at = statement.slice(0, statement.indexOf("{in}")).split("?").length - 1;
-  return [...params.slice(0, at), list, ...params.slice(at)];
-}
-
 /**
  * A connection inside a transaction, with everything that differs between SQLite and PostgreSQL. Statements are in the SQL
- * that both understand, with `?` for parameters and `{in}` for "is one of" after a column.
+ * that both understand, with `?` for parameters, `{in}` for "is one of" after a column, and `{pairs}` for the same after a pair of
+ * columns in parentheses. A statement with an empty list is not run.
  */
 export interface Session {
-  all<Row extends object>(statement: string, ...params: readonly Value[]): Promise<Row[]>;
+  all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]>;
   run(statement: string, ...params: readonly Value[]): Promise<void>;
-  /**
-   * Runs a statement with one `{in}`, whose list is `values`; not run if the list is empty. `params` are the other parameters,
-   * in order.
-   */
-  among<Row extends object>(
-    statement: string,
-    values: readonly number[] | readonly string[],
-    ...params: readonly Value[]
-  ): Promise<Row[]>;
-  /** Runs a statement with one `{pairs}` after a pair of columns in parentheses: "is one of these pairs". */
-  amongPairs<Row extends object>(
-    statement: string,
-    pairs: readonly (readonly [number, number])[],
-  ): Promise<Row[]>;
   /** Inserts rows and returns their ids in order. */
   insert(table: Table, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<number[]>;
   /** Writes rows to the search index, replacing those of the same entities. */

@@ -62,7 +62,7 @@ export class Writer extends Reader {
         gone.map(([id]) => id),
       );
     }
-    await this.session.among("DELETE FROM changes WHERE id {in}", [...ids]);
+    await this.session.all("DELETE FROM changes WHERE id {in}", [...ids]);
     return ids.size;
   }
 
@@ -110,7 +110,7 @@ export class Writer extends Reader {
   async #changed(kind: Kind, ids: readonly number[]): Promise<void> {
     if (kind === "entity") for (const id of ids) this.#stale.add(id);
     if (kind !== "observation") return;
-    const hosts = await this.session.among<{ id: number }>(
+    const hosts = await this.session.all<{ id: number }>(
       "SELECT DISTINCT entity_id AS id FROM observations WHERE id {in}",
       ids,
     );
@@ -197,7 +197,7 @@ export class Writer extends Reader {
   async #erase(kind: Kind, ids: readonly number[]): Promise<Map<Kind, Set<number>>> {
     const erased = new Map<Kind, Set<number>>([[kind, new Set(ids)]]);
     for (const [attached, column] of kind === "entity" ? ATTACHED : []) {
-      const rows = await this.session.among<{ id: number }>(
+      const rows = await this.session.all<{ id: number }>(
         `SELECT id FROM ${TABLES[attached]} WHERE ${column} {in}`,
         ids,
       );
@@ -209,9 +209,9 @@ export class Writer extends Reader {
     const states = [...(await this.rows(kind, ids)).values()];
     const live = states.filter((removedBy) => removedBy === null).length;
     this.#count(kind, -live, live - states.length);
-    await this.session.among(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
+    await this.session.all(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
     if (kind === "observation" && (await this.meta(HAS_VECTORS)) !== undefined)
-      await this.session.among("DELETE FROM vectors WHERE observation_id {in}", ids);
+      await this.session.all("DELETE FROM vectors WHERE observation_id {in}", ids);
     return erased;
   }
 
@@ -259,6 +259,6 @@ export class Writer extends Reader {
 
   /** Sets one value in many rows. */
   async #set(table: Table, column: string, value: number | null, ids: readonly number[]): Promise<void> {
-    await this.session.among(`UPDATE ${table} SET ${column} = ? WHERE id {in}`, ids, value);
+    await this.session.all(`UPDATE ${table} SET ${column} = ? WHERE id {in}`, value, ids);
   }
 }

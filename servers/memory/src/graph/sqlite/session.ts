@@ -2,13 +2,14 @@ import { nearest } from "@refmcp/core/answer";
 import type { Database, Statement } from "better-sqlite3";
 import {
   type IndexRow,
+  isList,
   MIN_NEAR,
   MIN_PREFIX,
   NEAR_WEIGHT,
+  type Parameter,
   type Session,
   type Table,
   type Value,
-  withList,
 } from "../sql/session.ts";
 import type { Stop } from "../store.ts";
 import { nearForms, SLIPS_WITHIN, slips, spaced, wordsOf } from "../text.ts";
@@ -23,6 +24,9 @@ const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kin
 /** How many indexed words may replace a word that is inside them, and how many are scanned for it. */
 const MAX_PARTS = 8;
 const MAX_SCANNED = 150_000;
+
+const IN_LIST = "IN (SELECT value FROM json_each(?))";
+const IN_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))";
 
 /** A connection to a SQLite file, inside a transaction. It is synchronous; promises only satisfy the interface. */
 export class SqliteSession implements Session {
@@ -39,31 +43,16 @@ export class SqliteSession implements Session {
     });
   }
 
-  async all<Row extends object>(statement: string, ...params: readonly Value[]): Promise<Row[]> {
-    return this.#all<Row>(statement, params);
+  async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
+    if (params.some((value) => isList(value) && value.length === 0)) return [];
+    const listed = statement.replace("{in}", IN_LIST).replace("{pairs}", IN_PAIRS);
+    // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
+    const values = params.map((value) => (isList(value) ? JSON.stringify(value) : value));
+    return this.#all<Row>(listed, values);
   }
 
   async run(statement: string, ...params: readonly Value[]): Promise<void> {
     this.#prepare(statement).run(...params);
-  }
-
-  async among<Row extends object>(
-    statement: string,
-    values: readonly number[] | readonly string[],
-    ...params: readonly Value[]
-  ): Promise<Row[]> {
-    if (values.length === 0) return [];
-    // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
-    const list = withList(statement, JSON.stringify(values), params);
-    return this.#all<Row>(statement.replace("{in}", "IN (SELECT value FROM json_each(?))"), list);
-  }
-
-  async amongPairs<Row extends object>(
-    statement: string,
-    pairs: readonly (readonly [number, number])[],
-  ): Promise<Row[]> {
-    const list = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))";
-    return this.#all<Row>(statement.replace("{pairs}", list), [JSON.stringify(pairs)]);
   }
 
   async insert(
