@@ -3,7 +3,6 @@ import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { bounded } from "./graph/bounded.ts";
 import type { ChangeFacts } from "./graph/change-log.ts";
-import type { Caller } from "./graph/engine.ts";
 import type { Memory } from "./graph/memory.ts";
 import type { Deleted, Hard, Question } from "./graph/remove.ts";
 
@@ -22,10 +21,12 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
     ...definition,
     openWorld: false,
     output: definition.output.loose(),
-    run: async (input: z.output<Input>, memory: Memory, call: Call) => ({
-      ...(await definition.run(input, memory, call)),
-      ...memory.takeNotice(),
-    }),
+    run: async (input: z.output<Input>, memory: Memory, call: Call) => {
+      const answer = await definition.run(input, memory, call);
+      // A reading tool stays within the budget itself.
+      const shown = definition.effect === "read" ? answer : bounded(answer, call.budget);
+      return { ...shown, ...memory.takeNotice() };
+    },
   };
 }
 
@@ -63,11 +64,6 @@ export function factsOf(action: string, from?: string) {
   return { action, source: from?.toWellFormed() };
 }
 
-/** What a call can do with its job. */
-export function callerOf(call: Call, unit = ""): Caller {
-  return { signal: call.signal, progress: (done) => call.progress(done, undefined, unit) };
-}
-
 /** Runs a deletion; a hard one only after the user confirmed exactly what would be lost. */
 export async function deleting(
   call: Call,
@@ -83,7 +79,7 @@ export async function deleting(
     done = await run({ ...options, agreed: question });
   }
   if ("question" in done) throw new TypeError("a confirmed deletion asked again");
-  return bounded(done, call.budget);
+  return done;
 }
 
 /**

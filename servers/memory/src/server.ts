@@ -40,7 +40,7 @@ export const server = defineServer({
     const { Memory } = await import("./graph/memory.ts");
     const { placeOf } = await import("./graph/place.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
-    return Memory.open(placeOf({ ...given, project }), createPathGuard(bound));
+    return Memory.at(placeOf({ ...given, project }), createPathGuard(bound));
   },
   close: (memory) => memory.close(),
 });

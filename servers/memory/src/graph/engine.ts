@@ -10,10 +10,11 @@ import type { Place } from "./place.ts";
 export interface Caller {
   /** Stops the work, even during a statement; its writes are rolled back. */
   readonly signal?: AbortSignal;
-  readonly progress?: (done: number) => void;
+  progress?(done: number): void;
 }
 
-interface Waiting extends Caller {
+interface Waiting {
+  readonly caller: Caller;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -83,7 +84,7 @@ export class Engine {
   #answer(id: number, caller: Caller, send: () => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#worker === undefined) return reject(gone());
-      this.#waiting.set(id, { ...caller, resolve, reject });
+      this.#waiting.set(id, { caller, resolve, reject });
       this.#worker.ref();
       send();
     });
@@ -115,7 +116,7 @@ export class Engine {
   #take(reply: Reply): void {
     const waiting = this.#waiting.get(reply.id);
     if ("progress" in reply) {
-      waiting?.progress?.(reply.progress);
+      waiting?.caller.progress?.(reply.progress);
       return;
     }
     this.#waiting.delete(reply.id);

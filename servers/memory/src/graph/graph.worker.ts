@@ -5,40 +5,22 @@ import { failureOf, type Opened, type Reply, type Request } from "./messages.ts"
 import { openStore } from "./open.ts";
 import { type Stop, type Store, storeOfCall } from "./store.ts";
 
-/** A stop that the main thread sets in shared memory, so that work that never yields sees it too. */
-class SharedStop implements Stop {
-  readonly #flag: Int32Array;
-  #listener: (() => void) | undefined;
-
-  constructor(flag: Int32Array) {
-    this.#flag = flag;
-  }
-
-  throwIfAborted(): void {
-    if (Atomics.load(this.#flag, 0) !== 0)
-      throw new ToolError("cancelled", "The call ended before it was complete.");
-  }
-
-  whenStopped(listener: () => void): void {
-    this.#listener = listener;
-  }
-
-  notify(): void {
-    this.#listener?.();
-  }
-}
-
 const send = (reply: Reply) => parentPort?.postMessage(reply);
-const running = new Map<number, SharedStop>();
+const running = new Map<number, AbortController>();
 
 async function work(store: Store, request: Request): Promise<void> {
   const { id } = request;
-  if ("stopped" in request) {
-    running.get(id)?.notify();
-    return;
-  }
-  const stop = new SharedStop(request.flag);
-  running.set(id, stop);
+  if ("stopped" in request) return running.get(id)?.abort();
+  const controller = new AbortController();
+  running.set(id, controller);
+  const stop: Stop = {
+    signal: controller.signal,
+    // The main thread sets the flag in shared memory, so that work that never yields sees it too.
+    throwIfAborted() {
+      if (Atomics.load(request.flag, 0) !== 0)
+        throw new ToolError("cancelled", "The call ended before it was complete.");
+    },
+  };
   const own = storeOfCall(store, stop, (progress) => send({ id, progress }));
   try {
     send({ id, value: await Reflect.apply(jobs[request.name], undefined, [own, ...request.args]) });

@@ -8,8 +8,8 @@ export type { Reader, Writer };
 export interface Stop {
   /** @throws the reason if the work should end. */
   throwIfAborted(): void;
-  /** Calls a function when the work should end, for work that waits. */
-  whenStopped?(listener: () => void): void;
+  /** Aborts when the work should end, for work that waits. */
+  readonly signal?: AbortSignal;
 }
 
 /** Where a graph is kept. Implemented for SQLite and PostgreSQL; one suite tests both. */

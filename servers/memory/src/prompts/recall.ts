@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callerOf, prompt } from "../context.ts";
+import { prompt } from "../context.ts";
 import { foldedName } from "../graph/text.ts";
 
 export default prompt({
@@ -13,7 +13,7 @@ export default prompt({
     const found = await memory.run(
       "searchNodes",
       [{ ...query, budget: Math.min(call.budget, 10_000) }],
-      callerOf(call),
+      call,
     );
     const { entities, relations } = found;
     const texts = [

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { callerOf, count, factsOf, list, source, tool } from "../context.ts";
-import { bounded } from "../graph/bounded.ts";
+import { count, factsOf, list, source, tool } from "../context.ts";
 
 export default tool({
   name: "add_observations",
@@ -21,9 +20,6 @@ export default tool({
     results: z.array(z.looseObject({ entityName: z.string(), addedObservations: z.array(z.string()) })),
     change_id: count.optional(),
   }),
-  run: async ({ observations, source: from }, memory, call) =>
-    bounded(
-      await memory.run("addObservations", [observations, factsOf("add_observations", from)], callerOf(call)),
-      call.budget,
-    ),
+  run: ({ observations, source: from }, memory, call) =>
+    memory.run("addObservations", [observations, factsOf("add_observations", from)], call),
 });

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { callerOf, count, entity, factsOf, list, source, tool } from "../context.ts";
-import { bounded } from "../graph/bounded.ts";
+import { count, entity, factsOf, list, source, tool } from "../context.ts";
 
 export default tool({
   name: "create_entities",
@@ -24,13 +23,10 @@ export default tool({
     entities: z.array(entity),
     change_id: count.optional(),
   }),
-  run: async ({ entities, on_conflict, source: from }, memory, call) =>
-    bounded(
-      await memory.run(
-        "createEntities",
-        [entities, { onConflict: on_conflict, ...factsOf("create_entities", from) }],
-        callerOf(call),
-      ),
-      call.budget,
+  run: ({ entities, on_conflict, source: from }, memory, call) =>
+    memory.run(
+      "createEntities",
+      [entities, { onConflict: on_conflict, ...factsOf("create_entities", from) }],
+      call,
     ),
 });

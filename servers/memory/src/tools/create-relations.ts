@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { callerOf, count, factsOf, list, relation, relationInput, source, tool } from "../context.ts";
-import { bounded } from "../graph/bounded.ts";
+import { count, factsOf, list, relation, relationInput, source, tool } from "../context.ts";
 
 export default tool({
   name: "create_relations",
@@ -20,13 +19,10 @@ export default tool({
     relations: z.array(relation),
     change_id: count.optional(),
   }),
-  run: async ({ relations, on_missing, source: from }, memory, call) =>
-    bounded(
-      await memory.run(
-        "createRelations",
-        [relations, { onMissing: on_missing, ...factsOf("create_relations", from) }],
-        callerOf(call),
-      ),
-      call.budget,
+  run: ({ relations, on_missing, source: from }, memory, call) =>
+    memory.run(
+      "createRelations",
+      [relations, { onMissing: on_missing, ...factsOf("create_relations", from) }],
+      call,
     ),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callerOf, deleting, deletion, factsOf, hard, list, tool } from "../context.ts";
+import { deleting, deletion, factsOf, hard, list, tool } from "../context.ts";
 
 export default tool({
   name: "delete_entities",
@@ -10,6 +10,6 @@ export default tool({
   input: z.strictObject({ entityNames: list(z.string()).describe("Exact names."), hard }),
   run: ({ entityNames, hard: isHard }, memory, call) =>
     deleting(call, factsOf("delete_entities"), isHard, (options) =>
-      memory.run("deleteEntities", [entityNames, options], callerOf(call)),
+      memory.run("deleteEntities", [entityNames, options], call),
     ),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callerOf, deleting, deletion, factsOf, hard, list, tool } from "../context.ts";
+import { deleting, deletion, factsOf, hard, list, tool } from "../context.ts";
 
 export default tool({
   name: "delete_observations",
@@ -17,6 +17,6 @@ export default tool({
   }),
   run: ({ deletions, hard: isHard }, memory, call) =>
     deleting(call, factsOf("delete_observations"), isHard, (options) =>
-      memory.run("deleteObservations", [deletions, options], callerOf(call)),
+      memory.run("deleteObservations", [deletions, options], call),
     ),
 });

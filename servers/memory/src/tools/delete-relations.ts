@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callerOf, deleting, deletion, factsOf, hard, list, relationInput, tool } from "../context.ts";
+import { deleting, deletion, factsOf, hard, list, relationInput, tool } from "../context.ts";
 
 export default tool({
   name: "delete_relations",
@@ -9,6 +9,6 @@ export default tool({
   input: z.strictObject({ relations: list(relationInput).describe("The relations."), hard }),
   run: ({ relations, hard: isHard }, memory, call) =>
     deleting(call, factsOf("delete_relations"), isHard, (options) =>
-      memory.run("deleteRelations", [relations, options], callerOf(call)),
+      memory.run("deleteRelations", [relations, options], call),
     ),
 });

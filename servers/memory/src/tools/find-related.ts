@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { callerOf, count, tool } from "../context.ts";
+import { count, tool } from "../context.ts";
 
 export default tool({
   name: "find_related",
@@ -22,5 +22,5 @@ export default tool({
     path: z.array(z.string()).optional(),
   }),
   run: ({ relation_types, to, ...query }, memory, call) =>
-    memory.run("findRelated", [{ ...query, to, types: relation_types, budget: call.budget }], callerOf(call)),
+    memory.run("findRelated", [{ ...query, to, types: relation_types, budget: call.budget }], call),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callerOf, count, factsOf, source, tool } from "../context.ts";
+import { count, factsOf, source, tool } from "../context.ts";
 import { importText } from "../graph/transfer.ts";
 
 export default tool({
@@ -15,10 +15,8 @@ export default tool({
   }),
   output: z.object({ entities: count, rejected: count, change_id: count.optional() }),
   run: ({ path, text, source: from }, memory, call) =>
-    importText(
-      memory,
-      { path, text },
-      factsOf("import_graph", from ?? path?.slice(0, 500)),
-      callerOf(call, "entities and relations"),
-    ),
+    importText(memory, { path, text }, factsOf("import_graph", from ?? path?.slice(0, 500)), {
+      signal: call.signal,
+      progress: (done) => call.progress(done, undefined, "entities and relations"),
+    }),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callerOf, tool } from "../context.ts";
+import { tool } from "../context.ts";
 
 export default tool({
   name: "memory_stats",
@@ -10,5 +10,5 @@ export default tool({
   output: z.object({
     location: z.string(),
   }),
-  run: (_input, memory, call) => memory.run("memoryStats", [memory.space], callerOf(call)),
+  run: (_input, memory, call) => memory.run("memoryStats", [memory.space], call),
 });

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { callerOf, entity, relation, tool } from "../context.ts";
+import { entity, relation, tool } from "../context.ts";
 
 export default tool({
   name: "open_nodes",
@@ -20,5 +20,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ names, depth, cursor }, memory, call) =>
-    memory.run("openNodes", [{ names, depth, cursor, budget: call.budget }], callerOf(call)),
+    memory.run("openNodes", [{ names, depth, cursor, budget: call.budget }], call),
 });

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { callerOf, entity, relation, tool } from "../context.ts";
+import { entity, relation, tool } from "../context.ts";
 
 export default tool({
   name: "read_graph",
@@ -20,5 +20,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ detail, limit, cursor }, memory, call) =>
-    memory.run("readGraph", [{ detail, limit, cursor, budget: call.budget }], callerOf(call)),
+    memory.run("readGraph", [{ detail, limit, cursor, budget: call.budget }], call),
 });

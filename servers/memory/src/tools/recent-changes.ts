@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { callerOf, count, tool } from "../context.ts";
+import { count, tool } from "../context.ts";
 
 export default tool({
   name: "recent_changes",
@@ -13,5 +13,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ limit, cursor }, memory, call) =>
-    memory.run("recentChanges", [{ limit, cursor, budget: call.budget }], callerOf(call)),
+    memory.run("recentChanges", [{ limit, cursor, budget: call.budget }], call),
 });

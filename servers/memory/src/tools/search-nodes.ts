@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { callerOf, count, entity, relation, timeOf, tool } from "../context.ts";
+import { count, entity, relation, timeOf, tool } from "../context.ts";
 
 export default tool({
   name: "search_nodes",
@@ -25,6 +25,6 @@ export default tool({
   }),
   run({ since, until, ...search }, memory, call) {
     const times = { since: timeOf(since, "since"), until: timeOf(until, "until") };
-    return memory.run("searchNodes", [{ ...search, ...times, budget: call.budget }], callerOf(call));
+    return memory.run("searchNodes", [{ ...search, ...times, budget: call.budget }], call);
   },
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callerOf, count, factsOf, tool } from "../context.ts";
+import { count, factsOf, tool } from "../context.ts";
 
 export default tool({
   name: "undo_memory_change",
@@ -12,5 +12,5 @@ export default tool({
   }),
   output: z.object({ change_id: count, message: z.string() }),
   run: ({ change_id }, memory, call) =>
-    memory.run("undoChange", [change_id, factsOf("undo_memory_change")], callerOf(call)),
+    memory.run("undoChange", [change_id, factsOf("undo_memory_change")], call),
 });

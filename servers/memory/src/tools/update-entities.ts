@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { callerOf, count, factsOf, list, tool } from "../context.ts";
-import { bounded } from "../graph/bounded.ts";
+import { count, factsOf, list, tool } from "../context.ts";
 
 export default tool({
   name: "update_entities",
@@ -21,9 +20,6 @@ export default tool({
     updated: z.array(z.looseObject({})),
     change_id: count.optional(),
   }),
-  run: async ({ updates }, memory, call) =>
-    bounded(
-      await memory.run("updateEntities", [updates, factsOf("update_entities")], callerOf(call)),
-      call.budget,
-    ),
+  run: ({ updates }, memory, call) =>
+    memory.run("updateEntities", [updates, factsOf("update_entities")], call),
 });

@@ -112,9 +112,9 @@ class PostgresStore implements Store {
       try {
         stop?.throwIfAborted();
         await client.query(`${begin}; SET LOCAL search_path TO "${this.#schema}"`);
-        if (stop?.whenStopped !== undefined) {
+        if (stop?.signal !== undefined) {
           const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-          stop.whenStopped(() => {
+          stop.signal.addEventListener("abort", () => {
             if (isOver) return;
             broken = true;
             // If it cannot be sent, statement_timeout ends the statement.
