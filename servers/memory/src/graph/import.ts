@@ -1,4 +1,4 @@
-import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
+import { type ChangeFacts, change } from "./change-log.ts";
 import { addEntities, addRelations } from "./create.ts";
 import { parseMemory, type Reject } from "./jsonl.ts";
 import type { Store } from "./store.ts";
@@ -53,24 +53,30 @@ export async function importMemory(
     if (once !== undefined && (await log.writer.meta(once.key)) !== undefined) return tally;
     // Relations may precede the entities that they name.
     const relations: Relation[] = [];
-    let entities: Entity[] = [];
+    const entities: Entity[] = [];
     let done = 0;
-    const flush = async () => {
-      await importEntities(log, entities, facts.source, tally);
-      done += entities.length;
-      entities = [];
+    const importEntities = async (batch: readonly Entity[]) => {
+      const { entities: fresh, merged } = await addEntities(log, batch, "merge", facts.source);
+      const added = observationsOf(fresh) + merged.flatMap((one) => one.addedObservations).length;
+      tally.entities += fresh.length;
+      tally.observations += added;
+      tally.duplicates += batch.length - fresh.length + observationsOf(batch) - added;
+      done += batch.length;
       store.progress?.(done);
     };
     for (const parsed of parseMemory(bytes)) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
       else if (parsed.kind === "relation") relations.push(parsed.relation);
-      else if (entities.push(parsed.entity) >= BATCH) await flush();
+      else if (entities.push(parsed.entity) >= BATCH) await importEntities(entities.splice(0));
     }
-    await flush();
+    await importEntities(entities);
     for (let at = 0; at < relations.length; at += BATCH) {
-      const part = relations.slice(at, at + BATCH);
-      await importRelations(log, part, facts.source, tally);
-      done += part.length;
+      const batch = relations.slice(at, at + BATCH);
+      const added = await addRelations(log, batch, "create", facts.source);
+      tally.created_for_relations += added.missing.length;
+      tally.relations += added.relations.length;
+      tally.duplicates += added.duplicates.length;
+      done += batch.length;
       store.progress?.(done);
     }
     if (once !== undefined) await log.writer.setMeta(once.key, once.note(tally, rejects.length));
@@ -79,28 +85,6 @@ export async function importMemory(
   return { ...value, rejects, changeId };
 }
 
-async function importEntities(
-  log: ChangeLog,
-  batch: readonly Entity[],
-  source: string | undefined,
-  tally: Tally,
-): Promise<void> {
-  const { entities, merged } = await addEntities(log, batch, "merge", source);
-  const observationsOf = (some: readonly Entity[]) => some.flatMap(({ observations }) => observations).length;
-  const added = observationsOf(entities) + merged.flatMap((one) => one.addedObservations).length;
-  tally.entities += entities.length;
-  tally.observations += added;
-  tally.duplicates += batch.length - entities.length + observationsOf(batch) - added;
-}
-
-async function importRelations(
-  log: ChangeLog,
-  batch: readonly Relation[],
-  source: string | undefined,
-  tally: Tally,
-): Promise<void> {
-  const { relations, duplicates, missing } = await addRelations(log, batch, "create", source);
-  tally.created_for_relations += missing.length;
-  tally.relations += relations.length;
-  tally.duplicates += duplicates.length;
+function observationsOf(entities: readonly Entity[]): number {
+  return entities.flatMap(({ observations }) => observations).length;
 }

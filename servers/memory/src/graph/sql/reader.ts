@@ -14,7 +14,7 @@ import type {
   Within,
 } from "../types.ts";
 import { contentKey, digest } from "./digest.ts";
-import { type Session, TABLES, type Value } from "./session.ts";
+import { type Parameter, type Session, TABLES, type Value } from "./session.ts";
 
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
 const OBSERVATION = `o.id, o.entity_id AS "entityId", o.content, o.source, o.created_at AS "createdAt", o.removed_by AS "removedBy"`;
@@ -88,40 +88,30 @@ export class Reader {
   }
 
   async entitiesNamed(names: readonly string[]): Promise<Map<string, EntityRow>> {
-    const rows = await this.session.all<EntityRow>(
-      `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NULL`,
-      names.map(digest),
-    );
+    const rows = await this.#entities("e.name_key {in} AND e.removed_by IS NULL", names.map(digest));
     return new Map(rows.map((row) => [row.name, row]));
   }
 
   /** Deleted entities with these names, the latest last. */
   removedNamed(names: readonly string[]): Promise<EntityRow[]> {
-    return this.session.all<EntityRow>(
-      `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id`,
-      names.map(digest),
-    );
+    return this.#entities("e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id", names.map(digest));
   }
 
   /** Includes deleted entities. */
   async entitiesById(ids: readonly number[]): Promise<Map<number, EntityRow>> {
-    const rows = await this.session.all<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE e.id {in}`, ids);
+    const rows = await this.#entities("e.id {in}", ids);
     return new Map(rows.map((row) => [row.id, row]));
   }
 
   entityPage(after: number, limit: number): Promise<EntityRow[]> {
-    return this.session.all<EntityRow>(
-      `SELECT ${ENTITY} FROM entities e WHERE e.id > ? AND e.removed_by IS NULL ORDER BY e.id LIMIT ?`,
-      after,
-      limit,
-    );
+    return this.#entities("e.id > ? AND e.removed_by IS NULL ORDER BY e.id LIMIT ?", after, limit);
   }
 
   /** Entities changed within the times, newest first; `before` continues after that one. */
   recentEntities({ before, limit, ...within }: RecentQuery): Promise<EntityRow[]> {
     const { where, params } = conditions(within);
-    return this.session.all<EntityRow>(
-      `SELECT ${ENTITY} FROM entities e WHERE e.removed_by IS NULL${where}${before === undefined ? "" : " AND (e.updated_at, e.id) < (?, ?)"}
+    return this.#entities(
+      `e.removed_by IS NULL${where}${before === undefined ? "" : " AND (e.updated_at, e.id) < (?, ?)"}
        ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`,
       ...params,
       ...(before === undefined ? [] : [before.updatedAt, before.id]),
@@ -131,30 +121,44 @@ export class Reader {
 
   /** Entities whose folded name begins with the folded prefix, by name. */
   namesFrom(foldedPrefix: string, limit: number): Promise<EntityRow[]> {
-    return this.session.all<EntityRow>(
-      `SELECT ${ENTITY} FROM entities e WHERE e.folded >= ? AND e.folded < ? AND e.removed_by IS NULL
-       ORDER BY e.folded, e.id LIMIT ?`,
+    return this.#entities(
+      "e.folded >= ? AND e.folded < ? AND e.removed_by IS NULL ORDER BY e.folded, e.id LIMIT ?",
       foldedPrefix,
       `${foldedPrefix}\u{10ffff}`,
       limit,
     );
   }
 
+  #entities(where: string, ...params: readonly Parameter[]): Promise<EntityRow[]> {
+    return this.session.all<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
+  }
+
   /** @param alsoRemoved includes softly deleted rows, here and below */
   observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
-    return this.session.all<ObservationRow>(
-      `SELECT ${OBSERVATION} FROM observations o WHERE o.entity_id {in}${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
-      entityIds,
-    );
+    const live = alsoRemoved ? "" : " AND o.removed_by IS NULL";
+    return this.#observations(`o.entity_id {in}${live} ORDER BY o.id`, entityIds);
   }
 
   observationPage(entityId: number, after: number, limit: number): Promise<ObservationRow[]> {
+    const where = "o.entity_id = ? AND o.id > ? AND o.removed_by IS NULL ORDER BY o.id LIMIT ?";
+    return this.#observations(where, entityId, after, limit);
+  }
+
+  /** Observations of one entity with these contents. */
+  observationsMatching(
+    entityId: number,
+    contents: readonly string[],
+    alsoRemoved = false,
+  ): Promise<ObservationRow[]> {
+    const live = alsoRemoved ? "" : " AND o.removed_by IS NULL";
+    const where = `o.content_key {in} AND o.entity_id = ?${live} ORDER BY o.id`;
+    return this.#observations(where, contents.map(contentKey), entityId);
+  }
+
+  #observations(where: string, ...params: readonly Parameter[]): Promise<ObservationRow[]> {
     return this.session.all<ObservationRow>(
-      `SELECT ${OBSERVATION} FROM observations o
-       WHERE o.entity_id = ? AND o.id > ? AND o.removed_by IS NULL ORDER BY o.id LIMIT ?`,
-      entityId,
-      after,
-      limit,
+      `SELECT ${OBSERVATION} FROM observations o WHERE ${where}`,
+      ...params,
     );
   }
 
@@ -167,26 +171,8 @@ export class Reader {
     return new Map(rows.map((row) => [row.entityId, row.count]));
   }
 
-  /** Observations of one entity with these contents. */
-  observationsMatching(
-    entityId: number,
-    contents: readonly string[],
-    alsoRemoved = false,
-  ): Promise<ObservationRow[]> {
-    return this.session.all<ObservationRow>(
-      `SELECT ${OBSERVATION} FROM observations o
-       WHERE o.content_key {in} AND o.entity_id = ?${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
-      contents.map(contentKey),
-      entityId,
-    );
-  }
-
   relationPage(after: number, limit: number): Promise<RelationRow[]> {
-    return this.session.all<RelationRow>(
-      `SELECT ${RELATION} FROM ${RELATIONS} WHERE r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?`,
-      after,
-      limit,
-    );
+    return this.#relations("r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?", after, limit);
   }
 
   /** Relations that begin or end at any of the entities, each once. */
@@ -211,8 +197,8 @@ export class Reader {
     ends: readonly { fromId: number; toId: number }[],
     alsoRemoved = false,
   ): Promise<RelationRow[]> {
-    return this.session.all<RelationRow>(
-      `SELECT ${RELATION} FROM ${RELATIONS} WHERE (r.from_id, r.to_id) {pairs}${alsoRemoved ? "" : " AND r.removed_by IS NULL"} ORDER BY r.id`,
+    return this.#relations(
+      `(r.from_id, r.to_id) {pairs}${alsoRemoved ? "" : " AND r.removed_by IS NULL"} ORDER BY r.id`,
       ends.map(({ fromId, toId }) => [fromId, toId]),
     );
   }
@@ -234,15 +220,14 @@ export class Reader {
   ): Promise<RelationRow[]> {
     const found = new Map<number, RelationRow>();
     for (const column of columns) {
-      const rows = await this.session.all<RelationRow>(
-        `SELECT ${RELATION} FROM ${RELATIONS} WHERE r.${column} {in}${condition} ORDER BY r.id LIMIT ?`,
-        ids,
-        ...params,
-        limit,
-      );
-      for (const row of rows) found.set(row.id, row);
+      const where = `r.${column} {in}${condition} ORDER BY r.id LIMIT ?`;
+      for (const row of await this.#relations(where, ids, ...params, limit)) found.set(row.id, row);
     }
     return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
+  #relations(where: string, ...params: readonly Parameter[]): Promise<RelationRow[]> {
+    return this.session.all<RelationRow>(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
   }
 
   degrees(limit: number): Promise<{ entityId: number; degree: number }[]> {
@@ -321,27 +306,24 @@ export class Reader {
   }
 
   async change(id: number): Promise<ChangeRow | undefined> {
-    const rows = await this.session.all<StoredChange>(`SELECT ${CHANGE} FROM changes c WHERE c.id = ?`, id);
-    return rows.map(changeOf)[0];
+    return (await this.#changes("c.id = ?", id))[0];
   }
 
   /** The newest first; `before` continues below that id. */
-  async changes(before: number | undefined, limit: number): Promise<ChangeRow[]> {
-    const rows = await this.session.all<StoredChange>(
-      `SELECT ${CHANGE} FROM changes c WHERE c.id < ? ORDER BY c.id DESC LIMIT ?`,
-      before ?? Number.MAX_SAFE_INTEGER,
-      limit,
-    );
-    return rows.map(changeOf);
+  changes(before: number | undefined, limit: number): Promise<ChangeRow[]> {
+    return this.#changes("c.id < ? ORDER BY c.id DESC LIMIT ?", before ?? Number.MAX_SAFE_INTEGER, limit);
   }
 
-  async changesSince(id: number, limit: number): Promise<ChangeRow[]> {
+  changesSince(id: number, limit: number): Promise<ChangeRow[]> {
+    return this.#changes("c.id > ? ORDER BY c.id LIMIT ?", id, limit);
+  }
+
+  async #changes(where: string, ...params: readonly Value[]): Promise<ChangeRow[]> {
     const rows = await this.session.all<StoredChange>(
-      `SELECT ${CHANGE} FROM changes c WHERE c.id > ? ORDER BY c.id LIMIT ?`,
-      id,
-      limit,
+      `SELECT ${CHANGE} FROM changes c WHERE ${where}`,
+      ...params,
     );
-    return rows.map(changeOf);
+    return rows.map((row) => ({ ...row, hard: row.hard !== 0 }));
   }
 
   async itemsOf(changeId: number): Promise<ChangeItem[]> {
@@ -384,8 +366,4 @@ export class Reader {
     const [row] = await this.session.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key);
     return row?.value;
   }
-}
-
-function changeOf(row: StoredChange): ChangeRow {
-  return { ...row, hard: row.hard !== 0 };
 }

@@ -1,14 +1,43 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@refmcp/core/answer";
 import { errorCode } from "@refmcp/core/boundary";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
+import { tablesOf } from "../sql/schema.ts";
 import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+
+/** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
+const APPLICATION_ID = 0x524d454d;
+const SCHEMA_VERSION = 2;
+
+const TABLES = tablesOf({
+  id: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  integer: "INTEGER",
+  byCodePoint: "TEXT",
+  options: " STRICT",
+});
+
+/**
+ * The tables of a graph and its search index, which has one row for each live entity: its name, type and observations, folded.
+ * The index does not store these texts ("contentless"), so a row is removed by its id, even if another Node.js version with
+ * other Unicode tables folded it. `terms` lists the stems in the index.
+ */
+const SCHEMA = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+${TABLES}
+CREATE VIRTUAL TABLE search USING fts5 (
+  name, type, content, content = '', contentless_delete = 1,
+  tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
+);
+CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
+`;
 
 /** How long SQLite itself waits for a lock, in milliseconds, before the event loop continues. */
 const BUSY_MS = 100;
+/** How long work waits for other processes, in milliseconds. */
+export const LOCK_WAIT_MS = 30_000;
 /** The largest read-only file that is copied into memory, in bytes. */
 const MAX_COPY = 1024 ** 3;
 
@@ -77,7 +106,7 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
   try {
     // Before anything is written, so that another program's file is not changed.
     checkOwner(db, file);
-    await patiently(() => db.pragma("journal_mode = WAL"));
+    await untilFree(() => db.pragma("journal_mode = WAL"));
     // An acknowledged write survives a power cut (SQLite, "PRAGMA synchronous").
     db.pragma("synchronous = FULL");
     // Fewer checkpoints make long imports faster, without weakening durability.
@@ -85,7 +114,7 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     db.pragma("temp_store = MEMORY");
     // Deleted data is overwritten (SQLite, "PRAGMA secure_delete").
     db.pragma("secure_delete = ON");
-    await patiently(() => migrate(db, file));
+    await untilFree(() => migrate(db, file));
     return db;
   } catch (error) {
     db.close();
@@ -170,15 +199,14 @@ function migrate(db: Database, file: string): void {
   }).immediate();
 }
 
-/** Retries while another process is opening the same new file. */
-async function patiently(work: () => unknown): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+/** Repeats some work while another process holds a lock, without blocking this one. */
+export async function untilFree(work: () => unknown): Promise<void> {
+  for (const started = performance.now(); ; await sleep(5 + Math.random() * 20)) {
     try {
       work();
       return;
     } catch (error) {
-      if (!isBusy(error) || attempt === 100) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 40));
+      if (!isBusy(error) || performance.now() - started > LOCK_WAIT_MS) throw error;
     }
   }
 }

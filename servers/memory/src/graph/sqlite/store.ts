@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@refmcp/core/answer";
 import { keyedLock } from "@refmcp/core/boundary";
 import { loadSqlite } from "@refmcp/sql/native";
@@ -9,11 +8,8 @@ import { Reader } from "../sql/reader.ts";
 import { Writer } from "../sql/writer.ts";
 import type { Stop, Store } from "../store.ts";
 import { codeOf, explained, isBusy, lockHeld, readOnly } from "./failures.ts";
-import { type OpenedFile, openFile } from "./file.ts";
+import { LOCK_WAIT_MS, type OpenedFile, openFile, untilFree } from "./file.ts";
 import { SqliteSession } from "./session.ts";
-
-/** How long a write waits for the writers of other processes, in milliseconds. */
-const LOCK_WAIT_MS = 30_000;
 
 /**
  * Opens or creates a memory in a SQLite file.
@@ -88,17 +84,13 @@ class SqliteStore implements Store {
 
   /** Takes the write lock of the file; waits for other processes without blocking this one. */
   async #lock(db: Database, stop: Stop | undefined): Promise<void> {
-    const started = performance.now();
-    for (;;) {
-      stop?.throwIfAborted();
-      try {
+    try {
+      await untilFree(() => {
+        stop?.throwIfAborted();
         db.exec("BEGIN IMMEDIATE");
-        return;
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-        if (performance.now() - started > LOCK_WAIT_MS) throw lockHeld(this.location, LOCK_WAIT_MS / 1000);
-        await sleep(5 + Math.random() * 20);
-      }
+      });
+    } catch (error) {
+      throw isBusy(error) ? lockHeld(this.location, LOCK_WAIT_MS / 1000) : error;
     }
   }
 
