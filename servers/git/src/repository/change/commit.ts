@@ -67,7 +67,7 @@ export async function commit(
   const [before] = query.amend ? await repository.lookUp(["HEAD^{commit}"]) : [];
   if (query.files !== undefined) await stage(repository, query.files);
   const paths = await pathsIn(repository, query.files ?? []);
-  const { option, options } = await signing(repository, query.sign);
+  const { option, options } = await signing(repository, query.sign, hooks.config);
   const result = await repository.run(
     [
       "commit",
@@ -78,7 +78,7 @@ export async function commit(
       ...author,
       ...(paths.length > 0 ? ["--only", "--", ...paths] : []),
     ],
-    { ...options, input: query.message, config: [...hooks.config, ...(options.config ?? [])] },
+    { ...options, input: query.message },
   );
   if (result.code !== 0) {
     await refuseConflicts(repository);

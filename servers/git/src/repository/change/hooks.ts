@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { Caller, Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
-import { isOwn, lastValue } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
 
 /** How one command treats a repository's hooks. */
@@ -70,13 +69,12 @@ async function presentHooks(
 ): Promise<{ directory: string; names: string[] } | undefined> {
   const { config, worktree } = await repository.prepared();
   const { commonDir, gitDir } = repository.location;
-  const configured = lastValue(config, "core.hookspath");
-  const named = configured === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, configured);
+  const chosen = config.findLast(({ key }) => key === "core.hookspath");
+  const named = chosen === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, chosen.value);
   const directory = await realpath(named).catch(() => undefined);
   if (directory === undefined) return undefined;
   // A directory set by the repository must be inside it; one chosen by the user may be anywhere.
-  const isOwnChoice = config.findLast(({ key }) => key === "core.hookspath");
-  if (!git.guard.contains(directory) && !(isOwnChoice !== undefined && isOwn(isOwnChoice))) return undefined;
+  if (!git.guard.contains(directory) && chosen?.own !== true) return undefined;
   const entries = await readdir(directory).catch(() => [] as string[]);
   const present: string[] = [];
   for (const name of names) {

@@ -57,7 +57,7 @@ export async function merge(
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
   const hooks = await decideHooks(git, repository, HOOKS.merge, caller);
-  const { option, options } = await signing(repository);
+  const { option, options } = await signing(repository, undefined, hooks.config);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
   const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fast_forward];
   const result = await repository.run(
@@ -66,7 +66,7 @@ export async function merge(
       ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--commit", "--no-squash", "--strategy=ort"],
       ...[fast, `--message=${message}`, theirs],
     ],
-    { ...options, config: [...hooks.config, ...(options.config ?? [])] },
+    options,
   );
   if (/Not possible to fast-forward|refusing to merge unrelated/.test(result.stderr)) {
     throw new ToolError(
@@ -169,11 +169,8 @@ export async function endOperation(
   await refuseConflicts(repository);
   await refusePrograms(repository, operation);
   const hooks = await decideHooks(git, repository, HOOKS.commit, caller);
-  const { options } = await signing(repository);
-  const result = await repository.run([operation, "--continue"], {
-    ...options,
-    config: [...hooks.config, ...(options.config ?? [])],
-  });
+  const { options } = await signing(repository, undefined, hooks.config);
+  const result = await repository.run([operation, "--continue"], options);
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, `continue the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);

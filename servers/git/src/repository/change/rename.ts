@@ -41,7 +41,7 @@ export async function setRemote(
       hint: "For example: origin or upstream.",
     });
   }
-  parseRemote(url, { protocols: git.options.protocols, allowedHosts: git.options.allowedHosts });
+  parseRemote(url, git.options);
   const { config } = await repository.prepared();
   const before = lastValue(config, `remote.${remote}.url`);
   const command = before === undefined ? ["add"] : ["set-url"];

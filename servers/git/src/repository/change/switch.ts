@@ -82,14 +82,9 @@ async function planOf(repository: Repository, target: string): Promise<Plan> {
   const [head, local] = await repository.lookUp(["HEAD^{commit}", `refs/heads/${target}`]);
   const before = head?.oid;
   if (local !== undefined) return { args: [target], commit: local.oid, before };
-  const listing = await repository.output(
-    ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/"],
-    "list the remote branches",
-  );
-  const remote = listing
-    .toString("utf8")
-    .split("\n")
-    .filter((name) => name.slice(name.indexOf("/") + 1) === target);
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/"];
+  const names = await repository.lines(list, "list the remote branches");
+  const remote = names.filter((name) => name.slice(name.indexOf("/") + 1) === target);
   const [only, another] = remote;
   if (only !== undefined && another === undefined) {
     await checkRefName(repository, "heads", target);

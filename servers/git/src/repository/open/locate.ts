@@ -129,12 +129,8 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
 
 /** The real path of a part, which must be inside the bound. */
 async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
-  const real = await realpath(path).catch(() => undefined);
   // A missing file cannot lead anywhere; git will report it.
-  if (real === undefined) {
-    if (guard.contains(path)) return path;
-    throw outside(what, guard);
-  }
+  const real = await realpath(path).catch(() => path);
   if (!guard.contains(real)) throw outside(what, guard);
   return real;
 }

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { type ConfigEntry, isOwn, parseConfig, parseFile } from "../run/config.ts";
+import { type ConfigEntry, parseConfig, parseFile } from "../run/config.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { outside } from "./locate.ts";
@@ -44,18 +44,17 @@ export async function readConfig(
   const waiting = entries.filter(isInclude);
   for (let entry = waiting.pop(); entry !== undefined && seen.size < MAX_INCLUDES; entry = waiting.pop()) {
     const path = await includedPath(entry, run);
-    const isRepositorys = !isOwn(entry);
-    if (isRepositorys && !guard.contains(realOf(path))) throw outside(`include (${entry.key})`, guard);
+    if (!entry.own && !guard.contains(realOf(path))) throw outside(`include (${entry.key})`, guard);
     if (seen.has(path)) continue;
     seen.add(path);
     const state = stateOf(path);
-    if (isRepositorys) {
+    if (!entry.own) {
       includes.push(path);
       watched.set(path, state);
     }
     if (state === MISSING || entries.some(({ origin }) => origin === path)) continue;
     const listing = await run(["config", "--file", path, "--list", "-z"]);
-    const found = parseFile(listing.stdout, entry.scope, path);
+    const found = parseFile(listing.stdout, entry.own, path);
     dormant.push(...found);
     waiting.push(...found.filter(isInclude));
   }

@@ -116,6 +116,11 @@ export class Repository {
     return result.stdout;
   }
 
+  /** The lines that git prints, without empty ones. */
+  async lines(args: readonly string[], doing: string): Promise<string[]> {
+    return (await this.output(args, doing)).toString("utf8").split("\n").filter(Boolean);
+  }
+
   /**
    * Looks names up with `git cat-file --batch-check`. Names are passed on stdin, so none can be an option. It runs before the
    * configuration is known, because it only reads objects and refs.

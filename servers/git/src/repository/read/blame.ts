@@ -45,8 +45,8 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
   const bound = [repository.location.gitDir, path, query.start_line, query.end_line, how];
   const cursors = cursorsOf("git_blame", bound, position);
   const start = cursors.decode(query.cursor) ?? { oid: first, line: query.start_line };
-  const most = Math.max(start.line, query.end_line ?? Number.MAX_SAFE_INTEGER);
-  const end = Math.min(most, start.line + LINES_AT_ONCE);
+  const max = Math.max(start.line, query.end_line ?? Number.MAX_SAFE_INTEGER);
+  const end = Math.min(max, start.line + LINES_AT_ONCE);
   const result = await repository.run([
     "blame",
     "--porcelain",
@@ -69,7 +69,7 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
     fitting(all, budget - 600, ({ length }) => length + 1),
   );
   const last = start.line + shown.length - 1;
-  const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < most);
+  const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
   return {
     body: `Blame of ${oneLine(path)} at ${start.oid}:\n${shown.join("\n")}`,

@@ -71,7 +71,7 @@ export async function branches(
 /** The full names of the wanted refs, sorted. `contains` goes by object ids only. */
 async function namesOf(repository: Repository, query: BranchQuery): Promise<string[]> {
   const { contains, not_contains } = query;
-  const output = await repository.output(
+  const lines = await repository.lines(
     [
       "for-each-ref",
       "--format=%(refname)%00%(symref)",
@@ -81,15 +81,9 @@ async function namesOf(repository: Repository, query: BranchQuery): Promise<stri
     ],
     "list the branches",
   );
-  return (
-    output
-      .toString("utf8")
-      .split("\n")
-      // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
-      .filter((line) => line.endsWith("\0"))
-      .map((line) => line.slice(0, -1))
-      .sort()
-  );
+  // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
+  const names = lines.filter((line) => line.endsWith("\0"));
+  return names.map((line) => line.slice(0, -1)).sort();
 }
 
 async function detailsOf(repository: Repository, names: readonly string[]): Promise<Branch[]> {

@@ -61,11 +61,8 @@ async function entryAt(
 }
 
 /** Branches, tags and remote branches that begin with a text, for completion. */
-export async function refNames(repository: Repository, begin: string, most = 100): Promise<string[]> {
-  const output = await repository.output(
-    ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"],
-    "list the refs",
-  );
-  const names = ["HEAD", ...output.toString("utf8").split("\n").filter(Boolean)];
-  return names.filter((name) => name.startsWith(begin)).slice(0, most);
+export async function refNames(repository: Repository, begin: string, max = 100): Promise<string[]> {
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
+  const names = ["HEAD", ...(await repository.lines(list, "list the refs"))];
+  return names.filter((name) => name.startsWith(begin)).slice(0, max);
 }

@@ -84,17 +84,18 @@ function summaryOf(files: readonly FileChange[], remaining: number): string {
   return [...shown, ...(rest > 0 ? [`… and ${counted(rest, "more file")}`] : []), ""].join("\n");
 }
 
-/** A page of a list of files, and the index at which the next begins. */
+/** A page of a list of files, and the index at which the next begins, if there is one. */
 export function fileList(
   files: readonly FileChange[],
   format: "stat" | "name_status",
   skip: number,
   remaining: number,
-): { text: string; next: number } {
+): { text: string; next: number | undefined } {
   const lineOf = format === "name_status" ? statusLine : fileLine;
   const left = files.slice(skip).map((file) => clip(lineOf(file), 2_000));
   const count = fitting(left, remaining, ({ length }) => length + 1);
-  return { text: left.slice(0, count).join("\n"), next: skip + count };
+  const next = count < left.length ? skip + count : undefined;
+  return { text: left.slice(0, count).join("\n"), next };
 }
 
 function statusLine({ path, from, letter }: FileChange): string {

@@ -1,9 +1,10 @@
 import { posix } from "node:path";
-import { cursorsOf, ToolError } from "@refmcp/core/answer";
+import { cursorsOf } from "@refmcp/core/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
+import { staleCursor } from "../run/failures.ts";
 import { together } from "../run/run-git.ts";
 import { addUntracked, changesOf, DIFF_ARGS, isFileStart, withIndex } from "./changed-files.ts";
 import { diffFacts, fileList, wholeFiles } from "./diff-text.ts";
@@ -73,39 +74,25 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
       format === "patch" ? patchPage(repository, query, paths, skip, remaining, env) : format,
     ]);
   });
-  if (start !== undefined && start.digest !== changes.digest) {
-    throw new ToolError("conflict", "The changes are different from those the cursor was created for.", {
-      code: "stale_cursor",
-      hint: "Call again without cursor.",
-    });
-  }
+  if (start !== undefined && start.digest !== changes.digest)
+    throw staleCursor("The changes are different from those the cursor was created for.");
   const isOfFiles = query.between.length < 2 && query.between[0] !== "--cached";
   const names = changes.files.map(({ path }) => `${path}\0`).join("");
   const note = isOfFiles
     ? await filterNote(repository, Buffer.from(names), "as stored on disk; they may actually be unchanged")
     : undefined;
+  const cursorAt = (line: number | undefined) =>
+    line === undefined ? undefined : cursors.encode({ digest: changes.digest, line });
   if (typeof page === "string") {
-    const list = fileList(changes.files, page, skip, remaining);
-    const next = list.next < changes.files.length ? list.next : undefined;
-    const cursor = next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: next });
-    return { body: list.text, facts: diffFacts(changes.files, { cursor, note }) };
+    const { text, next } = fileList(changes.files, page, skip, remaining);
+    return { body: text, facts: diffFacts(changes.files, { cursor: cursorAt(next), note }) };
   }
   const isLocked = ({ path }: { path: string }) => LOCK_FILES.includes(posix.basename(path));
   const locked = paths.length === 0 ? changes.files.filter(isLocked).map(({ path }) => path) : [];
   const files = changes.files.filter(({ path }) => !locked.includes(path));
-  const shown = wholeFiles(page, files, skip, remaining);
-  const cursor =
-    shown.next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: shown.next });
-  return {
-    body: shown.text,
-    facts: diffFacts(changes.files, {
-      cursor,
-      note,
-      locked,
-      leftOut: shown.leftOut,
-      cutLines: page.cutLines,
-    }),
-  };
+  const { text, next, leftOut } = wholeFiles(page, files, skip, remaining);
+  const rest = { cursor: cursorAt(next), note, locked, leftOut, cutLines: page.cutLines };
+  return { body: text, facts: diffFacts(changes.files, rest) };
 }
 
 /** A page of the patch's lines. If it begins in the middle of a file, that file's header is its landmark. */

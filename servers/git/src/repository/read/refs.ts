@@ -1,8 +1,8 @@
-import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, fitting } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { splitKey } from "../run/config.ts";
-import { badRevision } from "../run/failures.ts";
+import { badRevision, staleCursor } from "../run/failures.ts";
 import { groups, records, textOf } from "../run/text.ts";
 import { LOG_ARGS } from "./log.ts";
 
@@ -39,12 +39,8 @@ export async function listRefs(
   const cursors = cursorsOf("git_list_refs", scope, z.string());
   const after = cursors.decode(query.cursor);
   const at = after === undefined ? 0 : all.findIndex((entry) => entry.name === after) + 1;
-  if (after !== undefined && at === 0) {
-    throw new ToolError("conflict", `The list has changed: ${JSON.stringify(after)} is no longer in it.`, {
-      code: "stale_cursor",
-      hint: "Call again without cursor.",
-    });
-  }
+  if (after !== undefined && at === 0)
+    throw staleCursor(`The list has changed: ${JSON.stringify(after)} is no longer in it.`);
   const wanted = all.slice(at, at + query.limit);
   const refs = wanted.slice(0, fitting(wanted, budget - 300));
   const last = refs.at(-1);
@@ -147,12 +143,8 @@ export async function reflog(
   const state = z.object({ oid: z.string(), skip: z.int().min(0) });
   const cursors = cursorsOf("git_reflog", [repository.location.gitDir, full.name], state);
   const given = cursors.decode(query.cursor);
-  if (given !== undefined && given.oid !== full.oid) {
-    throw new ToolError("conflict", `${query.ref} has moved since the cursor was made.`, {
-      code: "stale_cursor",
-      hint: "Call again without cursor.",
-    });
-  }
+  if (given !== undefined && given.oid !== full.oid)
+    throw staleCursor(`${query.ref} has moved since the cursor was made.`);
   const skip = given?.skip ?? 0;
   const output = await repository.output(
     [

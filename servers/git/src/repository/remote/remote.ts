@@ -56,11 +56,10 @@ export async function remoteOptions(
   urls: readonly string[],
   caller: Caller,
 ): Promise<RunOptions> {
-  const rules = { protocols: git.options.protocols, allowedHosts: git.options.allowedHosts };
   const reached = [...new Set([...urls, ...promisorUrls(config)])];
   refuseRedirection(config, reached);
   const pins: ConfigPair[] = [];
-  for (const url of reached) pins.push(...(await checkAddress(parseRemote(url, rules), rules)));
+  for (const url of reached) pins.push(...(await checkAddress(parseRemote(url, git.options), git.options)));
   const ssh = lastValue(config, "core.sshcommand", isOwn);
   return {
     protocols: git.options.protocols,
@@ -87,7 +86,7 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
     config.map(({ key }) => splitKey(key)).map(([section, name]) => section === "remote" && name),
   );
   const found = config.find((entry) => {
-    if (isOwn(entry)) return false;
+    if (entry.own) return false;
     const [section, , variable] = splitKey(entry.key);
     // A group, which git would use instead of the remote with that name.
     if (section === "remotes") return remotes.has(entry.key.slice("remotes.".length));

@@ -180,10 +180,9 @@ export async function push(
 }
 
 function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string, branch: string): ToolError {
-  const report = `${result.stdout.toString("utf8")}${result.stderr}`;
-  if (!/\[(remote )?rejected\]/.test(report)) return remoteFailure(result, "push");
-  const cause = report;
-  if (/stale info/.test(report)) {
+  const cause = `${result.stdout.toString("utf8")}${result.stderr}`;
+  if (!/\[(remote )?rejected\]/.test(cause)) return remoteFailure(result, "push");
+  if (/stale info/.test(cause)) {
     return new ToolError(
       "conflict",
       `${oneLine(remote)} has a newer ${oneLine(branch)} than the one last fetched. Nothing was pushed.`,
@@ -194,7 +193,7 @@ function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string
       },
     );
   }
-  if (/non-fast-forward|fetch first|needs force/.test(report)) {
+  if (/non-fast-forward|fetch first|needs force/.test(cause)) {
     return new ToolError(
       "conflict",
       `${oneLine(remote)} has commits on ${oneLine(branch)} that the local repository lacks. Nothing was pushed.`,
@@ -213,12 +212,10 @@ function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string
 }
 
 async function refsOf(repository: Repository, remote: string): Promise<Map<string, string>> {
-  const output = await repository.output(
-    ["for-each-ref", "--format=%(objectname) %(refname) %(symref)", `refs/remotes/${remote}/`, "refs/tags/"],
-    "list the refs",
-  );
+  const fields = "--format=%(objectname) %(refname) %(symref)";
+  const list = ["for-each-ref", fields, `refs/remotes/${remote}/`, "refs/tags/"];
   const found = new Map<string, string>();
-  for (const line of output.toString("utf8").split("\n")) {
+  for (const line of await repository.lines(list, "list the refs")) {
     const [oid, ref, link] = line.split(" ");
     if (oid !== undefined && ref !== undefined && link === "") found.set(ref, oid);
   }

@@ -14,9 +14,9 @@ describe("parseConfig", () => {
       ["command", "core.fsmonitor\nfalse"],
     );
     expect(entries).toEqual([
-      { scope: "global", origin: "/c", key: "user.name", value: "Ada" },
-      { scope: "local", origin: "/c", key: "filter.a=b.clean", value: "line 1\nline 2" },
-      { scope: "worktree", origin: "/c", key: "core.bare", value: "true" },
+      { own: true, origin: "/c", key: "user.name", value: "Ada" },
+      { own: false, origin: "/c", key: "filter.a=b.clean", value: "line 1\nline 2" },
+      { own: false, origin: "/c", key: "core.bare", value: "true" },
     ]);
     expect(splitKey("url.https://a.b/.insteadof")).toEqual(["url", "https://a.b/", "insteadof"]);
     expect(splitKey("core.bare")).toEqual(["core", "", "bare"]);

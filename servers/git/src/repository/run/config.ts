@@ -1,23 +1,15 @@
 import { resolve } from "node:path";
 
-/** The scope of a configuration value. */
-type ConfigScope = "system" | "global" | "local" | "worktree" | "unknown";
-
 /** One value of git's configuration, as `git config --list -z --show-scope --show-origin` reports it. */
 export interface ConfigEntry {
-  readonly scope: ConfigScope;
+  /** Whether it comes from the user's or the system's configuration, not the repository's. */
+  readonly own: boolean;
   /** The file that sets it. */
   readonly origin: string;
   /** Section and name in lower case, the subsection in the middle unchanged. */
   readonly key: string;
   /** A key without `=` means true. */
   readonly value: string;
-}
-
-const SCOPES: ReadonlySet<string> = new Set(["system", "global", "local", "worktree"]);
-
-function isScope(text: string): text is ConfigScope {
-  return SCOPES.has(text);
 }
 
 /**
@@ -31,28 +23,26 @@ export function parseConfig(output: Buffer): ConfigEntry[] {
     const [scope = "", origin = "", text = ""] = fields.slice(index, index + 3);
     if (scope === "command") continue;
     const file = resolve(origin.replace(/^file:/, ""));
-    entries.push(entryOf(isScope(scope) ? scope : "unknown", file, text));
+    entries.push(entryOf(["system", "global"].includes(scope), file, text));
   }
   return entries;
 }
 
 /** Parses `git config --file <origin> --list -z`, which reports no scope. */
-export function parseFile(output: Buffer, scope: ConfigScope, origin: string): ConfigEntry[] {
+export function parseFile(output: Buffer, own: boolean, origin: string): ConfigEntry[] {
   const texts = output.toString("utf8").split("\0").slice(0, -1);
-  return texts.map((text) => entryOf(scope, origin, text));
+  return texts.map((text) => entryOf(own, origin, text));
 }
 
 /** `key LF value`. A subsection cannot contain a line break (git refuses it), so the first one ends the key. */
-function entryOf(scope: ConfigScope, origin: string, text: string): ConfigEntry {
+function entryOf(own: boolean, origin: string, text: string): ConfigEntry {
   const end = text.indexOf("\n");
-  if (end === -1) return { scope, origin, key: text, value: "true" };
-  return { scope, origin, key: text.slice(0, end), value: text.slice(end + 1) };
+  if (end === -1) return { own, origin, key: text, value: "true" };
+  return { own, origin, key: text.slice(0, end), value: text.slice(end + 1) };
 }
 
-/** Whether it comes from the user's or the system's configuration, not the repository's. */
-export function isOwn(entry: ConfigEntry): boolean {
-  return entry.scope === "system" || entry.scope === "global";
-}
+/** Accepts the user's and the system's values. */
+export const isOwn = ({ own }: ConfigEntry) => own;
 
 /** The effective value of a key (the last one wins) among the entries that `where` accepts. */
 export function lastValue(

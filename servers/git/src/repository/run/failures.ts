@@ -133,6 +133,11 @@ export function failureOf(result: GitResult, doing: string): ToolError {
   });
 }
 
+/** The error for a cursor whose list is no longer the same. */
+export function staleCursor(message: string): ToolError {
+  return new ToolError("conflict", message, { code: "stale_cursor", hint: "Call again without cursor." });
+}
+
 /** The error for an unknown revision. */
 export function badRevision(revision: string, near: readonly string[] = []): ToolError {
   const shown = oneLine(revision.length > 200 ? `${revision.slice(0, 200)}…` : revision);

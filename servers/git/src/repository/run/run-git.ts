@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 
 /** One run of the git program. */
 export interface GitRun {
@@ -76,7 +77,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
     git.env({ ...run.env }).outputHandler((_, stdout, stderr) => started.take(stdout, stderr));
     await starting.run(started, () => git.raw([...run.args]));
   } catch (error) {
-    started.fail(startError(error instanceof Error ? error : new Error(String(error))));
+    started.fail(startError(error));
   }
   return started.result();
 }
@@ -138,11 +139,11 @@ class Run {
           stdio: [this.#run.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
         });
       } catch (error) {
-        this.fail(startError(error instanceof Error ? error : new Error(String(error))));
+        this.fail(startError(error));
         throw error;
       }
     };
-    child.once("error", (error: NodeJS.ErrnoException) => this.fail(startError(error)));
+    child.once("error", (error) => this.fail(startError(error)));
   }
 
   /** Takes over the output from simple-git, which would keep all of it. */
@@ -310,16 +311,17 @@ function watchMemory(child: ChildProcess, exceeded: () => void): NodeJS.Timeout 
   }, 250).unref();
 }
 
-function startError(error: NodeJS.ErrnoException): ToolError {
-  if (error.code === "E2BIG")
+function startError(cause: unknown): ToolError {
+  const code = errorCode(cause);
+  if (code === "E2BIG")
     return new ToolError("too_large", "The arguments are too long for one git command.", {
       code: "too_large",
       hint: "Pass fewer paths, or a directory that contains them.",
-      cause: error,
+      cause,
     });
-  return new ToolError("unavailable", `git could not be started (${error.code ?? "unknown reason"}).`, {
+  return new ToolError("unavailable", `git could not be started (${code ?? "unknown reason"}).`, {
     code: "git_missing",
     hint: "Check that git is still installed and that the repository's directory still exists.",
-    cause: error,
+    cause,
   });
 }

@@ -162,7 +162,7 @@ export function filtersNotRun(
 /** Whether a filter is the user's own. If the repository adds a process to it, it is not: git would prefer that. */
 function isOwnFilter(entries: readonly ConfigEntry[], name: string): boolean {
   const sets = (variable: string, own: boolean) =>
-    entries.some((entry) => entry.key === `filter.${name}.${variable}` && isOwn(entry) === own);
+    entries.some((entry) => entry.key === `filter.${name}.${variable}` && entry.own === own);
   if (sets("process", false) && !sets("process", true)) return false;
   return sets("process", true) || sets("clean", true) || sets("smudge", true);
 }
@@ -170,6 +170,6 @@ function isOwnFilter(entries: readonly ConfigEntry[], name: string): boolean {
 /** The user's credential helpers, in order, without the repository's. */
 export function ownCredentialHelpers(entries: readonly ConfigEntry[]): ConfigPair[] {
   return entries
-    .filter((entry) => isOwn(entry) && /^(credential|credential\..*)\.helper$/.test(entry.key))
+    .filter((entry) => entry.own && /^(credential|credential\..*)\.helper$/.test(entry.key))
     .map(({ key, value }): ConfigPair => [key, value]);
 }
