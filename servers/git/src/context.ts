@@ -2,12 +2,10 @@ import { type Content, promptFor, resourceFor, toolFor, withLinks } from "@refmc
 import * as z from "zod";
 import type { Git } from "./repository/open/git.ts";
 
-/** What a tool, resource or prompt gets: the repositories below the allowed directories. */
-export type Context = Git;
-
-export const tool = toolFor<Context>();
-export const resource = resourceFor<Context>();
-export const prompt = promptFor<Context>();
+// A tool, resource or prompt gets the repositories below the allowed directories.
+export const tool = toolFor<Git>();
+export const resource = resourceFor<Git>();
+export const prompt = promptFor<Git>();
 
 export const repoPath = z.string().optional().describe("Repository; optional if only one.");
 export const files = (what: string) =>

@@ -24,7 +24,6 @@ export default tool({
     branches: z.array(branchShape),
     next_cursor: fields.nextCursor,
   }),
-  async run({ repo_path, ...query }, git, call) {
-    return branches(await git.open(repo_path, call.signal), query, call.budget);
-  },
+  run: async ({ repo_path, ...query }, git, call) =>
+    branches(await git.open(repo_path, call.signal), query, call.budget),
 });

@@ -23,7 +23,6 @@ export default tool({
     cursor: fields.cursor,
   }),
   output: z.object({ matches: z.array(matchShape), next_cursor: fields.nextCursor }),
-  async run({ repo_path, ...query }, git, call) {
-    return grep(await git.open(repo_path, call.signal), query, call.budget);
-  },
+  run: async ({ repo_path, ...query }, git, call) =>
+    grep(await git.open(repo_path, call.signal), query, call.budget),
 });

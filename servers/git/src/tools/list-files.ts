@@ -19,7 +19,6 @@ export default tool({
     cursor: fields.cursor,
   }),
   output: z.object({ files: z.array(z.string()), next_cursor: fields.nextCursor }),
-  async run({ repo_path, ...query }, git, call) {
-    return listFiles(await git.open(repo_path, call.signal), query, call.budget);
-  },
+  run: async ({ repo_path, ...query }, git, call) =>
+    listFiles(await git.open(repo_path, call.signal), query, call.budget),
 });

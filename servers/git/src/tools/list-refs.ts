@@ -20,7 +20,6 @@ export default tool({
     refs: z.array(refShape),
     next_cursor: fields.nextCursor,
   }),
-  async run({ repo_path, ...query }, git, call) {
-    return listRefs(await git.open(repo_path, call.signal), query, call.budget);
-  },
+  run: async ({ repo_path, ...query }, git, call) =>
+    listRefs(await git.open(repo_path, call.signal), query, call.budget),
 });

@@ -17,7 +17,6 @@ export default tool({
     cursor: fields.cursor,
   }),
   output: z.object({ entries: z.array(reflogShape), next_cursor: fields.nextCursor }),
-  async run({ repo_path, ...query }, git, call) {
-    return reflog(await git.open(repo_path, call.signal), query, call.budget);
-  },
+  run: async ({ repo_path, ...query }, git, call) =>
+    reflog(await git.open(repo_path, call.signal), query, call.budget),
 });

@@ -1,6 +1,6 @@
 import type { Repository, RunOptions } from "../open/repository.ts";
 import { isOwn, isTrue, lastValue } from "../run/config.ts";
-import type { ConfigPair } from "../run/environment.ts";
+import { type ConfigPair, variables } from "../run/environment.ts";
 
 /**
  * Whether commits are signed: as requested by the call, else by the user's configuration (commit.gpgSign),
@@ -17,10 +17,6 @@ export async function signing(
   const { config } = await repository.prepared();
   const sign = wanted ?? isTrue(lastValue(config, "commit.gpgsign", isOwn));
   if (!sign) return { option: "--no-gpg-sign", options: { config: configured } };
-  const env: Record<string, string> = {};
-  for (const name of ["GNUPGHOME", "GPG_AGENT_INFO", "SSH_AUTH_SOCK"]) {
-    const value = repository.machine.env[name];
-    if (value !== undefined) env[name] = value;
-  }
+  const env = variables(repository.machine.env, ["GNUPGHOME", "GPG_AGENT_INFO", "SSH_AUTH_SOCK"]);
   return { option: "--gpg-sign", options: { env, config: [...configured, ["commit.gpgSign", "true"]] } };
 }

@@ -3,8 +3,6 @@ export interface LinePage {
   readonly lines: readonly Buffer[];
   /** Whether there are more lines after these. */
   readonly more: boolean;
-  /** The number, from 0, of the line after the last one here. */
-  readonly next: number;
   /** Lines that were longer than `maxLineBytes` and are cut. */
   readonly cutLines: number;
   /** The last line before this page that `landmark` accepted as a start, and the lines after it that belong to it. */
@@ -65,7 +63,6 @@ export class LinePager {
     return {
       lines: this.#lines,
       more: this.#full,
-      next: this.#options.skip + this.#lines.length,
       cutLines: this.#cutLines,
       landmark: this.#landmark,
     };

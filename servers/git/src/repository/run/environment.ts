@@ -55,15 +55,10 @@ export function gitEnvironment(
   protocols?: readonly string[],
   filters: FilterPolicy = "off",
 ): Record<string, string> {
-  const env: Record<string, string> = {};
   const names: readonly string[] =
     protocols !== undefined || filters === "own" ? [...LOCAL, ...REMOTE] : LOCAL;
-  for (const name of names) {
-    const value = from[name];
-    if (value !== undefined) env[name] = value;
-  }
   return {
-    ...env,
+    ...variables(from, names),
     LC_ALL: "C",
     GIT_ALLOW_PROTOCOL: protocols?.join(":") ?? "",
     GIT_NO_LAZY_FETCH: "1",
@@ -81,6 +76,11 @@ export function gitEnvironment(
     GIT_SSH_COMMAND: "ssh -oBatchMode=yes",
     GIT_SSH_VARIANT: "ssh",
   };
+}
+
+/** The variables of an environment with these names. */
+export function variables(from: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
 }
 
 /** A configuration value that overrides every file: `[key, value]`. */

@@ -6,15 +6,14 @@ import { ToolError } from "@refmcp/core/answer";
  */
 export function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
-  const lines: string[] = [];
-  for (let start = 0; start <= bytes.length; ) {
-    const end = bytes.indexOf(10, start);
-    const line = bytes.subarray(start, end === -1 ? bytes.length : end);
-    lines.push(line.toString(isUtf8(line) ? "utf8" : "latin1"));
-    if (end === -1) break;
-    start = end + 1;
-  }
-  return lines.join("\n");
+  return bytes
+    .toString("latin1")
+    .split("\n")
+    .map((line) => {
+      const part = Buffer.from(line, "latin1");
+      return isUtf8(part) ? part.toString("utf8") : line;
+    })
+    .join("\n");
 }
 
 /** Decodes a path: as UTF-8, or in git's quotes with octal escapes if it is not UTF-8. */
@@ -29,7 +28,17 @@ export function pathText(bytes: Buffer): string {
   return `${text}"`;
 }
 
-const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
+const ESCAPES: Readonly<Record<string, number>> = {
+  a: 7,
+  b: 8,
+  t: 9,
+  n: 10,
+  v: 11,
+  f: 12,
+  r: 13,
+  '"': 34,
+  "\\": 92,
+};
 
 /**
  * The bytes of a path in git's quotes, `"caf\351.txt"` → `caf<e9>.txt`.
@@ -37,30 +46,18 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
  * @throws ToolError `invalid` for a broken escape
  */
 export function unquotePath(quoted: string): Buffer {
-  const bytes: number[] = [];
-  const inner = quoted.slice(1, -1);
-  for (let index = 0; index < inner.length; index++) {
-    const char = inner[index] ?? "";
-    if (char !== "\\") {
-      bytes.push(...Buffer.from(char, "utf8"));
-      continue;
-    }
-    const octal = /^[0-3][0-7]{2}/.exec(inner.slice(index + 1))?.[0];
-    const next = inner[index + 1] ?? "";
-    if (octal !== undefined) {
-      bytes.push(Number.parseInt(octal, 8));
-      index += 3;
-    } else if (next === '"' || next === "\\" || Object.hasOwn(ESCAPES, next)) {
-      bytes.push(ESCAPES[next] ?? next.charCodeAt(0));
-      index += 1;
-    } else {
+  const parts = [...quoted.slice(1, -1).matchAll(/\\(?:([0-3][0-7]{2})|([\s\S]?))|[^\\]+/g)];
+  return Buffer.concat(
+    parts.map(([text, octal, escaped]) => {
+      if (octal !== undefined) return Buffer.of(Number.parseInt(octal, 8));
+      if (escaped === undefined) return Buffer.from(text);
+      if (Object.hasOwn(ESCAPES, escaped)) return Buffer.of(ESCAPES[escaped] ?? 0);
       throw new ToolError("invalid", `The path ${quoted} has an invalid escape.`, {
         code: "bad_path",
         hint: "Pass the path exactly as git_status or git_list_files returned it.",
       });
-    }
-  }
-  return Buffer.from(bytes);
+    }),
+  );
 }
 
 /** Splits NUL-separated records. A last one without a NUL counts if it is not empty. */
