@@ -37,7 +37,7 @@ it("finds the answers to 120 questions among 300 facts within the first five", a
   const { entities, questions } = recall.parse(JSON.parse(text));
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-recall-"));
   const store = await openSqliteStore(join(folder, "memory.db"));
-  await createEntities(store, entities, { onConflict: "error", action: "create_entities" });
+  await createEntities(store, entities, { on_conflict: "error", action: "create_entities" });
   const found: Record<string, [number, number]> = {};
   let shown = 0;
   for (const { kind, question, keywords, answer } of questions) {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Task, World } from "@refmcp/core/testing";
-import { entitiesOf, relationsOf } from "../src/graph/export.ts";
+import { exportGraph } from "../src/graph/export.ts";
+import { parseMemory } from "../src/graph/jsonl.ts";
 import { openSqliteStore } from "../src/graph/sqlite/store.ts";
 import type { Entity, Relation } from "../src/graph/types.ts";
 
@@ -12,11 +13,10 @@ async function kept(world: World): Promise<{ entities: Map<string, Entity>; rela
   const store = await openSqliteStore(world.args[1] ?? "");
   const entities = new Map<string, Entity>();
   const relations: Relation[] = [];
-  await store.read(async (reader) => {
-    for await (const batch of entitiesOf(reader))
-      for (const entity of batch) entities.set(entity.name, entity);
-    for await (const batch of relationsOf(reader)) relations.push(...batch);
-  });
+  for (const parsed of parseMemory(Buffer.from(await exportGraph(store, "jsonl")))) {
+    if (parsed.kind === "entity") entities.set(parsed.entity.name, parsed.entity);
+    if (parsed.kind === "relation") relations.push(parsed.relation);
+  }
   await store.close();
   return { entities, relations };
 }

@@ -23,7 +23,7 @@ export async function world(): Promise<World> {
       { name: "Analytical Engine", entityType: "machine", observations: [] },
       { name: "Mary", entityType: "person", observations: ["teaches mathematics"] },
     ],
-    { ...facts, onConflict: "error" },
+    { ...facts, on_conflict: "error" },
   );
   await createRelations(
     store,
@@ -32,14 +32,14 @@ export async function world(): Promise<World> {
       { from: "Charles", to: "Analytical Engine", relationType: "designed" },
       { from: "Mary", to: "Ada", relationType: "teaches" },
     ],
-    { ...facts, action: "create_relations", onMissing: "error" },
+    { ...facts, action: "create_relations", on_missing: "error" },
   );
   const crowd = Array.from({ length: 3_000 }, (_, index) => ({
     name: `Reader ${index}`,
     entityType: "reader",
     observations: [`has read page ${index} of the notes and found it hard to follow in places`],
   }));
-  await createEntities(store, crowd, { ...facts, onConflict: "error" });
+  await createEntities(store, crowd, { ...facts, on_conflict: "error" });
   await store.close();
   const official = join(folder, "official.jsonl");
   await writeFile(

@@ -69,7 +69,7 @@ describe("PostgreSQL", () => {
       const controller = new AbortController();
       const entities = fact("never").entities;
       const calls = [
-        engine.run("createEntities", [entities, { onConflict: "skip", action: "create_entities" }], {
+        engine.run("createEntities", [entities, { on_conflict: "skip", action: "create_entities" }], {
           signal: controller.signal,
         }),
         ...["a", "b", "c"].map((name) => engine.run("entityRecord", [name], { signal: controller.signal })),

@@ -46,11 +46,13 @@ export function quoteAll(names: readonly string[]): string {
   return names.length > 5 ? `${shown} and ${grouped(names.length - 5)} more` : shown;
 }
 
+const MAX_LIKE = 3;
+
 /**
  * Existing names similar to this one, best first: the same apart from case and accents, or a few letters
  * away.
  */
-async function namesLike(reader: Reader, name: string, most = 3): Promise<string[]> {
+async function namesLike(reader: Reader, name: string): Promise<string[]> {
   const folded = foldedName(name);
   const candidates = new Map<string, string>();
   const add = (names: Iterable<{ name: string }>) => {
@@ -62,9 +64,9 @@ async function namesLike(reader: Reader, name: string, most = 3): Promise<string
     words.push(...[await reader.lookUp(word)].flatMap((one) => one ?? []));
   const matches = await reader.rank(words, {}, 100);
   add((await reader.entitiesById(idsOf(matches))).values());
-  const near = nearest(folded, candidates.keys(), most);
+  const near = nearest(folded, candidates.keys(), MAX_LIKE);
   const longer = [...candidates.keys()].filter((key) => key.includes(folded) && !near.includes(key)).sort();
-  return [...near, ...longer].slice(0, most).map((key) => candidates.get(key) ?? key);
+  return [...near, ...longer].slice(0, MAX_LIKE).map((key) => candidates.get(key) ?? key);
 }
 
 /** "Did you mean …?" for the first of some names that do not exist; empty if nothing is similar. */

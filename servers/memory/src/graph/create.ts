@@ -23,11 +23,11 @@ type AddedObservations = {
 export async function createEntities(
   store: Store,
   given: readonly Entity[],
-  options: { onConflict: OnConflict } & ChangeFacts,
+  options: { on_conflict: OnConflict } & ChangeFacts,
 ) {
   const wanted = given.map(checkedEntity);
   const { value, changeId } = await change(store, options, (log) =>
-    addEntities(log, wanted, options.onConflict, options.source),
+    addEntities(log, wanted, options.on_conflict, options.source),
   );
   return {
     entities: value.entities,
@@ -172,11 +172,11 @@ const UNKNOWN_TYPE = "unknown";
 export async function createRelations(
   store: Store,
   given: readonly Relation[],
-  options: { onMissing: "error" | "create" } & ChangeFacts,
+  options: { on_missing: "error" | "create" } & ChangeFacts,
 ) {
   const wanted = given.map(checkedRelation);
   const { value, changeId } = await change(store, options, (log) =>
-    addRelations(log, wanted, options.onMissing, options.source),
+    addRelations(log, wanted, options.on_missing, options.source),
   );
   return {
     relations: value.relations,

@@ -1,26 +1,10 @@
 import { batches } from "./batches.ts";
 import { entityLine, type Format, relationLine } from "./jsonl.ts";
-import type { Reader, Store } from "./store.ts";
-import type { Entity, Relation } from "./types.ts";
+import type { Store } from "./store.ts";
+import { type Entity, idsOf, type Relation } from "./types.ts";
 import { xml } from "./xml.ts";
 
 const BATCH = 1_000;
-
-/** Entities with their observations in the order of their creation, in batches. */
-export async function* entitiesOf(reader: Reader): AsyncGenerator<Entity[]> {
-  for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
-    const texts = new Map<number, string[]>(rows.map(({ id }) => [id, []]));
-    for (const { entityId, content } of await reader.observationsOf([...texts.keys()]))
-      texts.get(entityId)?.push(content);
-    yield rows.map(({ id, name, type }) => ({ name, entityType: type, observations: texts.get(id) ?? [] }));
-  }
-}
-
-/** Relations in the order of their creation, in batches. */
-export async function* relationsOf(reader: Reader): AsyncGenerator<Relation[]> {
-  for await (const rows of batches((after, limit) => reader.relationPage(after, limit), BATCH))
-    yield rows.map(({ from, to, type }) => ({ from, to, relationType: type }));
-}
 
 /**
  * The whole graph as text: `jsonl` is byte for byte what the official server writes, `graphml` opens in Gephi, yEd
@@ -32,12 +16,13 @@ export function exportGraph(store: Store, format: Format): Promise<string> {
     if (format === "svg") return (await import("./picture.ts")).drawGraph(reader);
     const parts: string[] = [];
     const writer = WRITERS[format];
-    for await (const batch of entitiesOf(reader)) {
-      for (const entity of batch) parts.push(writer.entity(entity));
+    for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
+      const texts = await reader.textsOf(idsOf(rows));
+      for (const { id, name, type } of rows)
+        parts.push(writer.entity({ name, entityType: type, observations: texts.get(id) ?? [] }));
     }
-    for await (const batch of relationsOf(reader)) {
-      for (const relation of batch) parts.push(writer.relation(relation));
-    }
+    for await (const rows of batches((after, limit) => reader.relationPage(after, limit), BATCH))
+      for (const { from, to, type } of rows) parts.push(writer.relation({ from, to, relationType: type }));
     return writer.join(parts);
   });
 }

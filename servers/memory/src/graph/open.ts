@@ -5,13 +5,12 @@ import { basename, join } from "node:path";
 import { grouped, ToolError } from "@refmcp/core/answer";
 import { errorCode } from "@refmcp/core/boundary";
 import { prune } from "./change-log.ts";
-import type { Model } from "./embeddings/model.ts";
 import { type Imported, importMemory } from "./import.ts";
 import { rejectsFile } from "./jsonl.ts";
 import { DEFAULT_SPACE, type Place } from "./place.ts";
 import { openPostgresStore } from "./postgres/store.ts";
 import { counted } from "./remove.ts";
-import { MAX_IMPORT, tooLarge } from "./sqlite/failures.ts";
+import { refuseLarge } from "./sqlite/failures.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import { IMPORTED, type ImportNote, importNoteOf } from "./stats.ts";
 import type { Store } from "./store.ts";
@@ -32,7 +31,11 @@ export interface OpenedStore {
  * @throws ToolError if the place cannot be opened or the file not be read; see the stores.
  */
 export async function openStore(place: Place): Promise<OpenedStore> {
-  const model = place.embeddings === undefined ? undefined : await loadEmbeddings(place.embeddings);
+  // Most memories have no model, so its code is only loaded for one.
+  const model =
+    place.embeddings === undefined
+      ? undefined
+      : await (await import("./embeddings/model.ts")).loadModel(place.embeddings);
   const store =
     place.kind === "postgres"
       ? await openPostgresStore(place.url, place.space)
@@ -60,11 +63,6 @@ export async function openStore(place: Place): Promise<OpenedStore> {
     await store.close();
     throw error;
   }
-}
-
-/** Most memories have no model, so its code is only loaded for one. */
-async function loadEmbeddings(directory: string): Promise<Model> {
-  return (await import("./embeddings/model.ts")).loadModel(directory);
 }
 
 /** Imports the file unless that was done before; returns the result, or that the file has changed since. */
@@ -105,7 +103,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
 async function readWhole(file: string): Promise<Uint8Array | undefined> {
   try {
     const { size } = await stat(file);
-    if (size > MAX_IMPORT) throw tooLarge(file, size, MAX_IMPORT);
+    refuseLarge(file, size);
     return await readFile(file);
   } catch (cause) {
     if (cause instanceof ToolError) throw cause;

@@ -16,7 +16,7 @@ import { xml } from "./xml.ts";
 
 /** More entities than this are indistinguishable in a picture. */
 const MAX_NODES = 150;
-const MAX_LABELLED_EDGES = 80;
+const MAX_LABELED_EDGES = 80;
 const STEPS = 300;
 const LABEL = 28;
 /** Colors distinguishable with any color vision (Okabe and Ito, 2008). */
@@ -124,20 +124,20 @@ function svg(
     nodes.length < total.entities
       ? `the ${grouped(nodes.length)} most connected of ${grouped(total.entities)} entities`
       : `${grouped(total.entities)} ${total.entities === 1 ? "entity" : "entities"}, ${grouped(total.relations)} ${total.relations === 1 ? "relation" : "relations"}`;
-  const labelled = edges.length <= MAX_LABELLED_EDGES;
+  const labeled = edges.length <= MAX_LABELED_EDGES;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${[left, top, width, height].map(round).join(" ")}" width="${round(width)}" height="${round(height)}" font-family="system-ui, sans-serif" font-size="12">`,
     `<title>Memory: ${shown}</title>`,
     '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 10 5 0 10z" fill="#8a8f98"/></marker></defs>',
     `<rect x="${round(left)}" y="${round(top)}" width="${round(width)}" height="${round(height)}" fill="#ffffff"/>`,
-    ...edges.map((edge) => edgeSvg(edge, labelled)),
+    ...edges.map((edge) => edgeSvg(edge, labeled)),
     ...nodes.map((node) => nodeSvg(node, colors.get(node.entity.type) ?? OTHER)),
     legend(left, top, colors, shown),
     "</svg>\n",
   ].join("\n");
 }
 
-function edgeSvg({ source, target, labels }: Edge, labelled: boolean): string {
+function edgeSvg({ source, target, labels }: Edge, labeled: boolean): string {
   const { x: x1 = 0, y: y1 = 0 } = source;
   const { x: x2 = 0, y: y2 = 0 } = target;
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
@@ -148,7 +148,7 @@ function edgeSvg({ source, target, labels }: Edge, labelled: boolean): string {
   const end = `${round(x2 + sx - dx * (target.radius + 3))} ${round(y2 + sy - dy * (target.radius + 3))}`;
   const title = `${source.entity.name} ${labels.join(", ")} ${target.entity.name}`;
   const path = `<path d="M${start} L${end}" stroke="#8a8f98" stroke-width="1.2" fill="none" marker-end="url(#arrow)"><title>${xml(title.slice(0, 300))}</title></path>`;
-  if (!labelled) return path;
+  if (!labeled) return path;
   const [mx, my] = [x1 + (x2 - x1) * 0.45 - dy * 12, y1 + (y2 - y1) * 0.45 + dx * 12 + 3];
   return `${path}<text x="${round(mx)}" y="${round(my)}" text-anchor="middle" font-size="10" fill="#5b616b" stroke="#ffffff" stroke-width="3" paint-order="stroke">${xml(short(labels.join(", ")))}</text>`;
 }

@@ -33,11 +33,11 @@ export function entityRecord(store: Store, given: string) {
 }
 
 /** Names that begin with a text, ignoring case and accents, for completion. */
-export function namesBeginning(store: Store, foldedPrefix: string, most: number): Promise<string[]> {
-  return store.read(async (reader) => (await reader.namesFrom(foldedPrefix, most)).map(({ name }) => name));
+export function namesBeginning(store: Store, foldedPrefix: string, max: number): Promise<string[]> {
+  return store.read(async (reader) => (await reader.namesFrom(foldedPrefix, max)).map(({ name }) => name));
 }
 
 /** The entities that changed last. */
-export function latestEntities(store: Store, most: number): Promise<{ name: string; type: string }[]> {
-  return store.read((reader) => reader.recentEntities({ before: undefined, limit: most }));
+export function latestEntities(store: Store, max: number): Promise<{ name: string; type: string }[]> {
+  return store.read((reader) => reader.recentEntities({ before: undefined, limit: max }));
 }

@@ -193,8 +193,8 @@ async function rank(
   const ranking = rare.length === 0 ? known : rare;
   const matches = await reader.rank(ranking, { since, until, types }, limit);
   const all = ranking.length + unknown.length;
-  const least = (matches[0]?.score ?? 0) * MIN_SCORE;
-  const good = matches.filter(({ score, words }) => score >= least || words === all);
+  const min = (matches[0]?.score ?? 0) * MIN_SCORE;
+  const good = matches.filter(({ score, words }) => score >= min || words === all);
   const wanted = foldedName(query.trim());
   const named = (await reader.namesFrom(wanted, 20)).filter(({ name }) => foldedName(name) === wanted);
   const exact = idsOf(named).filter((id) => good.some((match) => match.id === id));

@@ -145,19 +145,19 @@ export function foldedName(name: string): string {
   return fold(name).slice(0, 200).toWellFormed();
 }
 
-const SNIPPET = 280;
+const MAX_SNIPPET = 280;
 
 /**
  * The part of a text around the first of the stems in it, with `…` where text is omitted; a short text in full.
  */
-export function snippet(text: string, stems: readonly string[], most = SNIPPET): string {
-  if (text.length <= most) return text;
+export function snippet(text: string, stems: readonly string[]): string {
+  if (text.length <= MAX_SNIPPET) return text;
   const folded = fold(text);
   const found = stems.map((stem) => folded.indexOf(stem)).filter((at) => at >= 0);
   // Folding moves positions slightly, which does not matter for a snippet.
   const at = found.length === 0 ? 0 : Math.round((Math.min(...found) / folded.length) * text.length);
-  const start = Math.max(0, Math.min(at - Math.floor(most / 3), text.length - most));
-  const end = start + most;
+  const start = Math.max(0, Math.min(at - Math.floor(MAX_SNIPPET / 3), text.length - MAX_SNIPPET));
+  const end = start + MAX_SNIPPET;
   const middle = text.slice(start, end).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
   return `${start > 0 ? "…" : ""}${middle}${end < text.length ? "…" : ""}`;
 }

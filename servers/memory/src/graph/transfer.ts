@@ -5,7 +5,7 @@ import type { ChangeFacts } from "./change-log.ts";
 import type { Caller } from "./engine.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
 import type { Memory } from "./memory.ts";
-import { MAX_IMPORT, tooLarge } from "./sqlite/failures.ts";
+import { refuseLarge } from "./sqlite/failures.ts";
 
 const SHOWN_REJECTS = 5;
 
@@ -53,7 +53,7 @@ export async function importText(
 async function readAllowed(paths: PathGuard, path: string): Promise<Uint8Array> {
   const file = await paths.openFile(path);
   try {
-    if (file.stat.size > MAX_IMPORT) throw tooLarge(file.path, file.stat.size, MAX_IMPORT);
+    refuseLarge(file.path, file.stat.size);
     return await file.handle.readFile();
   } finally {
     await file.handle.close();

@@ -20,9 +20,5 @@ export default tool({
     change_id: count.optional(),
   }),
   run: ({ relations, on_missing, source: from }, memory, call) =>
-    memory.run(
-      "createRelations",
-      [relations, { onMissing: on_missing, ...factsOf("create_relations", from) }],
-      call,
-    ),
+    memory.run("createRelations", [relations, { on_missing, ...factsOf("create_relations", from) }], call),
 });

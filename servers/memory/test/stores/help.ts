@@ -39,7 +39,7 @@ export function create(
   onConflict: OnConflict = "skip",
   source?: string,
 ) {
-  return createEntities(store, entities, { onConflict, action: "create_entities", source });
+  return createEntities(store, entities, { on_conflict: onConflict, action: "create_entities", source });
 }
 
 export function relate(
@@ -47,7 +47,7 @@ export function relate(
   relations: readonly Relation[],
   onMissing: "error" | "create" = "error",
 ) {
-  return createRelations(store, relations, { onMissing, action: "create_relations" });
+  return createRelations(store, relations, { on_missing: onMissing, action: "create_relations" });
 }
 
 /** The result of a completed deletion. */

@@ -57,7 +57,7 @@ export async function loadModel(
       for (const id of ids.filter((one: number) => !unknown.includes(one)))
         for (let at = 0; at < dimensions; at++)
           sum[at] = (sum[at] ?? 0) + (values[id * dimensions + at] ?? 0);
-      const largest = sum.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+      const largest = sum.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
       return largest === 0 ? undefined : Int8Array.from(sum, (value) => Math.round((value / largest) * 127));
     },
   };

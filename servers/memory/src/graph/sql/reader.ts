@@ -139,6 +139,14 @@ export class Reader {
     return this.#observations(`o.entity_id {in}${live} ORDER BY o.id`, entityIds);
   }
 
+  /** The observations of entities, in the order of their creation. */
+  async textsOf(entityIds: readonly number[]): Promise<Map<number, string[]>> {
+    const texts = new Map<number, string[]>(entityIds.map((id) => [id, []]));
+    for (const { entityId, content } of await this.observationsOf(entityIds))
+      texts.get(entityId)?.push(content);
+    return texts;
+  }
+
   observationPage(entityId: number, after: number, limit: number): Promise<ObservationRow[]> {
     const where = "o.entity_id = ? AND o.id > ? AND o.removed_by IS NULL ORDER BY o.id LIMIT ?";
     return this.#observations(where, entityId, after, limit);

@@ -68,9 +68,7 @@ export class Writer extends Reader {
 
   async #index(ids: readonly number[]): Promise<void> {
     const rows = [...(await this.entitiesById(ids)).values()].filter(({ removedBy }) => removedBy === null);
-    const texts = new Map<number, string[]>(rows.map(({ id }) => [id, []]));
-    for (const { entityId, content } of await this.observationsOf([...texts.keys()]))
-      texts.get(entityId)?.push(content);
+    const texts = await this.textsOf(idsOf(rows));
     const indexed = (text: string) => spaced(fold(text));
     await this.session.unindex(ids.filter((id) => !texts.has(id)));
     await this.session.index(

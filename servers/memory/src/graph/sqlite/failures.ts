@@ -78,12 +78,13 @@ export function lockHeld(file: string, seconds: number): ToolError {
   );
 }
 
-/** The largest memory file that is imported, in bytes. */
-export const MAX_IMPORT = 1024 ** 3;
+/** The largest file that is read at once, in bytes. */
+const MAX_BYTES = 1024 ** 3;
 
-/** For a file larger than is reasonable to read at once. */
-export function tooLarge(file: string, bytes: number, most: number): ToolError {
-  return new ToolError("too_large", `${file} is ${sized(bytes)}; the limit is ${sized(most)}.`, {
+/** @throws ToolError `too_large` */
+export function refuseLarge(file: string, bytes: number): void {
+  if (bytes <= MAX_BYTES) return;
+  throw new ToolError("too_large", `${file} is ${sized(bytes)}; the limit is ${sized(MAX_BYTES)}.`, {
     hint: "Split the file and import the parts.",
   });
 }

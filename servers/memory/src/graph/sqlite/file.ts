@@ -6,7 +6,7 @@ import { errorCode } from "@refmcp/core/boundary";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { tablesOf } from "../sql/schema.ts";
-import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
+import { codeOf, damaged, explained, isBusy, readOnly, refuseLarge } from "./failures.ts";
 
 /** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
 const APPLICATION_ID = 0x524d454d;
@@ -38,8 +38,6 @@ CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
 const BUSY_MS = 100;
 /** How long work waits for other processes, in milliseconds. */
 export const LOCK_WAIT_MS = 30_000;
-/** The largest read-only file that is copied into memory, in bytes. */
-const MAX_COPY = 1024 ** 3;
 
 /** An opened database file. */
 export interface OpenedFile {
@@ -136,8 +134,7 @@ function openReader(Sqlite: Sqlite, file: string): Database {
     const walSize = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     // The content of a WAL file would be missing from the copy.
     if (!noShm || walSize > 0 || isWritable(file)) throw error;
-    const { size } = statSync(file);
-    if (size > MAX_COPY) throw tooLarge(file, size, MAX_COPY);
+    refuseLarge(file, statSync(file).size);
     const bytes = readFileSync(file);
     // Bytes 18 and 19 select WAL mode (SQLite, "Database File Format", 1.3.3); a copy in memory has no WAL.
     bytes.fill(1, 18, 20);

@@ -37,7 +37,7 @@ export class SqliteSession implements Session {
 
   constructor(db: Database) {
     this.#db = db;
-    db.function("goes_on", { deterministic: false, directOnly: true }, () => {
+    db.function("not_stopped", { deterministic: false, directOnly: true }, () => {
       this.stop?.throwIfAborted();
       return 1;
     });
@@ -110,7 +110,7 @@ export class SqliteSession implements Session {
     return {
       // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
       select: `SELECT rowid AS id, ${weight} * -bm25(search, ${WEIGHTS}) AS score FROM search
-        WHERE search MATCH ? AND goes_on() LIMIT -1`,
+        WHERE search MATCH ? AND not_stopped() LIMIT -1`,
       params: [query],
     };
   }
@@ -164,8 +164,8 @@ export class SqliteSession implements Session {
 
 const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
 /** Symbols that are not words are searched in the texts themselves. */
-const SIGNS = `SELECT id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND goes_on()
-  UNION ALL SELECT entity_id FROM observations WHERE removed_by IS NULL AND instr(content, ?) AND goes_on()`;
+const SIGNS = `SELECT id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND not_stopped()
+  UNION ALL SELECT entity_id FROM observations WHERE removed_by IS NULL AND instr(content, ?) AND not_stopped()`;
 
 /** Pairs of adjacent characters of a word in a script without spaces, as phrases. */
 function pairsOf(word: string): string[] {
