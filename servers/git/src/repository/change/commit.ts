@@ -4,7 +4,7 @@ import type { Caller, Git } from "../open/git.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, noCommits } from "../open/revisions.ts";
-import { DIFF_ARGS, parseChanges } from "../read/changed-files.ts";
+import { DIFF_ARGS, linesOf, parseChanges } from "../read/changed-files.ts";
 import { operationOf, statusOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import { together } from "../run/run-git.ts";
@@ -108,15 +108,13 @@ async function describe(repository: Repository): Promise<{ facts: Committed; par
     .filter((kind) => status[kind].length > 0)
     .map((kind) => `${status[kind].length} ${kind}`)
     .join(", ");
-  const sum = (counts: (number | undefined)[]) =>
-    counts.reduce<number>((total, count) => total + (count ?? 0), 0);
   const facts: Committed = {
     commit: oid,
     branch: status.branch,
     subject,
     files: files.length,
-    insertions: sum(files.map((file) => file.added)),
-    deletions: sum(files.map((file) => file.deleted)),
+    insertions: linesOf(files, "added"),
+    deletions: linesOf(files, "deleted"),
     remaining: remaining === "" ? undefined : remaining,
   };
   return { facts, parent: parents.split(" ", 1)[0] || undefined };

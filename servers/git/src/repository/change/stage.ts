@@ -187,7 +187,7 @@ async function keepFiles(
     repository,
     files.map(({ path }) => path),
   );
-  await refuseFilters(repository, bytes);
+  await refuseFilters(repository, () => bytes);
   const lost: string[] = [];
   for (const { path, letter } of files) {
     const isThere = async () => (await lstat(join(root, path)).catch(() => undefined)) !== undefined;

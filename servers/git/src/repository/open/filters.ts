@@ -10,22 +10,19 @@ import type { Repository } from "./repository.ts";
  * Refuses work on files that need a configured filter (git-lfs, git-crypt) which does not run: a checkout would overwrite them
  * with pointers or ciphertext, and staging would store plaintext or large files.
  *
- * @param paths the files that git would write or read, NUL-terminated, or a function that returns them
+ * @param paths the files that git would write or read, NUL-terminated; only asked for if there are filters
  * @param tree the commit whose attributes apply; default: the working tree's
  * @throws ToolError `filter_needed`
  */
 export async function refuseFilters(
   repository: Repository,
-  paths: Buffer | (() => Promise<Buffer>),
+  paths: () => Buffer | Promise<Buffer>,
   tree?: string,
 ): Promise<void> {
-  const { filters } = await repository.prepared();
-  if (filters.size === 0) return;
-  const input = typeof paths === "function" ? await paths() : paths;
-  const [found] = await filtered(repository, input, tree);
+  const [found] = await filtered(repository, paths, tree);
   if (found === undefined) return;
   const [filter, names] = found;
-  const own = filters.get(filter) === true;
+  const own = (await repository.prepared()).filters.get(filter) === true;
   throw new ToolError(
     "denied",
     `The filter "${oneLine(filter)}" would have to run on ${listed(names)}, which is not allowed. Nothing was changed.`,
@@ -41,11 +38,10 @@ export async function refuseFilters(
 /** A sentence about files that are shown as stored, because their filter did not run. */
 export async function filterNote(
   repository: Repository,
-  paths: Buffer | (() => Promise<Buffer>),
+  paths: () => Buffer | Promise<Buffer>,
   effect: string,
 ): Promise<string | undefined> {
-  if ((await repository.prepared()).filters.size === 0) return undefined;
-  const found = await filtered(repository, typeof paths === "function" ? await paths() : paths);
+  const found = await filtered(repository, paths);
   const names = found.flatMap(([, files]) => files);
   if (names.length === 0) return undefined;
   const filters = found.map(([filter]) => `"${oneLine(filter)}"`).join(", ");
@@ -65,14 +61,15 @@ export async function differing(repository: Repository, ...args: readonly string
 
 async function filtered(
   repository: Repository,
-  paths: Buffer,
+  paths: () => Buffer | Promise<Buffer>,
   tree?: string,
 ): Promise<[filter: string, names: string[]][]> {
-  if (paths.length === 0) return [];
   const { filters } = await repository.prepared();
+  const input = filters.size === 0 ? "" : await paths();
+  if (input.length === 0) return [];
   const ask = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     repository.output(["check-attr", "-z", "--stdin", ...args, "filter"], "read the attributes", {
-      input: paths,
+      input,
       env,
     });
   // git reads a commit's attributes from an index, so this makes one of that commit alone.

@@ -22,6 +22,7 @@ interface BlameQuery {
 interface BlamedLine {
   readonly number: number;
   readonly commit: string;
+  readonly origin: Origin;
   readonly text: string;
 }
 
@@ -59,9 +60,8 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
     path,
   ]);
   if (result.code !== 0) throw explain(result, query, path);
-  const { lines, origins } = parseBlame(result.stdout);
-  const all = lines.map(({ commit, number, text }) => {
-    const { date, author } = origins.get(commit) ?? { date: "", author: "" };
+  const lines = parseBlame(result.stdout);
+  const all = lines.map(({ commit, number, origin: { date, author }, text }) => {
     return `${commit.slice(0, 10)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
   });
   const shown = all.slice(
@@ -98,30 +98,30 @@ async function refuseOutsideFile(repository: Repository): Promise<void> {
 }
 
 /** Reads `git blame --porcelain`: a commit's facts are only on its first line. */
-function parseBlame(output: Buffer): { lines: BlamedLine[]; origins: Map<string, Origin> } {
+function parseBlame(output: Buffer): BlamedLine[] {
   const lines: BlamedLine[] = [];
   const origins = new Map<string, Origin>();
   let commit = "";
   let number = 0;
+  let origin: Origin = { author: "", date: "" };
   for (const line of textOf(output).split("\n")) {
     if (line.startsWith("\t")) {
-      lines.push({ number, commit, text: line.slice(1) });
+      lines.push({ number, commit, origin, text: line.slice(1) });
       continue;
     }
     const [, oid, final] = /^([0-9a-f]{40,64}) \d+ (\d+)/.exec(line) ?? [];
     if (oid !== undefined) {
       commit = oid;
       number = Number(final);
-      if (!origins.has(oid)) origins.set(oid, { author: "", date: "" });
+      origin = origins.get(oid) ?? { author: "", date: "" };
+      origins.set(oid, origin);
       continue;
     }
-    const origin = origins.get(commit);
     const [, key, value = ""] = /^(\S+) (.*)$/.exec(line) ?? [];
-    if (origin === undefined) continue;
     if (key === "author") origin.author = value;
     if (key === "author-time") origin.date = new Date(Number(value) * 1000).toISOString().slice(0, 10);
   }
-  return { lines, origins };
+  return lines;
 }
 
 function explain(result: Parameters<typeof failureOf>[0], query: BlameQuery, path: string): ToolError {

@@ -163,21 +163,18 @@ export function isFileStart(line: Buffer): boolean {
   return text.startsWith("diff --") || text === "* Unmerged path";
 }
 
+/** How many lines were added to all files, or deleted. */
+export function linesOf(files: readonly FileChange[], what: "added" | "deleted"): number {
+  return files.reduce((total, file) => total + (file[what] ?? 0), 0);
+}
+
 /** "3 files changed, 10 insertions, 2 deletions". */
 export function totalOf(files: readonly FileChange[]): string {
-  const sum = (pick: (file: FileChange) => number | undefined) =>
-    files.reduce((total, file) => total + (pick(file) ?? 0), 0);
   const binary = files.filter((file) => file.added === undefined).length;
   return [
     `${counted(files.length, "file")} changed`,
-    counted(
-      sum((file) => file.added),
-      "insertion",
-    ),
-    counted(
-      sum((file) => file.deleted),
-      "deletion",
-    ),
+    counted(linesOf(files, "added"), "insertion"),
+    counted(linesOf(files, "deleted"), "deletion"),
     ...(binary > 0 ? [`${binary} binary`] : []),
   ].join(", ");
 }

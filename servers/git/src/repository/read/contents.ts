@@ -35,11 +35,16 @@ export async function blobAt(
 /** The names in a directory of a commit; directories end in a slash. */
 export async function namesAt(repository: Repository, revision: string, path: string): Promise<string[]> {
   const tree = await entryAt(repository, revision, path, "tree");
-  const output = await repository.output(["ls-tree", "-z", tree.oid], "read the directory");
+  return (await treeEntries(repository, tree.oid)).map(({ name }) => name);
+}
+
+/** What a tree contains; the name of a directory ends in a slash. */
+export async function treeEntries(repository: Repository, oid: string) {
+  const output = await repository.output(["ls-tree", "-z", oid], "read the directory");
   return records(output).map((record) => {
     const tab = record.indexOf(9);
-    const isTree = record.toString("latin1", 0, tab).includes(" tree ");
-    return `${pathText(record.subarray(tab + 1))}${isTree ? "/" : ""}`;
+    const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
+    return { mode, type, name: `${pathText(record.subarray(tab + 1))}${type === "tree" ? "/" : ""}` };
   });
 }
 

@@ -79,7 +79,11 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
   const isOfFiles = query.between.length < 2 && query.between[0] !== "--cached";
   const names = changes.files.map(({ path }) => `${path}\0`).join("");
   const note = isOfFiles
-    ? await filterNote(repository, Buffer.from(names), "as stored on disk; they may actually be unchanged")
+    ? await filterNote(
+        repository,
+        () => Buffer.from(names),
+        "as stored on disk; they may actually be unchanged",
+      )
     : undefined;
   const cursorAt = (line: number | undefined) =>
     line === undefined ? undefined : cursors.encode({ digest: changes.digest, line });

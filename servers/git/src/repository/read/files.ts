@@ -62,8 +62,6 @@ export async function listFiles(
   const count = fitting(files, budget - 300);
   return {
     files: files.slice(0, count),
-    ...(more || files.length > count
-      ? { next_cursor: cursors.encode({ ...(oid === undefined ? {} : { oid }), skip: skip + count }) }
-      : {}),
+    ...(more || files.length > count ? { next_cursor: cursors.encode({ oid, skip: skip + count }) } : {}),
   };
 }

@@ -56,11 +56,9 @@ export async function grep(
   const cursors = cursorsOf("git_grep", [repository.location.gitDir, rest], position);
   const given = cursors.decode(cursor);
   const oid =
-    given === undefined
-      ? query.revision === undefined
-        ? undefined
-        : await commitOf(repository, query.revision)
-      : given.oid;
+    given !== undefined || query.revision === undefined
+      ? given?.oid
+      : await commitOf(repository, query.revision);
   if (oid === undefined) await repository.worktree();
   const skip = given?.skip ?? 0;
   // In a POSIX expression, \d and similar would silently find nothing.
@@ -104,7 +102,7 @@ export async function grep(
   const next = skip + all.slice(0, read).reduce((sum, { lines }) => sum + lines, 0);
   return {
     matches: matches.slice(0, count),
-    ...(isRest ? { next_cursor: cursors.encode({ ...(oid === undefined ? {} : { oid }), skip: next }) } : {}),
+    ...(isRest ? { next_cursor: cursors.encode({ oid, skip: next }) } : {}),
   };
 }
 

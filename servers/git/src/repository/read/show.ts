@@ -2,7 +2,8 @@ import { cursorsOf, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/
 import * as z from "zod";
 import type { Named, Repository } from "../open/repository.ts";
 import { checked, objectOf } from "../open/revisions.ts";
-import { counted, pathText, records, textOf } from "../run/text.ts";
+import { counted, textOf } from "../run/text.ts";
+import { treeEntries } from "./contents.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { LinePager } from "./line-pager.ts";
 import { LOG_ARGS, LOG_FORMAT, parseLog } from "./log.ts";
@@ -100,13 +101,8 @@ async function showTree(
 ): Promise<DiffText> {
   const cursors = cursorsOf("git_show", [repository.location.gitDir, "tree", tree.oid], linePosition);
   const skip = cursors.decode(query.cursor)?.line ?? 0;
-  const output = await repository.output(["ls-tree", "-z", tree.oid], "read the directory");
-  const entries = records(output).map((record) => {
-    const tab = record.indexOf(9);
-    const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
-    const name = oneLine(pathText(record.subarray(tab + 1)));
-    return `${mode} ${type} ${name}${type === "tree" ? "/" : ""}`;
-  });
+  const found = await treeEntries(repository, tree.oid);
+  const entries = found.map(({ mode, type, name }) => `${mode} ${type} ${oneLine(name)}`);
   const left = entries.slice(skip);
   const lines = left.slice(
     0,

@@ -61,7 +61,7 @@ export async function status(
   found.clean =
     found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
   const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
-  const note = await filterNote(repository, Buffer.from(modified), "may actually be unchanged");
+  const note = await filterNote(repository, () => Buffer.from(modified), "may actually be unchanged");
   const notes = [...(note === undefined ? [] : [note]), ...(await sizesOf(repository, found.untracked))];
   if (notes.length > 0) found.notes = notes;
   return shortened(found, budget);
