@@ -93,7 +93,7 @@ class PostgresStore implements Store {
       const writer = new Writer(new PostgresSession(client, stop));
       const value = await work(writer);
       await writer.finish();
-      // The last moment at which a cancelled call still leaves no trace.
+      // The last moment at which a canceled call still leaves no trace.
       stop?.throwIfAborted();
       return value;
     });

@@ -32,11 +32,11 @@ const IN_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$
 export class SqliteSession implements Session {
   /** Checked before every statement and for every row of a search, so that long work ends when its call does. */
   stop: Stop | undefined;
-  readonly #db: Database;
+  readonly db: Database;
   readonly #prepared = new Map<string, Statement<unknown[]>>();
 
   constructor(db: Database) {
-    this.#db = db;
+    this.db = db;
     db.function("not_stopped", { deterministic: false, directOnly: true }, () => {
       this.stop?.throwIfAborted();
       return 1;
@@ -156,7 +156,7 @@ export class SqliteSession implements Session {
   }
 
   #prepare(statement: string): Statement<unknown[]> {
-    const prepared = this.#prepared.get(statement) ?? this.#db.prepare<unknown[]>(statement);
+    const prepared = this.#prepared.get(statement) ?? this.db.prepare<unknown[]>(statement);
     this.#prepared.set(statement, prepared);
     return prepared;
   }

@@ -30,54 +30,53 @@ class SqliteStore implements Store {
   readonly kind = "sqlite";
   readonly location: string;
   model: Model | undefined;
-  readonly #reader: Database;
-  readonly #writer: Database | undefined;
-  readonly #readSession: SqliteSession;
-  readonly #writeSession: SqliteSession | undefined;
+  readonly #reader: SqliteSession;
+  readonly #writer: SqliteSession | undefined;
   /** Separate queues for reading and writing. */
   readonly #inTurn = keyedLock();
 
   constructor(file: string, { reader, writer }: OpenedFile) {
     this.location = file;
-    this.#reader = reader;
-    this.#writer = writer;
-    this.#readSession = new SqliteSession(reader);
-    this.#writeSession = writer === undefined ? undefined : new SqliteSession(writer);
+    this.#reader = new SqliteSession(reader);
+    this.#writer = writer && new SqliteSession(writer);
   }
 
   read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value> {
-    return this.#inTurn("read", async () => {
-      this.#readSession.stop = stop;
-      try {
-        this.#reader.exec("BEGIN");
-        return await work(new Reader(this.#readSession));
-      } catch (error) {
-        throw explained(error, this.location);
-      } finally {
-        rollBack(this.#reader);
-      }
+    return this.#transaction("read", this.#reader, stop, (session) => {
+      session.db.exec("BEGIN");
+      return work(new Reader(session));
     });
   }
 
   write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value> {
-    const db = this.#writer;
-    const session = this.#writeSession;
-    if (db === undefined || session === undefined) return Promise.reject(readOnly(this.location));
-    return this.#inTurn("write", async () => {
+    if (this.#writer === undefined) return Promise.reject(readOnly(this.location));
+    return this.#transaction("write", this.#writer, stop, async (session) => {
+      await this.#lock(session.db, stop);
+      const writer = new Writer(session);
+      const value = await work(writer);
+      await writer.finish();
+      // The last moment at which a canceled call still leaves no trace.
+      stop?.throwIfAborted();
+      session.db.exec("COMMIT");
+      return value;
+    });
+  }
+
+  /** Runs some work when its queue reaches it; what it did not commit is rolled back. */
+  #transaction<Value>(
+    queue: "read" | "write",
+    session: SqliteSession,
+    stop: Stop | undefined,
+    work: (session: SqliteSession) => Promise<Value>,
+  ): Promise<Value> {
+    return this.#inTurn(queue, async () => {
       session.stop = stop;
       try {
-        await this.#lock(db, stop);
-        const writer = new Writer(session);
-        const value = await work(writer);
-        await writer.finish();
-        // The last moment at which a cancelled call still leaves no trace.
-        stop?.throwIfAborted();
-        db.exec("COMMIT");
-        return value;
+        return await work(session);
       } catch (error) {
         throw explained(error, this.location);
       } finally {
-        rollBack(db);
+        if (session.db.open && session.db.inTransaction) session.db.exec("ROLLBACK");
       }
     });
   }
@@ -96,7 +95,7 @@ class SqliteStore implements Store {
 
   /** `PRAGMA data_version` changes with the commits of all other connections, including our writer. */
   async version(): Promise<number> {
-    return this.#inTurn("read", async () => Number(this.#reader.pragma("data_version", { simple: true })));
+    return this.#inTurn("read", async () => Number(this.#reader.db.pragma("data_version", { simple: true })));
   }
 
   /**
@@ -107,8 +106,8 @@ class SqliteStore implements Store {
     // No reader of this process may block the checkpoint.
     return this.#inTurn("read", () =>
       this.#inTurn("write", async () => {
-        this.#writer?.exec("INSERT INTO search (search) VALUES ('optimize')");
-        const busy = this.#writer?.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
+        this.#writer?.db.exec("INSERT INTO search (search) VALUES ('optimize')");
+        const busy = this.#writer?.db.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
         return busy === 0
           ? undefined
           : `Another process is reading: the old text stays in ${this.location}-wal until all processes have closed the memory.`;
@@ -123,18 +122,13 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     // Queued work is finished before the connections are closed.
-    await this.#inTurn("read", async () => this.#reader.close());
+    await this.#inTurn("read", async () => this.#reader.db.close());
     await this.#inTurn("write", async () => {
       try {
-        this.#writer?.close();
+        this.#writer?.db.close();
       } catch (error) {
         if (codeOf(error) === undefined && !(error instanceof ToolError)) throw error;
       }
     });
   }
-}
-
-/** Ends a transaction that was not committed. */
-function rollBack(db: Database): void {
-  if (db.open && db.inTransaction) db.exec("ROLLBACK");
 }
