@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { renameBranch } from "../repository/change/rename.ts";
+import { renameBranch } from "../repository/change/switch.ts";
 
 export default tool({
   name: "git_rename_branch",

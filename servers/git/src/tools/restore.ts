@@ -26,9 +26,5 @@ export default tool({
     undo: z.string().optional(),
   }),
   run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, async (repository) => {
-      const { recovery, ...done } = await restore(repository, query, call.budget);
-      if (recovery === undefined) return done;
-      return { ...done, recovery, undo: `git_restore with source ${recovery} and these files` };
-    }),
+    git.change(repo_path, call.signal, (repository) => restore(repository, query, call.budget)),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { setRemote } from "../repository/change/rename.ts";
+import { setRemote } from "../repository/remote/remote.ts";
 
 export default tool({
   name: "git_set_remote",

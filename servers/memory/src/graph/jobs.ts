@@ -1,9 +1,8 @@
 import { addObservations, createEntities, createRelations } from "./create.ts";
 import { exportGraph } from "./export.ts";
 import { importMemory } from "./import.ts";
-import { openNodes, readGraph } from "./read.ts";
+import { entityRecord, latestEntities, namesBeginning, openNodes, readGraph } from "./read.ts";
 import { recentChanges } from "./recent.ts";
-import { entityRecord, latestEntities, namesBeginning } from "./record.ts";
 import { findRelated } from "./related.ts";
 import { deleteEntities, deleteObservations, deleteRelations } from "./remove.ts";
 import { searchNodes } from "./search.ts";

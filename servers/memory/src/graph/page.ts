@@ -96,7 +96,10 @@ export class Page {
       }
     }
     if (observations.length === 0 && rest !== undefined && !first) return rest;
-    const count = rest === undefined && after === 0 ? undefined : await countOf(reader, row.id);
+    const count =
+      rest === undefined && after === 0
+        ? undefined
+        : ((await reader.observationCounts([row.id])).get(row.id) ?? 0);
     this.entities.push({
       name: row.name,
       entityType: row.type,
@@ -143,10 +146,6 @@ export function learnedAs(learned: readonly string[]): { learned?: string[] } {
   return { learned: new Set(learned).size === 1 ? learned.slice(0, 1) : [...learned] };
 }
 
-async function countOf(reader: Reader, entityId: number): Promise<number> {
-  return (await reader.observationCounts([entityId])).get(entityId) ?? 0;
-}
-
 /** Cuts a text so that its JSON fits into the limit. */
 function clipJson(text: string): string {
   if (text.length * 6 <= MAX_SHOWN) return text;
@@ -154,4 +153,20 @@ function clipJson(text: string): string {
   while (JSON.stringify(shown).length > MAX_SHOWN)
     shown = `${clip(shown, Math.floor(shown.length * Math.min(0.9, MAX_SHOWN / JSON.stringify(shown).length)))}…`;
   return shown;
+}
+
+/** A cursor's content, checked without zod, which the database thread would load only for this. */
+type Checked<State> = { readonly success: true; readonly data: State } | { readonly success: false };
+
+/** A check for objects with these keys, all of them whole numbers from 0. */
+export function naturals<Key extends string>(...keys: readonly Key[]) {
+  return {
+    safeParse(value: unknown): Checked<Record<Key, number>> {
+      const found = new Map(Object.entries(Object(value)));
+      const isNatural = (key: Key) => Number.isSafeInteger(found.get(key)) && Number(found.get(key)) >= 0;
+      if (!keys.every(isNatural)) return { success: false };
+      // Each key was checked.
+      return { success: true, data: Object.fromEntries(found) as Record<Key, number> };
+    },
+  };
 }

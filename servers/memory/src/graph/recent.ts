@@ -1,5 +1,5 @@
 import { cursorsOf, fitting } from "@refmcp/core/answer";
-import { naturals } from "./cursor-state.ts";
+import { naturals } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import type { ChangeRow } from "./types.ts";
 import { describeItems } from "./undo.ts";

@@ -1,8 +1,7 @@
 import { cursorsOf, nearest, ToolError } from "@refmcp/core/answer";
 import { quoteAll } from "./checks.ts";
-import { naturals } from "./cursor-state.ts";
 import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
-import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
+import { learnedAs, learnedOn, naturals, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "./text.ts";
 import { type EntityRow, type IndexedWord, idsOf, type Within } from "./types.ts";

@@ -68,7 +68,8 @@ export async function removeWorktree(
   caller: Caller,
 ): Promise<Destroyed> {
   const directory = await git.directoryOf(path);
-  const { gitDir, commonDir, worktree } = (await git.open(directory, repository.signal)).location;
+  const added = await git.open(directory, repository.signal);
+  const { gitDir, commonDir, worktree } = added.location;
   const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
   if (!isLinked || worktree !== directory) {
     throw new ToolError("invalid", `"${oneLine(path)}" is not a linked worktree of this repository.`, {
@@ -76,7 +77,6 @@ export async function removeWorktree(
       hint: "git_list_refs with kind worktrees lists them; the first one is the repository itself.",
     });
   }
-  const added = await git.open(directory, repository.signal);
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
   const touched = records(await added.output(list, "list the changed files")).map(pathText);
   const changed = await uncommittedPaths(added);
@@ -103,18 +103,11 @@ export async function clean(
 ): Promise<Destroyed> {
   const root = await repository.worktree();
   const paths = (await pathsIn(repository, query.files ?? [])).filter((path) => path !== ".");
-  const lists = [["--exclude-standard"], ...(query.ignored ? [["--ignored", "--exclude-standard"]] : [])];
-  const found = new Set<string>();
-  for (const list of lists) {
-    const output = await repository.output(
-      ["ls-files", "--others", "-z", ...list, "--", ...paths],
-      "list the untracked files",
-    );
-    // A name that ends in a slash is a nested repository, which is never deleted; quoted ones cannot be named
-    // to git.
-    for (const record of records(output)) if (record.at(-1) !== 47) found.add(pathText(record));
-  }
-  const files = [...found].sort();
+  const kind = query.ignored ? [] : ["--exclude-standard"];
+  const list = ["ls-files", "--others", "-z", ...kind, "--", ...paths];
+  const found = records(await repository.output(list, "list the untracked files"));
+  // A name that ends in a slash is a nested repository, which is never deleted; quoted ones cannot be named to git.
+  const files = [...new Set(found.filter((record) => record.at(-1) !== 47).map(pathText))].sort();
   if (files.length === 0) {
     throw new ToolError("not_found", "There are no untracked files to delete.", {
       code: "nothing_to_clean",

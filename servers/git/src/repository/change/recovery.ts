@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { copyIndex, inTemporaryFolder } from "../read/index-copy.ts";
+import { copyIndex, inTemporaryFolder } from "../read/changed-files.ts";
 
 /**
  * Keeps the state of the working tree and the index under a recovery ref, as a stash, so that `git stash apply` accepts it.

@@ -158,7 +158,7 @@ export async function restore(repository: Repository, query: RestoreQuery, budge
   const { files } = await changesOf(repository, between, paths);
   if (source === undefined && query.staged && (await headOf(repository)) === undefined) {
     await unstage(repository, query.files, budget);
-    return { ...fileNames(files, budget - 600), recovery: undefined };
+    return fileNames(files, budget - 600);
   }
   const recovery = query.worktree ? await keepFiles(repository, root, files) : undefined;
   await repository.output(
@@ -174,7 +174,8 @@ export async function restore(repository: Repository, query: RestoreQuery, budge
     "restore the files",
     { input },
   );
-  return { ...fileNames(files, budget - 600), recovery };
+  const undo = recovery && `git_restore with source ${recovery} and these files`;
+  return { ...fileNames(files, budget - 600), recovery, undo };
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */

@@ -27,12 +27,29 @@ export async function createBranch(
   return { branch: name, commit, base: from };
 }
 
-export function refuseExisting(existing: Named | undefined, kind: string, name: string): void {
+function refuseExisting(existing: Named | undefined, kind: string, name: string): void {
   if (existing === undefined) return;
   throw new ToolError("conflict", `The ${kind} "${oneLine(name)}" already exists, at ${existing.oid}.`, {
     code: `${kind}_exists`,
     hint: `Choose another name; git_${kind === "tag" ? "list_refs" : "branch"} lists those that exist.`,
   });
+}
+
+/** Renames a local branch, with its configuration and reflog. */
+export async function renameBranch(
+  repository: Repository,
+  query: { branch_name: string; new_name: string },
+): Promise<{ branch: string; before: string; commit: string }> {
+  const { branch_name: branch, new_name: name } = query;
+  checkRefText("heads", name);
+  if (branch.startsWith("-") || /[\0\n\r]|@\{/.test(branch)) throw badRevision(branch);
+  const [existing, taken] = await repository.lookUp([`refs/heads/${branch}`, `refs/heads/${name}`]);
+  if (existing === undefined) throw badRevision(branch);
+  refuseExisting(taken, "branch", name);
+  const result = await repository.run(["branch", "--move", "--", branch, name]);
+  if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", name);
+  if (result.code !== 0) throw failureOf(result, "rename the branch");
+  return { branch: name, before: branch, commit: existing.oid };
 }
 
 export const switched = z.object({

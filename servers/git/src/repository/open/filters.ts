@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import { withIndex } from "../read/changed-files.ts";
-import { inTemporaryFolder } from "../read/index-copy.ts";
+import { inTemporaryFolder, withIndex } from "../read/changed-files.ts";
 import { failureOf } from "../run/failures.ts";
 import { pathText, records } from "../run/text.ts";
 import type { Repository } from "./repository.ts";

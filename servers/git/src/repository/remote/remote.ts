@@ -1,6 +1,7 @@
 import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Caller, Git } from "../open/git.ts";
-import type { RunOptions } from "../open/repository.ts";
+import type { Repository, RunOptions } from "../open/repository.ts";
+import { withoutPassword } from "../read/refs.ts";
 import { type ConfigEntry, isOwn, isTrue, lastValue, splitKey } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
@@ -162,4 +163,28 @@ export function remoteFailure(result: GitResult, doing: string): ToolError {
     hint,
     cause: result.stderr.trim(),
   });
+}
+
+/**
+ * Adds a remote, or gives an existing one another URL. The URL must be allowed by `--protocols`; nothing is
+ * contacted.
+ */
+export async function setRemote(
+  git: Git,
+  repository: Repository,
+  query: { remote: string; url: string },
+): Promise<{ remote: string; url: string; before: string | undefined }> {
+  const { remote, url } = query;
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
+    throw new ToolError("invalid", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, {
+      code: "bad_name",
+      hint: "For example: origin or upstream.",
+    });
+  }
+  parseRemote(url, git.options);
+  const { config } = await repository.prepared();
+  const before = lastValue(config, `remote.${remote}.url`);
+  const command = before === undefined ? ["add"] : ["set-url"];
+  await repository.output(["remote", ...command, "--", remote, url], "set the remote");
+  return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
 }
