@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
-import { completeRepository, openNamed, uriOf } from "../repository/open/names.ts";
+import { completeRepository, openWithUri } from "../repository/open/names.ts";
 import { headOf } from "../repository/open/revisions.ts";
 import { changesOf } from "../repository/read/changed-files.ts";
 import { diff } from "../repository/read/diff.ts";
@@ -17,8 +17,7 @@ export default prompt({
   }),
   complete: { repo_path: completeRepository },
   async run({ repo_path, hint }, git, call) {
-    const opened = await openNamed(git, repo_path, call.signal);
-    const uri = await uriOf(git, opened);
+    const { opened, uri } = await openWithUri(git, repo_path, call.signal);
     if ((await changesOf(opened, ["--cached"])).files.length === 0) {
       throw new ToolError("conflict", "Nothing is staged.", {
         code: "nothing_to_commit",

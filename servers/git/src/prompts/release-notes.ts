@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { material, prompt, repoName, words } from "../context.ts";
-import { completeRepository, completeRevision, openNamed, uriOf } from "../repository/open/names.ts";
+import { completeRepository, completeRevision, openWithUri } from "../repository/open/names.ts";
 import { log } from "../repository/read/log.ts";
 import { listRefs } from "../repository/read/refs.ts";
 
@@ -15,8 +15,7 @@ export default prompt({
   }),
   complete: { from: completeRevision, to: completeRevision, repo_path: completeRepository },
   async run({ from, to = "HEAD", repo_path }, git, call) {
-    const opened = await openNamed(git, repo_path, call.signal);
-    const uri = await uriOf(git, opened);
+    const { opened, uri } = await openWithUri(git, repo_path, call.signal);
     const newest = async () =>
       (await listRefs(opened, { kind: "tags", limit: 1 }, call.budget)).refs[0]?.name;
     const since = from ?? (await newest());

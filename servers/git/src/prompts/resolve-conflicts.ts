@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { diffMaterial, prompt, repoName, words } from "../context.ts";
-import { completeRepository, openNamed, uriOf } from "../repository/open/names.ts";
+import { completeRepository, openWithUri } from "../repository/open/names.ts";
 import { diff } from "../repository/read/diff.ts";
 import { status } from "../repository/read/status.ts";
 
@@ -12,8 +12,7 @@ export default prompt({
   args: z.object({ repo_path: repoName }),
   complete: { repo_path: completeRepository },
   async run({ repo_path }, git, call) {
-    const opened = await openNamed(git, repo_path, call.signal);
-    const uri = await uriOf(git, opened);
+    const { opened, uri } = await openWithUri(git, repo_path, call.signal);
     const { conflicted, operation = "merge" } = await status(opened, {}, call.budget);
     if (conflicted.length === 0) {
       throw new ToolError("conflict", "There are no conflicts in this repository.", {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
-import { completeRepository, completeRevision, openNamed, uriOf } from "../repository/open/names.ts";
+import { completeRepository, completeRevision, openWithUri } from "../repository/open/names.ts";
 import { comparedTrees } from "../repository/open/revisions.ts";
 import { diff } from "../repository/read/diff.ts";
 import { log } from "../repository/read/log.ts";
@@ -16,8 +16,7 @@ export default prompt({
   }),
   complete: { from: completeRevision, to: completeRevision, repo_path: completeRepository },
   async run({ from, to = "HEAD", repo_path }, git, call) {
-    const opened = await openNamed(git, repo_path, call.signal);
-    const uri = await uriOf(git, opened);
+    const { opened, uri } = await openWithUri(git, repo_path, call.signal);
     const range = `${from}..${to}`;
     const between = await comparedTrees(opened, range);
     const query = { between, context_lines: 0, format: "stat" as const, tool: "git_diff" };

@@ -53,12 +53,12 @@ export class Engine {
     const id = this.#last;
     const stop = () => {
       Atomics.store(flag, 0, 1);
-      this.#post({ id, stopped: true });
+      this.#worker?.postMessage({ id, stopped: true } satisfies Request);
     };
     caller.signal?.throwIfAborted();
     caller.signal?.addEventListener("abort", stop, { once: true });
     try {
-      const value = await this.#answer(id, caller, () => this.#post({ id, name, args, flag }));
+      const value = await this.#answer(id, caller, { id, name, args, flag });
       // The thread answers with what the job of this name returns.
       return value as JobResult<Name>;
     } finally {
@@ -76,17 +76,13 @@ export class Engine {
     await exit;
   }
 
-  #post(request: Request): void {
-    this.#worker?.postMessage(request);
-  }
-
-  /** Waits for the answer with an id; until then the thread keeps the process running. */
-  #answer(id: number, caller: Caller, send: () => void): Promise<unknown> {
+  /** Sends a request and waits for the answer with its id; until then the thread keeps the process running. */
+  #answer(id: number, caller: Caller, request?: Request): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#worker === undefined) return reject(gone());
       this.#waiting.set(id, { caller, resolve, reject });
       this.#worker.ref();
-      send();
+      if (request !== undefined) this.#worker.postMessage(request);
     });
   }
 
@@ -110,7 +106,7 @@ export class Engine {
       this.#waiting.clear();
     });
     // The first message is sent without a request.
-    return (await this.#answer(0, {}, () => undefined)) as Opened;
+    return (await this.#answer(0, {})) as Opened;
   }
 
   #take(reply: Reply): void {

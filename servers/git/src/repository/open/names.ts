@@ -18,10 +18,11 @@ export async function openNamed(
   return git.open(name === undefined ? undefined : await git.named(name), signal);
 }
 
-/** The first part of a repository's URIs, `git://name`. */
-export async function uriOf(git: Git, repository: Repository): Promise<string> {
-  const { worktree, gitDir } = repository.location;
-  return `git://${encodeURIComponent(await git.nameOf(worktree ?? gitDir))}`;
+/** The same with the first part of the repository's URIs, `git://name`. */
+export async function openWithUri(git: Git, name: string | undefined, signal: AbortSignal) {
+  const opened = await openNamed(git, name, signal);
+  const { worktree, gitDir } = opened.location;
+  return { opened, uri: `git://${encodeURIComponent(await git.nameOf(worktree ?? gitDir))}` };
 }
 
 /** Suggests the repositories in scope. */

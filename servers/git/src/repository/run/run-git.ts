@@ -72,7 +72,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
       errors: () => undefined,
       allowEnvironment: Object.keys(run.env),
       unsafe: UNSAFE,
-      ...(run.input === undefined ? {} : { input: () => bytesOf(run.input) }),
+      ...(run.input === undefined ? {} : { input: () => Buffer.from(run.input ?? "") }),
     });
     git.env({ ...run.env }).outputHandler((_, stdout, stderr) => started.take(stdout, stderr));
     await starting.run(started, () => git.raw([...run.args]));
@@ -264,10 +264,6 @@ function ownsGroup({ pid }: ChildProcess): boolean {
   } catch {
     return false;
   }
-}
-
-function bytesOf(input: Uint8Array | string | undefined): Buffer {
-  return typeof input === "string" ? Buffer.from(input) : Buffer.from(input ?? "");
 }
 
 /**

@@ -16,7 +16,6 @@ import type { Stop } from "../store.ts";
 import { nearForms, spaced, wordsOf } from "../text.ts";
 import { type IndexedWord, idsOf } from "../types.ts";
 import { COLUMN_TYPES } from "./schema.ts";
-import { fromStored, toStored } from "./text.ts";
 
 /** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
 const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
@@ -189,4 +188,22 @@ function restoreTexts(row: Record<string, unknown>): void {
   for (const [column, value] of Object.entries(row)) {
     if (typeof value === "string") row[column] = fromStored(value);
   }
+}
+
+/**
+ * PostgreSQL's text cannot contain NUL. It is stored as a pair of characters that begins with the last code point of Unicode's
+ * private use plane, and that code point itself as another pair. All other text is unchanged.
+ */
+const MARK = "\u{10fffd}";
+
+/** Converts text to the form that PostgreSQL stores. */
+export function toStored(text: string): string {
+  if (!text.includes("\0") && !text.includes(MARK)) return text;
+  return text.replaceAll(MARK, `${MARK}1`).replaceAll("\0", `${MARK}0`);
+}
+
+/** Converts stored text back. */
+export function fromStored(text: string): string {
+  if (!text.includes(MARK)) return text;
+  return text.replaceAll(`${MARK}0`, "\0").replaceAll(`${MARK}1`, MARK);
 }

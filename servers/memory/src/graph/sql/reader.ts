@@ -13,7 +13,7 @@ import type {
   WalkQuery,
   Within,
 } from "../types.ts";
-import { contentKey, digest } from "./digest.ts";
+import { contentKey, digest } from "./schema.ts";
 import { type Parameter, type Session, TABLES, type Value } from "./session.ts";
 
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;

@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+
 /** The parts of table definitions that differ between SQLite and PostgreSQL. */
 interface ColumnTypes {
   /** An id that is never reused. */
@@ -65,4 +67,17 @@ CREATE TABLE changes (
 CREATE TABLE counters (kind INTEGER PRIMARY KEY, live ${integer} NOT NULL, removed ${integer} NOT NULL)${options};
 INSERT INTO counters VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0);
 `;
+}
+
+/**
+ * The unique key of a name of any length: 128 bits of its SHA-256 in base64url. Indexes on the names themselves would double
+ * their size on disk, and PostgreSQL's cannot contain long names.
+ */
+export function digest(text: string): string {
+  return hash("sha256", text, "base64url").slice(0, 22);
+}
+
+/** The key of an observation, unique in its entity: 52 bits of its SHA-256. */
+export function contentKey(text: string): number {
+  return Number.parseInt(hash("sha256", text, "hex").slice(0, 13), 16);
 }

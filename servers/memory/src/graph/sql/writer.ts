@@ -8,8 +8,8 @@ import {
   type NewObservation,
   type NewRelation,
 } from "../types.ts";
-import { contentKey, digest } from "./digest.ts";
 import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
+import { contentKey, digest } from "./schema.ts";
 import { TABLES, type Table } from "./session.ts";
 
 /** How many entities are indexed at once. */
