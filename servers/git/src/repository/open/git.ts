@@ -1,6 +1,5 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import type { Call } from "@refmcp/core";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { describeBound, keyedLock, type PathGuard } from "@refmcp/core/boundary";
 import { type ConfigEntry, isTrue, lastValue } from "../run/config.ts";
@@ -24,7 +23,16 @@ import { submoduleOverrides } from "./submodules.ts";
 type HookPolicy = "off" | "run" | "ask";
 
 /** Who called the tool. */
-export type Caller = Pick<Call, "signal" | "budget" | "confirm" | "progress">;
+export interface Caller {
+  /** Aborts when the call is cancelled. */
+  readonly signal: AbortSignal;
+  /** How many characters the response should stay within. */
+  readonly budget: number;
+  /** Asks the user; rejects if they do not agree. */
+  confirm(question: string): Promise<void>;
+  /** Reports progress: how much of `total` is done, and what git is doing. */
+  progress(done: number, total: number, note: string): void;
+}
 
 export interface GitOptions {
   readonly guard: PathGuard;

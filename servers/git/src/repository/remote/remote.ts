@@ -108,9 +108,7 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
 }
 
 /** Turns git's progress lines into steps that only increase. */
-export function progressReader(
-  progress: (done: number, total: number, note: string) => void,
-): (text: string) => void {
+export function progressReader(progress: Caller["progress"]): (text: string) => void {
   let best = -1;
   return (text) => {
     for (const line of text.split(/[\r\n]/)) {
