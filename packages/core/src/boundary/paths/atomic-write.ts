@@ -1,5 +1,5 @@
 import { lstatSync, renameSync, type Stats } from "node:fs";
-import { access, constants, open, rename, rmdir } from "node:fs/promises";
+import { access, constants, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../../answer/errors.ts";
 import { explain, isReachInside } from "./explain.ts";
@@ -28,8 +28,7 @@ export interface Written {
 
 /**
  * Writes a whole file so that nobody ever sees part of it: to a temporary file next to it, synced, then
- * renamed to its name. A failure leaves everything unchanged: created parents and the temporary file are
- * removed.
+ * renamed to its name. A failure leaves everything unchanged: the temporary file is removed.
  *
  * The name gets a new inode: a hard link elsewhere, perhaps outside the allowed directories, keeps the old content. Extended
  * attributes and access control lists are not carried over.
@@ -47,7 +46,6 @@ export async function writeFileAt(
       writeInto(place, content, options, context),
     );
   } catch (error) {
-    await removeMade(place.created, context);
     throw await explain(error, path, context);
   } finally {
     await place.parent.close();
@@ -56,8 +54,7 @@ export async function writeFileAt(
 
 /** The location to write to: that of the path, or the target of a symlink there. */
 async function openTarget(path: string, options: WriteOptions, context: GuardContext): Promise<GuardedPlace> {
-  const createParents = options.createParents ?? false;
-  const place = await openPlace(path, context, { createParents });
+  const place = await openPlace(path, context);
   try {
     if (place.stat?.isSymbolicLink() !== true) {
       requireWritable(place, context);
@@ -71,7 +68,7 @@ async function openTarget(path: string, options: WriteOptions, context: GuardCon
   const reached = await reach(path);
   if (!(await isReachInside(reached, context))) throw leadsOutside(path, context.bound);
   if (options.mode === "create") throw exists(path);
-  const target = await openPlace(placeOf(reached), context, { write: true, createParents });
+  const target = await openPlace(placeOf(reached), context, { write: true });
   if (target.stat?.isSymbolicLink() !== true) return target;
   await target.parent.close();
   throw changedConcurrently(path);
@@ -171,21 +168,5 @@ async function syncDirectory(directory: GuardedDirectory): Promise<void> {
     }
   } catch {
     // Windows, some network file systems: the name is there, only not yet for certain on the disk.
-  }
-}
-
-/** Removes parents created for a file that was not written; one that is in use by now is kept. */
-async function removeMade(paths: readonly string[], context: GuardContext): Promise<void> {
-  for (const path of paths.toReversed()) {
-    try {
-      const place = await openPlace(path, context, { write: true });
-      try {
-        await rmdir(place.entry);
-      } finally {
-        await place.parent.close();
-      }
-    } catch {
-      return;
-    }
   }
 }

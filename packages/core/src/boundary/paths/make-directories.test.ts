@@ -107,19 +107,11 @@ describe.each(verifications)("a place, verified by %s", (verification) => {
   it("is an opened parent and a name, whatever is there; a symlink is not followed", async () => {
     for (const name of ["link", "nothing"]) {
       const place = await guard.place(name);
-      expect(place).toMatchObject({ name, path: join(workspace.root, name), created: [] });
+      expect(place).toMatchObject({ name, path: join(workspace.root, name) });
       expect(place.entry).toBe(place.parent.entry(name));
       expect(place.stat?.isSymbolicLink()).toBe(name === "link" ? true : undefined);
       await place.parent.close();
     }
-  });
-
-  it("returns the parents created for it", async () => {
-    const place = await guard.place("x/y/z", { write: true, createParents: true });
-    expect(place.created).toEqual([join(workspace.root, "x"), join(workspace.root, "x/y")]);
-    await writeFile(place.entry, "at its place");
-    await place.parent.close();
-    expect(await readdir(join(workspace.root, "x/y"))).toEqual(["z"]);
   });
 
   it("cannot be an allowed directory or, for changes, contain one", async () => {

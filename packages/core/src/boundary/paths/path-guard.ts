@@ -45,11 +45,7 @@ export function createPathGuard(bound: Bound, verification?: Verification): Path
     copyTree: (from, to, options) => copyTree(from, to, opener, options),
     removeTree: (spot) => removeTree(spot, opener),
 
-    async createDirectory(path) {
-      const made = await makeDirectories(await resolve(path), context);
-      await made.directory.close();
-      return made.created;
-    },
+    createDirectory: async (path) => makeDirectories(await resolve(path), context),
 
     async readLink(path) {
       const absolute = await resolve(path);

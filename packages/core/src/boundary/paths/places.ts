@@ -14,14 +14,6 @@ import {
   isSame,
 } from "./types.ts";
 
-export interface PlaceOptions {
-  /**
-   * The entry is going to be changed: read-only directories, and allowed directories themselves, are refused.
-   */
-  write?: boolean;
-  createParents?: boolean;
-}
-
 /** Opens the file at an absolute path that is inside by its text. */
 export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
   return openStored(path, context, (candidate) => context.opener.openFile(candidate, path));
@@ -51,11 +43,14 @@ async function openStored<Opened>(
 
 /**
  * The parent of `path`, opened and verified, and the entry of its last name; a link there is not followed.
+ *
+ * @param options.write the entry is going to be changed: read-only directories, and allowed directories themselves, are
+ * refused
  */
 export async function openPlace(
   path: string,
   context: GuardContext,
-  options: PlaceOptions = {},
+  options: { write?: boolean } = {},
 ): Promise<GuardedPlace> {
   const parentPath = dirname(path);
   const { bound } = context;
@@ -63,16 +58,14 @@ export async function openPlace(
   if (parentPath === path)
     throw itself === undefined ? outside(path, bound) : isAllowedDirectory(path, itself);
   let parent: GuardedDirectory;
-  let created: readonly string[] = [];
   try {
-    if (options.createParents) ({ directory: parent, created } = await makeDirectories(parentPath, context));
-    else parent = await openDirectoryAt(parentPath, context);
+    parent = await openDirectoryAt(parentPath, context);
   } catch (error) {
     throw itself === undefined ? error : isAllowedDirectory(path, itself);
   }
   try {
     const { name, stat } = await findEntry(parent, basename(path));
-    const place = { parent, name, path, entry: parent.entry(name), stat, created };
+    const place = { parent, name, path, entry: parent.entry(name), stat };
     if (options.write) requireWritable(place, context);
     return place;
   } catch (error) {
@@ -127,18 +120,13 @@ export async function statEntry(parent: GuardedDirectory, name: string): Promise
   }
 }
 
-export interface MadeDirectories {
-  /** The requested directory, opened and verified. */
-  readonly directory: GuardedDirectory;
-  /** Those that were created, outermost first. */
-  readonly created: string[];
-}
-
 /**
- * Opens the directory at `path`, creating it and missing parents. Each is created in its opened and verified
- * parent, so that no swapped link can redirect it outside.
+ * Creates the directory at `path` and missing parents. Each is created in its opened and verified parent, so that no
+ * swapped link can redirect it outside.
+ *
+ * @returns those that were created, outermost first
  */
-export async function makeDirectories(path: string, context: GuardContext): Promise<MadeDirectories> {
+export async function makeDirectories(path: string, context: GuardContext): Promise<string[]> {
   const created: string[] = [];
   const reached = await reach(path);
   if (!(await isReachInside(reached, context))) throw leadsOutside(path, context.bound);
@@ -154,10 +142,11 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
       await directory.close();
       directory = next;
     }
-    return { directory, created };
+    return created;
   } catch (error) {
-    await directory?.close();
     throw await explain(error, path, context);
+  } finally {
+    await directory?.close();
   }
 }
 

@@ -134,12 +134,12 @@ describe("while another process swaps links", () => {
     const count = 10_000 / LESS;
     await mkdir(join(workspace.root, "directory"));
     const swapper = await swapping("directory", "directory", workspace.outside);
-    const outcome = await tries(count, (index) =>
-      guard.writeFile(`directory/file-${index % 50}.txt`, Buffer.from("WRITTEN"), {
+    const outcome = await tries(count, async (index) => {
+      if (index % 3 === 0) await guard.createDirectory("directory");
+      await guard.writeFile(`directory/file-${index % 50}.txt`, Buffer.from("WRITTEN"), {
         ...(index % 2 === 0 ? { check: async () => {} } : {}),
-        createParents: index % 3 === 0,
-      }),
-    );
+      });
+    });
     await expectRealRace(swapper, outcome, count);
     await expectNothingEscaped();
     expect(

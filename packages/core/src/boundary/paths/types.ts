@@ -73,8 +73,6 @@ export interface GuardedPlace {
   readonly entry: string;
   /** lstat of the entry (a link is not followed), or undefined if nothing is there. */
   readonly stat: Stats | undefined;
-  /** The parents that were created for it (`createParents`), outermost first. */
-  readonly created: readonly string[];
 }
 
 /** The target of a symlink, without following it out of the bound. */
@@ -88,8 +86,6 @@ export interface LinkTarget {
 export interface WriteOptions {
   /** `overwrite` (default) replaces or creates; `create` fails with `conflict` if something is there. */
   mode?: "overwrite" | "create";
-  /** Create missing parent directories. Default false. */
-  createParents?: boolean;
   /**
    * Called with the present content's handle (undefined if there is none) right before the replacement;
    * throw to refuse.
@@ -120,7 +116,7 @@ export interface PathGuard {
    * followed. `write` refuses read-only directories (`read_only`), and places that are or hold an allowed directory
    * (`allowed_directory`), since moving or deleting one would change what is allowed.
    */
-  place(path: string, options?: { write?: boolean; createParents?: boolean }): Promise<GuardedPlace>;
+  place(path: string, options?: { write?: boolean }): Promise<GuardedPlace>;
   readLink(path: string): Promise<LinkTarget>;
   /**
    * Whether an absolute real path is inside the bound now (for watch events and walks), by its text alone.
