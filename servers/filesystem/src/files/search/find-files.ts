@@ -15,7 +15,7 @@ export interface FindRequest {
   /** The rules from above `root`; undefined searches ignored files as well. */
   readonly ignore: IgnoreScope | undefined;
   readonly signal: AbortSignal;
-  /** Aborts the signal, so that nothing goes on where one part failed. */
+  /** Aborts the signal, so that nothing continues after one part failed. */
   readonly abort: (reason: unknown) => void;
 }
 
@@ -32,78 +32,46 @@ const BATCH = 128;
 /** Batches that wait for a thread before the walk does. */
 const WAITING = 4;
 
-/** Finds the files with lines that match, in any order, and nothing outside the tree. */
+/** Finds the files with lines that match, in any order, and nothing outside the tree. @throws what a thread failed with. */
 export async function findFiles(
   pool: ThreadPool,
-  request: FindRequest,
+  { guard, root, pattern, glob, ignore, signal, abort }: FindRequest,
   found: (file: FileWithLines) => void,
 ): Promise<void> {
-  const counter = new Counter(pool, request, found);
-  const { guard, root, glob, ignore, signal } = request;
+  const running = new Set<Promise<void>>();
+  let batch: string[] = [];
+
+  async function count(paths: readonly string[]): Promise<void> {
+    const { realPath } = root;
+    const counts = await pool.run("count", { pattern, at: root.entry(""), realPath, paths }, signal);
+    for (const [index, lines] of counts.entries()) {
+      const path = paths[index];
+      if (lines > 0 && path !== undefined) found({ path, lines });
+    }
+    // The others got their turn first.
+    if (counts.length < paths.length) await count(paths.slice(counts.length));
+  }
+
+  function send(): void {
+    const job = count(batch).catch(abort);
+    batch = [];
+    running.add(job);
+    void job.then(() => running.delete(job));
+  }
+
+  // To be waited for where the threads are behind.
+  const rest = () => (running.size >= pool.width + WAITING ? Promise.race(running) : undefined);
   try {
-    await walk(guard, root, { signal, ignore, rest: () => counter.rest() }, ({ path, name, type }) => {
-      if (type === "file" && glob?.matches(path, name, false) !== false) counter.add(path);
+    await walk(guard, root, { signal, ignore, rest }, ({ path, name, type }) => {
+      if (type === "file" && glob?.matches(path, name, false) !== false) batch.push(path);
+      if (batch.length >= BATCH) send();
       return signal.aborted ? "stop" : undefined;
     });
   } finally {
     // The threads use the root's descriptor, so they end before it is closed.
-    await counter.settle();
+    await Promise.all(running);
   }
-  await counter.finish();
-}
-
-/** Hands files to threads, batch by batch. */
-class Counter {
-  readonly #pool: ThreadPool;
-  readonly #request: FindRequest;
-  readonly #found: (file: FileWithLines) => void;
-  readonly #running = new Set<Promise<void>>();
-  #batch: string[] = [];
-
-  constructor(pool: ThreadPool, request: FindRequest, found: (file: FileWithLines) => void) {
-    this.#pool = pool;
-    this.#request = request;
-    this.#found = found;
-  }
-
-  add(path: string): void {
-    this.#batch.push(path);
-    if (this.#batch.length >= BATCH) this.#send();
-  }
-
-  /** To be waited for where the threads are behind. */
-  rest(): Promise<void> | undefined {
-    return this.#running.size >= this.#pool.width + WAITING ? Promise.race(this.#running) : undefined;
-  }
-
-  async settle(): Promise<void> {
-    await Promise.all(this.#running);
-  }
-
-  /** @throws what a thread failed with. */
-  async finish(): Promise<void> {
-    const { signal } = this.#request;
-    if (this.#batch.length > 0 && !signal.aborted) this.#send();
-    await this.settle();
-    signal.throwIfAborted();
-  }
-
-  #send(): void {
-    const job = this.#count(this.#batch).catch(this.#request.abort);
-    this.#batch = [];
-    this.#running.add(job);
-    void job.then(() => this.#running.delete(job));
-  }
-
-  async #count(paths: readonly string[]): Promise<void> {
-    const { root, pattern, signal } = this.#request;
-    const { realPath } = root;
-    const counts = await this.#pool.run("count", { pattern, at: root.entry(""), realPath, paths }, signal);
-    for (const [index, lines] of counts.entries()) {
-      const path = paths[index];
-      if (lines > 0 && path !== undefined) this.#found({ path, lines });
-    }
-    // The others got their turn first.
-    if (counts.length < paths.length) await this.#count(paths.slice(counts.length));
-  }
+  if (batch.length > 0 && !signal.aborted) send();
+  await Promise.all(running);
+  signal.throwIfAborted();
 }

@@ -5,8 +5,8 @@ import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { directoryAt } from "../open-path.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
-import { type FileWithLines, findFiles } from "./find-files.ts";
-import { DONE, type PageRequest, type TextPage, TextPages, type TextPosition } from "./result-pages.ts";
+import { findFiles } from "./find-files.ts";
+import { DONE, type PageRequest, type TextPage, TextPages } from "./result-pages.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
 export interface TextSearch extends PageRequest {
@@ -96,45 +96,27 @@ export class TextSearcher {
     const place = { guard, pool: this.#pool, realPath: root.realPath, path: root.path };
     const pages = new TextPages(place, request, pattern, [globText, includeIgnored], signal);
     const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, this.#ignored);
-    const found = new Candidates(limit + 1, pages.after);
-    const search = { guard, root, pattern, glob, ignore, signal, abort };
-    await findFiles(this.#pool, search, (file) => found.add(file));
+    const candidates = new TopItems<string>(limit + 1, comparePaths);
+    let files = 0;
+    let lines = 0;
+    await findFiles(this.#pool, { guard, root, pattern, glob, ignore, signal, abort }, (file) => {
+      files += 1;
+      lines += file.lines;
+      const order = pages.after === undefined ? 1 : comparePaths(file.path, pages.after[0]);
+      // The cursor's file may have more lines.
+      if (order > 0 || (order === 0 && pages.after?.[1] !== DONE)) candidates.add(file.path);
+    });
     await root.verify();
-    const paths = found.top.take().map(({ path }) => path);
+    const paths = candidates.take();
     const page = await pages.show(paths.slice(0, limit), paths.length > limit);
     if (pages.after !== undefined) return page;
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
     return {
       ...page,
-      total_files: found.files,
-      total_lines: found.lines,
-      ...(found.files === 0 && !includeIgnored ? { notes: [hint] } : {}),
+      total_files: files,
+      total_lines: lines,
+      ...(files === 0 && !includeIgnored ? { notes: [hint] } : {}),
     };
-  }
-}
-
-/** Counts what is found and keeps what the page may show. */
-class Candidates {
-  readonly top: TopItems<FileWithLines>;
-  files = 0;
-  lines = 0;
-  readonly #after: TextPosition | undefined;
-
-  constructor(count: number, after: TextPosition | undefined) {
-    this.top = new TopItems<FileWithLines>(count, (a, b) => comparePaths(a.path, b.path));
-    this.#after = after;
-  }
-
-  add(file: FileWithLines): void {
-    this.files += 1;
-    this.lines += file.lines;
-    if (this.#after !== undefined) {
-      const [path, line] = this.#after;
-      const order = comparePaths(file.path, path);
-      // The cursor's file may have more lines.
-      if (order < 0 || (order === 0 && line === DONE)) return;
-    }
-    this.top.add(file);
   }
 }
 
