@@ -1,12 +1,12 @@
 import { onTestFinished } from "vitest";
-import { type TextFound, type TextSearch, TextSearcher } from "../src/files/search/search-text.ts";
+import { type TextFound, type TextSearch, textSearcher } from "../src/files/search/search-text.ts";
 import type { Tree } from "./tree.ts";
 
 export type Search = (request: Partial<TextSearch>) => Promise<TextFound>;
 
 /** Searches a tree with the tool's defaults; its threads end with the test. */
 export function searcherOf(tree: Tree, ignored: readonly string[] = []): Search {
-  const searcher = new TextSearcher(tree.guard, ignored);
+  const searcher = textSearcher(tree.guard, ignored);
   onTestFinished(() => searcher.close());
   return (request) =>
     searcher.search({

@@ -13,7 +13,7 @@ const MAX_SUGGESTIONS = 100;
  * @param typed with `/` between components, also on Windows.
  */
 export async function completePath(guard: PathGuard, typed: string): Promise<string[]> {
-  const allowed = guard.bound.directories().map((directory) => slashed(directory.path));
+  const allowed = guard.bound.directories().map((directory) => directory.path.replaceAll("\\", "/"));
   const above = allowed
     .filter((directory) => directory.startsWith(typed) || directory === typed)
     .map((directory) => `${directory}/`);
@@ -30,8 +30,4 @@ export async function completePath(guard: PathGuard, typed: string): Promise<str
   }).catch(orRefused);
   // There is nothing to suggest outside the allowed directories or in what is not a directory.
   return found ?? [];
-}
-
-function slashed(path: string): string {
-  return path.replaceAll("\\", "/");
 }

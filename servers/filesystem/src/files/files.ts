@@ -22,7 +22,7 @@ import { readMedia } from "./read/media.ts";
 import { type ReadManyOptions, readMany } from "./read/read-many.ts";
 import { readWhole } from "./read/read-resource.ts";
 import { type ReadTextOptions, readText } from "./read/read-text.ts";
-import { type TextSearch, TextSearcher } from "./search/search-text.ts";
+import { type TextSearch, textSearcher } from "./search/search-text.ts";
 import { ThreadPool } from "./threads/thread-pool.ts";
 import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
 import { type ListRequest, listDirectory } from "./tree/list-directory.ts";
@@ -58,7 +58,7 @@ export type Files = ReturnType<typeof openFiles>;
 export function openFiles(options: FilesOptions) {
   const { guard, ignored = [] } = options;
   const watchers = new Watchers(guard);
-  const textSearcher = new TextSearcher(guard, ignored);
+  const searcher = textSearcher(guard, ignored);
   const threads = new ThreadPool(EDIT_HEAP_MB);
   const journal = new Journal({
     directories: options.journalDirectories ?? stateDirectories(),
@@ -87,7 +87,7 @@ export function openFiles(options: FilesOptions) {
     list: (request: ListRequest) => listDirectory(guard, request),
     tree: (request: TreeRequest) => drawTree(guard, request, ignored),
     searchNames: (request: NameSearch) => searchNames(guard, request, ignored),
-    searchText: (request: TextSearch) => textSearcher.search(request),
+    searchText: (request: TextSearch) => searcher.search(request),
     /** Absolute paths that begin with what was typed. */
     completePath: (typed: string) => completePath(guard, typed),
     compare: (request: CompareRequest) => compareFiles(context, request),
@@ -123,7 +123,7 @@ export function openFiles(options: FilesOptions) {
 
     /** Releases watchers and threads. */
     async close(): Promise<void> {
-      await Promise.all([watchers.close(), textSearcher.close(), threads.close()]);
+      await Promise.all([watchers.close(), searcher.close(), threads.close()]);
     },
   };
 }

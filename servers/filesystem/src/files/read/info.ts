@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
+import { statOf } from "../tree/open-below.ts";
 import { walk } from "../tree/walk.ts";
 import { Lines } from "./lines.ts";
 import { typeOf } from "./media.ts";
@@ -145,7 +146,7 @@ async function sizeOf(
     if (entries > MAX_COUNTED) return "stop";
     if (type === "file") {
       files += 1;
-      bytes += parent.stat(name)?.size ?? 0;
+      bytes += statOf(parent.entry(name))?.size ?? 0;
     }
     return undefined;
   });

@@ -138,21 +138,24 @@ async function forward(
   if (offset > 1 && skipped.position >= source.size) throw beyondEnd(offset, totalLines ?? skipped.lines);
   const from = await lines.column(skipped.position, column - 1, offset);
   const window = await windowFor(lines, from, limit, options.maxChars);
-  const budget = new Budget(options.maxChars, options.lineNumbers === true ? offset : undefined);
+  const label = (index: number) => (options.lineNumbers === true ? `${offset + index}\t` : "");
+  let text = "";
   let shown = 0;
   let consumed = 0;
   let missing: TextPart["missing"];
   for (const { line, whole } of lines.split(window.text, limit)) {
-    if ((whole || window.ends) && budget.add(line)) {
+    const labeled = label(shown) + line;
+    if ((whole || window.ends) && text.length + labeled.length <= options.maxChars) {
+      text += labeled;
       shown += 1;
       consumed += line.length;
       continue;
     }
     if (shown > 0) break;
     // A single line longer than the answer.
-    const head = budget.cut(line);
-    const rest = await lines.restOfLine(await lines.column(from, head.length, offset));
-    missing = rest;
+    const head = clip(line, Math.max(2, options.maxChars - label(0).length));
+    text = label(0) + head;
+    missing = await lines.restOfLine(await lines.column(from, head.length, offset));
     shown = 1;
     consumed = head.length;
     break;
@@ -164,7 +167,7 @@ async function forward(
       ? { offset: offset + shown, column: 1 }
       : { offset, column: column + consumed };
   return {
-    text: budget.text,
+    text,
     startLine: offset,
     lines: shown,
     totalLines: totalLines ?? (ends ? offset + shown - 1 : undefined),
@@ -230,46 +233,9 @@ async function backward(
   };
 }
 
-/** Collects lines up to a number of characters, numbered from `first` where it is given. */
-class Budget {
-  #remaining: number;
-  #number: number | undefined;
-  #parts: string[] = [];
-
-  constructor(remaining: number, first: number | undefined) {
-    this.#remaining = remaining;
-    this.#number = first;
-  }
-
-  get text(): string {
-    return this.#parts.join("");
-  }
-
-  add(line: string): boolean {
-    const shown = this.#numbered(line);
-    if (shown.length > this.#remaining) return false;
-    this.#remaining -= shown.length;
-    this.#parts.push(shown);
-    if (this.#number !== undefined) this.#number += 1;
-    return true;
-  }
-
-  /** Adds the front of `line` and returns it. */
-  cut(line: string): string {
-    const label = this.#numbered("");
-    const head = clip(line, Math.max(2, this.#remaining - label.length));
-    this.#parts.push(label + head);
-    return head;
-  }
-
-  #numbered(line: string): string {
-    return this.#number === undefined ? line : `${this.#number}\t${line}`;
-  }
-}
-
-/** The last `most` characters, without splitting a surrogate pair. */
-function clipStart(text: string, most: number): string {
-  const end = text.slice(Math.max(0, text.length - most));
+/** The last `max` characters, without splitting a surrogate pair. */
+function clipStart(text: string, max: number): string {
+  const end = text.slice(Math.max(0, text.length - max));
   const first = end.charCodeAt(0);
   return first >= 0xdc00 && first <= 0xdfff && end.length < text.length ? end.slice(1) : end;
 }

@@ -18,7 +18,7 @@ export interface ExtractRequest {
   /** The first line that may be found. */
   readonly from: number;
   /** How many lines are wanted. */
-  readonly most: number;
+  readonly limit: number;
   /** How many lines to show before and after. */
   readonly context: number;
   /** The longest text of a line, in UTF-16 code units. */
@@ -69,7 +69,7 @@ class Extractor {
 
   /** Whether nothing is left to do but to count. */
   get #isFull(): boolean {
-    return this.#request.total && this.found.length >= this.#request.most && this.#behind === 0;
+    return this.#request.total && this.found.length >= this.#request.limit && this.#behind === 0;
   }
 
   take(block: Block): "stop" | undefined {
@@ -114,7 +114,7 @@ class Extractor {
   }
 
   #takeLine(line: string, matches: boolean): "stop" | undefined {
-    const { from, most, context, width, total } = this.#request;
+    const { from, limit, context, width, total } = this.#request;
     const again = this.#continued === "found";
     if (this.#continued === "no") this.#continued = "open";
     if (again) return undefined;
@@ -123,7 +123,7 @@ class Extractor {
       return undefined;
     }
     this.#continued = "found";
-    if (this.found.length >= most) {
+    if (this.found.length >= limit) {
       this.more = true;
       return total ? undefined : "stop";
     }
@@ -135,7 +135,7 @@ class Extractor {
     return undefined;
   }
 
-  /** A line that is shown with a match at most. */
+  /** A line that is at most shown as the context of a match. */
   #pass(line: string): void {
     const { context, width } = this.#request;
     const last = this.found.at(-1);

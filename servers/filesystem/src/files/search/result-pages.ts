@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type CursorCodec, cursorsOf } from "@refmcp/core/answer";
-import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { cursorsOf } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
 import { orRefused } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
@@ -56,105 +56,6 @@ const AHEAD = 8;
 /** Characters of an answer besides its files and cursor. */
 const FRAME = 1_000;
 
-/**
- * Reads what a page shows. Each file is opened through the guard and searched again, whatever found it; only what
- * matches then is shown.
- */
-export class TextPages {
-  /** Where the page begins. */
-  readonly after: TextPosition | undefined;
-  /** How many lines match in a single file that was read whole. */
-  total = 0;
-  readonly #place: PagePlace;
-  readonly #request: PageRequest;
-  readonly #pattern: TextPattern;
-  readonly #signal: AbortSignal;
-  readonly #cursors: CursorCodec<[string, number]>;
-
-  /**
-   * @param query everything that determines the results, for the cursor.
-   * @throws ToolError `invalid` for a cursor of another search.
-   */
-  constructor(
-    place: PagePlace,
-    request: PageRequest,
-    pattern: TextPattern,
-    query: unknown,
-    signal: AbortSignal,
-  ) {
-    this.#place = place;
-    this.#request = request;
-    this.#pattern = pattern;
-    this.#signal = signal;
-    this.#cursors = cursorsOf("search_text", [place.realPath, request.mode, pattern, query], position);
-    this.after = this.#cursors.decode(request.cursor);
-  }
-
-  /**
-   * @param paths of candidates in order, below the directory; "" is the file itself.
-   * @param more whether there are more candidates after them.
-   */
-  async show(paths: readonly string[], more: boolean): Promise<TextPage> {
-    const page = new Page(this.#request, this.#place.path, paths);
-    for (let at = 0; at < paths.length; at += AHEAD) {
-      const ahead = paths.slice(at, at + AHEAD);
-      const read = await Promise.all(ahead.map((path) => this.#read(path, page.left)));
-      for (const [index, path] of ahead.entries()) {
-        const last = at + index === paths.length - 1 && !more;
-        const stop = page.add(path, read[index], last);
-        if (stop !== undefined) return { files: page.files, ...this.#next(stop.next) };
-      }
-    }
-    const last = paths.at(-1);
-    return { files: page.files, ...this.#next(more && last !== undefined ? [last, DONE] : undefined) };
-  }
-
-  async #read(path: string, most: number): Promise<Read> {
-    const { mode, context } = this.#request;
-    const extract = await this.#withFile(path, ({ handle: { fd } }) =>
-      this.#place.pool.run(
-        "extract",
-        {
-          pattern: this.#pattern,
-          fd,
-          path: join(this.#place.realPath, path),
-          extract: {
-            from: this.after?.[0] === path ? this.after[1] + 1 : 1,
-            most: mode === "content" ? most : mode === "files" ? 1 : 0,
-            context: mode === "content" ? context : 0,
-            width: WIDTH,
-            total: mode === "counts" || (path === "" && this.after === undefined),
-          },
-        },
-        this.#signal,
-      ),
-    );
-    const { lines: matches, more, total } = extract ?? { lines: [], more: false, total: 0 };
-    this.total += total;
-    return { lines: mode === "counts" ? total : matches.length, matches, more };
-  }
-
-  /** Undefined if the file is gone, was replaced with a link, or cannot be read. */
-  async #withFile<Value>(
-    path: string,
-    work: (file: GuardedFile) => Promise<Value>,
-  ): Promise<Value | undefined> {
-    const { guard, realPath } = this.#place;
-    const expected = join(realPath, path);
-    const file = await guard.openFile(expected).catch(orRefused);
-    if (file === undefined) return undefined;
-    try {
-      return file.realPath === expected ? await work(file) : undefined;
-    } finally {
-      await file.handle.close();
-    }
-  }
-
-  #next(next: TextPosition | undefined): { next_cursor?: string } {
-    return next === undefined ? {} : { next_cursor: this.#cursors.encode([...next]) };
-  }
-}
-
 /** What was found in a file: the number of lines, and those to show. */
 interface Read {
   readonly lines: number;
@@ -163,69 +64,113 @@ interface Read {
   readonly more: boolean;
 }
 
-/** A page that is being filled. */
-class Page {
-  readonly files: FoundFile[] = [];
-  /** How many more lines or files the limit allows. */
-  left: number;
-  readonly #mode: PageRequest["mode"];
-  readonly #base: string;
-  #chars: number;
-  /** The file that was shown last. */
-  #last: string | undefined;
+/**
+ * Reads what a page shows. Each file is opened through the guard and searched again, whatever found it; only what
+ * matches then is shown.
+ *
+ * @param query everything that determines the results, for the cursor.
+ * @returns `after`: where the page begins.
+ * @throws ToolError `invalid` for a cursor of another search.
+ */
+export function textPages(
+  { guard, pool, realPath, path: base }: PagePlace,
+  request: PageRequest,
+  pattern: TextPattern,
+  query: unknown,
+  signal: AbortSignal,
+) {
+  const { mode } = request;
+  const cursors = cursorsOf("search_text", [realPath, mode, pattern, query], position);
+  const after: TextPosition | undefined = cursors.decode(request.cursor);
+  let total = 0;
 
-  constructor({ mode, limit, budget }: PageRequest, base: string, paths: readonly string[]) {
-    this.#mode = mode;
-    this.#base = base;
-    this.left = limit;
-    // The cursor contains a path as well, in a longer form.
-    const longest = paths.reduce((most, path) => Math.max(most, path.length), 0);
-    this.#chars = budget - FRAME - 2 * longest;
+  /** Undefined if the file is gone, was replaced with a link, or cannot be read. */
+  async function read(path: string, limit: number): Promise<Read | undefined> {
+    const expected = join(realPath, path);
+    const extract = {
+      from: after?.[0] === path ? after[1] + 1 : 1,
+      limit: mode === "content" ? limit : mode === "files" ? 1 : 0,
+      context: mode === "content" ? request.context : 0,
+      width: WIDTH,
+      total: mode === "counts" || (path === "" && after === undefined),
+    };
+    const file = await guard.openFile(expected).catch(orRefused);
+    try {
+      if (file?.realPath !== expected) return undefined;
+      const work = { pattern, fd: file.handle.fd, path: expected, extract };
+      const found = await pool.run("extract", work, signal);
+      total += found.total;
+      return { ...found, lines: mode === "counts" ? found.total : found.lines.length, matches: found.lines };
+    } finally {
+      await file?.handle.close();
+    }
   }
 
   /**
-   * @param last whether no candidate follows.
-   * @returns where the next page begins, if at all, when this one is full.
+   * @param paths of candidates in order, below the directory; "" is the file itself.
+   * @param more whether there are more candidates after them.
    */
-  add(path: string, read: Read | undefined, last: boolean): { next: TextPosition | undefined } | undefined {
-    if (read === undefined || read.lines === 0) return undefined;
-    const before: TextPosition | undefined = this.#last === undefined ? undefined : [this.#last, DONE];
-    const file: FoundFile = { path: path === "" ? this.#base : join(this.#base, path) };
-    if (this.#mode === "counts") file.lines = read.lines;
-    const frame = JSON.stringify(file).length + 16;
-    if (this.#mode !== "content") return this.#addFile(file, frame, path, before, last);
+  async function show(paths: readonly string[], more: boolean): Promise<TextPage> {
+    const files: FoundFile[] = [];
+    /** How many more lines or files the limit allows. */
+    let left = request.limit;
+    // The cursor contains a path as well, in a longer form.
+    let chars = request.budget - FRAME - 2 * paths.reduce((max, path) => Math.max(max, path.length), 0);
+    let lastShown: string | undefined;
+    const upTo = (next: TextPosition | undefined): TextPage =>
+      next === undefined ? { files } : { files, next_cursor: cursors.encode([...next]) };
 
-    const shown: FoundLine[] = [];
-    let chars = frame;
-    for (const match of read.matches.slice(0, this.left)) {
-      const cost = JSON.stringify(match).length + 1;
-      const first = this.files.length === 0 && shown.length === 0;
-      if (chars + cost > this.#chars && !first) break;
-      chars += cost;
-      shown.push(match);
+    /** Returns where the next page begins, if at all, when this one is full. `last`: no candidate follows. */
+    function add(
+      path: string,
+      { lines, matches, more }: Read,
+      last: boolean,
+    ): { next: TextPosition | undefined } | undefined {
+      const before: TextPosition | undefined = lastShown === undefined ? undefined : [lastShown, DONE];
+      const file: FoundFile = { path: path === "" ? base : join(base, path) };
+      if (mode === "counts") file.lines = lines;
+      let cost = JSON.stringify(file).length + 16;
+      const isFirst = files.length === 0;
+      const shown: FoundLine[] = [];
+      if (mode === "content") {
+        for (const match of matches.slice(0, left)) {
+          const matchCost = JSON.stringify(match).length + 1;
+          if (cost + matchCost > chars && (!isFirst || shown.length > 0)) break;
+          cost += matchCost;
+          shown.push(match);
+        }
+        if (shown.length === 0) return { next: before };
+        file.matches = shown;
+      } else if (cost > chars && !isFirst) return { next: before };
+      files.push(file);
+      lastShown = path;
+      chars -= cost;
+      left -= mode === "content" ? shown.length : 1;
+      const end: TextPosition = [path, shown.at(-1)?.line ?? DONE];
+      if (mode === "content" && (shown.length < matches.length || more)) return { next: end };
+      return left === 0 ? { next: last ? undefined : end } : undefined;
     }
-    if (shown.length === 0) return { next: before };
-    this.files.push({ ...file, matches: shown });
-    this.#last = path;
-    this.#chars -= chars;
-    this.left -= shown.length;
-    const line = shown.at(-1)?.line ?? 0;
-    if (shown.length < read.matches.length || read.more) return { next: [path, line] };
-    return this.left === 0 ? { next: last ? undefined : [path, line] } : undefined;
+
+    for (let at = 0; at < paths.length; at += AHEAD) {
+      const ahead = paths.slice(at, at + AHEAD);
+      const found = await Promise.all(ahead.map((path) => read(path, left)));
+      for (const [index, path] of ahead.entries()) {
+        const one = found[index];
+        if (one === undefined || one.lines === 0) continue;
+        const stop = add(path, one, at + index === paths.length - 1 && !more);
+        if (stop !== undefined) return upTo(stop.next);
+      }
+    }
+    const last = paths.at(-1);
+    return upTo(more && last !== undefined ? [last, DONE] : undefined);
   }
 
-  #addFile(
-    file: FoundFile,
-    chars: number,
-    path: string,
-    before: TextPosition | undefined,
-    last: boolean,
-  ): { next: TextPosition | undefined } | undefined {
-    if (chars > this.#chars && this.files.length > 0) return { next: before };
-    this.files.push(file);
-    this.#last = path;
-    this.#chars -= chars;
-    this.left -= 1;
-    return this.left === 0 ? { next: last ? undefined : [path, DONE] } : undefined;
-  }
+  return {
+    after,
+    show,
+    /** How many lines match in a single file that was read whole. */
+    get total() {
+      return total;
+    },
+  };
 }

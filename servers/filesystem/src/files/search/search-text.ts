@@ -2,11 +2,11 @@ import { ToolError } from "@refmcp/core/answer";
 import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
-import { directoryAt } from "../open-path.ts";
+import { directoryAt, withFile } from "../open-path.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
 import { findFiles } from "./find-files.ts";
-import { DONE, type PageRequest, type TextPage, TextPages } from "./result-pages.ts";
+import { DONE, type PageRequest, type TextPage, textPages } from "./result-pages.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
 export interface TextSearch extends PageRequest {
@@ -36,70 +36,38 @@ const BUDGET_MS = 40_000;
 /**
  * Searches the text of files, in threads that are terminated if they take too long. They find the files first; what is
  * shown is then read again, each file opened through the guard.
+ *
+ * @param ignored patterns of the `--ignore` option.
  */
-export class TextSearcher {
-  readonly #guard: PathGuard;
-  readonly #ignored: readonly string[];
-  readonly #pool = new ThreadPool();
+export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
+  const pool = new ThreadPool();
 
-  /** @param ignored patterns of the `--ignore` option. */
-  constructor(guard: PathGuard, ignored: readonly string[]) {
-    this.#guard = guard;
-    this.#ignored = ignored;
-  }
-
-  /**
-   * @throws ToolError `invalid` for a pattern, glob or cursor that cannot be used, `timeout`, and what the guard throws.
-   */
-  async search(request: TextSearch): Promise<TextFound> {
-    const { literal, ignoreCase } = request;
-    const pattern = textPattern(request.pattern, { literal, ignoreCase });
-    const budgetMs = request.budgetMs ?? BUDGET_MS;
-    const { signal, abort, end } = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
-    try {
-      signal.throwIfAborted();
-      const directory = await directoryAt(this.#guard, request.path);
-      if (directory === undefined) return await this.#searchFile(request, pattern, signal);
-      try {
-        return await this.#searchDirectory(directory, request, pattern, { signal, abort });
-      } finally {
-        await directory.close();
-      }
-    } finally {
-      end();
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
-
-  async #searchFile(request: TextSearch, pattern: TextPattern, signal: AbortSignal): Promise<TextFound> {
-    const file = await this.#guard.openFile(request.path);
-    await file.handle.close();
-    const place = { guard: this.#guard, pool: this.#pool, realPath: file.realPath, path: file.path };
-    const pages = new TextPages(place, request, pattern, [], signal);
+  async function searchFile(request: TextSearch, pattern: TextPattern, signal: AbortSignal) {
+    const { realPath, path } = await withFile(guard, request.path, async ({ realPath, path }) => ({
+      realPath,
+      path,
+    }));
+    const pages = textPages({ guard, pool, realPath, path }, request, pattern, [], signal);
     const page = await pages.show([""], false);
     if (pages.after !== undefined) return page;
     return { ...page, total_files: pages.total > 0 ? 1 : 0, total_lines: pages.total };
   }
 
-  async #searchDirectory(
+  async function searchDirectory(
     root: GuardedDirectory,
     request: TextSearch,
     pattern: TextPattern,
     { signal, abort }: Pick<Deadline, "signal" | "abort">,
   ): Promise<TextFound> {
-    const guard = this.#guard;
     const { includeIgnored, glob: globText, limit } = request;
     const glob = globText === undefined ? undefined : await compileGlob(globText);
-    const place = { guard, pool: this.#pool, realPath: root.realPath, path: root.path };
-    const pages = new TextPages(place, request, pattern, [globText, includeIgnored], signal);
-    const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, this.#ignored);
+    const place = { guard, pool, realPath: root.realPath, path: root.path };
+    const pages = textPages(place, request, pattern, [globText, includeIgnored], signal);
+    const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);
     const candidates = new TopItems<string>(limit + 1, comparePaths);
     let files = 0;
     let lines = 0;
-    await findFiles(this.#pool, { guard, root, pattern, glob, ignore, signal, abort }, (file) => {
+    await findFiles(pool, { guard, root, pattern, glob, ignore, signal, abort }, (file) => {
       files += 1;
       lines += file.lines;
       const order = pages.after === undefined ? 1 : comparePaths(file.path, pages.after[0]);
@@ -118,6 +86,26 @@ export class TextSearcher {
       ...(files === 0 && !includeIgnored ? { notes: [hint] } : {}),
     };
   }
+
+  return {
+    /**
+     * @throws ToolError `invalid` for a pattern, glob or cursor that cannot be used, `timeout`, and what the guard throws.
+     */
+    async search(request: TextSearch): Promise<TextFound> {
+      const { literal, ignoreCase, budgetMs = BUDGET_MS } = request;
+      const pattern = textPattern(request.pattern, { literal, ignoreCase });
+      const deadline = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
+      try {
+        deadline.signal.throwIfAborted();
+        const directory = await directoryAt(guard, request.path);
+        if (directory === undefined) return await searchFile(request, pattern, deadline.signal);
+        return await searchDirectory(directory, request, pattern, deadline).finally(() => directory.close());
+      } finally {
+        deadline.end();
+      }
+    },
+    close: () => pool.close(),
+  };
 }
 
 function tooLate(budgetMs: number): ToolError {

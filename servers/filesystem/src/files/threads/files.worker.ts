@@ -16,7 +16,7 @@ import { Progress } from "./progress.ts";
 
 const progress = new Progress(workerData);
 
-const COUNT: ExtractRequest = { from: 1, most: 0, context: 0, width: 0, total: true };
+const COUNT: ExtractRequest = { from: 1, limit: 0, context: 0, width: 0, total: true };
 
 interface CountWork {
   readonly pattern: TextPattern;

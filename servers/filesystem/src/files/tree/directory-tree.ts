@@ -52,114 +52,100 @@ export async function drawTree(
   return withDirectory(guard, request.path, async (root) => {
     const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored);
     const forbidden = await forbiddenMounts(guard, root.realPath);
-    const grower = new Grower(request, exclude, forbidden, walkedDirectory(root));
-    const trunk = await grower.grow(ignore);
+    const grown = await grow(request, exclude, forbidden, walkedDirectory(root), ignore);
     await root.verify();
-    return `${oneLine(root.path)}/\n${draw(trunk, 1)}${factsOn(request, grower)}`;
+    return `${oneLine(root.path)}/\n${draw(grown.trunk, 1)}${factsOn(request, grown)}`;
   });
 }
 
-class Grower {
-  readonly #request: TreeRequest;
-  readonly #exclude: Exclusion;
-  readonly #forbidden: ReadonlySet<string>;
-  readonly #root: WalkedDirectory;
-  readonly #slices: TimeSlices;
-  #entriesLeft: number;
-  #charsLeft: number;
-  shown = 0;
-  hidden = 0;
-  unreadable = 0;
+/** What is shown of a tree, and what is not. */
+interface Grown {
+  readonly trunk: Branch;
+  readonly shown: number;
+  readonly hidden: number;
+  readonly unreadable: number;
   /** What truncated the tree. */
-  readonly cut = { depth: false, entries: false, chars: false };
+  readonly cut: { readonly depth: boolean; readonly entries: boolean; readonly chars: boolean };
+}
 
-  constructor(
-    request: TreeRequest,
-    exclude: Exclusion,
-    forbidden: ReadonlySet<string>,
-    root: WalkedDirectory,
-  ) {
-    this.#request = request;
-    this.#exclude = exclude;
-    this.#forbidden = forbidden;
-    this.#root = root;
-    this.#slices = new TimeSlices(request.signal);
-    this.#entriesLeft = request.maxEntries;
-    this.#charsLeft = request.budget - FRAME - this.#root.realPath.length;
-  }
-
-  async grow(ignore: IgnoreScope | undefined): Promise<Branch> {
-    const trunk = await this.#read("", 0, ignore);
-    for (let level = [trunk]; level.length > 0; ) {
-      this.#share(level);
-      level = await this.#nextLevel(level);
-    }
-    return trunk;
-  }
+async function grow(
+  request: TreeRequest,
+  exclude: Exclusion,
+  forbidden: ReadonlySet<string>,
+  root: WalkedDirectory,
+  rootIgnore: IgnoreScope | undefined,
+): Promise<Grown> {
+  const slices = new TimeSlices(request.signal);
+  let entriesLeft = request.maxEntries;
+  let charsLeft = request.budget - FRAME - root.realPath.length;
+  let shown = 0;
+  let hidden = 0;
+  let unreadable = 0;
+  const cut = { depth: false, entries: false, chars: false };
 
   /** Divides what is left among the directories of a level: small ones are shown whole, large ones equally far. */
-  #share(level: readonly Branch[]): void {
+  function share(level: readonly Branch[]): void {
     const bySize = [...level].sort((a, b) => (a.entries?.length ?? 0) - (b.entries?.length ?? 0));
     let left = bySize.length;
     for (const branch of bySize) {
       const entries = branch.entries ?? [];
-      const share = Math.floor(this.#entriesLeft / left);
-      const chars = Math.floor(this.#charsLeft / left);
+      const share = Math.floor(entriesLeft / left);
+      const chars = Math.floor(charsLeft / left);
       const most = Math.min(entries.length, share);
       let used = 0;
       while (branch.shown < most) {
         const entry = entries[branch.shown];
         const cost = entry === undefined ? 0 : costOf(entry, branch.depth + 1);
         if (used + cost > chars) {
-          this.cut.chars = true;
+          cut.chars = true;
           break;
         }
         used += cost;
         branch.shown += 1;
       }
-      if (most < entries.length) this.cut.entries = true;
-      this.#entriesLeft -= branch.shown;
-      this.#charsLeft -= used;
-      this.shown += branch.shown;
+      if (most < entries.length) cut.entries = true;
+      entriesLeft -= branch.shown;
+      charsLeft -= used;
+      shown += branch.shown;
       left -= 1;
     }
   }
 
-  async #nextLevel(level: readonly Branch[]): Promise<Branch[]> {
+  async function nextLevel(level: readonly Branch[]): Promise<Branch[]> {
     const next: Branch[] = [];
     for (const branch of level) {
       for (const { name, type } of branch.entries?.slice(0, branch.shown) ?? []) {
         if (type !== "directory") continue;
-        if (this.#slices.due()) await this.#slices.rest();
+        if (slices.due()) await slices.rest();
         const path = branch.path === "" ? name : `${branch.path}/${name}`;
-        if (this.#exclude.hollows(path)) continue;
-        const child = await this.#read(path, branch.depth + 1, branch.ignore);
+        if (exclude.hollows(path)) continue;
+        const child = await read(path, branch.depth + 1, branch.ignore);
         branch.branches.set(name, child);
-        if (child.depth < this.#request.maxDepth) next.push(child);
-        else if ((child.entries?.length ?? 0) > 0) this.cut.depth = true;
+        if (child.depth < request.maxDepth) next.push(child);
+        else if ((child.entries?.length ?? 0) > 0) cut.depth = true;
       }
     }
     return next;
   }
 
-  async #read(path: string, depth: number, outer: IgnoreScope | undefined): Promise<Branch> {
-    const opened = this.#open(path);
+  async function read(path: string, depth: number, outer: IgnoreScope | undefined): Promise<Branch> {
+    const opened = open(path);
     const branch: Branch = { path, depth, ignore: outer, entries: undefined, shown: 0, branches: new Map() };
     if (opened === undefined) return branch;
     const { directory, close } = opened;
     try {
       const all = directory.entries();
       if (all === undefined) {
-        this.unreadable += 1;
+        unreadable += 1;
         return branch;
       }
       const prefix = path === "" ? "" : `${path}/`;
       const ignore = await outer?.enter(directory, all, prefix);
       const entries = all.filter(({ name, type }) => {
         const isDirectory = type === "directory";
-        const hidden = name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;
-        if (hidden) this.hidden += 1;
-        return !hidden && !this.#exclude.hides(prefix + name, name, isDirectory);
+        const isHidden = name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;
+        if (isHidden) hidden += 1;
+        return !isHidden && !exclude.hides(prefix + name, name, isDirectory);
       });
       return { ...branch, ignore, entries };
     } finally {
@@ -168,17 +154,17 @@ class Grower {
   }
 
   /** Opens a directory from the root, component by component, so that no swapped link leads outside. */
-  #open(path: string): { directory: WalkedDirectory; close(): void } | undefined {
-    let directory = this.#root;
+  function open(path: string): { directory: WalkedDirectory; close(): void } | undefined {
+    let directory = root;
     const opened: WalkedDirectory[] = [];
     const close = () => {
       for (const one of opened) one.close();
     };
     for (const name of path === "" ? [] : path.split("/")) {
       const child = directory.child(name);
-      if (typeof child === "string" || this.#forbidden.has(child.realPath)) {
+      if (typeof child === "string" || forbidden.has(child.realPath)) {
         if (typeof child !== "string") child.close();
-        if (child !== "gone") this.unreadable += 1;
+        if (child !== "gone") unreadable += 1;
         close();
         return undefined;
       }
@@ -187,6 +173,13 @@ class Grower {
     }
     return { directory, close };
   }
+
+  const trunk = await read("", 0, rootIgnore);
+  for (let level = [trunk]; level.length > 0; ) {
+    share(level);
+    level = await nextLevel(level);
+  }
+  return { trunk, shown, hidden, unreadable, cut };
 }
 
 function draw(branch: Branch, depth: number): string {
@@ -224,7 +217,7 @@ function plainName(name: string): string {
 
 function factsOn(
   { maxDepth, maxEntries, includeIgnored }: TreeRequest,
-  { shown, hidden, unreadable, cut }: Grower,
+  { shown, hidden, unreadable, cut }: Grown,
 ): string {
   const facts = [
     `${counted(shown, "entry", "entries")} shown (max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}).`,

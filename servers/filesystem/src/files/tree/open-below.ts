@@ -29,8 +29,6 @@ export interface WalkedDirectory {
   readonly realPath: string;
   /** The entries in the order of their names (by UTF-16 code units); undefined where they cannot be read. */
   entries(): Entry[] | undefined;
-  /** lstat of the entry `name`; undefined if it is gone. */
-  stat(name: string): Stats | undefined;
   /** A path for fs calls on the entry `name`, good until `close`. */
   entry(name: string): string;
   /** Opens the subdirectory `name`, never through a link. */
@@ -73,10 +71,6 @@ class DescriptorDirectory implements WalkedDirectory {
 
   entries(): Entry[] | undefined {
     return readEntries(this.#at);
-  }
-
-  stat(name: string): Stats | undefined {
-    return statOf(this.entry(name));
   }
 
   entry(name: string): string {
@@ -129,10 +123,6 @@ class PathDirectory implements WalkedDirectory {
     return undefined;
   }
 
-  stat(name: string): Stats | undefined {
-    return statOf(this.entry(name));
-  }
-
   entry(name: string): string {
     return join(this.realPath, name);
   }
@@ -161,11 +151,6 @@ function readEntries(at: string): Entry[] | undefined {
     unlessStarved(error);
     return undefined;
   }
-  return sortedEntries(found);
-}
-
-/** What `readdir` found, in the order of the names. */
-function sortedEntries(found: readonly Dirent[]): Entry[] {
   const entries = found.map((entry): Entry => ({ name: entry.name, type: typeOf(entry) }));
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { compileExclusion, compileGlob, type Glob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";
-import type { EntryType } from "./open-below.ts";
+import { type EntryType, statOf } from "./open-below.ts";
 import { comparePaths, TopItems } from "./path-order.ts";
 import { type Met, type WalkReport, walk } from "./walk.ts";
 
@@ -74,11 +74,24 @@ export async function searchNames(
   const glob = await compileGlob(request.pattern);
   const exclude = await compileExclusion(request.exclude);
   return withDirectory(guard, request.path, async (root) => {
-    const { pattern, type, includeIgnored, sort } = request;
-    const query = [root.realPath, pattern, request.exclude, type, includeIgnored, sort];
+    const { pattern, type: wanted, includeIgnored, sort } = request;
+    const query = [root.realPath, pattern, request.exclude, wanted, includeIgnored, sort];
     const cursors = cursorsOf("search_files", query, position);
     const after = cursors.decode(request.cursor);
-    const collector = new Collector(request, glob, after);
+    const top = new TopItems<Match>(request.limit + 1, compareMatches);
+    let total = 0;
+    const visit = ({ path, name, type, parent }: Met): "stop" | undefined => {
+      if (wanted !== "any" && type !== wanted) return undefined;
+      if (!glob.matches(path, name, type === "directory")) return undefined;
+      const stat = sort === "path" ? undefined : statOf(parent.entry(name));
+      if (stat === undefined && sort !== "path") return undefined;
+      total += 1;
+      const key = stat === undefined ? 0 : sort === "mtime" ? stat.mtimeMs : type === "file" ? stat.size : -1;
+      const match = { path, type, key };
+      if (after === undefined || compareMatches(match, { key: after[0], path: after[1] }) > 0) top.add(match);
+      // The first page counts everything; later ones stop when full.
+      return after !== undefined && sort === "path" && total > request.limit ? "stop" : undefined;
+    };
     const report = await walk(
       guard,
       root,
@@ -89,12 +102,12 @@ export async function searchNames(
         ignore: includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored),
         after: sort === "path" ? after?.[1] : undefined,
       },
-      (met) => collector.visit(met),
+      visit,
     );
     await root.verify();
     if (report.ended === "late" && sort !== "path") throw tooLate(request);
 
-    const all = collector.top.take();
+    const all = top.take();
     const described = all.slice(0, request.limit).map((match) => describe(root, match, sort));
     // The cursor contains a path as well, in a longer form.
     const reserved = FRAME + 2 * Math.max(0, ...described.map(({ path }) => path.length));
@@ -105,47 +118,15 @@ export async function searchNames(
       report.ended === "late" && report.last !== undefined ? [0, report.last] : undefined;
     const resume: [number, string] | undefined =
       last !== undefined && all.length > matches.length ? [last.key, last.path] : lateAt;
-    const notes = notesOn(request, glob, report, collector.total);
+    const notes = notesOn(request, glob, report, total);
     return {
       matches,
-      ...(first && report.ended === "complete" ? { total: collector.total } : {}),
+      ...(first && report.ended === "complete" ? { total } : {}),
       ...(first && report.hidden > 0 && !includeIgnored ? { hidden: report.hidden } : {}),
       ...(resume === undefined ? {} : { next_cursor: cursors.encode(resume) }),
       ...(notes.length > 0 ? { notes } : {}),
     };
   });
-}
-
-class Collector {
-  readonly top: TopItems<Match>;
-  total = 0;
-  readonly #request: NameSearch;
-  readonly #glob: Glob;
-  readonly #after: { key: number; path: string } | undefined;
-
-  constructor(request: NameSearch, glob: Glob, after: [number, string] | undefined) {
-    this.#request = request;
-    this.#glob = glob;
-    this.#after = after && { key: after[0], path: after[1] };
-    this.top = new TopItems<Match>(request.limit + 1, compareMatches);
-  }
-
-  visit({ path, name, type, parent }: Met): "stop" | undefined {
-    const { sort, limit, type: wanted } = this.#request;
-    if (wanted !== "any" && type !== wanted) return undefined;
-    if (!this.#glob.matches(path, name, type === "directory")) return undefined;
-    let key = 0;
-    if (sort !== "path") {
-      const stat = parent.stat(name);
-      if (stat === undefined) return undefined;
-      key = sort === "mtime" ? stat.mtimeMs : type === "file" ? stat.size : -1;
-    }
-    this.total += 1;
-    const match = { path, type, key };
-    if (this.#after === undefined || compareMatches(match, this.#after) > 0) this.top.add(match);
-    // The first page counts everything; later ones stop when full.
-    return this.#after !== undefined && sort === "path" && this.total > limit ? "stop" : undefined;
-  }
 }
 
 function compareMatches(a: Pick<Match, "key" | "path">, b: Pick<Match, "key" | "path">): number {

@@ -80,59 +80,17 @@ export async function walk(
   options: WalkOptions,
   visit: Visit,
 ): Promise<WalkReport> {
-  const walker = new Walker(options, visit, await forbiddenMounts(guard, root.realPath));
-  return walker.run(walkedDirectory(root));
-}
-
-class Walker {
-  readonly #options: WalkOptions;
-  readonly #visit: Visit;
-  readonly #forbidden: ReadonlySet<string>;
-  readonly #slices: TimeSlices;
-  readonly #frames: Frame[] = [];
-  #last: string | undefined;
-  #hidden = 0;
-  #unreadable = 0;
-
-  constructor(options: WalkOptions, visit: Visit, forbidden: ReadonlySet<string>) {
-    this.#options = options;
-    this.#visit = visit;
-    this.#forbidden = forbidden;
-    this.#slices = new TimeSlices(options.signal, options.budgetMs);
-  }
-
-  async run(root: WalkedDirectory): Promise<WalkReport> {
-    const { ignore, after } = this.#options;
-    try {
-      await this.#enter(root, "", ignore, after === undefined ? undefined : after.split("/"));
-      while (true) {
-        const frame = this.#frames.at(-1);
-        if (frame === undefined) return this.#report("complete");
-        if (this.#slices.due()) {
-          await this.#slices.rest();
-          if (this.#slices.late) return this.#report("late");
-        }
-        const child = this.#advance(frame);
-        if (child === "stopped") return this.#report("stopped");
-        if (child === "done") {
-          this.#frames.pop();
-          frame.directory.close();
-          const wait = this.#options.rest?.();
-          if (wait !== undefined) await wait;
-        } else if (child !== "pause") {
-          const reading = this.#descend(frame, child);
-          if (reading !== undefined) await reading;
-        }
-      }
-    } finally {
-      for (const frame of this.#frames) frame.directory.close();
-    }
-  }
+  const forbidden = await forbiddenMounts(guard, root.realPath);
+  const slices = new TimeSlices(options.signal, options.budgetMs);
+  const frames: Frame[] = [];
+  let last: string | undefined;
+  let hidden = 0;
+  let unreadable = 0;
 
   /** Visits entries of `frame` until there is a directory to descend into, a stop, or a reason to look at the clock. */
-  #advance(frame: Frame): Entry | "pause" | "stopped" | "done" {
+  function advance(frame: Frame): Entry | "pause" | "stopped" | "done" {
     const { entries, prefix, directory } = frame;
-    const { exclude, git } = this.#options;
+    const { exclude, git } = options;
     for (let count = 0; count < STRIDE; count++) {
       const entry = entries[frame.next];
       if (entry === undefined) return "done";
@@ -141,14 +99,14 @@ class Walker {
       const path = prefix + name;
       const isDirectory = type === "directory";
       if ((name === ".git" && git !== true) || frame.ignore?.hides(path, name, isDirectory)) {
-        this.#hidden += 1;
+        hidden += 1;
         continue;
       }
       if (exclude?.hides(path, name, isDirectory)) continue;
       // The path to continue after, and its ancestors, were visited before.
       if (frame.after?.[0] !== name) {
-        this.#last = path;
-        if (this.#visit({ path, name, type, parent: directory }) === "stop") return "stopped";
+        last = path;
+        if (visit({ path, name, type, parent: directory }) === "stop") return "stopped";
       }
       if (isDirectory && !exclude?.hollows(path)) return entry;
     }
@@ -156,29 +114,29 @@ class Walker {
   }
 
   /** A promise only if ignore files had to be read, so that most directories need no turn of the event loop. */
-  #descend(frame: Frame, { name }: Entry): Promise<void> | undefined {
-    const child = this.#frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
+  function descend(frame: Frame, { name }: Entry): Promise<void> | undefined {
+    const child = frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
     if (typeof child === "string") {
-      if (child === "unreadable") this.#unreadable += 1;
+      if (child === "unreadable") unreadable += 1;
       return undefined;
     }
-    if (this.#forbidden.size > 0 && this.#forbidden.has(child.realPath)) {
+    if (forbidden.size > 0 && forbidden.has(child.realPath)) {
       child.close();
-      this.#unreadable += 1;
+      unreadable += 1;
       return undefined;
     }
     const after = frame.after?.[0] === name ? frame.after.slice(1) : undefined;
-    return this.#enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
+    return enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
   }
 
-  #enter(
+  function enter(
     directory: WalkedDirectory,
     prefix: string,
     outer: IgnoreScope | undefined,
     after: readonly string[] | undefined,
   ): Promise<void> | undefined {
     const all = directory.entries();
-    if (all === undefined) this.#unreadable += 1;
+    if (all === undefined) unreadable += 1;
     const first = after?.[0];
     // What comes before the path to continue after was visited and counted before.
     const entries = (first === undefined ? all : all?.filter(({ name }) => name >= first)) ?? [];
@@ -190,7 +148,7 @@ class Walker {
       after: first === undefined ? undefined : after,
       next: 0,
     };
-    this.#frames.push(frame);
+    frames.push(frame);
     const scope = outer?.enter(directory, all ?? [], prefix);
     if (scope instanceof Promise) {
       return scope.then((ignore) => {
@@ -200,7 +158,29 @@ class Walker {
     return undefined;
   }
 
-  #report(ended: WalkReport["ended"]): WalkReport {
-    return { ended, last: this.#last, hidden: this.#hidden, unreadable: this.#unreadable };
+  const report = (ended: WalkReport["ended"]): WalkReport => ({ ended, last, hidden, unreadable });
+  try {
+    await enter(walkedDirectory(root), "", options.ignore, options.after?.split("/"));
+    while (true) {
+      const frame = frames.at(-1);
+      if (frame === undefined) return report("complete");
+      if (slices.due()) {
+        await slices.rest();
+        if (slices.late) return report("late");
+      }
+      const child = advance(frame);
+      if (child === "stopped") return report("stopped");
+      if (child === "done") {
+        frames.pop();
+        frame.directory.close();
+        const wait = options.rest?.();
+        if (wait !== undefined) await wait;
+      } else if (child !== "pause") {
+        const reading = descend(frame, child);
+        if (reading !== undefined) await reading;
+      }
+    }
+  } finally {
+    for (const frame of frames) frame.directory.close();
   }
 }
