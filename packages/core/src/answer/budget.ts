@@ -28,12 +28,12 @@ export function fitting<Item>(
   return count;
 }
 
-/** Cuts a text to `most` characters without splitting a surrogate pair. */
-export function clip(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const last = text.charCodeAt(most - 1);
+/** Cuts a text to `max` characters without splitting a surrogate pair. */
+export function clip(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
-  return text.slice(0, splitsPair ? most - 1 : most);
+  return text.slice(0, splitsPair ? max - 1 : max);
 }
 
 /** 1234567 → "1,234,567". */

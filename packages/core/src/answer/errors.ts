@@ -54,10 +54,10 @@ export class ToolError extends Error {
 }
 
 /**
- * The candidates nearest to `word` by edit distance, best first, at most `most`; none farther than a third of its
+ * The candidates nearest to `word` by edit distance, best first, at most `max`; none farther than a third of its
  * length (at least two letters, or one where the word itself has no more than two), and none much farther than the best.
  */
-export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
+export function nearest(word: string, candidates: Iterable<string>, max = 3): string[] {
   const wanted = word.toLowerCase().slice(0, MAX_COMPARED_CHARS);
   const farthest = Math.max(wanted.length <= 2 ? 1 : 2, Math.floor(wanted.length / 3));
   const scored: { candidate: string; distance: number }[] = [];
@@ -71,7 +71,7 @@ export function nearest(word: string, candidates: Iterable<string>, most = 3): s
   const best = scored[0]?.distance ?? 0;
   return scored
     .filter((entry) => entry.distance <= best + 1)
-    .slice(0, most)
+    .slice(0, max)
     .map((entry) => entry.candidate);
 }
 

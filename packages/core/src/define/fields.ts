@@ -3,10 +3,10 @@ import * as z from "zod";
 /** One vocabulary for all servers' inputs, so that an agent learns a parameter once. */
 
 /** How many items at most. */
-export const limit = (standard: number, most: number) =>
-  z.int().min(1).max(most).default(standard).describe(`Maximum results, 1 to ${most}.`);
+export const limit = (standard: number, max: number) =>
+  z.int().min(1).max(max).default(standard).describe(`Maximum results, 1 to ${max}.`);
 
-/** Where to go on. */
+/** Where to continue. */
 export const cursor = z
   .string()
   .max(8192)
@@ -26,5 +26,5 @@ export const detail = z
   .describe("concise: the essentials; full: everything.");
 
 /** A time limit of one call. */
-export const timeoutMs = (standard: number, most: number) =>
-  z.int().min(1).max(most).default(standard).describe(`Time limit in milliseconds, 1 to ${most}.`);
+export const timeoutMs = (standard: number, max: number) =>
+  z.int().min(1).max(max).default(standard).describe(`Time limit in milliseconds, 1 to ${max}.`);

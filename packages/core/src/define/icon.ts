@@ -1,7 +1,7 @@
 import type { Icon } from "./content.ts";
 import type { Effect } from "./effect.ts";
 
-/** A server's icon: white lines on a grid of 24 by 24 over two colours, the upper and the lower one. */
+/** A server's icon: white lines on a grid of 24 by 24 over two colors, the upper and the lower one. */
 export interface ServerIcon {
   readonly colors: readonly [string, string];
   /** SVG elements. */

@@ -32,9 +32,9 @@ export function twoColumns(
   });
 }
 
-/** The width of the left column: the longest label, but at most `most`; longer ones do not count. */
-export function leftWidth(labels: readonly string[], most: number): number {
-  return Math.max(0, ...labels.map((label) => label.length).filter((length) => length <= most));
+/** The width of the left column: the longest label, but at most `max`; longer ones do not count. */
+export function leftWidth(labels: readonly string[], max: number): number {
+  return Math.max(0, ...labels.map((label) => label.length).filter((length) => length <= max));
 }
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };

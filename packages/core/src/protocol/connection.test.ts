@@ -27,7 +27,7 @@ describe("ids", () => {
     await wire.handle.close();
   });
 
-  it("in use are refused while the first request goes on, and free after its answer", async () => {
+  it("in use are refused while the first request is running, and free after its answer", async () => {
     const wire = await Wire.legacy();
     wire.send(call(7, "sleep", { ms: 30 }), call(7, "echo", { text: "second" }));
     expect(await wire.next()).toMatchObject({
@@ -127,7 +127,7 @@ describe("the limit of unanswered requests", () => {
     wire.send(call(1, "ask"), call(2, "ask"));
     const questions = [await wire.next(), await wire.next()];
     expect(questions.map(({ method }) => method)).toEqual(["roots/list", "roots/list"]);
-    // What is over the limit is refused now, since the two calls need the reading to go on.
+    // What is over the limit is refused now, since the two calls need the reading to continue.
     wire.send(call(3, "echo", { text: "x" }));
     expect(await wire.next()).toMatchObject({
       id: 3,

@@ -12,7 +12,7 @@ const MODERN_ONLY: ReadonlySet<string> = new Set(["server/discover", "subscripti
  * 2026-07-28, "Versioning": every request is accepted or refused by its own version).
  *
  * - `open`: nothing decisive has arrived yet.
- * - `probe`: `server/discover` was answered; the client may go on in either era.
+ * - `probe`: `server/discover` was answered; the client may continue in either era.
  * - `legacy`, `modern`: decided.
  */
 export class EraGate {

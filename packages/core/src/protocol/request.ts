@@ -98,7 +98,7 @@ export class ClientRequest {
   /** Answered or cancelled: nothing more is sent for it. */
   isOver = false;
   #isAborted = false;
-  /** Handlers that have not settled: they may go on after its end, if they look at no signal. */
+  /** Handlers that have not settled: they may continue after its end if they ignore the signal. */
   #running = 0;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;

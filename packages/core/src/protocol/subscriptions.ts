@@ -105,7 +105,7 @@ function callerOf({ client }: ClientRequest): string {
 }
 
 /** What a stream was promised (MCP 2026-07-28, `SubscriptionFilter`). */
-interface Honoured {
+interface Acknowledged {
   toolsListChanged?: true;
   promptsListChanged?: true;
   resourcesListChanged?: true;
@@ -118,7 +118,7 @@ export class Streams {
   readonly #service: Service;
   readonly #watches: Watches;
   readonly #shares: Shares;
-  readonly #open = new Map<ClientRequest, Honoured>();
+  readonly #open = new Map<ClientRequest, Acknowledged>();
 
   constructor(service: Service, shares: Shares, watches: Watches) {
     this.#service = service;
@@ -128,7 +128,7 @@ export class Streams {
 
   /**
    * Opens a stream: starts watching first, so that no change after the acknowledgement is missed, then acknowledges what
-   * is honoured.
+   * is granted.
    *
    * @throws ProtocolError -32603 where too many are open.
    */
@@ -141,10 +141,10 @@ export class Streams {
       can.resources?.subscribe === true ? filter.resourceSubscriptions?.map(asUri) : [],
     );
     const watched: string[] = [];
-    const honoured: Honoured = {};
+    const acknowledged: Acknowledged = {};
     for (const list of LISTS)
       if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
-        honoured[`${list}ListChanged`] = true;
+        acknowledged[`${list}ListChanged`] = true;
     // Nothing is sent before the acknowledgement.
     this.#open.set(request, {});
     let isAborted = false;
@@ -158,10 +158,10 @@ export class Streams {
       await this.#release(watched.splice(0));
       return LATER;
     }
-    if (watched.length > 0) honoured.resourceSubscriptions = watched;
-    this.#open.set(request, honoured);
-    this.#send(request, "notifications/subscriptions/acknowledged", { notifications: honoured });
-    if (Object.keys(honoured).length === 0) this.end(request);
+    if (watched.length > 0) acknowledged.resourceSubscriptions = watched;
+    this.#open.set(request, acknowledged);
+    this.#send(request, "notifications/subscriptions/acknowledged", { notifications: acknowledged });
+    if (Object.keys(acknowledged).length === 0) this.end(request);
     return LATER;
   }
 
@@ -209,11 +209,11 @@ export class Streams {
 
   /** Ends a stream with a result, if it is open. */
   end(request: ClientRequest): void {
-    const honoured = this.#open.get(request);
-    if (honoured === undefined) return;
+    const acknowledged = this.#open.get(request);
+    if (acknowledged === undefined) return;
     this.#forget(request);
     request.succeed({ _meta: { [META.subscriptionId]: request.id } });
-    void this.#release(honoured.resourceSubscriptions ?? []);
+    void this.#release(acknowledged.resourceSubscriptions ?? []);
   }
 
   #forget(request: ClientRequest): void {

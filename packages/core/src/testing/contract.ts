@@ -272,7 +272,9 @@ export function contract(options: ContractOptions): void {
             questions,
             `${name} has the effect destroy, so it must call call.confirm with the exact loss before it changes anything. If its call in test/fixture.ts loses nothing, add one that does to losses; if the change can be undone, the effect is change`,
           ).toBeGreaterThan(0);
-          expect(result.isError, `${name} went on although the user declined: ${textOf(result)}`).toBe(true);
+          expect(result.isError, `${name} continued although the user declined: ${textOf(result)}`).toBe(
+            true,
+          );
           expect(await world.fingerprint(), `${name} changed something before the user answered`).toBe(
             before,
           );

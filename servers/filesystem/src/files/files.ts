@@ -64,7 +64,7 @@ export function openFiles(options: FilesOptions) {
     directories: options.journalDirectories ?? stateDirectories(),
     bound: guard.bound,
     enabled: options.journal,
-    ...(options.journalDays === undefined ? {} : { mostDays: options.journalDays }),
+    ...(options.journalDays === undefined ? {} : { maxDays: options.journalDays }),
   });
   const context: ChangeContext = { guard, locks: new Locks(), journal, threads };
   const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);

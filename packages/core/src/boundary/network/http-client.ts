@@ -114,8 +114,8 @@ export class HttpClient {
         const response = await this.#retried(next, sent, deadline.signal);
         const target = redirectOf(response, next);
         if (target === undefined) {
-          const most = Math.min(bytes ?? budgets.bytes, budgets.bytes);
-          const { body, isCut } = await bodyOf(response, most, deadline.signal);
+          const max = Math.min(bytes ?? budgets.bytes, budgets.bytes);
+          const { body, isCut } = await bodyOf(response, max, deadline.signal);
           const status = response.statusCode ?? 0;
           return { url: next, redirects, status, headers: plainHeaders(response), body, isCut };
         }
@@ -228,10 +228,10 @@ function redirectOf(response: IncomingMessage, from: URL): URL | string | undefi
   return URL.canParse(headers.location, from.href) ? new URL(headers.location, from) : headers.location;
 }
 
-/** The body without its encodings, cut at `most` bytes; a compressed bomb never gets larger than that here. */
+/** The body without its encodings, cut at `max` bytes; a compressed bomb never gets larger than that here. */
 async function bodyOf(
   response: IncomingMessage,
-  most: number,
+  max: number,
   signal: AbortSignal,
 ): Promise<{ body: Buffer; isCut: boolean }> {
   const encodings = (response.headers["content-encoding"] ?? "")
@@ -267,7 +267,7 @@ async function bodyOf(
     for await (const chunk of stream) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > most) break;
+      if (bytes > max) break;
     }
   } finally {
     signal.removeEventListener("abort", stop);
@@ -275,7 +275,7 @@ async function bodyOf(
     stream.destroy();
   }
   const body = Buffer.concat(chunks);
-  return { body: body.subarray(0, most), isCut: body.length > most };
+  return { body: body.subarray(0, max), isCut: body.length > max };
 }
 
 function decoderOf(encoding: string) {

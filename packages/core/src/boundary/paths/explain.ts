@@ -8,7 +8,7 @@ import { errorCode, isMissing, listed, quote, systemError } from "./system-error
 import type { GuardContext, GuardedDirectory } from "./types.ts";
 
 /** How many names of a directory are compared with a missing one. */
-const namesCompared = 5000;
+const MAX_NAMES_COMPARED = 5000;
 
 /**
  * The error to throw for `path`: explained, and the same `denied` for everything that leads out of the bound,
@@ -82,7 +82,7 @@ async function namesIn(path: string, { opener }: GuardContext): Promise<string[]
     directory = await opener.openDirectory(path, path);
     for await (const entry of await opendir(directory.entry(""))) {
       names.push(entry.name);
-      if (names.length === namesCompared) break;
+      if (names.length === MAX_NAMES_COMPARED) break;
     }
   } catch {
     // The names are only a help.

@@ -11,7 +11,7 @@ const platform: Platform = process.platform;
 const rules: TextRules = { platform, home: homedir };
 
 /**
- * The text of an argument → an absolute, normalised path that is inside an allowed directory by its text.
+ * The text of an argument → an absolute, normalized path that is inside an allowed directory by its text.
  * Its target is only known when it is opened.
  *
  * A relative path is resolved against the directories in order: the first in which it exists, else the first.

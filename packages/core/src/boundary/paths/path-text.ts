@@ -97,15 +97,15 @@ function pathOfUri(uri: string, platform: Platform): string {
 
 function checkLengths(text: string, platform: Platform): void {
   const isWindows = platform === "win32";
-  const refuse = (what: string, size: number, unit: string, most: number): ToolError =>
-    new ToolError("invalid", `${what} is ${size} ${unit} long; the limit is ${most}.`, {
+  const refuse = (what: string, size: number, unit: string, max: number): ToolError =>
+    new ToolError("invalid", `${what} is ${size} ${unit} long; the limit is ${max}.`, {
       hint: "Use a shorter one.",
     });
 
   const size = isWindows ? text.length : Buffer.byteLength(text);
-  const most = isWindows ? 32_767 : 4096;
-  if (size > most) {
-    throw refuse(`The path ${quote(text)}`, size, isWindows ? "characters" : "bytes", most);
+  const max = isWindows ? 32_767 : 4096;
+  if (size > max) {
+    throw refuse(`The path ${quote(text)}`, size, isWindows ? "characters" : "bytes", max);
   }
   // Linux counts a name's bytes, the others its characters.
   const countsBytes = platform === "linux";
@@ -123,7 +123,7 @@ const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/
  * Checks a path's text by Windows' rules and returns it with `/c/x` (as Git Bash writes it) turned into `C:\x`.
  *
  * Refused, because they refer to something other than the file they seem to: `\\?\` and `\\.\` (past all
- * normalisation, devices), `C:x` and `\x` (relative to a current directory or drive), reserved names,
+ * normalization, devices), `C:x` and `\x` (relative to a current directory or drive), reserved names,
  * trailing dots and spaces (stripped by the system), `name:stream` (alternate data streams), characters no
  * name can hold.
  *

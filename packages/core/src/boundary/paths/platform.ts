@@ -22,7 +22,7 @@ export function fold(text: string): string {
 }
 
 /**
- * Whether `target` is `directory` or is below it, by text alone; both absolute and normalised. Compares whole
+ * Whether `target` is `directory` or is below it, by text alone; both absolute and normalized. Compares whole
  * components: `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
  */
 export function isInside(target: string, directory: string, platform: Platform): boolean {

@@ -29,7 +29,7 @@ export async function reach(path: string): Promise<Reach> {
     // A loop of links leads nowhere: it belongs to its own location.
     if (links === MAX_LINKS) return { ...found, direct: false };
     if (target !== undefined) {
-      // Not normalised: `..` after a link means the parent of what the link leads to.
+      // Not normalized: `..` after a link means the parent of what the link leads to.
       at = [isAbsolute(target) ? target : real + sep + target, ...others].join(sep);
     } else if (missing.includes("..")) {
       at = join(real, ...missing);

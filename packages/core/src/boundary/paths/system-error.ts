@@ -60,19 +60,19 @@ export function systemError(error: unknown, path: string): unknown {
   return new ToolError(kind, text, { hint, code: code.toLowerCase(), cause: error });
 }
 
-const longest = 300;
+const MAX_QUOTED_CHARS = 300;
 
 /**
  * A path or name inside quotes for a message, on one line whatever it contains, truncated after 300
  * characters.
  */
 export function quote(text: string): string {
-  return `"${oneLine(text.length > longest ? `${text.slice(0, longest)}…` : text)}"`;
+  return `"${oneLine(text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text)}"`;
 }
 
-/** `a`, `a and b`, `a, b and c`; with more than `most` items: `a, b and 5 more`. */
-export function listed(items: readonly string[], most = 10): string {
-  const shown = items.slice(0, most);
+/** `a`, `a and b`, `a, b and c`; with more than `max` items: `a, b and 5 more`. */
+export function listed(items: readonly string[], max = 10): string {
+  const shown = items.slice(0, max);
   const hidden = items.length - shown.length;
   if (hidden > 0) return `${shown.join(", ")} and ${hidden} more`;
   if (shown.length < 2) return shown.join("");

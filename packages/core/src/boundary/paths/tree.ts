@@ -181,7 +181,7 @@ async function inside(
   }
 }
 
-const chunkBytes = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Copies a regular file to a free name, with mode, and with `attributes` times and, as far as the system lets us, owner.
@@ -217,10 +217,10 @@ async function copyContent(
 }
 
 async function pump(source: ReadHandle, target: FileHandle, signal: AbortSignal | undefined): Promise<void> {
-  const buffer = Buffer.allocUnsafe(chunkBytes);
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   for (let position = 0; ; ) {
     signal?.throwIfAborted();
-    const { bytesRead } = await source.read(buffer, 0, chunkBytes, position);
+    const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     await target.writeFile(buffer.subarray(0, bytesRead));

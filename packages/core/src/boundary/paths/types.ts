@@ -11,7 +11,7 @@ export type DirectorySource = "argument" | "environment" | "client root" | "work
 
 /** A directory that the server may access. */
 export interface AllowedDirectory {
-  /** Absolute and normalised, as the user wrote it (links not resolved). */
+  /** Absolute and normalized, as the user wrote it (links not resolved). */
   readonly path: string;
   /** The same with every link resolved; if the directory does not exist now, its location as far as known. */
   readonly realPath: string;
@@ -34,7 +34,7 @@ export interface Bound {
 /** A regular file that was opened and then verified to lie inside the bound. Close the handle. */
 export interface GuardedFile {
   readonly handle: ReadHandle;
-  /** The absolute path as asked for, normalised. */
+  /** The absolute path as asked for, normalized. */
   readonly path: string;
   /** Where the opened file really is. */
   readonly realPath: string;
@@ -67,7 +67,7 @@ export interface GuardedDirectory {
 export interface GuardedPlace {
   readonly parent: GuardedDirectory;
   readonly name: string;
-  /** The absolute path as asked for, normalised. */
+  /** The absolute path as asked for, normalized. */
   readonly path: string;
   /** `parent.entry(name)`. */
   readonly entry: string;
@@ -102,7 +102,7 @@ export interface WriteOptions {
 export interface PathGuard {
   readonly bound: Bound;
   /**
-   * Text from an argument → absolute normalised path that is lexically inside the bound. Relative paths are
+   * Text from an argument → absolute normalized path that is lexically inside the bound. Relative paths are
    * taken below the directories in their order (the first in which it exists, else the first).
    * `~` and `file://` URIs are understood, other names of an allowed directory translated. Nothing on the disk is
    * opened.

@@ -151,7 +151,7 @@ function digest(text: string): Buffer {
 
 /** Which requests may reach the endpoint, before authentication. */
 export interface Access {
-  /** Why a request is refused, for status 403; undefined if it may go on. */
+  /** Why a request is refused, for status 403; undefined if it may continue. */
   refusal(request: IncomingMessage): string | undefined;
   /** Lets a page of an allowed origin read the answers (CORS). */
   allowReading(request: IncomingMessage, response: ServerResponse): void;

@@ -48,7 +48,7 @@ describe("LineReader", () => {
     expect(texts(split(Buffer.from([...bytes, 0x0a, 0x31, 0x0a]), 2))).toEqual(["not-utf8", "1"]);
   });
 
-  it.each([1, 7, 4096])("skips a line over the limit and goes on, in chunks of %i bytes", (size) => {
+  it.each([1, 7, 4096])("skips a line over the limit and continues, in chunks of %i bytes", (size) => {
     const bytes = Buffer.from(
       `${"a".repeat(10)}\n${"b".repeat(11)}\n${"c".repeat(5000)}\nd\n${"e".repeat(11)}`,
     );

@@ -24,7 +24,7 @@ export interface StdioOptions {
   readonly maxInFlight?: number;
   /** How many characters may wait for the client before reading pauses. Default: 4 Mi. */
   readonly maxQueued?: number;
-  /** How long requests in flight may go on after the end of the input, in milliseconds. Default: 1,500. */
+  /** How long requests in flight may continue after the end of the input, in milliseconds. Default: 1,500. */
   readonly graceMs?: number;
   /** Called once when the client is gone, after the grace; it closes the server. Default: the server closes itself. */
   readonly onEnd?: (end: ConnectionEnd) => void;

@@ -122,7 +122,7 @@ async function copyDirectory(copying: Copying, source: GuardedDirectory): Promis
   return intoPlace(context, to, async (parent, hidden) => {
     if (within(parent.realPath, source.realPath)) throw intoItself(from, to);
     await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
-    const content = await contentOf(guard, source, { most: MAX_COPIED, signal: request.signal });
+    const content = await contentOf(guard, source, { max: MAX_COPIED, signal: request.signal });
     const total = content.files + content.directories + content.links;
     const special: string[] = [];
     const copied = await guard.copyTree(

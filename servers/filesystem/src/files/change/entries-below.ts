@@ -81,14 +81,14 @@ export interface Content {
 /**
  * Counts what a directory contains.
  *
- * @throws ToolError `too_large` beyond `most` entries.
+ * @throws ToolError `too_large` beyond `max` entries.
  */
 export async function contentOf(
   guard: PathGuard,
   directory: GuardedDirectory,
-  options: { most?: number; signal?: AbortSignal | undefined } = {},
+  options: { max?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Content> {
-  const most = options.most ?? MAX_ENTRIES;
+  const max = options.max ?? MAX_ENTRIES;
   let files = 0;
   let directories = 0;
   let links = 0;
@@ -101,7 +101,7 @@ export async function contentOf(
     } else if (stat.isDirectory()) directories += 1;
     else if (stat.isSymbolicLink()) links += 1;
     else others += 1;
-    if (files + directories + links + others > most) throw tooMany(directory.path, most);
+    if (files + directories + links + others > max) throw tooMany(directory.path, max);
   }
   return { files, directories, links, others, bytes };
 }
@@ -112,8 +112,8 @@ export function entriesOf(content: Content | undefined): number {
   return content.files + content.directories + content.links + content.others;
 }
 
-function tooMany(path: string, most: number): ToolError {
-  return new ToolError("too_large", `"${oneLine(path)}" contains more than ${grouped(most)} entries.`, {
+function tooMany(path: string, max: number): ToolError {
+  return new ToolError("too_large", `"${oneLine(path)}" contains more than ${grouped(max)} entries.`, {
     hint: "Work on its subdirectories one by one.",
   });
 }

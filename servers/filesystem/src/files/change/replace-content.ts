@@ -18,18 +18,18 @@ export interface Before {
 /**
  * Reads the file at `path`; undefined if nothing is there.
  *
- * @param options.most bytes; larger content is only hashed, and only if `hash` is set.
+ * @param options.max bytes; larger content is only hashed, and only if `hash` is set.
  */
 export async function readBefore(
   context: ChangeContext,
   path: string,
-  options: { most: number; hash: boolean; signal?: AbortSignal | undefined },
+  options: { max: number; hash: boolean; signal?: AbortSignal | undefined },
 ): Promise<Before | undefined> {
   const file = await openIfThere(context.guard, path);
   if (file === undefined) return undefined;
   try {
     const { stat } = file;
-    if (stat.size <= options.most) {
+    if (stat.size <= options.max) {
       const bytes = await readAt(file, 0, stat.size);
       return { stat, bytes, hash: hashOf(bytes) };
     }

@@ -81,7 +81,7 @@ export async function overwriteQuestion(
   mode: WriteMode,
 ): Promise<string | undefined> {
   if (mode !== "overwrite") return undefined;
-  const before = await readBefore(context, path, { most: 0, hash: false });
+  const before = await readBefore(context, path, { max: 0, hash: false });
   if (before === undefined || before.stat.size === 0) return undefined;
   return lossQuestion(context, "Overwrite", path, before.stat.size);
 }
@@ -89,7 +89,7 @@ export async function overwriteQuestion(
 async function writeLocked(context: ChangeContext, path: string, request: WriteRequest): Promise<Written> {
   const { mode, expectedHash, signal } = request;
   const before = await readBefore(context, path, {
-    most: MAX_HELD_BYTES,
+    max: MAX_HELD_BYTES,
     hash: expectedHash !== undefined,
     signal,
   });

@@ -67,12 +67,12 @@ export function compose(regions: readonly Region[], splices: readonly Splice[]):
 /** The one region in which two texts differ, or undefined where they are equal. */
 export function difference(before: string, after: string): Region | undefined {
   if (before === after) return undefined;
-  const most = Math.min(before.length, after.length);
+  const max = Math.min(before.length, after.length);
   let front = 0;
-  while (front < most && before.charCodeAt(front) === after.charCodeAt(front)) front += 1;
+  while (front < max && before.charCodeAt(front) === after.charCodeAt(front)) front += 1;
   let back = 0;
   while (
-    back < most - front &&
+    back < max - front &&
     before.charCodeAt(before.length - 1 - back) === after.charCodeAt(after.length - 1 - back)
   ) {
     back += 1;

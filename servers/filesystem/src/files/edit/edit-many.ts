@@ -44,7 +44,7 @@ export async function editMany(
   const planned: { path: string; edited: Edited; again: EditRequest }[] = [];
   for (const path of await filesBelow(context, request, ignored)) {
     signal?.throwIfAborted();
-    const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
+    const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
     const held = before?.bytes && (await textOf(before.bytes));
     if (before === undefined || held === undefined) continue;
     const text = withLf(held.text);

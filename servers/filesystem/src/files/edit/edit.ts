@@ -92,7 +92,7 @@ export interface Editable {
  * beyond 32 MiB.
  */
 export async function readEditable(context: ChangeContext, path: string): Promise<Editable | undefined> {
-  const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
+  const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
   if (before === undefined) return undefined;
   const { bytes, stat } = before;
   if (bytes === undefined) {

@@ -98,7 +98,7 @@ function overlaps(directory: string, bound: Bound): boolean {
     );
 }
 
-/** Whether `path` is `directory` or is below it; both absolute and normalised. */
+/** Whether `path` is `directory` or is below it; both absolute and normalized. */
 export function within(path: string, directory: string): boolean {
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !/^\.\.[/\\]/.test(way) && !isAbsolute(way));

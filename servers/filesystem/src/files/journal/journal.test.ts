@@ -83,8 +83,8 @@ describe("the journal", () => {
       directories: [state],
       bound: bound(root),
       enabled: true,
-      mostEntries: 30,
-      mostBytes: 1000,
+      maxEntries: 30,
+      maxBytes: 1000,
     });
     const opened = await journal.open(at("f"));
     if ("reason" in opened) throw new Error(opened.reason);
@@ -110,7 +110,7 @@ describe("the journal", () => {
   it("has one journal per allowed directory: activity in one does not affect undo in another", async () => {
     const { root, outside, state, at } = await scratch();
     const open = (path: string) =>
-      new Journal({ directories: [state], bound: bound(path), enabled: true, mostEntries: 10 });
+      new Journal({ directories: [state], bound: bound(path), enabled: true, maxEntries: 10 });
     const write = async (journal: Journal, path: string) => {
       const opened = await journal.open(path);
       if ("reason" in opened) throw new Error(opened.reason);
@@ -138,13 +138,13 @@ describe("the journal", () => {
       await rename(join(journalDirectory, from), join(journalDirectory, to));
     const kept = await files.write(request(at("b"), "b"));
     const other = createPathGuard(bound(outside));
-    const neighbour = openFiles({
+    const neighbor = openFiles({
       guard: other,
       journal: true,
       journalDirectories: [state],
       maxReadChars: 9_999,
     });
-    await neighbour.write(request(join(outside, "c"), "c"));
+    await neighbor.write(request(join(outside, "c"), "c"));
     expect((await readdir(journalDirectory)).sort()).toEqual([
       `${kept.receipt?.changeId}.0.json`,
       "directory.json",
@@ -154,17 +154,17 @@ describe("the journal", () => {
   it("erases the journals of the allowed directories, and nothing else", async () => {
     const { files, put, journalDirectory, state, outside } = await scratch();
     const other = createPathGuard(bound(outside));
-    const neighbour = openFiles({
+    const neighbor = openFiles({
       guard: other,
       journal: true,
       journalDirectories: [state],
       maxReadChars: 9_999,
     });
-    await neighbour.write(request(join(outside, "c"), "c"));
+    await neighbor.write(request(join(outside, "c"), "c"));
     await files.write(request(await put(".env", "TOKEN=1"), "TOKEN=2"));
     await files.forgetChanges();
     expect(await readdir(journalDirectory)).toEqual(["directory.json"]);
-    expect((await neighbour.changes({ limit: 10, maxChars: 1_000 })).changes).toHaveLength(1);
+    expect((await neighbor.changes({ limit: 10, maxChars: 1_000 })).changes).toHaveLength(1);
   });
 
   it("warns once if it is not persistent", async () => {
@@ -188,7 +188,7 @@ describe("the journal", () => {
       directories: [state],
       bound: guard.bound,
       enabled: true,
-      mostImageBytes: 10,
+      maxImageBytes: 10,
     });
     const path = await put("a.txt", "more than ten bytes");
     const context = { guard, locks: new Locks(), journal, threads: new ThreadPool() };

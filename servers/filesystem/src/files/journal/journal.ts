@@ -14,20 +14,20 @@ export interface JournalOptions {
   /** False for no journal (`--no-journal`). */
   readonly enabled: boolean;
   /** Bytes of all images of an allowed directory together. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   /** Changes of an allowed directory. */
-  readonly mostEntries?: number;
+  readonly maxEntries?: number;
   /** Days that a change is kept. */
-  readonly mostDays?: number;
+  readonly maxDays?: number;
   /** Bytes of one image. */
-  readonly mostImageBytes?: number;
+  readonly maxImageBytes?: number;
 }
 
 const DEFAULTS = {
-  mostBytes: 200 * 1024 * 1024,
-  mostEntries: 1000,
-  mostDays: 30,
-  mostImageBytes: 100 * 1024 * 1024,
+  maxBytes: 200 * 1024 * 1024,
+  maxEntries: 1000,
+  maxDays: 30,
+  maxImageBytes: 100 * 1024 * 1024,
 };
 
 const ENTRY_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(\d+)(?:\.([0-9a-z]{9}-[0-9a-f]{6}))?\.json$/;
@@ -65,7 +65,7 @@ interface Listed {
  */
 export class Journal {
   readonly #options: Required<JournalOptions>;
-  readonly mostImageBytes: number;
+  readonly maxImageBytes: number;
   /** Entries never change, so they are cached. */
   readonly #cache = new Map<string, Change>();
   readonly #listeners = new Set<() => void>();
@@ -77,7 +77,7 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = { ...DEFAULTS, ...options };
-    this.mostImageBytes = this.#options.mostImageBytes;
+    this.maxImageBytes = this.#options.maxImageBytes;
   }
 
   /** The journal for changes at an absolute path, created if it is missing; or why there is none. */
@@ -94,7 +94,7 @@ export class Journal {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       if (!this.#sincePrune.has(directory)) {
         // Written atomically: a half-written one would hide the whole journal.
-        await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#options.mostDays }));
+        await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#options.maxDays }));
         this.#sincePrune.set(directory, PRUNE_EVERY);
       }
     } catch (error) {
@@ -111,8 +111,8 @@ export class Journal {
 
   /** Why an image of `bytes` bytes is not kept; undefined if it is. */
   whyNoImage(bytes: number): string | undefined {
-    if (bytes <= this.mostImageBytes) return undefined;
-    return `its ${sized(bytes)} exceed the ${sized(this.mostImageBytes)} that the journal keeps for one change`;
+    if (bytes <= this.maxImageBytes) return undefined;
+    return `its ${sized(bytes)} exceed the ${sized(this.maxImageBytes)} that the journal keeps for one change`;
   }
 
   /** What the user should know about the journal's location; returned once. */
@@ -152,7 +152,7 @@ export class Journal {
     this.#cache.set(change.id, change);
     for (const listener of this.#listeners) listener();
     const since = (this.#sincePrune.get(directory) ?? 0) + 1;
-    const isDue = since > PRUNE_EVERY || bytes > this.#options.mostBytes / PRUNE_EVERY;
+    const isDue = since > PRUNE_EVERY || bytes > this.#options.maxBytes / PRUNE_EVERY;
     this.#sincePrune.set(directory, isDue ? 0 : since);
     if (isDue) await this.#prune(directory, change.id);
   }
@@ -318,7 +318,7 @@ export class Journal {
     let bytes = 0;
     for (const [index, entry] of entries.entries()) {
       bytes += entry.bytes;
-      const tooMuch = index >= this.#options.mostEntries || bytes > this.#options.mostBytes;
+      const tooMuch = index >= this.#options.maxEntries || bytes > this.#options.maxBytes;
       if (tooMuch && entry.id !== keep) await this.#remove(entry);
     }
     const oldest = idAt(Date.now() - ORPHAN_MS);

@@ -144,7 +144,7 @@ async function contentAfter(
   path: string,
   hash: string,
 ): Promise<Buffer | undefined> {
-  const now = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
+  const now = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
   if (now?.hash === hash) return now.bytes;
   for (const later of await context.journal.list({ below: path, limit: 100 })) {
     if (later.id <= id) break;

@@ -102,8 +102,8 @@ async function undoReplaced(
 ): Promise<Undone> {
   const { path, after, kept } = effect;
   // Only an appended file's own bytes are needed; any other content is hashed piece by piece.
-  const most = kept === undefined ? 0 : context.journal.mostImageBytes;
-  const now = await readBefore(context, path, { most, hash: true, signal });
+  const max = kept === undefined ? 0 : context.journal.maxImageBytes;
+  const now = await readBefore(context, path, { max, hash: true, signal });
   if (after.type !== "file" || now === undefined || now.hash !== after.hash) throw changed(change, path);
   const bytes =
     kept === undefined ? await readFile(image).catch(imageGone(change)) : now.bytes?.subarray(0, kept);

@@ -21,7 +21,7 @@ export function factsLine(part: TextPart): string {
 
 /** The same without brackets. `full` adds warnings and the file's size, encoding, line endings and hash. */
 export function partFacts(part: TextPart, full: boolean): string {
-  const facts = [shown(part), goOn(part)];
+  const facts = [shown(part), continuation(part)];
   if (full) {
     const encoding = part.bom ? `${part.encoding} with byte order mark` : part.encoding;
     const kind =
@@ -52,7 +52,7 @@ function shown(part: TextPart): string {
   return lines === 1 ? `Line ${grouped(end)}${of}.` : `Lines ${grouped(startLine)}–${grouped(end)}${of}.`;
 }
 
-function goOn({ next, leftOut, startLine }: TextPart): string {
+function continuation({ next, leftOut, startLine }: TextPart): string {
   if (next !== undefined) {
     return `Continue with offset=${next.offset}${next.column > 1 ? ` column=${next.column}` : ""}.`;
   }

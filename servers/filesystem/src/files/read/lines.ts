@@ -141,10 +141,10 @@ export class Lines {
     return { chars, exact: false };
   }
 
-  /** The lines of `text`, at most `most`; `whole: false` for one without a line ending. */
-  *split(text: string, most: number): Generator<{ line: string; whole: boolean }> {
+  /** The lines of `text`, at most `max`; `whole: false` for one without a line ending. */
+  *split(text: string, max: number): Generator<{ line: string; whole: boolean }> {
     let at = 0;
-    for (let count = 0; count < most && at < text.length; count++) {
+    for (let count = 0; count < max && at < text.length; count++) {
       const end = text.indexOf(this.#end, at);
       const next = end === -1 ? text.length : end + 1;
       yield { line: text.slice(at, next), whole: end !== -1 };

@@ -91,9 +91,8 @@ export async function readMedia(
     };
     if (kind !== "image" && kind !== "audio") return link("neither image nor audio");
     const isScalable = mime === "image/jpeg" || mime === "image/png";
-    const most = isScalable ? MAX_SCALED_BYTES : MAX_MEDIA_BYTES;
-    if (size > most)
-      return link(`more than the ${sized(most)} that can be ${isScalable ? "scaled" : "shown"}`);
+    const max = isScalable ? MAX_SCALED_BYTES : MAX_MEDIA_BYTES;
+    if (size > max) return link(`more than the ${sized(max)} that can be ${isScalable ? "scaled" : "shown"}`);
     const bytes = await readAt(file, 0, size);
     const from = isScalable ? await pictureSize(bytes) : undefined;
     if (size <= MAX_MEDIA_BYTES && (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)) {

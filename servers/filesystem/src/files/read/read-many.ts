@@ -49,7 +49,7 @@ export async function readMany(
   paths: readonly string[],
   options: ReadManyOptions,
 ): Promise<ManyTexts> {
-  const most = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
+  const max = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
   const shared = commonDirectory(paths);
   const frames = new Map<OneOfMany, number>();
   const frameChars = (file: OneOfMany) => {
@@ -68,7 +68,7 @@ export async function readMany(
       ...(await parallel(next, AT_ONCE, async (path): Promise<OneOfMany> => {
         options.signal?.throwIfAborted();
         try {
-          return { path, part: await readText(guard, path, { maxChars: most, signal: options.signal }) };
+          return { path, part: await readText(guard, path, { maxChars: max, signal: options.signal }) };
         } catch (error) {
           if (!(error instanceof ToolError) || options.signal?.aborted) throw error;
           return { path, error };
@@ -146,11 +146,11 @@ export function sharesOf(wants: readonly number[], remaining: number): number[] 
   return shares;
 }
 
-/** The part cut to its first lines that have at most `most` characters, or to the front of its first line. */
-function shortened(part: TextPart, most: number): TextPart {
-  if (part.text.length <= most) return part;
+/** The part cut to its first lines that have at most `max` characters, or to the front of its first line. */
+function shortened(part: TextPart, max: number): TextPart {
+  if (part.text.length <= max) return part;
   const end = part.eol === "cr" ? "\r" : "\n";
-  const cut = part.text.lastIndexOf(end, most - 1) + 1;
+  const cut = part.text.lastIndexOf(end, max - 1) + 1;
   if (cut > 0) {
     const text = part.text.slice(0, cut);
     const lines = text.split(end).length - 1;
@@ -164,7 +164,7 @@ function shortened(part: TextPart, most: number): TextPart {
       missing: undefined,
     };
   }
-  const text = clip(part.text, Math.max(2, most));
+  const text = clip(part.text, Math.max(2, max));
   const lineEnd = part.text.indexOf(end);
   const rest = (lineEnd === -1 ? part.text.length : lineEnd) - text.length;
   const beyond = lineEnd === -1 ? part.missing : undefined;
@@ -202,13 +202,13 @@ export function framed({ files, hidden, shared }: ManyTexts): string {
 }
 
 /**
- * Runs `work` on every item, at most `most` at the same time.
+ * Runs `work` on every item, at most `max` at the same time.
  *
  * @returns the results in the order of the items.
  */
 export async function parallel<Item, Result>(
   items: readonly Item[],
-  most: number,
+  max: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results = new Map<number, Result>();
@@ -216,6 +216,6 @@ export async function parallel<Item, Result>(
   const worker = async () => {
     for (const [index, item] of waiting) results.set(index, await work(item));
   };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(max, items.length) }, worker));
   return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
 }

@@ -26,10 +26,10 @@ export async function readWhole(guard: PathGuard, path: string): Promise<Whole> 
   if (names !== undefined) return { text: names, mime: "inode/directory" };
   return withFile(guard, path, async (file) => {
     const { mime, text } = await typeOf(file);
-    const most = text ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
-    if (file.stat.size > most) {
+    const max = text ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
+    if (file.stat.size > max) {
       const hint = "Use read_text_file with offset and limit.";
-      throw tooLarge(file.path, file.stat.size, most, "are read as a resource", hint);
+      throw tooLarge(file.path, file.stat.size, max, "are read as a resource", hint);
     }
     const form = text ? await formOf(await sourceOf(file)) : undefined;
     const bytes = await readAt(file, 0, file.stat.size);

@@ -49,8 +49,8 @@ export function wholeSource(whole: Buffer): Source {
 }
 
 /** The refusal of a file of `size` bytes; `what` ends its sentence, for example "are edited". */
-export function tooLarge(path: string, size: number, most: number, what: string, hint: string): ToolError {
-  const message = `"${oneLine(path)}" has ${sized(size)}; at most ${sized(most)} ${what}.`;
+export function tooLarge(path: string, size: number, max: number, what: string, hint: string): ToolError {
+  const message = `"${oneLine(path)}" has ${sized(size)}; at most ${sized(max)} ${what}.`;
   return new ToolError("too_large", message, { hint });
 }
 

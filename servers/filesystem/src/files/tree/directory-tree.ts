@@ -91,9 +91,9 @@ async function grow(
       const entries = branch.entries ?? [];
       const share = Math.floor(entriesLeft / left);
       const chars = Math.floor(charsLeft / left);
-      const most = Math.min(entries.length, share);
+      const max = Math.min(entries.length, share);
       let used = 0;
-      while (branch.shown < most) {
+      while (branch.shown < max) {
         const entry = entries[branch.shown];
         const cost = entry === undefined ? 0 : costOf(entry, branch.depth + 1);
         if (used + cost > chars) {
@@ -103,7 +103,7 @@ async function grow(
         used += cost;
         branch.shown += 1;
       }
-      if (most < entries.length) cut.entries = true;
+      if (max < entries.length) cut.entries = true;
       entriesLeft -= branch.shown;
       charsLeft -= used;
       shown += branch.shown;
