@@ -10,14 +10,6 @@ import type { Revision } from "../protocol/revisions.ts";
 import type { Seal } from "../protocol/seal.ts";
 import { type ClientCapabilities, CODES, type InputRequest } from "../protocol/wire.ts";
 
-/**
- * Thrown to end a run whose next step needs an answer from the client; the handler runs again with the
- * answer.
- */
-export class InputNeeded extends Error {
-  override readonly name = "InputNeeded";
-}
-
 /** The result of a request whose questions the client must answer first (MCP 2026-07-28, `InputRequiredResult`). */
 export class InputRequired {
   readonly resultType = "input_required";
@@ -129,7 +121,7 @@ export class Asking {
     return digest(this.#subject());
   }
 
-  /** Whether a question is open, also if the handler swallowed `InputNeeded`. */
+  /** Whether a question is open, also if the handler swallowed the error. */
   get isOpen(): boolean {
     return this.#needed !== undefined;
   }
@@ -261,7 +253,11 @@ export class Asking {
     return this.#answerTo("roots", { method: "roots/list" }, isRootList).roots;
   }
 
-  /** The answer to a question, of this round or an earlier one. @throws InputNeeded if there is none that fits. */
+  /**
+   * The answer to a question, of this round or an earlier one.
+   *
+   * @throws an error that ends the run if there is none that fits; the handler runs again with the answer.
+   */
   #answerTo<Answer>(
     kind: string,
     request: InputRequest,
@@ -274,7 +270,7 @@ export class Asking {
     if (fits(answer)) return answer;
     this.#needed ??= new Map();
     this.#needed.set(key, request);
-    throw new InputNeeded(`the client must answer ${key}`);
+    throw new Error(`the client must answer ${key}`);
   }
 }
 

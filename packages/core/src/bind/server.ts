@@ -2,7 +2,7 @@ import { largeAnswers, MAX_SHOWN_CHARS } from "../answer/budget.ts";
 import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
-import { invalidParams, ProtocolError } from "../protocol/errors.ts";
+import { refuseCursor } from "../protocol/errors.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { Handler, Service } from "../protocol/service.ts";
@@ -154,12 +154,6 @@ async function complete<Context>(
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-/** Lists of one page issue no cursors, so any cursor is invalid. */
-function refuseCursor(cursor: unknown): void {
-  if (cursor === undefined) return;
-  throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
 }
 
 function hasValue(option: unknown): boolean {

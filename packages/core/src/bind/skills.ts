@@ -1,6 +1,6 @@
 import { crypto } from "../crypto.ts";
 import type { Skill } from "../define/server.ts";
-import { invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
+import { invalidParams, ProtocolError, refuseCursor, resourceNotFound } from "../protocol/errors.ts";
 import { asUri, show } from "../protocol/messages.ts";
 import type { Handler } from "../protocol/service.ts";
 
@@ -30,8 +30,7 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
   };
   const readOthers = methods.get("resources/read");
   methods.set("skills/list", async ({ params }) => {
-    if (params.cursor !== undefined && params.cursor !== null)
-      throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
+    if (params.cursor !== null) refuseCursor(params.cursor);
     return { skills: (await loaded()).map(entryOf) };
   });
   methods.set("skills/get", async ({ params }) => {

@@ -41,6 +41,12 @@ export function resourceNotFound(uri: string, message = `Resource not found: ${u
   return new ProtocolError(invalidParams(message, { uri }));
 }
 
+/** Refuses any cursor of a list that has one page: it issues none. */
+export function refuseCursor(cursor: unknown): void {
+  if (cursor === undefined) return;
+  throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
+}
+
 /**
  * Logs an internal error under a new id, and returns the error that shows the caller this id and nothing
  * else.

@@ -64,12 +64,12 @@ describe("narrow", () => {
   it.each(cases)("%s", (_, directories, roots, expected, outside) => {
     const applied = narrow(directories, roots.map(root), "linux");
     expect(shown(applied.directories)).toEqual(expected);
-    expect(applied.outside.map(({ path }) => path)).toEqual(outside);
+    expect(applied.ignored.map(({ path }) => path)).toEqual(outside);
   });
 
   it("compares where links lead, not what they are called", () => {
     const link = { ...root("/a/link"), realPath: "/etc" };
-    expect(narrow([configured("/a")], [link], "linux")).toMatchObject({ directories: [], outside: [link] });
+    expect(narrow([configured("/a")], [link], "linux")).toMatchObject({ directories: [], ignored: [link] });
   });
 });
 
@@ -84,14 +84,14 @@ describe("replace", () => {
   ])("%s", (_, directories, roots, expected, whole) => {
     const applied = replace(directories, roots.map(root), "linux");
     expect(shown(applied.directories)).toEqual(expected);
-    expect(applied.whole.map(({ path }) => path)).toEqual(whole);
+    expect(applied.ignored.map(({ path }) => path)).toEqual(whole);
   });
 
   it("refuses a drive", () => {
     const drive = root("C:\\");
     expect(replace([configured("C:\\a")], [drive], "win32")).toMatchObject({
       directories: [],
-      whole: [drive],
+      ignored: [drive],
     });
   });
 });

@@ -1,13 +1,13 @@
+import { innermost } from "./membership.ts";
 import { isFileSystemRoot, isInside, type Platform } from "./platform.ts";
 import type { AllowedDirectory } from "./types.ts";
 
 /** How the client's roots combine with configured directories. */
 export interface Applied {
   readonly directories: AllowedDirectory[];
-  /** Roots that were ignored because they are outside the configured directories. */
-  readonly outside: AllowedDirectory[];
-  /** Roots that were ignored because they are a whole file system. */
-  readonly whole: AllowedDirectory[];
+  readonly ignored: AllowedDirectory[];
+  /** Why roots were ignored. */
+  readonly why: string;
 }
 
 /**
@@ -21,17 +21,18 @@ export function narrow(
   platform: Platform,
 ): Applied {
   const directories: AllowedDirectory[] = [];
-  const outside: AllowedDirectory[] = [];
+  const ignored: AllowedDirectory[] = [];
   for (const root of roots) {
-    const around = deepestAround(configured, root, platform);
+    const around = innermost(configured, root.realPath, platform);
     const within = configured.filter((one) => isInside(one.realPath, root.realPath, platform));
-    if (around === undefined && within.length === 0) outside.push(root);
+    if (around === undefined && within.length === 0) ignored.push(root);
     if (around !== undefined && around.realPath !== root.realPath) {
       directories.push({ ...root, writable: around.writable });
     }
     directories.push(...within);
   }
-  return { directories: withoutDuplicates(directories), outside, whole: [] };
+  const why = "it is outside the configured directories";
+  return { directories: withoutDuplicates(directories), ignored, why };
 }
 
 /**
@@ -45,19 +46,20 @@ export function replace(
 ): Applied {
   const wholeAllowed = configured.some((one) => isFileSystemRoot(one.realPath, platform));
   const directories: AllowedDirectory[] = [];
-  const whole: AllowedDirectory[] = [];
+  const ignored: AllowedDirectory[] = [];
   for (const root of roots) {
     if (isFileSystemRoot(root.realPath, platform) && !wholeAllowed) {
-      whole.push(root);
+      ignored.push(root);
       continue;
     }
-    const around = deepestAround(configured, root, platform);
+    const around = innermost(configured, root.realPath, platform);
     directories.push({ ...root, writable: around?.writable ?? true });
     directories.push(
       ...configured.filter((one) => !one.writable && isInside(one.realPath, root.realPath, platform)),
     );
   }
-  return { directories: withoutDuplicates(directories), outside: [], whole };
+  const why = "it is a whole file system, which only a directory argument or --root can allow";
+  return { directories: withoutDuplicates(directories), ignored, why };
 }
 
 /** The first of each real path, read-only if any of its duplicates is. */
@@ -70,17 +72,4 @@ export function withoutDuplicates(directories: readonly AllowedDirectory[]): All
       kept.set(directory.realPath, { ...known, writable: false });
   }
   return [...kept.values()];
-}
-
-function deepestAround(
-  configured: readonly AllowedDirectory[],
-  root: AllowedDirectory,
-  platform: Platform,
-): AllowedDirectory | undefined {
-  let deepest: AllowedDirectory | undefined;
-  for (const one of configured) {
-    if (!isInside(root.realPath, one.realPath, platform)) continue;
-    if (deepest === undefined || one.realPath.length > deepest.realPath.length) deepest = one;
-  }
-  return deepest;
 }

@@ -27,7 +27,7 @@ export interface DirectoryBoundOptions {
   readonly configured: readonly ConfiguredDirectory[];
   /**
    * What the client's roots do where directories are configured: `narrow` them, `replace` them (the official
-   * server's behaviour, except that `/` is never opened by a client), or nothing (`off`:
+   * server's behavior, except that `/` is never opened by a client), or nothing (`off`:
    * then they do not count if nothing is configured, either).
    */
   readonly mode: "narrow" | "replace" | "off";
@@ -36,7 +36,7 @@ export interface DirectoryBoundOptions {
 }
 
 /** How long the state of the directories is cached; a refusal always checks again first. */
-const rememberedMs = 1000;
+const REMEMBERED_MS = 1000;
 
 /**
  * The directories that a server may access: those configured, narrowed by the client's roots.
@@ -74,7 +74,7 @@ export class DirectoryBound implements Bound {
   }
 
   directories(): readonly AllowedDirectory[] {
-    if (performance.now() - this.#seenAt > rememberedMs) this.refresh();
+    if (performance.now() - this.#seenAt > REMEMBERED_MS) this.refresh();
     return this.#directories;
   }
 
@@ -130,18 +130,9 @@ export class DirectoryBound implements Bound {
     return { ...applied, directories: instead };
   }
 
-  #notes({ outside, whole, directories }: Applied): string[] {
-    const notes = whole.map(
-      (root) =>
-        `The client's root ${quote(root.path)} is ignored: it is a whole file system, which only a directory argument or --root can allow.`,
-    );
-    for (const root of outside) {
-      notes.push(
-        `The client's root ${quote(root.path)} is ignored: it is outside the configured directories.`,
-      );
-    }
-    const ignored = outside.length + whole.length;
-    if (ignored > 0 && ignored === this.#roots.length && this.#configured.length > 0) {
+  #notes({ ignored, why, directories }: Applied): string[] {
+    const notes = ignored.map((root) => `The client's root ${quote(root.path)} is ignored: ${why}.`);
+    if (ignored.length > 0 && ignored.length === this.#roots.length && this.#configured.length > 0) {
       const paths = directories.map((directory) => quote(directory.path));
       notes.push(
         `None of the client's roots can be used, so the configured directories remain: ${listed(paths)}.`,

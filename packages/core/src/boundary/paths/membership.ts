@@ -23,22 +23,29 @@ export function hasOtherName(realPath: string, bound: Bound, platform: Platform)
     );
 }
 
+/** The innermost of `directories` around an absolute real path, by its text. */
+export function innermost(
+  directories: readonly AllowedDirectory[],
+  realPath: string,
+  platform: Platform,
+): AllowedDirectory | undefined {
+  let found: AllowedDirectory | undefined;
+  for (const directory of directories) {
+    if (!isInside(realPath, directory.realPath, platform)) continue;
+    if (found === undefined || directory.realPath.length > found.realPath.length) found = directory;
+  }
+  return found;
+}
+
 export function membershipOf(bound: Bound, platform: Platform): Membership {
-  const innermost = (realPath: string, which: (directory: AllowedDirectory) => boolean) => {
-    let found: AllowedDirectory | undefined;
-    for (const directory of bound.directories()) {
-      if (!isInside(realPath, directory.realPath, platform) || !which(directory)) continue;
-      if (found === undefined || directory.realPath.length > found.realPath.length) found = directory;
-    }
-    return found;
-  };
   const around = (realPath: string): AllowedDirectory | undefined => {
     if (isSpecialPlace(realPath, platform)) return undefined;
-    const found = innermost(realPath, () => true);
+    const found = innermost(bound.directories(), realPath, platform);
     if (found?.unavailable === undefined) return found;
     // It may have returned, and be read-only even if its parent is not.
     bound.refresh?.();
-    return innermost(realPath, (directory) => directory.unavailable === undefined);
+    const available = bound.directories().filter(({ unavailable }) => unavailable === undefined);
+    return innermost(available, realPath, platform);
   };
   return {
     around,
