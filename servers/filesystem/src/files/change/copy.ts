@@ -69,9 +69,14 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
     [key],
     async () => {
       const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
+      const hidden = temporaryName();
       try {
-        const copying = { context, recording, from, to, request };
-        return await ("handle" in source ? copyOneFile(copying, source) : copyDirectory(copying, source));
+        const copied = await withPlace(guard, to, ({ parent }) => {
+          const copying = { context, recording, from, to, parent, hidden, request };
+          const work = "handle" in source ? copyOneFile(copying, source) : copyDirectory(copying, source);
+          return work.finally(() => discard(guard, parent, hidden));
+        });
+        return { path: from, destination: to, ...copied, receipt: recording.receipt() };
       } catch (error) {
         await recording.drop();
         throw systemError(error, to);
@@ -89,92 +94,74 @@ interface Copying {
   readonly recording: Recording;
   readonly from: string;
   readonly to: string;
+  /** The opened parent of `to`, and a hidden name in it that the copy has until it is complete. */
+  readonly parent: GuardedDirectory;
+  readonly hidden: string;
   readonly request: CopyRequest;
 }
 
-async function copyOneFile(copying: Copying, source: GuardedFile): Promise<Copied> {
-  const { context, recording, from, to, request } = copying;
-  return intoPlace(context, to, async (parent, hidden) => {
-    const replaced = await keepDisplaced(context, recording, to, { ...request, links: "refuse" });
-    const entry = parent.entry(hidden);
-    await pipeline(
-      source.handle.createReadStream({ start: 0, autoClose: false }),
-      createWriteStream(entry, { flags: "wx", mode: 0o600 }),
-      { signal: request.signal },
-    );
-    await chmod(entry, source.stat.mode & 0o777);
-    const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
-    const bytes = after.type === "file" ? after.size : 0;
-    const effect: Effect =
-      replaced === undefined
-        ? { kind: "created", path: to, after, parents: [] }
-        : { kind: "replaced", path: to, after };
-    await recording.write(effect, { before: replaced, after: bytes });
-    await context.guard.move(join(dirname(to), hidden), to, { overwrite: request.overwrite });
-    const counts = { files: 1, directories: 0, links: 0, bytes, skipped: [] };
-    return { path: from, destination: to, type: "file", ...counts, replaced, receipt: recording.receipt() };
-  });
-}
+type Contents = Omit<Copied, "path" | "destination" | "receipt">;
 
-async function copyDirectory(copying: Copying, source: GuardedDirectory): Promise<Copied> {
-  const { context, recording, from, to, request } = copying;
-  const { guard } = context;
-  return intoPlace(context, to, async (parent, hidden) => {
-    if (within(parent.realPath, source.realPath)) throw intoItself(from, to);
-    await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
-    const content = await contentOf(guard, source, { max: MAX_COPIED, signal: request.signal });
-    const total = content.files + content.directories + content.links;
-    const special: string[] = [];
-    const copied = await guard.copyTree(
-      source,
-      { parent, name: hidden, path: to },
-      {
-        signal: request.signal,
-        attributes: false,
-        skipped: (key) => special.push(key.slice(1)),
-        progress(entries) {
-          if (entries % PROGRESS_EVERY === 0 || entries === total) request.progress?.(entries, total);
-        },
-      },
-    );
-    copied.delete("");
-    const all = [...copied.values()];
-    const files = all.filter((stat) => stat.isFile());
-    const directories = all.filter((stat) => stat.isDirectory()).length;
-    const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
-    const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), links);
-    const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
-    const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
-    await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
-    await guard.move(join(dirname(to), hidden), to);
-    return {
-      path: from,
-      destination: to,
-      type: "directory",
-      files: files.length,
-      directories,
-      links: links.length - outside.length,
-      bytes,
-      skipped: [...outside, ...special].sort(),
-      replaced: undefined,
-      receipt: recording.receipt(),
-    };
-  });
-}
-
-/**
- * Runs `work` with the opened parent of `to` and a hidden name in it; anything left under that name is
- * removed.
- */
-async function intoPlace(
-  context: ChangeContext,
-  to: string,
-  work: (parent: GuardedDirectory, hidden: string) => Promise<Copied>,
-): Promise<Copied> {
-  const hidden = temporaryName();
-  return withPlace(context.guard, to, ({ parent }) =>
-    work(parent, hidden).finally(() => discard(context.guard, parent, hidden)),
+async function copyOneFile(copying: Copying, source: GuardedFile): Promise<Contents> {
+  const { context, recording, to, parent, hidden, request } = copying;
+  const replaced = await keepDisplaced(context, recording, to, { ...request, links: "refuse" });
+  const entry = parent.entry(hidden);
+  await pipeline(
+    source.handle.createReadStream({ start: 0, autoClose: false }),
+    createWriteStream(entry, { flags: "wx", mode: 0o600 }),
+    { signal: request.signal },
   );
+  await chmod(entry, source.stat.mode & 0o777);
+  const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
+  const bytes = after.type === "file" ? after.size : 0;
+  const effect: Effect =
+    replaced === undefined
+      ? { kind: "created", path: to, after, parents: [] }
+      : { kind: "replaced", path: to, after };
+  await recording.write(effect, { before: replaced, after: bytes });
+  await context.guard.move(join(dirname(to), hidden), to, { overwrite: request.overwrite });
+  return { type: "file", files: 1, directories: 0, links: 0, bytes, skipped: [], replaced };
+}
+
+async function copyDirectory(copying: Copying, source: GuardedDirectory): Promise<Contents> {
+  const { context, recording, from, to, parent, hidden, request } = copying;
+  const { guard } = context;
+  if (within(parent.realPath, source.realPath)) throw intoItself(from, to);
+  await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
+  const content = await contentOf(guard, source, { max: MAX_COPIED, signal: request.signal });
+  const total = content.files + content.directories + content.links;
+  const special: string[] = [];
+  const copied = await guard.copyTree(
+    source,
+    { parent, name: hidden, path: to },
+    {
+      signal: request.signal,
+      attributes: false,
+      skipped: (key) => special.push(key.slice(1)),
+      progress(entries) {
+        if (entries % PROGRESS_EVERY === 0 || entries === total) request.progress?.(entries, total);
+      },
+    },
+  );
+  copied.delete("");
+  const all = [...copied.values()];
+  const files = all.filter((stat) => stat.isFile());
+  const directories = all.filter((stat) => stat.isDirectory()).length;
+  const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
+  const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), links);
+  const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
+  const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
+  await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
+  await guard.move(join(dirname(to), hidden), to);
+  return {
+    type: "directory",
+    files: files.length,
+    directories,
+    links: links.length - outside.length,
+    bytes,
+    skipped: [...outside, ...special].sort(),
+    replaced: undefined,
+  };
 }
 
 /**

@@ -2,12 +2,6 @@ import { ToolError } from "@refmcp/core/answer";
 import type { RE2JS } from "re2js";
 import { classEnd, classSource } from "./glob-class.ts";
 
-/** What a glob may contain besides `*`, `**`, `?` and `[…]`. */
-export interface GlobDialect {
-  /** `{a,b}`, `{1..9}`, and the groups of extended globs: `?(…)`, `*(…)`, `+(…)`, `@(…)`. */
-  readonly groups: boolean;
-}
-
 /**
  * A pattern whose matches depend on whether letters with marks are composed (NFC) or decomposed (NFD, as on macOS): one
  * that contains such letters or counts characters. Texts are matched with it in NFC.
@@ -28,10 +22,12 @@ const RANGE = /^\{(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9})
  * Our own translation, because picomatch and minimatch build backtracking expressions with lookaheads: some
  * patterns never finish there (`+(+(a)b)…`, `*a*a*a*a*…`), and RE2 does not take lookaheads.
  *
+ * @param dialect.groups whether it may contain `{a,b}`, `{1..9}`, and the groups of extended globs: `?(…)`, `*(…)`,
+ * `+(…)`, `@(…)`.
  * @throws ToolError `invalid` for what cannot be translated, with the reason.
  */
-export function globSource(glob: string, dialect: GlobDialect): string {
-  const parser = new GlobParser(glob, dialect);
+export function globSource(glob: string, dialect: { groups: boolean }): string {
+  const parser = new GlobParser(glob, dialect.groups);
   return `^(?:${parser.sequence("")})$`;
 }
 
@@ -42,9 +38,9 @@ class GlobParser {
   #at = 0;
   #length = 0;
 
-  constructor(glob: string, dialect: GlobDialect) {
+  constructor(glob: string, groups: boolean) {
     this.#glob = glob;
-    this.#groups = dialect.groups;
+    this.#groups = groups;
     this.#braces = findBraces(glob);
   }
 
@@ -192,7 +188,7 @@ export function escapeRegex(text: string): string {
 }
 
 /** Which braces of a glob form groups. Found in one pass, so that `{{{{…` takes linear time. */
-export interface Braces {
+interface Braces {
   /** Where a group with alternatives opens. */
   readonly groups: ReadonlySet<number>;
   /** Closing braces that do not end a group: `{b}` in `{a,{b}}`. */

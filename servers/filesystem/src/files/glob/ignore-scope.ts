@@ -15,10 +15,6 @@ import {
 const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"] as const;
 type IgnoreFile = (typeof IGNORE_FILES)[number];
 
-function isIgnoreFile(name: string): name is IgnoreFile {
-  return name === ".gitignore" || name === ".ignore" || name === ".rgignore";
-}
-
 /** Larger ignore files are not read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
@@ -77,7 +73,8 @@ export class IgnoreScope {
     for (const { name, type } of entries) {
       // In the order of names nothing of interest comes after.
       if (name > ".rgignore") break;
-      if (type === "file" && isIgnoreFile(name)) found.push(name);
+      const file = IGNORE_FILES.find((one) => one === name);
+      if (type === "file" && file !== undefined) found.push(file);
     }
     return found.length === 0 ? this : this.#read(directory, found, prefix.length);
   }

@@ -36,7 +36,8 @@ type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
  */
 export async function undo(context: ChangeContext, id: string, signal?: AbortSignal): Promise<Undone> {
   const { directory, change } = await context.journal.get(id);
-  if (change.effect === undefined) {
+  const { effect } = change;
+  if (effect === undefined) {
     throw new ToolError(
       "denied",
       `Change ${id} cannot be undone: ${change.final ?? "nothing was kept to restore"}.`,
@@ -48,7 +49,10 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
   const again = (await context.journal.undone()).get(id);
   try {
     const image = context.journal.imagePath(directory, id);
-    return await undoEffect({ context, change, image, signal }, change.effect);
+    const keys = await lockKeys(context.guard, effect);
+    const undoing = { context, change, image, signal };
+    // While no one else changes the same paths.
+    return await context.locks.hold(keys, () => undoLocked(undoing, effect), signal);
   } catch (error) {
     if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
     throw new ToolError("conflict", `Change ${id} was already undone by change ${again}.`, {
@@ -64,12 +68,6 @@ interface Undoing {
   /** Where the image of the change is stored. */
   readonly image: string;
   readonly signal: AbortSignal | undefined;
-}
-
-/** Runs it while no one else changes the same paths. */
-async function undoEffect(undoing: Undoing, effect: Effect): Promise<Undone> {
-  const keys = await lockKeys(undoing.context.guard, effect);
-  return undoing.context.locks.hold(keys, () => undoLocked(undoing, effect), undoing.signal);
 }
 
 async function lockKeys(guard: PathGuard, effect: Effect): Promise<string[]> {

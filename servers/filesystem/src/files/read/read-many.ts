@@ -150,33 +150,19 @@ export function sharesOf(wants: readonly number[], remaining: number): number[] 
 function shortened(part: TextPart, max: number): TextPart {
   if (part.text.length <= max) return part;
   const end = part.eol === "cr" ? "\r" : "\n";
+  const rest = { ...part, ends: false, closed: undefined };
   const cut = part.text.lastIndexOf(end, max - 1) + 1;
   if (cut > 0) {
     const text = part.text.slice(0, cut);
     const lines = text.split(end).length - 1;
-    return {
-      ...part,
-      text,
-      lines,
-      ends: false,
-      closed: undefined,
-      next: { offset: lines + 1, column: 1 },
-      missing: undefined,
-    };
+    return { ...rest, text, lines, next: { offset: lines + 1, column: 1 }, missing: undefined };
   }
   const text = clip(part.text, Math.max(2, max));
   const lineEnd = part.text.indexOf(end);
-  const rest = (lineEnd === -1 ? part.text.length : lineEnd) - text.length;
   const beyond = lineEnd === -1 ? part.missing : undefined;
-  return {
-    ...part,
-    text,
-    lines: 1,
-    ends: false,
-    closed: undefined,
-    next: { offset: 1, column: text.length + 1 },
-    missing: { chars: rest + (beyond?.chars ?? 0), exact: beyond?.exact ?? true },
-  };
+  const left = (lineEnd === -1 ? part.text.length : lineEnd) - text.length;
+  const missing = { chars: left + (beyond?.chars ?? 0), exact: beyond?.exact ?? true };
+  return { ...rest, text, lines: 1, next: { offset: 1, column: text.length + 1 }, missing };
 }
 
 /**

@@ -14,15 +14,21 @@ export type Encoding = string;
  * @throws ToolError `invalid` for one that is unknown, or that keeps a state over several lines.
  */
 export function encodingNamed(label: string): Encoding {
-  try {
-    const { encoding } = new TextDecoder(label);
-    if (!/^(?:iso-2022|replacement|x-user)/.test(encoding)) return encoding;
-  } catch {
-    // Reported below.
-  }
+  const encoding = standardName(label);
+  if (encoding !== undefined) return encoding;
   throw new ToolError("invalid", `The encoding ${JSON.stringify(oneLine(label))} is not supported.`, {
     hint: "Use a WHATWG name, such as utf-8, utf-16le, windows-1252, gbk, big5, shift_jis, euc-kr or koi8-r; or leave it out.",
   });
+}
+
+/** The WHATWG name of an encoding that is read; undefined for stateful and unknown ones. */
+export function standardName(label: string): Encoding | undefined {
+  try {
+    const { encoding } = new TextDecoder(label);
+    return /^(?:iso-2022|replacement|x-user)/.test(encoding) ? undefined : encoding;
+  } catch {
+    return undefined;
+  }
 }
 
 /** How lines end: one way throughout, in several ways, or not at all. */
