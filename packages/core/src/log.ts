@@ -26,12 +26,13 @@ export function createLog(
   const threshold = LOG_LEVELS.indexOf(level);
   const at = (own: LogLevel) => (message: string) => {
     if (LOG_LEVELS.indexOf(own) < threshold) return;
-    const note = traceNote();
+    const note = current.getStore();
     write(`${name} ${own}: ${note === undefined ? "" : `${note} `}${message.trimEnd()}\n`);
   };
   return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
 }
 
+/** What a log line says of the request that it belongs to; nothing without a trace. */
 const current = new AsyncLocalStorage<string | undefined>();
 
 /** `version-traceid-parentid-flags`; all zeros are invalid (W3C Trace Context, section 3.2). */
@@ -51,9 +52,4 @@ export function withTrace(
   if (found !== null) current.run(`trace_id=${found[1]} span_id=${found[2]}`, work);
   else if (current.getStore() === undefined) work();
   else current.exit(work);
-}
-
-/** What a log line says of the request that it belongs to; undefined without a trace. */
-function traceNote(): string | undefined {
-  return current.getStore();
 }

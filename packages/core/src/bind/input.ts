@@ -109,12 +109,9 @@ function shown(value: unknown): string {
       if (left < 0) throw new RangeError("too large to show");
       return typeof inner === "string" ? clip(inner, 80) : inner;
     });
-    return clipped(oneLine(json ?? String(value)));
+    const line = oneLine(json ?? String(value));
+    return line.length <= 80 ? line : `${line.slice(0, 77)}…`;
   } catch {
     return Array.isArray(value) ? "a long array" : "a large object";
   }
-}
-
-function clipped(json: string): string {
-  return json.length <= 80 ? json : `${json.slice(0, 77)}…`;
 }

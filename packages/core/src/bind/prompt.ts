@@ -45,13 +45,12 @@ export async function getPrompt<Context>(
     prompt.run(args, context, call),
   );
   if (returned instanceof InputRequired) return returned;
-  const messages = typeof returned === "string" ? [userMessage(returned)] : returned;
+  const messages: readonly PromptMessage[] =
+    typeof returned === "string"
+      ? [{ role: "user", content: { type: "text", text: returned.toWellFormed() } }]
+      : returned;
   return {
     description: prompt.description,
     messages: messages.map(({ role, content }) => ({ role, content: blockFor(request.revision, content) })),
   };
-}
-
-function userMessage(text: string): PromptMessage {
-  return { role: "user", content: { type: "text", text: text.toWellFormed() } };
 }

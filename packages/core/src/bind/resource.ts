@@ -100,15 +100,19 @@ export class Resources<Context> {
 
   /** One page of the list: the fixed ones first, then those that each template lists. */
   async list(
-    cursor: string | undefined,
+    cursor: unknown,
     ask: (list: (context: Context, call: Call) => Awaitable<ResourcePage>) => Promise<ResourcePage>,
   ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
     const cursors = cursorsOf("resources/list", [], pageState);
     const lists = this.#families.filter(({ facts }) => facts.lists);
-    const start = cursors.decode(cursor);
+    const start = cursors.decode(typeof cursor === "string" ? cursor : undefined);
     const [at, inner] = start ?? [0, undefined];
     const resources: ListedResource[] =
-      start === undefined ? this.#fixed.map(({ facts }) => listedFixed(facts)) : [];
+      start !== undefined
+        ? []
+        : this.#fixed.map(({ facts: { uri = "", name, title, description, mimeType, annotations } }) => {
+            return { uri, name, title, description, mimeType, annotations };
+          });
     const family = lists[at];
     const page =
       family === undefined
@@ -138,17 +142,6 @@ const pageState: StateCheck<[number, string | undefined]> = {
       : { success: false };
   },
 };
-
-function listedFixed({
-  uri = "",
-  name,
-  title,
-  description,
-  mimeType,
-  annotations,
-}: ResourceOutline): ListedResource {
-  return { uri, name, title, description, mimeType, annotations };
-}
 
 /** Answers one `resources/read`. */
 export async function readResource<Context>(

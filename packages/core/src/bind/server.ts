@@ -60,7 +60,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   methods.set("tools/call", (request) => call(request));
   if (hasResources) {
     methods.set("resources/list", (request) =>
-      resources.list(textOf(request.params.cursor), (list) => runAlone(runtime, request, list)),
+      resources.list(request.params.cursor, (list) => runAlone(runtime, request, list)),
     );
     methods.set("resources/templates/list", ({ params }) => {
       refuseCursor(params.cursor);
@@ -150,10 +150,6 @@ async function complete<Context>(
   const found = await runAlone(runtime, request, (context, call) => completer(value, context, others, call));
   const values = found.slice(0, MAX_COMPLETIONS);
   return { completion: { values, total: found.length, hasMore: found.length > values.length } };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 function hasValue(option: unknown): boolean {

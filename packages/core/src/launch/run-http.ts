@@ -15,7 +15,9 @@ export async function runHttp<Context>(
   try {
     serving = await serveHttp(bind(runtime), settings, { maxMessageBytes: runtime.options.maxMessageBytes });
   } catch (error) {
-    process.stderr.write(`--http: cannot listen on ${placeOf(settings)}: ${whyNot(error)}\n`);
+    const { address } = settings;
+    const place = "host" in address ? `${address.host} port ${address.port}` : address.path;
+    process.stderr.write(`--http: cannot listen on ${place}: ${whyNot(error)}\n`);
     process.exitCode = 1;
     return;
   }
@@ -27,10 +29,6 @@ export async function runHttp<Context>(
       await runtime.close();
     },
   });
-}
-
-function placeOf({ address }: HttpSettings): string {
-  return "host" in address ? `${address.host} port ${address.port}` : address.path;
 }
 
 /** Why listening failed, and what to do. */

@@ -35,10 +35,6 @@ export class EraGate {
     return this.#phase === "legacy";
   }
 
-  get era(): "legacy" | "modern" {
-    return this.#phase === "legacy" || this.#phase === "open" ? "legacy" : "modern";
-  }
-
   /** `initialize` agreed on this revision. */
   negotiated(revision: Revision): void {
     this.#phase = "legacy";

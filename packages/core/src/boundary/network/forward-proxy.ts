@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, Socket } from "node:net";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ToolError } from "../../answer/errors.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
@@ -109,7 +109,7 @@ export class ForwardProxy {
 
   get port(): number {
     const address = this.#server.address();
-    return isBound(address) ? address.port : 0;
+    return typeof address === "object" && address !== null ? address.port : 0;
   }
 
   /** The latest failure at `host:port`. */
@@ -202,10 +202,6 @@ export class ForwardProxy {
 
 /** An IPv6 address without its brackets. */
 const bare = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1");
-
-function isBound(address: string | AddressInfo | null): address is AddressInfo {
-  return address !== null && typeof address !== "string";
-}
 
 /** Raw headers (names and values in turn) without those that are for one hop only. */
 function kept(raw: readonly string[]): string[] {

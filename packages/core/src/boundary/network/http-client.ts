@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import type { Readable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ToolError } from "../../answer/errors.ts";
@@ -247,7 +247,7 @@ async function bodyOf(
   }
   let stream: Readable = response;
   for (const encoding of encodings.reverse()) {
-    const decoder = decoderOf(encoding);
+    const decoder = DECODERS.get(encoding)?.();
     if (decoder === undefined) {
       response.destroy();
       throw new ToolError(
@@ -278,19 +278,12 @@ async function bodyOf(
   return { body: body.subarray(0, max), isCut: body.length > max };
 }
 
-function decoderOf(encoding: string) {
-  switch (encoding) {
-    case "gzip":
-    case "x-gzip":
-      return createGunzip();
-    case "br":
-      return createBrotliDecompress();
-    case "deflate":
-      return createInflate();
-    default:
-      return undefined;
-  }
-}
+const DECODERS = new Map<string, () => Duplex>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["br", createBrotliDecompress],
+  ["deflate", createInflate],
+]);
 
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(

@@ -107,7 +107,10 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
     const name = checkName(host, port);
     const family = isIP(name);
     const addresses = family === 0 ? await unlessAborted(resolve(name), signal) : [{ address: name, family }];
-    if (addresses.length === 0) throw noAddress(name);
+    if (addresses.length === 0)
+      throw new ToolError("unavailable", `The host "${oneLine(name.slice(0, 253))}" has no address.`, {
+        hint: "Check the URL for typos, and check the network.",
+      });
     for (const { address } of addresses) checkAddress(address, name, port);
     return { host: name, port, addresses };
   }
@@ -290,11 +293,5 @@ function reserved(name: string, reserve: Reserve, address?: string): ToolError {
 function refused(name: string, why: string, hint: string): ToolError {
   return new ToolError("denied", `The host "${oneLine(name.slice(0, 253))}" ${why}, and is blocked.`, {
     hint,
-  });
-}
-
-function noAddress(name: string): ToolError {
-  return new ToolError("unavailable", `The host "${oneLine(name.slice(0, 253))}" has no address.`, {
-    hint: "Check the URL for typos, and check the network.",
   });
 }

@@ -5,7 +5,7 @@ import { ToolError } from "../../answer/errors.ts";
 import { explain, isReachInside } from "./explain.ts";
 import { openPlace, requireWritable, statEntry } from "./places.ts";
 import { fold, foldsCase } from "./platform.ts";
-import { placeOf, reach } from "./reach.ts";
+import { reach } from "./reach.ts";
 import { changedConcurrently, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
 import { giveFreeName } from "./rename.ts";
 import { errorCode, isMissing, quote } from "./system-error.ts";
@@ -68,7 +68,8 @@ async function openTarget(path: string, options: WriteOptions, context: GuardCon
   const reached = await reach(path);
   if (!(await isReachInside(reached, context))) throw leadsOutside(path, context.bound);
   if (options.mode === "create") throw exists(path);
-  const target = await openPlace(placeOf(reached), context, { write: true });
+  const created = join(reached.real, ...reached.missing);
+  const target = await openPlace(created, context, { write: true });
   if (target.stat?.isSymbolicLink() !== true) return target;
   await target.parent.close();
   throw changedConcurrently(path);

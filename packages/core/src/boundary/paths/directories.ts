@@ -214,14 +214,12 @@ export function describeBound(bound: Bound): string {
     : `the allowed directories are ${listed(names)}`;
 }
 
-/** The real location of a directory, or why it cannot be used. */
-export interface RealDirectory {
-  /** Every link resolved; for a missing directory those of its nearest existing ancestor. */
-  readonly realPath: string;
-  readonly unavailable?: string;
-}
+type RealDirectory = Pick<AllowedDirectory, "realPath" | "unavailable">;
 
-/** Looks up an absolute path on the disk. Also finds a name that is stored in the other Unicode form (NFC, NFD). */
+/**
+ * Looks up an absolute path on the disk: every link resolved, for a missing directory those of its nearest existing
+ * ancestor. Also finds a name that is stored in the other Unicode form (NFC, NFD).
+ */
 export function lookUp(path: string): RealDirectory {
   let failure: unknown;
   for (const candidate of new Set([path, path.normalize("NFC"), path.normalize("NFD")])) {

@@ -48,7 +48,12 @@ async function moveTo(
   context: GuardContext,
 ): Promise<void> {
   const { parent } = moved.place;
-  if (moved.stat.isDirectory()) refuseIntoItself(moved.place, target, context);
+  const path = join(parent.realPath, moved.place.name);
+  if (moved.stat.isDirectory() && isInside(target.parent.realPath, path, context.platform)) {
+    const message = `${quote(moved.place.path)} cannot be moved into itself (${quote(target.path)}).`;
+    const hint = "Choose a destination outside the directory being moved.";
+    throw new ToolError("invalid", message, { code: "into_itself", hint });
+  }
   await parent.verify();
   await target.parent.verify();
   try {
@@ -59,19 +64,6 @@ async function moveTo(
   }
   await parent.verify();
   await target.parent.verify();
-}
-
-function refuseIntoItself(source: Moved["place"], target: GuardedPlace, { platform }: GuardContext): void {
-  const moved = join(source.parent.realPath, source.name);
-  if (!isInside(target.parent.realPath, moved, platform)) return;
-  throw new ToolError(
-    "invalid",
-    `${quote(source.path)} cannot be moved into itself (${quote(target.path)}).`,
-    {
-      code: "into_itself",
-      hint: "Choose a destination outside the directory being moved.",
-    },
-  );
 }
 
 /** rename(2) does not report which of the two paths its error is about. */

@@ -39,11 +39,6 @@ export async function reach(path: string): Promise<Reach> {
   }
 }
 
-/** The path that would be created. */
-export function placeOf({ real, missing }: Reach): string {
-  return join(real, ...missing);
-}
-
 async function deepestExisting(path: string): Promise<{ real: string; missing: string[] }> {
   const { root } = parse(path);
   const names = path

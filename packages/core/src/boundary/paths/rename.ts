@@ -105,12 +105,6 @@ function unlinkIfSame(entry: string, stat: BigIntStats): void {
 /** The errors of link(2) if a file system, or the kernel's hard link protection, does not allow the link. */
 const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-/** A file to be renamed: its location and identity. */
-export interface Unnamed {
-  readonly entry: string;
-  readonly identity: Identity;
-}
-
 /**
  * Gives a file the name `to`, which must be free: the file system decides atomically, so that exactly one of
  * several callers gets the name. rename(2) would replace what is there, and Node has no RENAME_NOREPLACE.
@@ -120,7 +114,7 @@ export interface Unnamed {
  * @throws EEXIST if `to` is taken; ToolError `conflict` if `entry` is another file by now
  */
 export async function giveFreeName(
-  { entry, identity }: Unnamed,
+  { entry, identity }: { readonly entry: string; readonly identity: Identity },
   to: string,
   path: string,
 ): Promise<"linked" | "moved"> {

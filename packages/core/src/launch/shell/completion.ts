@@ -81,7 +81,7 @@ function fish(program: string, flags: readonly string[], tools: readonly Complet
     ...tools.map(({ name, title }) =>
       at(
         `__fish_seen_subcommand_from call tools; and not __fish_seen_subcommand_from ${names}`,
-        `-fa ${name} -d ${quoted(title)}`,
+        `-fa ${name} -d '${title.replace(/['\\]/g, "\\$&")}'`,
       ),
     ),
     ...tools.flatMap(({ name, flags: own, values }) => {
@@ -92,8 +92,4 @@ function fish(program: string, flags: readonly string[], tools: readonly Complet
       });
     }),
   ].join("\n")}\n`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replace(/['\\]/g, "\\$&")}'`;
 }

@@ -64,7 +64,10 @@ class ShellClient<Context> {
       service: bind(runtime),
       outlet: {
         answer: (json) => this.#answered(json),
-        notify: (method, params) => showProgress(method, params),
+        notify(method, params) {
+          if (method !== "notifications/progress" || !process.stderr.isTTY) return;
+          if ("message" in params) process.stderr.write(`${params.message}\n`);
+        },
         ask: () => undefined,
       },
       dropped: () => undefined,
@@ -150,7 +153,7 @@ class ShellClient<Context> {
         must ? "required" : undefined,
         choices(schema),
         rangeOf(schema),
-        presetOf(schema),
+        schema.default === undefined ? undefined : `default ${JSON.stringify(schema.default)}`,
       ].filter((fact) => fact !== undefined);
       return [
         `--${name}`,
@@ -188,10 +191,12 @@ class ShellClient<Context> {
   #send(method: string, members: string): Promise<Readonly<Record<string, unknown>>> {
     this.#lastId += 1;
     const id = this.#lastId;
+    // Only a user at a terminal can be asked.
+    const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
     const meta = {
       [META.version]: MODERN_VERSIONS[0],
       [META.clientInfo]: { name: this.#program, version: this.#runtime.definition.version },
-      [META.capabilities]: hasTerminal() ? { elicitation: { form: {}, url: {} } } : {},
+      [META.capabilities]: hasTerminal ? { elicitation: { form: {}, url: {} } } : {},
       progressToken: id,
     };
     return new Promise((resolve) => {
@@ -241,24 +246,10 @@ function rangeOf({ minimum, maximum }: Readonly<Record<string, unknown>>): strin
   return rangeText({ min, max });
 }
 
-function presetOf({ default: preset }: Readonly<Record<string, unknown>>): string | undefined {
-  return preset === undefined ? undefined : `default ${JSON.stringify(preset)}`;
-}
-
-function showProgress(method: string, params: object): void {
-  if (method !== "notifications/progress" || !process.stderr.isTTY) return;
-  if ("message" in params) process.stderr.write(`${params.message}\n`);
-}
-
 /** An answer to a form (MCP, "Elicitation"). */
 export interface FormAnswer {
   readonly action: "accept" | "decline";
   readonly content?: Readonly<Record<string, unknown>>;
-}
-
-/** Whether there is a user at a terminal who can be asked. */
-function hasTerminal(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 /** Puts questions of tools to the user at the terminal: the message, then a line for each field. */

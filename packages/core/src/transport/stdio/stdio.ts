@@ -143,8 +143,9 @@ export class StdioServer {
     if (this.#isTurnOver) setImmediate(this.#onNextTurn);
     this.#isPaused = this.#isTurnOver || this.#isHeld;
     if (this.#isPaused) this.#options.input.pause();
-    else if (this.#ended !== undefined) this.#finishWhenIdle(this.#ended);
-    else if (wasPaused) this.#options.input.resume();
+    else if (this.#ended !== undefined) {
+      if (this.#connection.isIdle) this.#finish({ reason: "input ended", since: this.#ended });
+    } else if (wasPaused) this.#options.input.resume();
   }
 
   get #isHeld(): boolean {
@@ -201,10 +202,6 @@ export class StdioServer {
   readonly #onBroken = (): void => {
     this.#finish({ reason: "output broken", since: performance.now() });
   };
-
-  #finishWhenIdle(since: number): void {
-    if (this.#connection.isIdle) this.#finish({ reason: "input ended", since });
-  }
 
   #finish(end: ConnectionEnd): void {
     if (this.#finished || !this.#isOpen) return;
