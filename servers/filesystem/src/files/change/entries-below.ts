@@ -13,17 +13,10 @@ export async function openChild(
   const child = await guard.openDirectory(join(directory.path, name));
   if (child.realPath === join(directory.realPath, name)) return child;
   await child.close();
-  throw swapped(child.path);
-}
-
-/** The refusal if another program replaced something during the operation. */
-function swapped(path: string): ToolError {
-  return new ToolError(
+  throw new ToolError(
     "conflict",
-    `"${oneLine(path)}" was replaced by another program during this operation.`,
-    {
-      hint: "Check it, then retry.",
-    },
+    `"${oneLine(child.path)}" was replaced by another program during this operation.`,
+    { hint: "Check it, then retry." },
   );
 }
 
@@ -49,7 +42,9 @@ export async function* entriesBelow(
 ): AsyncGenerator<EntryBelow> {
   for (const name of (await readdir(directory.entry(""))).sort()) {
     signal?.throwIfAborted();
-    const stat = await lstat(directory.entry(name)).catch(orMissing);
+    const stat = await lstat(directory.entry(name)).catch((error: unknown) => {
+      if (errorCode(error) !== "ENOENT") throw error;
+    });
     if (stat === undefined) continue;
     if (stat.isDirectory()) {
       const child = await openChild(guard, directory, name);
@@ -61,10 +56,6 @@ export async function* entriesBelow(
     }
     yield { directory, name, stat };
   }
-}
-
-function orMissing(error: unknown): undefined {
-  if (errorCode(error) !== "ENOENT") throw error;
 }
 
 /** A directory's contents, at any depth. */
@@ -89,31 +80,24 @@ export async function contentOf(
   options: { max?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Content> {
   const max = options.max ?? MAX_ENTRIES;
-  let files = 0;
-  let directories = 0;
-  let links = 0;
-  let others = 0;
-  let bytes = 0;
+  const content = { files: 0, directories: 0, links: 0, others: 0, bytes: 0 };
   for await (const { stat } of entriesBelow(guard, directory, options.signal)) {
     if (stat.isFile()) {
-      files += 1;
-      bytes += stat.size;
-    } else if (stat.isDirectory()) directories += 1;
-    else if (stat.isSymbolicLink()) links += 1;
-    else others += 1;
-    if (files + directories + links + others > max) throw tooMany(directory.path, max);
+      content.files += 1;
+      content.bytes += stat.size;
+    } else if (stat.isDirectory()) content.directories += 1;
+    else if (stat.isSymbolicLink()) content.links += 1;
+    else content.others += 1;
+    if (entriesOf(content) > max) {
+      const message = `"${oneLine(directory.path)}" contains more than ${grouped(max)} entries.`;
+      throw new ToolError("too_large", message, { hint: "Work on its subdirectories one by one." });
+    }
   }
-  return { files, directories, links, others, bytes };
+  return content;
 }
 
 /** How many entries of any kind; none without content. */
 export function entriesOf(content: Content | undefined): number {
   if (content === undefined) return 0;
   return content.files + content.directories + content.links + content.others;
-}
-
-function tooMany(path: string, max: number): ToolError {
-  return new ToolError("too_large", `"${oneLine(path)}" contains more than ${grouped(max)} entries.`, {
-    hint: "Work on its subdirectories one by one.",
-  });
 }

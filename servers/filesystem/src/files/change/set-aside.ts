@@ -94,7 +94,10 @@ export async function bringBack(
 ): Promise<void> {
   const hidden = hiddenName();
   await withPlace(guard, path, async ({ parent, stat }) => {
-    if (stat !== undefined) throw inTheWay(path);
+    if (stat !== undefined)
+      throw new ToolError("conflict", `"${oneLine(path)}" already exists.`, {
+        hint: "Move or delete it first.",
+      });
     const moved = await renamed(image, parent.entry(hidden));
     try {
       if (!moved) await guard.copyTree(imageSpot(image), { parent, name: hidden, path }, { signal });
@@ -144,10 +147,4 @@ export async function ordinaryType(
     `"${oneLine(path)}" is a device, FIFO or socket; only files, directories and symlinks can be changed.`,
     { hint: "Choose another path." },
   );
-}
-
-function inTheWay(path: string): ToolError {
-  return new ToolError("conflict", `"${oneLine(path)}" already exists.`, {
-    hint: "Move or delete it first.",
-  });
 }

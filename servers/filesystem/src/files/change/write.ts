@@ -96,10 +96,10 @@ async function writeLocked(context: ChangeContext, path: string, request: WriteR
   if (mode === "create" && before !== undefined) throw exists(path);
   checkExpected(path, before, expectedHash);
   const was = before?.bytes && (await textOf(before.bytes));
-  const next =
+  const next: Next =
     mode === "append" && before !== undefined
       ? appended(path, before, was?.form, request.content)
-      : fresh(request.content);
+      : { bytes: Buffer.from(request.content, "utf8"), encoding: "utf-8" };
   const outcome = {
     path,
     created: before === undefined,
@@ -128,10 +128,6 @@ interface Next {
   readonly encoding: Encoding;
   /** The leading bytes that were there before. */
   readonly kept?: number;
-}
-
-function fresh(content: string): Next {
-  return { bytes: Buffer.from(content, "utf8"), encoding: "utf-8" };
 }
 
 function appended(path: string, before: Before, form: TextForm | undefined, content: string): Next {

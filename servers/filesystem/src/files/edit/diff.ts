@@ -1,6 +1,7 @@
 import { clip, grouped, oneLine } from "@refmcp/core/answer";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
 import { difference, type Region } from "./changed-ranges.ts";
+import { feedsIn } from "./line-endings.ts";
 
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
@@ -210,13 +211,7 @@ function linesOn(text: string, at: number, count: number): number {
 
 /** How many lines a text has; a last one without a line ending counts. */
 function linesIn(text: string): number {
-  let lines = 0;
-  let at = text.indexOf("\n");
-  while (at !== -1) {
-    lines += 1;
-    at = text.indexOf("\n", at + 1);
-  }
-  return text === "" || text.endsWith("\n") ? lines : lines + 1;
+  return feedsIn(text) + (text === "" || text.endsWith("\n") ? 0 : 1);
 }
 
 /** The hunks of an excerpt, their line numbers those of the whole texts. */

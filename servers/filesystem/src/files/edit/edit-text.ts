@@ -4,7 +4,7 @@ import { textPattern } from "../search/text-pattern.ts";
 import { compose, difference, type Region, type Splice, spliced } from "./changed-ranges.ts";
 import { closest } from "./closest-match.ts";
 import { type Diff, unifiedDiff } from "./diff.ts";
-import { unified, withLf } from "./line-endings.ts";
+import { feedsIn, unified, withLf } from "./line-endings.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -161,7 +161,7 @@ function narrowed(oldText: string, { start, text }: Splice): Splice[] {
 }
 
 function ambiguous(path: string, text: string, starts: readonly number[], where: string): ToolError {
-  const lines = starts.slice(0, MAX_PLACES).map((start) => grouped(lineAt(text, start)));
+  const lines = starts.slice(0, MAX_PLACES).map((start) => grouped(1 + feedsIn(text, 0, start)));
   const more = starts.length > MAX_PLACES ? ` and ${grouped(starts.length - MAX_PLACES)} more` : "";
   return new ToolError(
     "invalid",
@@ -201,13 +201,6 @@ function noMatch(
       hint: "Copy oldText exactly from read_text_file (with indentation, without line numbers), then repeat all edits.",
     },
   );
-}
-
-/** The number, from 1, of the line at a place in a text. */
-function lineAt(text: string, place: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line += 1;
-  return line;
 }
 
 /** What to edit: plain data, so that a thread can do it. */

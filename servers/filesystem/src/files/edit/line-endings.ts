@@ -34,6 +34,13 @@ export function unified(original: string, eol: Eol): Unified {
   };
 }
 
+/** How many line feeds a range of a text has. */
+export function feedsIn(text: string, from = 0, to = text.length): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}
+
 /** Line endings of a caller's text as LF. */
 export function withLf(text: string): string {
   return text.replaceAll("\r\n", "\n");

@@ -205,7 +205,9 @@ function findBraces(glob: string): Braces {
     if (char === "\\") at += 1;
     else if (char === "[") at = classEnd(glob, at) ?? at;
     else if (char === "{") open.push({ at, kind: "{", commas: false });
-    else if (char === "(" && isOperator(glob, at - 1)) open.push({ at, kind: "(", commas: false });
+    // The group of an extended glob, such as @(a|b).
+    else if (char === "(" && at > 0 && "?*+@!".includes(glob.charAt(at - 1)))
+      open.push({ at, kind: "(", commas: false });
     else if (char === "," && top?.kind === "{") top.commas = true;
     else if (char === "}" && top?.kind === "{") {
       open.pop();
@@ -218,11 +220,6 @@ function findBraces(glob: string): Braces {
     }
   }
   return { groups, plain };
-}
-
-/** Whether the character at `at` makes the parenthesis after it the group of an extended glob. */
-function isOperator(glob: string, at: number): boolean {
-  return at >= 0 && "?*+@!".includes(glob.charAt(at));
 }
 
 /** A regular expression that is matched in time linear in the text (RE2's guarantee), whatever the pattern. */

@@ -15,9 +15,10 @@ export function stateDirectories(
   platform: NodeJS.Platform = process.platform,
 ): string[] {
   const temporary = platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
+  const user = process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
   return [
     join(userStateDirectory(environment, platform), "refmcp", "filesystem"),
-    ...temporary.map((directory) => join(directory, `refmcp-filesystem-${userName()}`)),
+    ...temporary.map((directory) => join(directory, `refmcp-filesystem-${user}`)),
   ];
 }
 
@@ -31,10 +32,6 @@ function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Pla
   const state = environment.XDG_STATE_HOME;
   // "All paths set in these environment variables must be absolute", others are to be ignored.
   return state !== undefined && posix.isAbsolute(state) ? state : posix.join(homedir(), ".local", "state");
-}
-
-function userName(): string {
-  return process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
 }
 
 /**

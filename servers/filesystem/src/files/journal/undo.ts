@@ -119,7 +119,10 @@ async function undoCreated({ context, change, signal }: Undoing, effect: Kind<"c
   const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
   const recording = await startUndo(context, change, path);
   const image = recording.imageFor(bytes);
-  if (image === undefined) throw notKept(path, recording.final ?? "");
+  if (image === undefined)
+    throw new ToolError("denied", `${named(path)} was not removed: ${recording.final ?? ""}.`, {
+      hint: "Use delete_file, which asks the user first.",
+    });
   await recording.write({ kind: "removed", path }, { before: bytes });
   await recording.made(() => recording.withRoom(() => takeAway(context.guard, path, image, signal)));
   await removeEmpty(context.guard, parents);
@@ -215,10 +218,4 @@ function imageGone(change: Change): (cause: unknown) => never {
       cause,
     });
   };
-}
-
-function notKept(path: string, reason: string): ToolError {
-  return new ToolError("denied", `${named(path)} was not removed: ${reason}.`, {
-    hint: "Use delete_file, which asks the user first.",
-  });
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, fitting, grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { onItsOwn, partFacts } from "./facts.ts";
 import { readText, type TextPart } from "./read-text.ts";
@@ -51,6 +51,7 @@ export async function readMany(
 ): Promise<ManyTexts> {
   const max = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
   const shared = commonDirectory(paths);
+  const available = options.maxChars - ENDS_CHARS - shared.length;
   const frames = new Map<OneOfMany, number>();
   const frameChars = (file: OneOfMany) => {
     const known = frames.get(file);
@@ -75,13 +76,10 @@ export async function readMany(
         }
       })),
     );
-    count = howMany(files, options.maxChars - ENDS_CHARS - shared.length, frameChars);
+    count = fitting(files, available, (file) => frameChars(file) + Math.min(charsOf(file), WORTH_SHOWING));
   }
   const shown = files.slice(0, count);
-  const remaining = shown.reduce(
-    (left, file) => left - frameChars(file),
-    options.maxChars - ENDS_CHARS - shared.length,
-  );
+  const remaining = shown.reduce((left, file) => left - frameChars(file), available);
   const shares = sharesOf(shown.map(charsOf), Math.max(0, remaining));
   return {
     files: shown.map((file, index) =>
@@ -90,20 +88,6 @@ export async function readMany(
     hidden: paths.length - count,
     shared,
   };
-}
-
-/** How many of the first files can be shown at all. */
-function howMany(
-  files: readonly OneOfMany[],
-  maxChars: number,
-  frameChars: (file: OneOfMany) => number,
-): number {
-  let used = 0;
-  const tooMany = files.findIndex((file) => {
-    used += frameChars(file) + Math.min(charsOf(file), WORTH_SHOWING);
-    return used > maxChars;
-  });
-  return tooMany === -1 ? files.length : Math.max(1, tooMany);
 }
 
 function charsOf(file: OneOfMany): number {

@@ -1,3 +1,4 @@
+import { feedsIn } from "../edit/line-endings.ts";
 import { type Block, readBlocks } from "./text-blocks.ts";
 import type { LineMatcher } from "./text-pattern.ts";
 
@@ -148,12 +149,6 @@ class Extractor {
       if (this.#recent.length > context) this.#recent.shift();
     }
   }
-}
-
-function feedsIn(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
 }
 
 function withoutReturn(line: string): string {
