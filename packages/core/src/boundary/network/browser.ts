@@ -90,12 +90,8 @@ async function registryPrograms(folder: string, platform: NodeJS.Platform): Prom
   return found.sort((a, b) => b.rank - a.rank).map(({ path }) => path);
 }
 
-async function entriesOf(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch {
-    return [];
-  }
+function entriesOf(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
 }
 
 /** The command that installs a browser. */

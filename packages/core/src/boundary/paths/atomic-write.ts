@@ -1,4 +1,4 @@
-import { lstatSync, renameSync, type Stats } from "node:fs";
+import { renameSync, type Stats } from "node:fs";
 import { access, constants, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../../answer/errors.ts";
@@ -7,17 +7,16 @@ import { openPlace, requireWritable, statEntry } from "./places.ts";
 import { fold, foldsCase } from "./platform.ts";
 import { reach } from "./reach.ts";
 import { changedConcurrently, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
-import { giveFreeName } from "./rename.ts";
+import { giveFreeName, isStill } from "./rename.ts";
 import { errorCode, isMissing, quote } from "./system-error.ts";
 import { copyAttributes, createTemporaryFile } from "./temporary-file.ts";
-import {
-  type GuardContext,
-  type GuardedDirectory,
-  type GuardedFile,
-  type GuardedPlace,
-  type Identity,
-  isSame,
-  type WriteOptions,
+import type {
+  GuardContext,
+  GuardedDirectory,
+  GuardedFile,
+  GuardedPlace,
+  Identity,
+  WriteOptions,
 } from "./types.ts";
 
 export interface Written {
@@ -139,8 +138,7 @@ async function runCheck(
 
 /** Nothing in this process runs between the two calls: what was checked is what is replaced. */
 function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checked: Identity): void {
-  const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
-  if (now === undefined || !isSame(now, checked)) throw changedConcurrently(path);
+  if (!isStill(entry, checked)) throw changedConcurrently(path);
   renameSync(temporary, entry);
 }
 

@@ -49,7 +49,8 @@ async function missing(path: string, reached: Reach, context: GuardContext): Pro
   const say = (detail: string, hint: string): ToolError =>
     new ToolError("not_found", `${quote(path)} does not exist${detail}.`, { code: "enoent", hint });
 
-  if (!(await isDirectoryAt(reached.real))) {
+  const found = await stat(reached.real).catch(() => undefined);
+  if (found?.isDirectory() !== true) {
     return say(`: ${quote(ancestor)} is a file`, "Use the file itself, or a path inside a directory.");
   }
   const similar = nearest(name, await namesIn(reached.real, context));
@@ -65,14 +66,6 @@ async function missing(path: string, reached: Reach, context: GuardContext): Pro
 
 export function ancestorOf(path: string, levels: number): string {
   return levels === 0 ? path : ancestorOf(dirname(path), levels - 1);
-}
-
-async function isDirectoryAt(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 async function namesIn(path: string, { opener }: GuardContext): Promise<string[]> {

@@ -112,10 +112,6 @@ async function otherName(path: string, bound: Bound): Promise<string | undefined
   return undefined;
 }
 
-async function identify(path: string): Promise<Identity | undefined> {
-  try {
-    return await stat(path, { bigint: true });
-  } catch {
-    return undefined;
-  }
+function identify(path: string): Promise<Identity | undefined> {
+  return stat(path, { bigint: true }).catch(() => undefined);
 }

@@ -55,9 +55,8 @@ async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<vo
   if (!isReplacingDirectory && stat.isDirectory()) throw exists(target.path);
   // Windows replaces no directory.
   if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
-  const replaced = lstatSync(target.entry, { bigint: true, throwIfNoEntry: false });
   // rename(2) does nothing if both are hard links of one file.
-  if (replaced !== undefined && isSame(replaced, stat)) unlinkIfSame(place.entry, stat);
+  if (isStill(target.entry, stat)) unlinkIfSame(place.entry, stat);
   else await rename(place.entry, target.entry);
 }
 
@@ -96,10 +95,15 @@ async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<v
   }
 }
 
-/** Removes a name, unless another program has put something new there. */
-function unlinkIfSame(entry: string, stat: BigIntStats): void {
+/** Whether `entry` is what it was when its identity was read. */
+export function isStill(entry: string, identity: Identity): boolean {
   const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
-  if (now !== undefined && isSame(now, stat)) unlinkSync(entry);
+  return now !== undefined && isSame(now, identity);
+}
+
+/** Removes a name, unless another program has put something new there. */
+function unlinkIfSame(entry: string, identity: Identity): void {
+  if (isStill(entry, identity)) unlinkSync(entry);
 }
 
 /** The errors of link(2) if a file system, or the kernel's hard link protection, does not allow the link. */
@@ -137,15 +141,11 @@ async function renameOverHolder(entry: string, to: string, path: string): Promis
   const holder = await open(to, "wx");
   const held = await holder.stat({ bigint: true });
   await holder.close();
-  const isOurs = (): boolean => {
-    const now = lstatSync(to, { bigint: true, throwIfNoEntry: false });
-    return now !== undefined && isSame(now, held);
-  };
-  if (!isOurs()) throw changedConcurrently(path);
+  if (!isStill(to, held)) throw changedConcurrently(path);
   try {
     renameSync(entry, to);
   } catch (error) {
-    if (isOurs()) unlinkSync(to);
+    unlinkIfSame(to, held);
     throw error;
   }
 }

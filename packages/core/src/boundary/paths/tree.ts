@@ -57,19 +57,10 @@ export async function copyTree(
   opener: Opener,
   options: CopyTreeOptions = {},
 ): Promise<Inventory> {
-  const context = { attributes: true, ...options, opener, inventory: new Map() };
+  const context = { ...options, opener, inventory: new Map() };
   if ("parent" in from) await copyEntry(from, to, "", context);
   else await copyDirectory(from, await lstat(from.entry(""), { bigint: true }), from.path, to, "", context);
   return context.inventory;
-}
-
-/**
- * Removes an entry with everything below it; links are removed, never followed.
- *
- * @param expected default: whatever is there. Else only what it contains and has not changed since: anything else stops the removal with `conflict`.
- */
-export async function removeTree(spot: Spot, opener: Opener, expected?: Inventory): Promise<void> {
-  await removeEntry(spot, "", { opener, expected });
 }
 
 async function copyEntry(from: Spot, to: Spot, key: string, context: CopyContext): Promise<void> {
@@ -80,8 +71,7 @@ async function copyEntry(from: Spot, to: Spot, key: string, context: CopyContext
   if (stat.isSymbolicLink()) {
     await symlink(await readlink(source), target);
   } else if (stat.isFile()) {
-    const { signal, attributes } = context;
-    await copyContent(from, stat, to, openerBelow(from.parent, context.opener), { signal, attributes });
+    await copyContent(from, stat, to, context);
   } else if (stat.isDirectory()) {
     await inside(from, stat, context.opener, (children) =>
       copyDirectory(children, stat, from.path, to, key, context),
@@ -129,23 +119,25 @@ function done(key: string, stat: BigIntStats, { inventory, progress }: CopyConte
   progress?.(inventory.size);
 }
 
-async function removeEntry(
-  spot: Spot,
-  key: string,
-  context: { opener: Opener; expected: Inventory | undefined },
-): Promise<void> {
+/**
+ * Removes an entry with everything below it; links are removed, never followed.
+ *
+ * @param expected default: whatever is there. Else only what it contains and has not changed since: anything else stops
+ * the removal with `conflict`.
+ * @param key where the entry is in `expected`.
+ */
+export async function removeTree(spot: Spot, opener: Opener, expected?: Inventory, key = ""): Promise<void> {
   const entry = spot.parent.entry(spot.name);
   const stat = await lstat(entry, { bigint: true });
-  if (context.expected !== undefined && !isUnchanged(stat, context.expected.get(key))) {
-    throw changedConcurrently(spot.path);
-  }
+  if (expected !== undefined && !isUnchanged(stat, expected.get(key))) throw changedConcurrently(spot.path);
   if (!stat.isDirectory()) {
     await unlink(entry);
     return;
   }
-  await inside(spot, stat, context.opener, async (children) => {
+  await inside(spot, stat, opener, async (children) => {
     for (const name of (await readdir(children.entry(""))).sort()) {
-      await removeEntry({ parent: children, name, path: join(spot.path, name) }, `${key}/${name}`, context);
+      const child = { parent: children, name, path: join(spot.path, name) };
+      await removeTree(child, opener, expected, `${key}/${name}`);
     }
   });
   await rmdir(entry);
@@ -190,13 +182,12 @@ const CHUNK_BYTES = 1024 * 1024;
  * `conflict`
  */
 async function copyContent(
-  from: Pick<GuardedPlace, "parent" | "name" | "path">,
+  from: Spot,
   seen: BigIntStats,
-  to: Pick<GuardedPlace, "parent" | "name">,
-  opener: Opener,
-  { signal, attributes = true }: { signal?: AbortSignal | undefined; attributes?: boolean | undefined } = {},
+  to: Spot,
+  { opener, signal, attributes }: CopyContext,
 ): Promise<void> {
-  const source = await opener.openFile(from.parent.entry(from.name), from.path);
+  const source = await openerBelow(from.parent, opener).openFile(from.parent.entry(from.name), from.path);
   try {
     if (!isSame(await source.handle.stat({ bigint: true }), seen)) throw changedConcurrently(from.path);
     const target = await open(to.parent.entry(to.name), "wx", 0o600);
@@ -204,10 +195,11 @@ async function copyContent(
       await pump(source.handle, target, signal);
       const after = await source.handle.stat({ bigint: true });
       if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size) throw changedConcurrently(from.path);
-      if (attributes) {
+      if (attributes === false) await target.chmod(Number(seen.mode) & 0o777);
+      else {
         await copyAttributes(target, seen);
         await target.sync();
-      } else await target.chmod(Number(seen.mode) & 0o777);
+      }
     } finally {
       await target.close();
     }
