@@ -11,7 +11,7 @@ import type { Runtime } from "./runtime.ts";
 import { type ApprovedCall, hasCard } from "./tool.ts";
 
 /** Where a result's `_meta` has what the confirmation card needs. Hosts give `_meta` to the view and not to the model. */
-export const CONFIRMATION_META = "io.github.refmcp/confirmation";
+const CONFIRMATION_META = "io.github.refmcp/confirmation";
 /** The view of the card. */
 const CARD = "confirm";
 

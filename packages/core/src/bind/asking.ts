@@ -289,7 +289,7 @@ function asLegacy(params: object, revision: Revision): object {
 }
 
 /** The declared capabilities that exist in a revision: a client may declare those of its newest one. */
-export function capabilitiesIn(
+function capabilitiesIn(
   { elicitation: asks, samplingTools }: Revision,
   declared: ClientCapabilities | undefined,
 ): ClientCapabilities | undefined {

@@ -6,7 +6,7 @@ import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
 import type { ListedTool } from "../protocol/wire.ts";
 
 /** A tool as `tools/list` shows it. */
-export function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
+function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
   return {
     name: tool.name,
     title: tool.title,

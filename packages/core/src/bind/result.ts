@@ -9,7 +9,7 @@ import type { Revision } from "../protocol/revisions.ts";
 import type { CallToolResult } from "../protocol/wire.ts";
 
 /** Key in a result's `_meta` that contains an error's kind and code for programs. */
-export const ERROR_META = "io.github.refmcp/error";
+const ERROR_META = "io.github.refmcp/error";
 
 /**
  * What a tool returned → what the client gets. Data is checked against `output`, stripped of unknown keys

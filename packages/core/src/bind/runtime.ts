@@ -126,7 +126,7 @@ export class Runtime<Context, Table extends OptionTable> {
  *
  * @param more tools that an option added, which count as chosen.
  */
-export function offeredTools<Facts extends ToolFacts>(
+function offeredTools<Facts extends ToolFacts>(
   {
     toolsets = {},
     slim,

@@ -63,17 +63,12 @@ export function createTokenVerifier({
 }): (token: string) => Promise<AccessToken> {
   let trusting: Promise<Trusted> | undefined;
   const find = sparing(() => discover(issuer));
-  async function known(): Promise<Trusted> {
-    trusting ??= find();
-    try {
-      return await trusting;
-    } catch (error) {
+  return async (token) => {
+    trusting ??= find().catch((error: unknown) => {
       trusting = undefined;
       throw error;
-    }
-  }
-  return async (token) => {
-    const trusted = await known();
+    });
+    const trusted = await trusting;
     try {
       const { payload, protectedHeader } = await jwtVerify(token, trusted.keys, {
         issuer: trusted.issuer,

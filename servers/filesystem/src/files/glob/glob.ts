@@ -1,9 +1,9 @@
 import { globSource, HAS_FORMS, invalidGlob, linearRegex } from "./glob-source.ts";
 
 /** The longest accepted glob, in characters. */
-export const MAX_GLOB = 1_000;
+const MAX_GLOB = 1_000;
 /** The most globs in one list. */
-export const MAX_GLOBS = 100;
+const MAX_GLOBS = 100;
 
 /** A compiled glob. Matching takes time linear in the path, whatever the pattern. */
 export interface Glob {

@@ -154,7 +154,7 @@ async function sizeOf(
 }
 
 /** What a directory entry is, by its stat. */
-export function typeName(stat: Stats): EntryType {
+function typeName(stat: Stats): EntryType {
   if (stat.isFile()) return "file";
   if (stat.isDirectory()) return "directory";
   if (stat.isSymbolicLink()) return "link";

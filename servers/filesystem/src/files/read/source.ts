@@ -4,7 +4,7 @@ import type { GuardedFile } from "@refmcp/core/boundary";
 import { type Encoding, formOfText, SAMPLE_BYTES, type TextForm } from "./text-encoding.ts";
 
 /** Files up to this size are read whole: their lines are counted and their content is hashed. */
-export const WHOLE_BYTES = 8 * 1024 * 1024;
+const WHOLE_BYTES = 8 * 1024 * 1024;
 /** How much is read at a time from a larger file. */
 export const CHUNK_BYTES = 1024 * 1024;
 

@@ -13,9 +13,9 @@ import {
 
 const LINE_FEED = 10;
 /** Longer lines, in bytes, are matched in parts. */
-export const MAX_LINE_BYTES = 8 * 1024 * 1024;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** How far the parts of such a line overlap, so that a match across the boundary is found. */
-export const OVERLAP = 64 * 1024;
+const OVERLAP = 64 * 1024;
 
 /** Whole lines of a file, or a part of a very long line. */
 export class Block {
