@@ -6,6 +6,9 @@ export const tool = toolFor<Postgres>();
 export const resource = resourceFor<Postgres>();
 export const prompt = promptFor<Postgres>();
 
+/** For lists and completions, which have no call that could be cancelled: only the time limit ends them. */
+export const never = new AbortController().signal;
+
 /** A count, a size or an id in an output. Not `z.int()`, whose bounds of ±2^53 every model would pay for. */
 export const count = z.number();
 

@@ -83,6 +83,7 @@ export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Datab
       allowPrivilegedRole: false,
       allowAdmin: false,
       allowFunction: [],
+      notifyChannel: "refmcp",
       ...limits,
     },
     { open: () => openLink(target) },

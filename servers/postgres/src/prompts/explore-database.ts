@@ -14,7 +14,7 @@ export default prompt({
   }),
   async run({ topic }, postgres, call) {
     const { objects, more } = await listObjects(
-      postgres.at().database,
+      postgres.at(),
       { kinds: READABLE, limit: 100, detail: "full" },
       { signal: call.signal },
     );

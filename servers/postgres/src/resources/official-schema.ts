@@ -1,5 +1,4 @@
-import { resource } from "../context.ts";
-import { never, watchTable } from "../database/connection/watching.ts";
+import { never, resource } from "../context.ts";
 import { describeTable } from "../database/reading/describe.ts";
 import { namesBeginning } from "../database/reading/objects.ts";
 
@@ -11,7 +10,7 @@ export default resource({
     "Names and types of a table's columns, under the URI of the official server: postgres://user@host:port/table/schema.",
   mimeType: "application/json",
   async read({ table }, postgres, call) {
-    const { columns } = await describeTable(postgres.at().database, table, undefined, {
+    const { columns } = await describeTable(postgres.at(), table, undefined, {
       signal: call.signal,
     });
     return JSON.stringify(
@@ -22,7 +21,7 @@ export default resource({
   },
   complete: {
     table: (value, postgres) =>
-      namesBeginning(postgres.at().database, { schema: undefined }, value, { signal: never }),
+      namesBeginning(postgres.at(), { schema: undefined }, value, { signal: never }),
   },
-  watch: ({ table }, postgres, changed) => watchTable(postgres, undefined, table, changed),
+  watch: ({ table }, postgres, changed) => postgres.at().listener.watch(undefined, table, changed),
 });

@@ -1,5 +1,4 @@
-import { resource } from "../context.ts";
-import { never, watchTable } from "../database/connection/watching.ts";
+import { never, resource } from "../context.ts";
 import { describeTable } from "../database/reading/describe.ts";
 import { namesBeginning, tablePage } from "../database/reading/objects.ts";
 
@@ -10,15 +9,11 @@ export default resource({
   description: "Columns, keys, indexes and everything else about a table in the first database.",
   mimeType: "application/json",
   read: async ({ schema, table }, postgres, call) =>
-    JSON.stringify(
-      await describeTable(postgres.at().database, table, schema, { signal: call.signal }),
-      undefined,
-      2,
-    ),
+    JSON.stringify(await describeTable(postgres.at(), table, schema, { signal: call.signal }), undefined, 2),
   async list(postgres, cursor) {
     // Without a database the server still starts, with an empty list.
     if (postgres.names.length === 0) return { resources: [] };
-    const { tables, next } = await tablePage(postgres.at().database, cursor, { signal: never });
+    const { tables, next } = await tablePage(postgres.at(), cursor, { signal: never });
     return {
       resources: tables.map(({ schema, name, kind }) => ({
         uri: `schema://${encodeURIComponent(schema)}/${encodeURIComponent(name)}`,
@@ -31,9 +26,9 @@ export default resource({
     };
   },
   complete: {
-    schema: (value, postgres) => namesBeginning(postgres.at().database, "schemas", value, { signal: never }),
+    schema: (value, postgres) => namesBeginning(postgres.at(), "schemas", value, { signal: never }),
     table: (value, postgres, { schema }) =>
-      namesBeginning(postgres.at().database, { schema }, value, { signal: never }),
+      namesBeginning(postgres.at(), { schema }, value, { signal: never }),
   },
-  watch: ({ schema, table }, postgres, changed) => watchTable(postgres, schema, table, changed),
+  watch: ({ schema, table }, postgres, changed) => postgres.at().listener.watch(schema, table, changed),
 });

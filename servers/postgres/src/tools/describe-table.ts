@@ -24,7 +24,7 @@ export default tool({
     columns: z.array(z.looseObject({ name: z.string(), type: z.string() })),
   }),
   async run({ table, schema, database: name }, postgres, call) {
-    const at = postgres.at(name).database;
+    const at = postgres.at(name);
     const description = await describeTable(at, table, schema, { signal: call.signal });
     return boundedDescription(description, call.budget);
   },

@@ -26,5 +26,5 @@ export default tool({
   }),
   output: outlineOutput,
   run: ({ database: name, ...input }, postgres, { budget, signal }) =>
-    outline(postgres.at(name).database, { ...input, budget }, { signal }),
+    outline(postgres.at(name), { ...input, budget }, { signal }),
 });

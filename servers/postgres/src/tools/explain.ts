@@ -35,7 +35,7 @@ export default tool({
     omitted_lines: count.optional(),
   }),
   async run({ sql, params, analyze, indexes, timeout_ms, database: name }, postgres, call) {
-    const at = postgres.at(name).database;
+    const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
     const result = await explain(at, {
       ...work,

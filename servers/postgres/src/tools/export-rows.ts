@@ -24,7 +24,7 @@ export default tool({
   }),
   output: z.object({ path: z.string(), format: z.string(), rows: count, bytes: count }),
   async run({ sql, path, format, timeout_ms, database: name }, postgres, call) {
-    const at = postgres.at(name).database;
+    const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
     const file = await exportRows(at, postgres.guard, {
       ...work,

@@ -31,6 +31,6 @@ export default tool({
     ),
   }),
   run: async ({ checks, database: name }, postgres, { signal }) => ({
-    findings: await checkHealth(postgres.at(name).database, checks, { signal }),
+    findings: await checkHealth(postgres.at(name), checks, { signal }),
   }),
 });

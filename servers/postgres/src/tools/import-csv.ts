@@ -30,7 +30,7 @@ export default tool({
     committed: z.boolean(),
   }),
   run: ({ null_text, dry_run, database: name, ...input }, postgres, call) =>
-    importCsv(postgres.at(name).database, postgres.guard, {
+    importCsv(postgres.at(name), postgres.guard, {
       ...input,
       signal: call.signal,
       nullText: null_text,

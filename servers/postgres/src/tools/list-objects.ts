@@ -40,7 +40,7 @@ export default tool({
     next_cursor: fields.nextCursor,
   }),
   async run({ kinds, schema, query, detail, limit, cursor, database: name }, postgres, call) {
-    const at = postgres.at(name).database;
+    const at = postgres.at(name);
     const cursors = cursorsOf("pg_list_objects", [kinds, schema, query, detail, at.name], place);
     const after = cursors.decode(cursor);
     const { objects, more } = await listObjects(

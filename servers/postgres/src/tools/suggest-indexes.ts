@@ -41,7 +41,7 @@ export default tool({
     notes: z.array(z.string()).optional(),
   }),
   async run({ queries, limit, database: name }, postgres, call) {
-    const at = postgres.at(name).database;
+    const at = postgres.at(name);
     const work = { signal: call.signal };
     const tried = await tryIndexes(at, queries, limit, work);
     const others = await suggestIndexes(at, limit, work);

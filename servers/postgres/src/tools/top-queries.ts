@@ -33,7 +33,7 @@ export default tool({
     note: z.string().optional(),
   }),
   async run({ order_by, limit, database: name }, postgres, call) {
-    const at = postgres.at(name).database;
+    const at = postgres.at(name);
     const { queries: all, note } = await topQueries(at, order_by, limit, { signal: call.signal });
     const queries = all.slice(0, fitting(all, call.budget - 500));
     return {

@@ -5,6 +5,7 @@ import type { Opening } from "../reading/portal.ts";
 import { TypeCatalog } from "../reading/types.ts";
 import { codeOf, explained, isLost } from "./failures.ts";
 import type { Link } from "./link.ts";
+import { Listener } from "./listen.ts";
 import { Pool } from "./pool.ts";
 import { demandHarmless } from "./role.ts";
 import { limiting, type Mode, settings, type TransactionLimits } from "./transaction.ts";
@@ -19,6 +20,8 @@ export interface WorkLimits {
   readonly allowAdmin: boolean;
   /** Names of volatile functions that reading statements may call, or `*`. */
   readonly allowFunction: readonly string[];
+  /** Where the database announces changes of tables. */
+  readonly notifyChannel: string;
 }
 
 export interface Work {
@@ -87,7 +90,7 @@ export class Session {
     const opening = this.takeOpening();
     if (opening === undefined) return;
     await this.link.runAll(opening.statements);
-    opening.opened();
+    opening.opened?.();
   }
 
   /** Applies the limits and settings to the session until it is cleaned, without opening a transaction. */
@@ -102,10 +105,12 @@ export class Session {
 /** Where connections come from. */
 export interface Source {
   /** Starts what connections depend on; a call's time limit begins afterwards. */
-  ready?(): Promise<void>;
+  ready?(): Promise<unknown>;
   open(): Promise<Link>;
   /** A better explanation for a lost or failed connection than its error, if there is one. */
   whyLost?(link: Link | undefined): Promise<ToolError | undefined>;
+  /** Stops what connections depend on. */
+  close?(): Promise<void>;
 }
 
 /** A PostgreSQL database. Each piece of work runs in its own transaction on a pooled connection. */
@@ -116,6 +121,7 @@ export class Database {
   readonly types = new TypeCatalog();
   readonly functions: FunctionGate;
   readonly pool: Pool;
+  readonly listener: Listener;
   readonly limits: WorkLimits;
   readonly #source: Source;
 
@@ -125,19 +131,13 @@ export class Database {
     this.limits = limits;
     this.functions = new FunctionGate(limits.allowFunction);
     this.#source = source;
-    this.pool = new Pool({
-      open: () => this.openLink(),
-      most: limits.maxConnections,
-      label,
-    });
+    const open = () => this.#open();
+    this.pool = new Pool({ open, max: limits.maxConnections, label });
+    this.listener = new Listener(limits.notifyChannel, open);
   }
 
-  /**
-   * Opens a connection outside the pool; the caller closes it.
-   *
-   * @throws ToolError `unavailable`, or `denied` for a privileged role.
-   */
-  async openLink(): Promise<Link> {
+  /** @throws ToolError `unavailable`, or `denied` for a privileged role. */
+  async #open(): Promise<Link> {
     const link = await this.#source.open();
     try {
       if (!this.limits.allowPrivilegedRole) demandHarmless(link.role);
@@ -208,8 +208,10 @@ export class Database {
     }
   }
 
-  close(): Promise<void> {
-    return this.pool.close();
+  async close(): Promise<void> {
+    await this.listener.close();
+    await this.pool.close();
+    await this.#source.close?.();
   }
 }
 

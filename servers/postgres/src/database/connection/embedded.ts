@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
+import type { Source } from "./database.ts";
 import { type Link, openLink } from "./link.ts";
 import type { Target } from "./target.ts";
 
@@ -10,7 +11,7 @@ const LABEL = "embedded";
  * A private PostgreSQL: started for the first connection, stopped with the server. If it dies (killed, out of memory), every
  * call that had a connection, or else the next one, reports once what is lost, and the call after that restarts it.
  */
-export class Embedded {
+export class Embedded implements Source {
   readonly #options: ClusterOptions;
   readonly #log: (sentence: string) => void;
   #cluster: Promise<Cluster> | undefined;

@@ -23,8 +23,17 @@ export class Listener {
     this.#open = open;
   }
 
-  /** Subscribes; resolves once the server listens. Returns the function that unsubscribes. */
-  async hear(hear: Hear): Promise<() => void> {
+  /**
+   * Calls `changed` when a notification names the table (`schema.table` or just its name) or no table at all. Resolves once
+   * the server listens.
+   *
+   * @returns the function that stops it.
+   */
+  async watch(schema: string | undefined, table: string, changed: () => void): Promise<() => void> {
+    const hear: Hear = (named) => {
+      if (named === undefined || named === table || named === `${schema ?? ""}.${table}`) changed();
+      else if (schema === undefined && named.endsWith(`.${table}`)) changed();
+    };
     this.#hearers.add(hear);
     try {
       await this.#connected();

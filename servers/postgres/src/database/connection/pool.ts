@@ -4,7 +4,7 @@ import type { Link } from "./link.ts";
 export interface PoolOptions {
   readonly open: () => Promise<Link>;
   /** Maximum number of connections. */
-  readonly most: number;
+  readonly max: number;
   readonly label: string;
   readonly idleMs?: number;
   readonly waitMs?: number;
@@ -51,7 +51,7 @@ export class Pool {
       if (idle !== undefined) return idle;
       // A connection that is being cleaned is available sooner than a new one; two can alternate.
       const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.length;
-      if (this.#count < this.#options.most && !isSoon) return await this.#open();
+      if (this.#count < this.#options.max && !isSoon) return await this.#open();
       const link = await this.#wait(signal);
       if (link !== undefined) return link;
     }
@@ -109,7 +109,7 @@ export class Pool {
   #exhausted(waitMs: number): ToolError {
     return new ToolError(
       "unavailable",
-      `All ${this.#options.most} connections to ${this.#options.label} were busy for ${waitMs / 1000} s.`,
+      `All ${this.#options.max} connections to ${this.#options.label} were busy for ${waitMs / 1000} s.`,
       { hint: "Wait for other calls to finish, or raise --max-connections.", code: "pool_exhausted" },
     );
   }

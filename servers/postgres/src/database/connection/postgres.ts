@@ -5,7 +5,6 @@ import { namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";
 import { Embedded } from "./embedded.ts";
 import { openLink } from "./link.ts";
-import { Listener } from "./listen.ts";
 import { targetOf } from "./target.ts";
 import { Tunnel } from "./tunnel.ts";
 
@@ -26,15 +25,7 @@ export interface AnswerLimits {
   readonly readAheadMb: number;
 }
 
-export interface PostgresOptions extends Sources, WorkLimits, AnswerLimits {
-  readonly notifyChannel: string;
-}
-
-/** A database and its listener. */
-export interface Place {
-  readonly database: Database;
-  readonly listener: Listener;
-}
+export interface PostgresOptions extends Sources, WorkLimits, AnswerLimits {}
 
 /** Name of the default database. */
 const MAIN = "main";
@@ -44,53 +35,32 @@ export class Postgres {
   readonly guard: PathGuard;
   readonly limits: AnswerLimits;
   readonly results: ResultStore;
-  readonly #places = new Map<string, Place>();
-  readonly #embedded: Embedded | undefined;
-  readonly #tunnels: Tunnel[] = [];
+  readonly #databases = new Map<string, Database>();
 
   /** @throws ToolError `invalid` for a connection string that libpq would refuse. */
   constructor(options: PostgresOptions, guard: PathGuard, log: (sentence: string) => void) {
     this.guard = guard;
     this.limits = options;
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
-    const { url, named, embedded, env } = options;
-    if (embedded !== undefined) {
-      const { maxConnections } = options;
-      const own = new Embedded({ directory: embedded.directory, maxConnections }, log);
-      this.#embedded = own;
-      this.#add(MAIN, "embedded", options, {
-        ready: async () => void (await own.ready()),
-        open: () => own.open(),
-        whyLost: (link) => own.whyLost(link),
+    const { url, named, ssh, embedded, env, maxConnections } = options;
+    const add = (name: string, label: string, source: Source) =>
+      this.#databases.set(name, new Database(name, label, options, source));
+    const addServer = (name: string, text: string | undefined) => {
+      const target = targetOf(text, env);
+      const tunnel = ssh === undefined ? undefined : new Tunnel(ssh, target.addresses, env);
+      add(name, target.label, {
+        ready: async () => tunnel?.ready(),
+        open: () => openLink(target, tunnel),
+        close: async () => tunnel?.close(),
       });
-    } else if (url !== undefined || (named.length === 0 && namesAServer(env))) {
-      this.#connectable(MAIN, url, options);
-    }
-    for (const { name, value } of named) this.#connectable(name, value, options);
-  }
-
-  #connectable(name: string, url: string | undefined, options: PostgresOptions): void {
-    const target = targetOf(url, options.env);
-    if (options.ssh === undefined) {
-      this.#add(name, target.label, options, { open: () => openLink(target) });
-      return;
-    }
-    const tunnel = new Tunnel(options.ssh, target.addresses, options.env);
-    this.#tunnels.push(tunnel);
-    this.#add(name, target.label, options, {
-      ready: () => tunnel.ready(),
-      open: () => openLink(target, tunnel),
-    });
-  }
-
-  #add(name: string, label: string, options: PostgresOptions, source: Source): void {
-    const database = new Database(name, label, options, source);
-    const listener = new Listener(options.notifyChannel, () => database.openLink());
-    this.#places.set(name, { database, listener });
+    };
+    if (embedded !== undefined) add(MAIN, "embedded", new Embedded({ ...embedded, maxConnections }, log));
+    else if (url !== undefined || (named.length === 0 && namesAServer(env))) addServer(MAIN, url);
+    for (const { name, value } of named) addServer(name, value);
   }
 
   get names(): string[] {
-    return [...this.#places.keys()];
+    return [...this.#databases.keys()];
   }
 
   /**
@@ -98,10 +68,10 @@ export class Postgres {
    *
    * @throws ToolError `not_found` with the known names; `unavailable` if none is configured.
    */
-  at(name?: string): Place {
-    const [first] = this.#places.values();
-    const place = name === undefined ? first : this.#places.get(name);
-    if (place !== undefined) return place;
+  at(name?: string): Database {
+    const [first] = this.#databases.values();
+    const database = name === undefined ? first : this.#databases.get(name);
+    if (database !== undefined) return database;
     if (first === undefined || name === undefined) throw unconfigured();
     const hint = `Configured: ${this.names.join(", ")}. --db NAME=URL adds one.`;
     throw withNear("database", name, this.names, hint);
@@ -109,12 +79,7 @@ export class Postgres {
 
   async close(): Promise<void> {
     this.results.clear();
-    for (const { database, listener } of this.#places.values()) {
-      await listener.close();
-      await database.close();
-    }
-    for (const tunnel of this.#tunnels) await tunnel.close();
-    await this.#embedded?.close();
+    for (const database of this.#databases.values()) await database.close();
   }
 }
 

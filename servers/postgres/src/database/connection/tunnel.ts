@@ -26,7 +26,8 @@ const SETTINGS = [
   ...["ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=3"],
 ].flatMap((setting) => ["-o", setting]);
 
-interface Running {
+/** A started ssh. */
+export interface Running {
   /** The local end for each address: a socket in a private folder, on Windows a port. */
   readonly ends: ReadonlyMap<Address, string | number>;
   stop(): void;
@@ -63,24 +64,20 @@ export class Tunnel {
    *
    * @throws ToolError `unavailable` if ssh is missing or can't log in.
    */
-  async ready(): Promise<void> {
-    await this.#started();
-  }
-
-  /** Opens sockets to an address; starts ssh as `ready` does. */
-  async socketsTo(address: Address): Promise<() => Socket> {
-    const end = (await this.#started()).ends.get(address);
-    if (end === undefined) throw new TypeError("not an address of this tunnel");
-    return () => (typeof end === "number" ? connect(end, "127.0.0.1") : connect(end));
-  }
-
-  #started(): Promise<Running> {
+  ready(): Promise<Running> {
     if (this.#isClosed) throw new ToolError("unavailable", "The server is closing.");
     this.#running ??= this.#start().catch((error: unknown) => {
       this.#running = undefined;
       throw error;
     });
     return this.#running;
+  }
+
+  /** Opens sockets to an address; starts ssh as `ready` does. */
+  async socketsTo(address: Address): Promise<() => Socket> {
+    const end = (await this.ready()).ends.get(address);
+    if (end === undefined) throw new TypeError("not an address of this tunnel");
+    return () => (typeof end === "number" ? connect(end, "127.0.0.1") : connect(end));
   }
 
   async #start(): Promise<Running> {

@@ -23,7 +23,7 @@ export interface PageQuestion {
  */
 export async function readPage(postgres: Postgres, question: PageQuestion): Promise<string> {
   const { sql, params, format, cursor, budget, signal, timeoutMs } = question;
-  const { database } = postgres.at(question.database);
+  const database = postgres.at(question.database);
   const { maxRows, maxBytes, maxCellBytes: cellBytes } = postgres.limits;
   const work = { signal, timeoutMs };
   return await postgres.results.page({

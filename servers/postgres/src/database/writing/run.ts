@@ -20,7 +20,7 @@ interface Calling extends Pick<Writing, "signal" | "confirm"> {
  * @throws ToolError from the gate or PostgreSQL, or if the user declines; nothing is changed then.
  */
 export async function runChanges(postgres: Postgres, { database, ...run }: Run, call: Calling) {
-  const at = postgres.at(database).database;
+  const at = postgres.at(database);
   const { maxBytes, maxCellBytes } = postgres.limits;
   const { signal, budget } = call;
   const writing = {
