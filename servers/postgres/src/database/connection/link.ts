@@ -1,10 +1,10 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Client, QueryResultRow } from "pg";
+import { PortalQuery } from "../reading/portal.ts";
 import { type Session, sendCancel } from "./cancel.ts";
 import { connectionFailure } from "./failures.ts";
 import { watchFrames } from "./frames.ts";
 import { ROLE_QUERY, type RoleFacts } from "./role.ts";
-import { Statements } from "./statements.ts";
 import type { Address, Target, TargetAttribute } from "./target.ts";
 import type { Attempt } from "./tls.ts";
 import { begin, type Mode } from "./transaction.ts";
@@ -69,7 +69,9 @@ export class Link {
 
   /** Runs our own statements in one round trip; a failure skips the rest. */
   async runAll(statements: readonly string[]): Promise<void> {
-    await this.client.query(new Statements(statements)).done;
+    const last = { text: statements.at(-1) ?? "", params: [] };
+    const opening = { statements: statements.slice(0, -1) };
+    await new PortalQuery({ ...last, opening }, { chars: 1, toEnd: true }, () => undefined).run(this.client);
   }
 
   /**

@@ -1,7 +1,6 @@
 import { ROW_COST } from "@refmcp/sql/formats";
 import type { Client, Connection, FieldDef, Submittable } from "pg";
 import { serialize } from "pg-protocol";
-import { messagesOf } from "../connection/statements.ts";
 
 /** How much of a result to fetch. */
 export interface Caps {
@@ -10,7 +9,7 @@ export interface Caps {
   /** Once there are this many rows, stop after this many milliseconds. */
   readonly enough?: { readonly rows: number; readonly ms: number };
   /** Rows to keep whatever their size; default 1. */
-  readonly least?: number;
+  readonly min?: number;
   /** Let the statement finish although rows beyond the cap are dropped: for RETURNING. */
   readonly toEnd?: boolean;
 }
@@ -42,7 +41,7 @@ export interface Statement {
 export interface Opening {
   readonly statements: readonly string[];
   /** Called when the transaction is open. */
-  opened(): void;
+  readonly opened?: () => void;
 }
 
 /** A parameter: text, or a value whose text depends on the type that PostgreSQL inferred for it. */
@@ -53,6 +52,27 @@ const FIRST_ROWS = 64;
 const MAX_ROWS = 2_000;
 /** How far one batch may exceed the cap before it is cancelled. */
 const OVERRUN_CHARS = 8 * 1_048_576;
+
+/** Serialized messages: nearly every call begins with the same statements. */
+const written = new Map<string, Buffer>();
+const MAX_WRITTEN = 100;
+
+/**
+ * Our own statements, without parameters, as messages of the extended protocol. There is no Sync between them, so the
+ * server skips everything after a failure: a statement that follows runs in their transaction or not at all.
+ */
+function messagesOf(statements: readonly string[]): Buffer {
+  const key = statements.join(";");
+  let messages = written.get(key);
+  if (messages === undefined) {
+    messages = Buffer.concat(
+      statements.flatMap((text) => [serialize.parse({ text }), serialize.bind(), serialize.execute()]),
+    );
+    if (written.size >= MAX_WRITTEN) written.clear();
+    written.set(key, messages);
+  }
+  return messages;
+}
 
 /**
  * One statement over the extended protocol (PostgreSQL, "Message Flow"), so that a second statement in its text is a
@@ -199,10 +219,10 @@ export class PortalQuery implements Submittable {
 
   handleDataRow({ fields }: { fields: Cell[] }): void {
     if (this.#before > 0) return;
-    const { chars, least = 1, toEnd = false } = this.#caps;
+    const { chars, min = 1, toEnd = false } = this.#caps;
     // Rows already received are kept beyond the cap, since the next page begins with them, but only up to a limit.
-    const most = toEnd ? chars : chars + OVERRUN_CHARS;
-    if (this.#isDropping || (this.#chars > most && this.#rows.length >= least)) {
+    const max = toEnd ? chars : chars + OVERRUN_CHARS;
+    if (this.#isDropping || (this.#chars > max && this.#rows.length >= min)) {
       if (!this.#isDropping && !toEnd) this.#tooMuch();
       this.#isDropping = true;
       return;
@@ -213,12 +233,12 @@ export class PortalQuery implements Submittable {
   }
 
   handlePortalSuspended(): void {
-    const { chars, least = 1, enough } = this.#caps;
+    const { chars, min = 1, enough } = this.#caps;
     const left = chars - this.#chars;
     const count = this.#rows.length;
     const took = performance.now() - this.#started;
     if (enough !== undefined && count >= enough.rows && took >= enough.ms) this.#sync();
-    else if (left > 0 || count < least) {
+    else if (left > 0 || count < min) {
       const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
       // First the rows that are needed, then as many as arrive in time.
       const inTime =
@@ -239,7 +259,7 @@ export class PortalQuery implements Submittable {
   handleCommandComplete({ text }: { text: string }): void {
     if (this.#before > 0) {
       this.#before -= 1;
-      if (this.#before === 0) this.#statement.opening?.opened();
+      if (this.#before === 0) this.#statement.opening?.opened?.();
       return;
     }
     this.#finished = true;

@@ -90,6 +90,6 @@ async function skipped(
 ): Promise<Batch> {
   const { fields } = await PortalQuery.open(statement).run(link.client);
   if (skip > 1) await link.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
-  const rest = { ...caps, least: 2 };
+  const rest = { ...caps, min: 2 };
   return await PortalQuery.resume(PORTAL, fields, rest, () => link.cancel()).run(link.client);
 }
