@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { count, database, params, timeoutMs, tool } from "../context.ts";
-import { explain } from "../database/advice/explain.ts";
+import { database, params, timeoutMs, tool } from "../context.ts";
+import { explain, planOutput } from "../database/advice/explain.ts";
 import { withNearNames } from "../database/reading/near.ts";
 
 export default tool({
@@ -25,28 +25,13 @@ export default tool({
     timeout_ms: timeoutMs,
     database,
   }),
-  output: z.object({
-    plan: z.array(z.string()),
-    total_cost: count,
-    planning_ms: count.optional(),
-    execution_ms: count.optional(),
-    warnings: z.array(z.string()),
-    hypothetical_indexes: z.array(z.object({ index: z.string(), used: z.boolean() })).optional(),
-    omitted_lines: count.optional(),
-  }),
+  output: planOutput,
   async run({ sql, params, analyze, indexes, timeout_ms, database: name }, postgres, call) {
     const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
-    const result = await explain(at, {
-      ...work,
-      query: sql,
-      params,
-      analyze,
-      indexes,
-      budget: call.budget,
-    }).catch(async (error: unknown) => {
+    const explaining = { ...work, query: sql, params, analyze, indexes, budget: call.budget };
+    return await explain(at, explaining).catch(async (error: unknown) => {
       throw await withNearNames(error, at, sql, work);
     });
-    return result;
   },
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { CHECKS, checkHealth } from "../database/advice/health.ts";
+import { CHECKS, checkHealth, finding } from "../database/advice/health.ts";
 
 export default tool({
   name: "pg_health",
@@ -20,16 +20,7 @@ export default tool({
       .describe("Checks to run; default: all."),
     database,
   }),
-  output: z.object({
-    findings: z.array(
-      z.object({
-        check: z.string(),
-        status: z.enum(["ok", "warning", "note"]),
-        summary: z.string(),
-        details: z.array(z.looseObject({})).optional(),
-      }),
-    ),
-  }),
+  output: z.object({ findings: z.array(finding) }),
   run: async ({ checks, database: name }, postgres, { signal }) => ({
     findings: await checkHealth(postgres.at(name), checks, { signal }),
   }),

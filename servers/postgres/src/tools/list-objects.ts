@@ -1,8 +1,8 @@
 import { cursorsOf, fitting, JsonText } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { count, database, tool } from "../context.ts";
-import { KINDS, listObjects, READABLE } from "../database/reading/objects.ts";
+import { database, tool } from "../context.ts";
+import { KINDS, listedObject, listObjects, READABLE } from "../database/reading/objects.ts";
 
 const place = z.tuple([z.string(), z.string(), z.string()]);
 
@@ -25,18 +25,7 @@ export default tool({
     database,
   }),
   output: z.object({
-    objects: z.array(
-      z.object({
-        kind: z.string(),
-        schema: z.string(),
-        name: z.string(),
-        rows: count.optional(),
-        bytes: count.optional(),
-        partition_of: z.string().optional(),
-        row_security: z.boolean().optional(),
-        comment: z.string().optional(),
-      }),
-    ),
+    objects: z.array(listedObject),
     next_cursor: fields.nextCursor,
   }),
   async run({ kinds, schema, query, detail, limit, cursor, database: name }, postgres, call) {

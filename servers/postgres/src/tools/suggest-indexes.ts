@@ -1,9 +1,9 @@
 import { fitting } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { count, database, tool } from "../context.ts";
+import { database, tool } from "../context.ts";
 import { tryIndexes } from "../database/advice/trial.ts";
-import { suggestIndexes } from "../database/advice/workload.ts";
+import { type Suggestion, suggestIndexes, suggestion } from "../database/advice/workload.ts";
 
 export default tool({
   name: "pg_suggest_indexes",
@@ -26,18 +26,7 @@ export default tool({
     database,
   }),
   output: z.object({
-    suggestions: z.array(
-      z.object({
-        table: z.string(),
-        create: z.string().optional(),
-        drop: z.string().optional(),
-        reason: z.string(),
-        cost_before: count.optional(),
-        cost_after: count.optional(),
-        bytes: count.optional(),
-        queries: z.array(z.string()).optional(),
-      }),
-    ),
+    suggestions: z.array(suggestion),
     notes: z.array(z.string()).optional(),
   }),
   async run({ queries, limit, database: name }, postgres, call) {
@@ -45,7 +34,7 @@ export default tool({
     const work = { signal: call.signal };
     const tried = await tryIndexes(at, queries, limit, work);
     const others = await suggestIndexes(at, limit, work);
-    const isNew = ({ create }: { create?: string }) =>
+    const isNew = ({ create }: Suggestion) =>
       create === undefined || tried.suggestions.every((one) => !begins(one.create, create));
     const all = [...tried.suggestions, ...others.filter(isNew)].slice(0, limit);
     return {

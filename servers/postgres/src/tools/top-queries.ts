@@ -2,7 +2,7 @@ import { fitting } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { count, database, tool } from "../context.ts";
-import { ORDERS, topQueries } from "../database/advice/workload.ts";
+import { ORDERS, topQueries, topQuery } from "../database/advice/workload.ts";
 
 export default tool({
   name: "pg_top_queries",
@@ -19,16 +19,7 @@ export default tool({
     database,
   }),
   output: z.object({
-    queries: z.array(
-      z.object({
-        query: z.string(),
-        calls: count,
-        total_ms: count,
-        mean_ms: count,
-        rows: count,
-        cache_hit_percent: count.optional(),
-      }),
-    ),
+    queries: z.array(topQuery),
     omitted: count.optional(),
     note: z.string().optional(),
   }),

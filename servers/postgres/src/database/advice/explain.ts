@@ -1,4 +1,5 @@
 import { clip, fitting, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { parseSql } from "../gate/parser.ts";
@@ -16,19 +17,19 @@ export interface Explaining extends Work {
   readonly budget: number;
 }
 
-export interface Plan {
+export const planOutput = z.object({
   /** One indented line for each node, with estimates and, after a run, actual figures. */
-  readonly plan: string[];
-  readonly total_cost: number;
-  readonly planning_ms?: number;
-  readonly execution_ms?: number;
+  plan: z.array(z.string()),
+  total_cost: z.number(),
+  planning_ms: z.number().optional(),
+  execution_ms: z.number().optional(),
   /** What makes it slow, and what would help. */
-  readonly warnings: string[];
+  warnings: z.array(z.string()),
   /** Whether each hypothetical index is used. */
-  readonly hypothetical_indexes?: { readonly index: string; readonly used: boolean }[];
+  hypothetical_indexes: z.array(z.object({ index: z.string(), used: z.boolean() })).optional(),
   /** Lines of the plan that were left out. */
-  readonly omitted_lines?: number;
-}
+  omitted_lines: z.number().optional(),
+});
 
 /** The fields of an EXPLAIN (FORMAT JSON) node that we use. */
 export interface Node {
@@ -73,7 +74,7 @@ const FAR_OFF = 10;
  *
  * @throws ToolError `denied` for anything but a SELECT; `unavailable` for hypothetical indexes without hypopg.
  */
-export async function explain(database: Database, explaining: Explaining): Promise<Plan> {
+export async function explain(database: Database, explaining: Explaining) {
   const { query, params, analyze, indexes, budget, ...work } = explaining;
   if (analyze && indexes.length > 0)
     throw new ToolError("invalid", "A query can't be run with hypothetical indexes.", {
@@ -153,11 +154,11 @@ const asked = ({ link }: Session, text: string, params: readonly unknown[]) =>
 
 /** The number of a statement's parameters: the highest $n. */
 export async function placesOf(sql: string): Promise<number> {
-  let most = 0;
+  let max = 0;
   walk(treeOf(await parseSql(sql)), (key, value) => {
-    if (key === "ParamRef") most = Math.max(most, Number(treeOf(value).number ?? 0));
+    if (key === "ParamRef") max = Math.max(max, Number(treeOf(value).number ?? 0));
   });
-  return most;
+  return max;
 }
 
 /** Row counts of the tables that a plan scans with a filter: a node's own estimate is after filtering. */

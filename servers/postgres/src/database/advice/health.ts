@@ -1,5 +1,6 @@
 import { grouped, ToolError } from "@refmcp/core/answer";
 import type { QueryResultRow } from "pg";
+import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { explained } from "../connection/failures.ts";
 
@@ -21,21 +22,19 @@ export const CHECKS = [
 ] as const;
 export type Check = (typeof CHECKS)[number];
 
-export interface Finding {
-  readonly check: Check;
+export const finding = z.object({
+  check: z.string(),
   /** `note`: not allowed for this role. */
-  readonly status: "ok" | "warning" | "note";
-  readonly summary: string;
+  status: z.enum(["ok", "warning", "note"]),
+  summary: z.string(),
   /** The rows behind the summary. */
-  readonly details?: Record<string, unknown>[];
-}
+  details: z.array(z.looseObject({})).optional(),
+});
 
 interface Inspection {
   readonly statement: string;
-  /** Interprets the rows. */
-  judge(rows: readonly QueryResultRow[]): { ok: boolean; summary: string };
-  /** Include the rows in the answer. */
-  readonly shows?: true;
+  /** Interprets the rows, which may be part of the answer. */
+  judge(rows: readonly QueryResultRow[]): { ok: boolean; summary: string; details?: QueryResultRow[] };
 }
 
 /** The roles under which PostgREST and Supabase serve requests from the internet. */
@@ -43,21 +42,25 @@ const API_ROLES = "'anon', 'authenticated'";
 
 const value = (rows: readonly QueryResultRow[], key: string): number => Number(rows[0]?.[key] ?? 0);
 
-/** For checks that should find no rows: how many there are, and what to do. */
-const none = (fine: string, found: string, advice?: string) => (rows: readonly QueryResultRow[]) => ({
-  ok: rows.length === 0,
-  summary: rows.length === 0 ? fine : `${found}: ${rows.length}.${advice === undefined ? "" : ` ${advice}`}`,
-});
+/** For checks that should find no rows: how many there are, what to do, and the rows. */
+const none = (fine: string, found: string, advice?: string) => (rows: readonly QueryResultRow[]) =>
+  rows.length === 0
+    ? { ok: true, summary: fine }
+    : {
+        ok: false,
+        summary: `${found}: ${rows.length}.${advice === undefined ? "" : ` ${advice}`}`,
+        details: [...rows],
+      };
 
 /** Each check is independent of the others; sources: PostgreSQL, "Monitoring Database Activity" and "Routine Vacuuming". */
 const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   connections: {
-    statement: `SELECT count(*)::int AS used, current_setting('max_connections')::int AS most,
+    statement: `SELECT count(*)::int AS used, current_setting('max_connections')::int AS max,
       count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND now() - state_change > interval '5 minutes')::int AS stuck
       FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend'`,
     judge: (rows) => ({
-      ok: value(rows, "used") < value(rows, "most") * 0.8 && value(rows, "stuck") === 0,
-      summary: `${value(rows, "used")} of ${value(rows, "most")} connections; ${value(rows, "stuck")} idle in a transaction for over 5 minutes.`,
+      ok: value(rows, "used") < value(rows, "max") * 0.8 && value(rows, "stuck") === 0,
+      summary: `${value(rows, "used")} of ${value(rows, "max")} connections; ${value(rows, "stuck")} idle in a transaction for over 5 minutes.`,
     }),
   },
   cache: {
@@ -77,7 +80,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       "Tables with many dead rows",
       "VACUUM them or tune autovacuum.",
     ),
-    shows: true,
   },
   bloat: {
     // Pages that the rows should need according to the planner's statistics, with 28 bytes of header per row and 12 per index entry.
@@ -102,7 +104,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       "Tables and indexes that are more than half empty, by estimate",
       "REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.",
     ),
-    shows: true,
   },
   schema: {
     statement: `SELECT * FROM (
@@ -127,7 +128,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       "Every table has a primary key, and no policy needs attention.",
       "Tables and policies that need attention",
     ),
-    shows: true,
   },
   indexes: {
     statement: `SELECT s.indexrelid::regclass::text AS index, s.relid::regclass::text AS table,
@@ -136,7 +136,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       WHERE NOT i.indisvalid OR (s.idx_scan = 0 AND NOT i.indisunique AND pg_catalog.pg_relation_size(s.indexrelid) > 1048576)
       ORDER BY 4 DESC LIMIT 10`,
     judge: none("No index is invalid, and no large one is unused.", "Invalid or unused indexes"),
-    shows: true,
   },
   wraparound: {
     statement: `SELECT max(age(datfrozenxid))::float8 AS oldest, current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
@@ -154,7 +153,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       "Transactions open for over 5 minutes",
       "They hold back VACUUM and may hold locks.",
     ),
-    shows: true,
   },
   constraints: {
     statement: `SELECT conrelid::regclass::text AS table, conname::text AS constraint, pg_catalog.pg_get_constraintdef(oid) AS definition
@@ -164,7 +162,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       "Constraints that are not validated",
       "Older rows may violate them.",
     ),
-    shows: true,
   },
   security: {
     statement: `SELECT * FROM (
@@ -201,13 +198,11 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       "No table is open to PUBLIC, and nothing bypasses row security.",
       "Objects with broader access than they seem to have",
     ),
-    shows: true,
   },
   sequences: {
     statement: `SELECT schemaname || '.' || sequencename AS sequence, round(100.0 * last_value / max_value, 1)::float8 AS percent
       FROM pg_catalog.pg_sequences WHERE last_value > 0.7 * max_value AND NOT cycle ORDER BY 2 DESC LIMIT 10`,
     judge: none("No sequence is running out.", "Sequences that are running out"),
-    shows: true,
   },
   locks: {
     statement: `SELECT w.pid, left(w.query, 200) AS query, round(extract(epoch FROM now() - w.query_start))::float8 AS seconds,
@@ -215,7 +210,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       FROM pg_catalog.pg_stat_activity w, unnest(pg_catalog.pg_blocking_pids(w.pid)) AS p (pid)
         LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = p.pid ORDER BY 3 DESC LIMIT 10`,
     judge: none("No session is waiting for a lock.", "Sessions waiting for a lock"),
-    shows: true,
   },
   replication: {
     statement: `SELECT application_name AS standby, state, pg_catalog.pg_wal_lsn_diff(sent_lsn, replay_lsn)::float8 AS behind_bytes, NULL::float8 AS kept_bytes
@@ -227,7 +221,6 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       "No standby is far behind, and every replication slot is active.",
       "Standbys over 100 MB behind, and inactive slots, which retain WAL",
     ),
-    shows: true,
   },
   settings: {
     statement: `SELECT name, setting FROM pg_catalog.pg_settings
@@ -247,19 +240,14 @@ export async function checkHealth(
   database: Database,
   checks: readonly Check[],
   work: Work,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
+): Promise<z.output<typeof finding>[]> {
+  const findings: z.output<typeof finding>[] = [];
   for (const check of checks) {
-    const { statement, judge, shows } = INSPECTIONS[check];
+    const { statement, judge } = INSPECTIONS[check];
     try {
       const rows = await database.work(work, ({ link }) => link.rows(statement));
-      const { ok, summary } = judge(rows);
-      findings.push({
-        check,
-        status: ok ? "ok" : "warning",
-        summary,
-        ...(shows === true && rows.length > 0 ? { details: rows } : {}),
-      });
+      const { ok, ...rest } = judge(rows);
+      findings.push({ check, status: ok ? "ok" : "warning", ...rest });
     } catch (error) {
       const known = explained(error, { label: database.label });
       // A check that is forbidden or unknown to this version does not stop the others; a lost server does.

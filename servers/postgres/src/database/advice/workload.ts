@@ -1,20 +1,22 @@
 import { ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { schemaOf } from "./explain.ts";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
 export type Order = (typeof ORDERS)[number];
 
-export interface TopQuery {
+export const topQuery = z.object({
   /** Normalized by pg_stat_statements: constants are $1, $2. */
-  readonly query: string;
-  readonly calls: number;
-  readonly total_ms: number;
-  readonly mean_ms: number;
-  readonly rows: number;
+  query: z.string(),
+  calls: z.number(),
+  total_ms: z.number(),
+  mean_ms: z.number(),
+  rows: z.number(),
   /** Of blocks; absent if none were read. */
-  readonly cache_hit_percent?: number;
-}
+  cache_hit_percent: z.number().optional(),
+});
+type TopQuery = z.output<typeof topQuery>;
 
 const BY: Readonly<Record<Order, string>> = {
   total_time: "s.total_exec_time",
@@ -62,21 +64,22 @@ export async function topQueries(
 const HOW_TO_COUNT =
   "Ask the user to add it to shared_preload_libraries, restart the server and run CREATE EXTENSION pg_stat_statements; pg_health and pg_explain work without it.";
 
-export interface Suggestion {
-  readonly table: string;
+export const suggestion = z.object({
+  table: z.string(),
   /** For the user to run, or for pg_execute. */
-  readonly create?: string;
+  create: z.string().optional(),
   /** A redundant index. */
-  readonly drop?: string;
-  readonly reason: string;
+  drop: z.string().optional(),
+  reason: z.string(),
   /** The planner's cost of the statements, multiplied by their calls, without and with the index. */
-  readonly cost_before?: number;
-  readonly cost_after?: number;
+  cost_before: z.number().optional(),
+  cost_after: z.number().optional(),
   /** Estimated size of the index. */
-  readonly bytes?: number;
+  bytes: z.number().optional(),
   /** Statements that it makes cheaper. */
-  readonly queries?: string[];
-}
+  queries: z.array(z.string()).optional(),
+});
+export type Suggestion = z.output<typeof suggestion>;
 
 /** Foreign keys without an index: every delete and join from the other side scans the whole table. */
 const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::text AS name, c.reltuples::float8 AS rows,

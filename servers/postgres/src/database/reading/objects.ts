@@ -18,19 +18,20 @@ export type Kind = (typeof KINDS)[number];
 export const READABLE: Kind[] = ["table", "view", "materialized_view", "foreign_table"];
 
 /** A database object in a list. */
-export interface ListedObject {
-  readonly kind: Kind;
-  readonly schema: string;
+export const listedObject = z.object({
+  kind: z.string(),
+  schema: z.string(),
   /** For a function, including its arguments. */
-  readonly name: string;
+  name: z.string(),
   /** The planner's estimate; absent before the first ANALYZE. */
-  readonly rows?: number;
+  rows: z.number().optional(),
   /** Including indexes, TOAST and partitions, as of the last VACUUM or ANALYZE. */
-  readonly bytes?: number;
-  readonly partition_of?: string;
-  readonly row_security?: true;
-  readonly comment?: string;
-}
+  bytes: z.number().optional(),
+  partition_of: z.string().optional(),
+  row_security: z.boolean().optional(),
+  comment: z.string().optional(),
+});
+type ListedObject = z.output<typeof listedObject>;
 
 export interface ObjectFilter {
   readonly kinds: readonly Kind[];
@@ -66,15 +67,15 @@ const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
 };
 
 /** Subqueries, so that they run only for the rows of the page. */
-const FULL = `, CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN k.reltuples::float8 END AS rows,
-  (CASE WHEN k.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
+const FULL = `, 'rows', CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN round(k.reltuples::numeric) END,
+  'bytes', CASE WHEN k.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
     WHEN k.relkind NOT IN ('r', 'm') THEN NULL
     WHEN k.reltuples < 0 THEN pg_catalog.pg_total_relation_size(o.oid)
     ELSE (k.relpages + coalesce((SELECT t.relpages FROM pg_catalog.pg_class t WHERE t.oid = k.reltoastrelid), 0)
       + coalesce((SELECT sum(i.relpages) FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = o.oid), 0))
-      * pg_catalog.current_setting('block_size')::int END)::float8 AS bytes,
-  CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END AS partition_of,
-  k.relrowsecurity AS rls, d.description AS comment`;
+      * pg_catalog.current_setting('block_size')::int END,
+  'partition_of', CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END,
+  'row_security', CASE WHEN k.relrowsecurity THEN true END, 'comment', d.description`;
 const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::regclass AND k.oid = o.oid
   LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
 
@@ -88,23 +89,12 @@ function objectsQuery({ kinds, detail }: ObjectFilter): string {
   return `WITH own AS (SELECT oid, nspname FROM pg_catalog.pg_namespace
     WHERE nspname NOT LIKE 'pg\\_temp\\_%' AND nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
       AND CASE WHEN $1::text IS NULL THEN nspname NOT IN ${SYSTEM} ELSE nspname = $1 END)
-SELECT o.kind, o.schema::text, o.name::text${detail === "full" ? FULL : ""}
+SELECT json_strip_nulls(json_build_object('kind', o.kind, 'schema', o.schema, 'name', o.name${detail === "full" ? FULL : ""})) AS object
 FROM (${sources.map((source) => `SELECT ${source}`).join(" UNION ALL ")}) o ${detail === "full" ? FULL_JOINS : ""}
 WHERE ($2::text IS NULL OR strpos(lower(o.name), lower($2)) > 0)
   AND ($3::text IS NULL OR (o.schema::text COLLATE "C", o.kind COLLATE "C", o.name::text COLLATE "C") > ($3 COLLATE "C", $4::text COLLATE "C", $5::text COLLATE "C"))
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x WHERE x.classid = o.class AND x.objid = o.oid AND x.deptype = 'e' AND x.refclassid = 'pg_extension'::regclass)
 ORDER BY o.schema COLLATE "C", o.kind COLLATE "C", o.name COLLATE "C" LIMIT $6`;
-}
-
-interface ObjectRow {
-  kind: Kind;
-  schema: string;
-  name: string;
-  rows?: number | null;
-  bytes?: number | null;
-  partition_of?: string | null;
-  rls?: boolean | null;
-  comment?: string | null;
 }
 
 /** Up to `limit` objects of a database, sorted by schema, kind and name, and whether there are more. */
@@ -115,21 +105,10 @@ export async function listObjects(
 ): Promise<{ objects: ListedObject[]; more: boolean }> {
   const { schema, query, after, limit } = filter;
   const values = [schema ?? null, query ?? null, ...(after ?? [null, null, null]), limit + 1];
-  const rows = await database.work(work, ({ link }) => link.rows<ObjectRow>(objectsQuery(filter), values));
-  return { objects: rows.slice(0, limit).map(shown), more: rows.length > limit };
-}
-
-function shown({ kind, schema, name, rows, bytes, partition_of, rls, comment }: ObjectRow): ListedObject {
-  return {
-    kind,
-    schema,
-    name,
-    ...(typeof rows === "number" ? { rows: Math.round(rows) } : {}),
-    ...(typeof bytes === "number" ? { bytes } : {}),
-    ...(typeof partition_of === "string" ? { partition_of } : {}),
-    ...(rls === true ? { row_security: true as const } : {}),
-    ...(typeof comment === "string" ? { comment } : {}),
-  };
+  const rows = await database.work(work, ({ link }) =>
+    link.rows<{ object: ListedObject }>(objectsQuery(filter), values),
+  );
+  return { objects: rows.slice(0, limit).map(({ object }) => object), more: rows.length > limit };
 }
 
 /** Sorted names of schemas or readable relations that begin with `prefix`, for completion. */

@@ -89,7 +89,7 @@ export async function importCsv(
   database: Database,
   guard: PathGuard,
   { path, table, schema, delimiter, nullText, dryRun, progress, ...work }: Import,
-): Promise<{ table: string; rows: number; columns: string[]; bytes: number; committed: boolean }> {
+) {
   const file = await guard.openFile(path);
   try {
     const columns = await headerOf(file.handle, file.path, delimiter);
