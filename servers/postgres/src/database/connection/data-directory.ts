@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 import type { Binaries } from "./binaries.ts";
 
 export const isWindows = process.platform === "win32";
@@ -52,7 +53,7 @@ async function versionIn(directory: string): Promise<string | undefined> {
   try {
     return oneLine((await readFile(join(directory, "PG_VERSION"), "utf8")).slice(0, 20).trim());
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

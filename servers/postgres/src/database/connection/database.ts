@@ -1,9 +1,9 @@
 import { ToolError } from "@refmcp/core/answer";
-import { type Deadline, startDeadline } from "@refmcp/core/boundary";
+import { type Deadline, errorCode, startDeadline } from "@refmcp/core/boundary";
 import { FunctionGate } from "../gate/functions.ts";
 import type { Opening } from "../reading/portal.ts";
 import { TypeCatalog } from "../reading/types.ts";
-import { codeOf, explained, isLost } from "./failures.ts";
+import { explained, isLost } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { Listener } from "./listen.ts";
 import { Pool } from "./pool.ts";
@@ -194,7 +194,7 @@ export class Database {
     } catch (error) {
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
-      if (codeOf(error) === "57014") throw timedOut(timeoutMs);
+      if (errorCode(error) === "57014") throw timedOut(timeoutMs);
       const why = link?.isSpoiled === false ? undefined : await this.#source.whyLost?.(link);
       if (why !== undefined) throw why;
       throw explained(error, {

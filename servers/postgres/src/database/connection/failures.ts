@@ -1,16 +1,12 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 import type { DatabaseError } from "pg";
 import { excerpt } from "../gate/parser.ts";
-
-/** The code of an error: PostgreSQL's SQLSTATE or the system's (`ECONNREFUSED`). */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
 
 /** Whether the connection was lost, so that retrying on another one may succeed. */
 export function isLost(error: unknown): boolean {
   if (error instanceof ToolError) return false;
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === undefined)
     return (
       error instanceof Error && /terminated|not queryable|timeout expired|ECONN|socket/i.test(error.message)
@@ -25,7 +21,7 @@ export function isFromServer(error: unknown): error is DatabaseError {
 
 /** Explains why connecting failed, without the password. @param tunnel output of ssh, if there is a tunnel */
 export function connectionFailure(error: unknown, label: string, tunnel = ""): ToolError {
-  const code = codeOf(error);
+  const code = errorCode(error);
   const unavailable = (why: string, hint: string) =>
     new ToolError("unavailable", `PostgreSQL at ${oneLine(label)} ${why}`, {
       hint,
@@ -92,12 +88,15 @@ export function explained(error: unknown, { label, sql }: Failing): unknown {
   const detail = error.detail === undefined ? "" : ` ${oneLine(error.detail.slice(0, 500))}`;
   const line = error.where?.startsWith("COPY ") === true ? ` In ${oneLine(error.where.slice(0, 300))}.` : "";
   const message = `${oneLine(error.message.slice(0, 1_000))} (SQLSTATE ${code}${where}).${detail}${line}`;
-  const hint = [error.hint === undefined ? "" : oneLine(error.hint.slice(0, 500)), nextStep(code)];
+  const hint = [
+    error.hint === undefined ? "" : oneLine(error.hint.slice(0, 500)),
+    NEXT_STEPS.find(([one]) => one.test(code))?.[1] ?? "",
+  ];
   return new ToolError(kindOf(code), message, { code, hint: hint.filter((part) => part !== "").join(" ") });
 }
 
 function connectionLost(label: string, cause: unknown): ToolError {
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   return new ToolError(
     "unavailable",
     `The connection to PostgreSQL at ${oneLine(label)} was lost${code === undefined ? "" : ` (${code})`}.`,
@@ -115,32 +114,18 @@ function kindOf(code: string): ToolError["kind"] {
   return "invalid";
 }
 
-/** The next step for a SQLSTATE. */
-function nextStep(code: string): string {
-  switch (code) {
-    case "42P01":
-    case "3F000":
-      return "pg_list_objects lists what exists.";
-    case "42703":
-      return "pg_describe_table shows the columns.";
-    case "42883":
-    case "42704":
-      return "Check the name and the argument types; write casts as value::type.";
-    case "42501":
-      return "This role lacks the privilege; ask the owner to GRANT it.";
-    case "25006":
-      return "Reading tools can't change data; use pg_execute, with --allow-write.";
-    case "22P02":
-    case "42804":
-      return "Check the types; params are sent as text and converted to the type that the statement expects.";
-    case "08P01":
-    case "42P02":
-      return "Pass as many params as the statement has $1, $2, ….";
-    case "55P03":
-    case "40P01":
-    case "40001":
-      return "Another session blocked it; try again.";
-    default:
-      return code.startsWith("42") ? "Correct the statement." : "";
-  }
-}
+/** The next step for a SQLSTATE: that of the first match. */
+const NEXT_STEPS: readonly (readonly [code: RegExp, step: string])[] = [
+  [/^(42P01|3F000)$/, "pg_list_objects lists what exists."],
+  [/^42703$/, "pg_describe_table shows the columns."],
+  [/^(42883|42704)$/, "Check the name and the argument types; write casts as value::type."],
+  [/^42501$/, "This role lacks the privilege; ask the owner to GRANT it."],
+  [/^25006$/, "Reading tools can't change data; use pg_execute, with --allow-write."],
+  [
+    /^(22P02|42804)$/,
+    "Check the types; params are sent as text and converted to the type that the statement expects.",
+  ],
+  [/^(08P01|42P02)$/, "Pass as many params as the statement has $1, $2, …."],
+  [/^(55P03|40P01|40001)$/, "Another session blocked it; try again."],
+  [/^42/, "Correct the statement."],
+];

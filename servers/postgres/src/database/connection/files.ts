@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { errorCode } from "@refmcp/core/boundary";
 import { type Conninfo, malformed } from "./conninfo.ts";
-import { codeOf } from "./failures.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -44,7 +44,7 @@ export function passwordFromFile(
       return unused("others may read it. chmod 600 it.");
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return unused(`it can't be read (${codeOf(error)}).`);
+    return unused(`it can't be read (${errorCode(error)}).`);
   }
   const wanted = [owner.host, String(owner.port), owner.database, owner.user];
   for (const line of text.split(/\r?\n/)) {

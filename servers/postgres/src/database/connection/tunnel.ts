@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
+import { errorCode, startDeadline } from "@refmcp/core/boundary";
 import { freePort } from "./cluster.ts";
 import { isWindows, privateFolder } from "./data-directory.ts";
 import { Keeper } from "./keeper.ts";
@@ -146,7 +146,7 @@ export class Tunnel {
 
 function reasonOf(error: unknown, isLate: boolean): string {
   if (isLate) return `ssh did not log in within ${LOGIN_MS / 1000} s.`;
-  if (error instanceof Error && "code" in error && error.code === "ENOENT")
+  if (errorCode(error) === "ENOENT")
     return "the program ssh was not found. Install OpenSSH's client, or leave --ssh out.";
   return oneLine(String(error));
 }
