@@ -3,13 +3,6 @@ import { nearest, ToolError } from "@refmcp/core/answer";
 /** Connection parameters by libpq's keywords; see PARAMETERS. */
 export type Conninfo = ReadonlyMap<string, string>;
 
-/** Keywords that we support (libpq, "Parameter Key Words"). */
-const PARAMETERS: ReadonlySet<string> = new Set([
-  ...["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service", "servicefile"],
-  ...["connect_timeout", "application_name", "fallback_application_name", "options", "channel_binding"],
-  ...["sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslnegotiation", "target_session_attrs"],
-]);
-
 /** The environment variables of libpq and their keywords (libpq, "Environment Variables"). */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   PGHOST: "host",
@@ -32,6 +25,13 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   PGSSLNEGOTIATION: "sslnegotiation",
   PGTARGETSESSIONATTRS: "target_session_attrs",
 };
+
+/** Keywords that we support (libpq, "Parameter Key Words"). */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  ...Object.values(ENVIRONMENT),
+  "fallback_application_name",
+  "sslpassword",
+]);
 
 /** Any of these variables configures a server, even without a URL. */
 const NAMES_A_SERVER = ["PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"];

@@ -8,11 +8,6 @@ const MAX_CHARS = 1_000_000;
 let loading: ReturnType<typeof loaded> | undefined;
 
 /** PostgreSQL's own parser (libpg_query compiled to WebAssembly), loaded on first use. */
-async function parser() {
-  loading ??= loaded();
-  return loading;
-}
-
 async function loaded() {
   // Otherwise V8 optimizes the parser in the background and keeps 20 MB of code, with no gain in speed.
   for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
@@ -44,7 +39,8 @@ export async function parseSql(sql: string): Promise<ParseResult> {
         hint: "Remove it; bytes are written as '\\x00'::bytea.",
       },
     );
-  const { parseSync } = await parser();
+  loading ??= loaded();
+  const { parseSync } = await loading;
   if (sql.trim() === "") throw empty();
   try {
     const tree = parseSync(sql);
