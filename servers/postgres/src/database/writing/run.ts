@@ -1,8 +1,8 @@
+import { encodeRow } from "@refmcp/sql";
 import type { Postgres } from "../connection/postgres.ts";
 import { withNearNames } from "../reading/near.ts";
 import { remarks } from "../reading/page.ts";
-import { shownWriting } from "./shown-writing.ts";
-import { type Writing, write } from "./writing.ts";
+import { type Writing, type Written, write } from "./writing.ts";
 
 export interface Run extends Pick<Writing, "statements" | "dryRun" | "timeoutMs"> {
   /** Name of the database; default: the first. */
@@ -23,14 +23,48 @@ export async function runChanges(postgres: Postgres, { database, ...run }: Run, 
   const at = postgres.at(database);
   const { maxBytes, maxCellBytes } = postgres.limits;
   const { signal, budget } = call;
-  const writing = {
-    ...run,
-    signal,
-    caps: { chars: maxBytes },
-    confirm: (loss: string) => call.confirm(loss),
-  };
+  const writing = { ...run, signal, maxBytes, confirm: (loss: string) => call.confirm(loss) };
   const written = await write(at, writing).catch(async (error: unknown) => {
     throw await withNearNames(error, at, run.statements.map(({ sql }) => sql).join(" "), writing);
   });
   return shownWriting(written, remarks(written.notices), budget, maxCellBytes);
+}
+
+/**
+ * The answer for a change. Rows of RETURNING share the room that the rest leaves.
+ *
+ * @param said PostgreSQL's notices
+ * @param budget characters of the answer
+ */
+function shownWriting(written: Written, said: string[], budget: number, maxCellBytes: number) {
+  const { committed, outcomes, loss, undo, tables } = written;
+  const cut = { count: 0 };
+  // Everything else in the answer comes first; rows of RETURNING share the remaining room.
+  let room = budget - 500 - JSON.stringify([tables, loss, undo, said]).length;
+  let isShort = false;
+  const results = outcomes.map(({ command, rowCount, columns, rows }) => {
+    const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
+    room -= JSON.stringify([facts, columns]).length + 30;
+    if (columns.length === 0) return facts;
+    const shown: unknown[][] = [];
+    for (const row of rows) {
+      const encoded = encodeRow(row, maxCellBytes, cut);
+      room -= JSON.stringify(encoded).length + 1;
+      if (room < 0) break;
+      shown.push(encoded);
+    }
+    isShort ||= shown.length < (rowCount ?? rows.length);
+    return { ...facts, columns: [...columns], rows: shown };
+  });
+  const by = isShort ? ("bytes" as const) : cut.count > 0 ? ("cell" as const) : undefined;
+  return {
+    committed,
+    results,
+    tables: tables.map(({ id: _, ...table }) => table),
+    ...(loss === undefined ? {} : { loss }),
+    ...(undo.length === 0 ? {} : { undo: [...undo] }),
+    truncated: by !== undefined,
+    ...(by === undefined ? {} : { truncated_by: by }),
+    ...(said.length === 0 ? {} : { notices: said }),
+  };
 }

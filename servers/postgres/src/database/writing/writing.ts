@@ -3,11 +3,12 @@ import { type Column, counted, EVERY_ROW, LossTally } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { type Change, type Loss, passWriting, type RowTarget } from "../gate/write-gate.ts";
 import { paramsOf } from "../reading/params.ts";
-import { type Caps, PortalQuery } from "../reading/portal.ts";
+import { PortalQuery } from "../reading/portal.ts";
 
 export interface Writing extends Pick<Work, "signal" | "timeoutMs"> {
   readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
-  readonly caps: Caps;
+  /** Characters of all rows that one RETURNING keeps. */
+  readonly maxBytes: number;
   /** Run everything and roll it back. */
   readonly dryRun: boolean;
   /** Asks the user; throws if the user declines or can't be asked. */
@@ -70,7 +71,7 @@ export async function write(database: Database, writing: Writing): Promise<Writt
     for (const [index, change] of changes.entries()) {
       const before = [];
       for (const loss of change.losses) before.push(await lookAt(session, loss));
-      const run = runOne(database, session, change, statements[index]?.params ?? [], writing.caps);
+      const run = runOne(database, session, change, statements[index]?.params ?? [], writing.maxBytes);
       const outcome = await numbered(index, changes.length, run, change.sql);
       outcomes.push(outcome);
       for (const { what, rows, restoring, isNothing } of before) {
@@ -98,7 +99,7 @@ async function writeAlone(
   change: Change,
   count: number,
   params: readonly unknown[],
-  { signal, timeoutMs, caps, dryRun }: Writing,
+  { signal, timeoutMs, maxBytes, dryRun }: Writing,
 ): Promise<Written> {
   if (count > 1 || dryRun)
     throw new ToolError("invalid", "VACUUM and CONCURRENTLY can't run in a transaction.", {
@@ -114,7 +115,7 @@ async function writeAlone(
         earlier = await invalidIndexes(session, relation);
         const undo: string[] = [];
         for (const loss of change.losses) undo.push(...(await lookAt(session, loss)).restoring);
-        const outcome = await runOne(database, session, change, params, caps);
+        const outcome = await runOne(database, session, change, params, maxBytes);
         const notices = session.link.takeNotices();
         return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
       },
@@ -172,12 +173,12 @@ async function runOne(
   session: Session,
   change: Change,
   params: readonly unknown[],
-  caps: Caps,
+  maxBytes: number,
 ): Promise<Outcome> {
   const { link } = session;
   const query = new PortalQuery(
     { text: change.sql, params: paramsOf(params) },
-    { ...caps, toEnd: true },
+    { chars: maxBytes, toEnd: true },
     () => undefined,
   );
   const { fields, rows, tag } = await query.run(link.client);
