@@ -14,12 +14,12 @@ export interface CutCells {
 
 /**
  * A value as JSON can carry it without loss: integers outside ±2^53 as text, bytes as `{ "$blob": size }` with their
- * base64 up to 1 KiB, NaN and infinities as text. Values longer than `most` bytes are truncated.
+ * base64 up to 1 KiB, NaN and infinities as text. Values longer than `max` bytes are truncated.
  *
- * @param most maximum bytes of the value
+ * @param max maximum bytes of the value
  * @param cut incremented if the value was truncated
  */
-export function encodeCell(value: unknown, most: number, cut: CutCells): unknown {
+export function encodeCell(value: unknown, max: number, cut: CutCells): unknown {
   switch (typeof value) {
     case "undefined":
       return null;
@@ -34,17 +34,17 @@ export function encodeCell(value: unknown, most: number, cut: CutCells): unknown
           ? "-0"
           : String(value);
     case "string":
-      return cutText(value, most, cut);
+      return cutText(value, max, cut);
     case "object": {
       if (value === null) return null;
       if (value instanceof Uint8Array) return encodeBlob(value);
       if (Array.isArray(value) && value.some((item) => item instanceof Uint8Array || Array.isArray(item)))
         return bounded(
-          value.map((item) => encodeCell(item, most, cut)),
-          most,
+          value.map((item) => encodeCell(item, max, cut)),
+          max,
           cut,
         );
-      return bounded(value, most, cut);
+      return bounded(value, max, cut);
     }
     default:
       return value;
@@ -55,7 +55,7 @@ export function encodeCell(value: unknown, most: number, cut: CutCells): unknown
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 /** `encodeCell` as JSON text, with a shortcut for plain values, which most cells contain. */
-export function cellText(value: unknown, most: number, cut: CutCells): string {
+export function cellText(value: unknown, max: number, cut: CutCells): string {
   switch (typeof value) {
     case "bigint":
       return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
@@ -65,19 +65,19 @@ export function cellText(value: unknown, most: number, cut: CutCells): string {
       if (Number.isFinite(value) && value !== 0) return String(value);
       break;
     case "string":
-      if (value.length * 3 <= most) return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
+      if (value.length * 3 <= max) return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
       break;
     case "boolean":
       return value ? "true" : "false";
     default:
       if (value === null) return "null";
   }
-  return JSON.stringify(encodeCell(value, most, cut));
+  return JSON.stringify(encodeCell(value, max, cut));
 }
 
 /** All values of a row, each by `encodeCell`. */
-export function encodeRow(row: readonly unknown[], most: number, cut: CutCells): unknown[] {
-  return row.map((value) => encodeCell(value, most, cut));
+export function encodeRow(row: readonly unknown[], max: number, cut: CutCells): unknown[] {
+  return row.map((value) => encodeCell(value, max, cut));
 }
 
 function encodeBlob(bytes: Uint8Array): object {
@@ -87,17 +87,17 @@ function encodeBlob(bytes: Uint8Array): object {
 }
 
 /** JSON and arrays are kept up to the limit, and truncated as text beyond it. */
-function bounded(value: object, most: number, cut: CutCells): unknown {
+function bounded(value: object, max: number, cut: CutCells): unknown {
   const text = JSON.stringify(value);
-  return Buffer.byteLength(text) <= most ? value : cutText(text, most, cut);
+  return Buffer.byteLength(text) <= max ? value : cutText(text, max, cut);
 }
 
-function cutText(text: string, most: number, cut: CutCells): string {
+function cutText(text: string, max: number, cut: CutCells): string {
   // A UTF-16 unit has at most three bytes.
-  if (text.length * 3 <= most) return text;
+  if (text.length * 3 <= max) return text;
   const bytes = Buffer.byteLength(text);
-  if (bytes <= most) return text;
+  if (bytes <= max) return text;
   cut.count += 1;
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most));
-  return `${text.slice(0, read)}… (${most} of ${bytes} bytes)`;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(max));
+  return `${text.slice(0, read)}… (${max} of ${bytes} bytes)`;
 }

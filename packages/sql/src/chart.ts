@@ -137,9 +137,9 @@ export function optionOf(chart: Chart, columns: readonly Column[], rows: readonl
 }
 
 /** A label is one line, and XML allows no control characters. */
-function short(text: string, most = MAX_LABEL): string {
-  const line = oneLine(text.slice(0, most * 2).toWellFormed());
-  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+function short(text: string, max = MAX_LABEL): string {
+  const line = oneLine(text.slice(0, max * 2).toWellFormed());
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
 }
 
 /** In an answer, integers beyond 2^53 and decimals are text. */

@@ -50,7 +50,7 @@ describe.runIf(process.platform === "linux")("a burst of calls", () => {
 describe("endless queries", () => {
   it("don't block the schema, and others wait for a limited time and get the reason", async () => {
     const here = await enter({ timeoutMs: 60_000 });
-    const runners = new Runners({ memory: 400, most: 2, waitMs: 300 });
+    const runners = new Runners({ memory: 400, max: 2, waitMs: 300 });
     const controller = new AbortController();
     const { signal } = controller;
     const run = (sql: string, by = signal) =>

@@ -25,16 +25,11 @@ export default tool({
     bytes: z.number(),
     committed: z.boolean(),
   }),
-  async run({ path, table, delimiter, database, dry_run }, databases, call) {
-    const done = await importCsv(databases, {
-      path,
-      table,
-      delimiter,
-      database,
+  run: ({ dry_run, ...input }, databases, call) =>
+    importCsv(databases, {
+      ...input,
       dryRun: dry_run,
       signal: call.signal,
       progress: (bytes, of) => call.progress(bytes, of, "bytes read"),
-    });
-    return { ...done, columns: [...done.columns] };
-  },
+    }),
 });

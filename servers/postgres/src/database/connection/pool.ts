@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
 import type { Link } from "./link.ts";
 
 export interface PoolOptions {
@@ -8,10 +9,6 @@ export interface PoolOptions {
   readonly label: string;
   readonly idleMs?: number;
   readonly waitMs?: number;
-}
-
-interface Waiting {
-  resolve(link: Link | undefined): void;
 }
 
 const IDLE_MS = 30_000;
@@ -26,7 +23,7 @@ const WAIT_MS = 15_000;
 export class Pool {
   readonly #options: PoolOptions;
   readonly #idle: { link: Link; timer: NodeJS.Timeout }[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting = new Set<(link: Link | undefined) => void>();
   readonly #all = new Set<Link>();
   /** Connections that are open or being opened. */
   #count = 0;
@@ -50,7 +47,7 @@ export class Pool {
       const idle = this.#takeIdle();
       if (idle !== undefined) return idle;
       // A connection that is being cleaned is available sooner than a new one; two can alternate.
-      const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.length;
+      const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.size;
       if (this.#count < this.#options.max && !isSoon) return await this.#open();
       const link = await this.#wait(signal);
       if (link !== undefined) return link;
@@ -78,40 +75,35 @@ export class Pool {
     return undefined;
   }
 
-  #wait(signal: AbortSignal): Promise<Link | undefined> {
-    const waitMs = this.#options.waitMs ?? WAIT_MS;
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
-        const at = this.#waiting.indexOf(waiting);
-        if (at !== -1) this.#waiting.splice(at, 1);
-      };
-      const waiting: Waiting = {
-        resolve: (link) => {
-          leave();
-          resolve(link);
-        },
-      };
-      const onAbort = () => {
-        leave();
-        reject(signal.reason);
-      };
-      const timer = setTimeout(() => {
-        leave();
-        reject(this.#exhausted(waitMs));
-      }, waitMs);
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiting.push(waiting);
-    });
+  async #wait(signal: AbortSignal): Promise<Link | undefined> {
+    const { max, label, waitMs = WAIT_MS } = this.#options;
+    const late = () =>
+      new ToolError("unavailable", `All ${max} connections to ${label} were busy for ${waitMs / 1000} s.`, {
+        hint: "Wait for other calls to finish, or raise --max-connections.",
+        code: "pool_exhausted",
+      });
+    const deadline = startDeadline(waitMs, signal, late);
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.add(resolve);
+        const leave = () => {
+          this.#waiting.delete(resolve);
+          reject(deadline.signal.reason);
+        };
+        deadline.signal.addEventListener("abort", leave, { once: true });
+      });
+    } finally {
+      deadline.end();
+    }
   }
 
-  #exhausted(waitMs: number): ToolError {
-    return new ToolError(
-      "unavailable",
-      `All ${this.#options.max} connections to ${this.#options.label} were busy for ${waitMs / 1000} s.`,
-      { hint: "Wait for other calls to finish, or raise --max-connections.", code: "pool_exhausted" },
-    );
+  /** Gives the call that has waited longest a connection, or the chance to open one; false if none waits. */
+  #hand(link: Link | undefined): boolean {
+    const [next] = this.#waiting;
+    if (next === undefined) return false;
+    this.#waiting.delete(next);
+    next(link);
+    return true;
   }
 
   /**
@@ -131,10 +123,8 @@ export class Pool {
 
   /** Hands a connection to the next waiting call, or keeps it and calls `unused` if nobody takes it in time. */
   #offer(link: Link, ms: number, unused: () => void): void {
-    const [next] = this.#waiting;
     if (link.isSpoiled || this.#closed) this.discard(link);
-    else if (next !== undefined) next.resolve(link);
-    else {
+    else if (!this.#hand(link)) {
       const timer = setTimeout(() => {
         const at = this.#idle.findIndex((entry) => entry.link === link);
         if (at === -1) return;
@@ -156,14 +146,14 @@ export class Pool {
   #gone(): void {
     this.#count -= 1;
     // A waiting call may open a new one in its place.
-    this.#waiting[0]?.resolve(undefined);
+    this.#hand(undefined);
   }
 
   /** Closes all connections, also busy ones. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
-    for (const waiting of [...this.#waiting]) waiting.resolve(undefined);
+    while (this.#waiting.size > 0) this.#hand(undefined);
     const links = [...this.#all];
     this.#all.clear();
     await Promise.all(links.map((link) => link.close()));

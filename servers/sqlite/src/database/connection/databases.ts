@@ -39,15 +39,15 @@ export class Databases {
 
   constructor(options: DatabasesOptions) {
     this.options = options;
-    this.runners = new Runners({ memory: options.maxMemoryMb, most: 2 });
-    this.catalogue = new Runners({ memory: options.maxMemoryMb, most: 1, spare: "kept" });
+    this.runners = new Runners({ memory: options.maxMemoryMb, max: 2 });
+    this.catalogue = new Runners({ memory: options.maxMemoryMb, max: 1, spare: "kept" });
     this.transfers = new Runners({
       memory: options.maxMemoryMb,
-      most: 1,
+      max: 1,
       spare: "none",
       waitMs: TRANSFER_WAIT_MS,
     });
-    this.watchers = new Runners({ memory: options.maxMemoryMb, most: MAX_WATCHED, spare: "none" });
+    this.watchers = new Runners({ memory: options.maxMemoryMb, max: MAX_WATCHED, spare: "none" });
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     this.watch = new DataWatch(this);
   }

@@ -72,7 +72,7 @@ export class Executor {
     switch (job.op) {
       case "open_rows":
         this.#transfer = new RowsOut(openReading(this.#sqlite, job.place), job);
-        return this.#transfer.header();
+        return true;
       case "open_table":
         this.#transfer = new RowsIn(openWriting(this.#sqlite, job.place), job.insert);
         return true;

@@ -10,7 +10,7 @@ import type { Job, Progress, Reply } from "./protocol.ts";
  */
 const WATCHDOG = `
 const { writeSync } = require("node:fs");
-const { most, server } = require("node:worker_threads").workerData;
+const { max, server } = require("node:worker_threads").workerData;
 const isAlone = () => {
   if (process.ppid !== server) return true;
   try {
@@ -21,12 +21,12 @@ const isAlone = () => {
   }
 };
 setInterval(() => {
-  const isLarge = process.memoryUsage.rss() >= most;
+  const isLarge = process.memoryUsage.rss() >= max;
   if (isLarge) writeSync(2, "refmcp: memory\\n");
   if (isLarge || isAlone()) process.kill(process.pid, "SIGKILL");
 }, 20);`;
 
-const workerData = { most: Number(process.argv[2]) * 1_048_576, server: Number(process.argv[3]) };
+const workerData = { max: Number(process.argv[2]) * 1_048_576, server: Number(process.argv[3]) };
 new Worker(WATCHDOG, { eval: true, workerData }).unref();
 
 const send = (reply: Reply<unknown>) => process.send?.(reply);

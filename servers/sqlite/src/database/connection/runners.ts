@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
 import { explained } from "./failures.ts";
 import type { Place } from "./handle.ts";
@@ -9,7 +10,7 @@ export interface RunnerOptions {
   /** Memory limit of one runner, in MB. */
   readonly memory: number;
   /** Maximum runners that work at the same time. */
-  readonly most: number;
+  readonly max: number;
   /**
    * `warm` (default): a spare runner is ready to take over when one is killed; `kept`: runners stay for the next job;
    * `none`: each runner ends with its lease.
@@ -77,7 +78,7 @@ export class Runners {
   /** All runners: starting, idle and working. */
   readonly #all = new Set<Runner>();
   readonly #idle: Runner[] = [];
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #working = 0;
   #isPreparing = false;
   #closed = false;
@@ -103,7 +104,7 @@ export class Runners {
     work: (ask: <Answer>(job: Job) => Promise<Answer>) => Promise<Result>,
   ): Promise<Result> {
     signal.throwIfAborted();
-    if (this.#working < this.#options.most) this.#working += 1;
+    if (this.#working < this.#options.max) this.#working += 1;
     else await this.#turn(signal);
     let runner: Runner | undefined;
     try {
@@ -121,42 +122,36 @@ export class Runners {
       if (runner?.isAlive === true && !this.#closed && this.#options.spare !== "none")
         this.#idle.unshift(runner);
       else runner?.kill();
-      const next = this.#waiting.shift();
+      const [next] = this.#waiting;
       if (next === undefined) this.#working -= 1;
-      else next();
+      else {
+        this.#waiting.delete(next);
+        next();
+      }
     }
   }
 
   /** Waits in line for a working runner's place. */
-  #turn(signal: AbortSignal): Promise<void> {
-    const { most, waitMs = WAIT_MS } = this.#options;
-    return new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", cancel);
-        const at = this.#waiting.indexOf(go);
-        if (at >= 0) this.#waiting.splice(at, 1);
-      };
-      const go = () => {
-        leave();
-        resolve();
-      };
-      const cancel = () => {
-        leave();
-        reject(signal.reason);
-      };
-      const timer = setTimeout(() => {
-        leave();
-        const others = most === 1 ? "Another statement has" : `${most} other statements have`;
-        reject(
-          new ToolError("unavailable", `${others} been running for ${waitMs / 1_000} s.`, {
-            hint: "Try again later. --query-timeout-ms and timeout_ms limit how long statements run.",
-          }),
-        );
-      }, waitMs);
-      signal.addEventListener("abort", cancel, { once: true });
-      this.#waiting.push(go);
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { max, waitMs = WAIT_MS } = this.#options;
+    const deadline = startDeadline(waitMs, signal, () => {
+      const others = max === 1 ? "Another statement has" : `${max} other statements have`;
+      return new ToolError("unavailable", `${others} been running for ${waitMs / 1_000} s.`, {
+        hint: "Try again later. --query-timeout-ms and timeout_ms limit how long statements run.",
+      });
     });
+    try {
+      await new Promise<void>((go, leave) => {
+        this.#waiting.add(go);
+        const late = () => {
+          this.#waiting.delete(go);
+          leave(deadline.signal.reason);
+        };
+        deadline.signal.addEventListener("abort", late, { once: true });
+      });
+    } finally {
+      deadline.end();
+    }
   }
 
   async #ask<Answer>(
@@ -166,25 +161,15 @@ export class Runners {
     timeoutMs: number,
   ): Promise<Reply<Answer>> {
     signal.throwIfAborted();
-    let isLate = false;
-    const kill = () => runner.kill();
-    const timer = setTimeout(() => {
-      isLate = true;
-      kill();
-    }, timeoutMs);
-    signal.addEventListener("abort", kill, { once: true });
-    try {
-      const reply = await runner.reply<Answer>(job);
-      if (reply !== undefined) return reply;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", kill);
-    }
-    signal.throwIfAborted();
-    if (isLate)
-      throw new ToolError("timeout", `The statement was stopped after ${timeoutMs} ms; it changed nothing.`, {
+    const late = () =>
+      new ToolError("timeout", `The statement was stopped after ${timeoutMs} ms; it changed nothing.`, {
         hint: "Narrow it, check it with explain_query, or ask the user to raise --query-timeout-ms.",
       });
+    const deadline = startDeadline(timeoutMs, signal, late);
+    deadline.signal.addEventListener("abort", () => runner.kill(), { once: true });
+    const reply = await runner.reply<Answer>(job).finally(() => deadline.end());
+    if (reply !== undefined) return reply;
+    deadline.signal.throwIfAborted();
     if (runner.said.includes("refmcp: memory"))
       throw new ToolError(
         "too_large",
@@ -200,13 +185,13 @@ export class Runners {
 
   /** Keeps one spare process ready; a burst of calls starts no more than one. */
   #prepareSpare(): void {
-    const { most, spare = "warm" } = this.#options;
+    const { max, spare = "warm" } = this.#options;
     if (
       spare !== "warm" ||
       this.#closed ||
       this.#isPreparing ||
       this.#idle.length > 0 ||
-      this.#all.size > most
+      this.#all.size > max
     )
       return;
     this.#isPreparing = true;

@@ -25,8 +25,8 @@ export function placesOf(sql: string): Places {
     if (isName && text === "?") slots.add(Number(next.text));
     else if (text === "?") anonymous += 1;
   }
-  const most = Math.min(Math.max(0, ...slots), 32_766);
-  const gaps = Array.from({ length: most }, (_, at) => at + 1).filter((place) => !slots.has(place));
+  const max = Math.min(Math.max(0, ...slots), 32_766);
+  const gaps = Array.from({ length: max }, (_, at) => at + 1).filter((place) => !slots.has(place));
   return { anonymous, named: [...named], gaps };
 }
 
@@ -51,8 +51,8 @@ export function arranged(
       hint: "Use one or the other.",
     });
   if (named.every((name) => /^\d+$/.test(name))) {
-    const most = Math.max(...named.map(Number));
-    if (values.length !== most) throw mismatch(`${most}`, values.length, "the first for ?1 or $1, and so on");
+    const max = Math.max(...named.map(Number));
+    if (values.length !== max) throw mismatch(`${max}`, values.length, "the first for ?1 or $1, and so on");
     return {
       inOrder: gaps.map((place) => values[place - 1]),
       byName: Object.fromEntries(named.map((name) => [name, values[Number(name) - 1]])),

@@ -10,30 +10,27 @@ const ROWS_AT_ONCE = 200;
 
 /** The rows of a statement as text for a file, piece by piece, from one snapshot of the database. */
 export class RowsOut {
-  readonly #statement: Database.Statement<unknown[], unknown[]>;
   readonly #rows: IterableIterator<unknown[]>;
   readonly #format: ExportFormat;
   readonly #keys: readonly string[];
+  /** The header line, until it was returned with the first rows. */
+  #header: string;
 
   constructor(database: Database.Database, { sql, params, format }: Bound & { format: ExportFormat }) {
-    this.#statement = database.prepare<unknown[], unknown[]>(sql);
-    demandReading(this.#statement);
-    this.#statement.raw(true);
+    const statement = database.prepare<unknown[], unknown[]>(sql);
+    demandReading(statement);
+    statement.raw(true);
     this.#format = format;
-    this.#keys = distinctNames(this.#statement.columns().map(({ name }) => name)).map((key) =>
-      JSON.stringify(key),
-    );
-    this.#rows = this.#statement.iterate(...params);
-  }
-
-  header(): RowsText {
-    const names = this.#statement.columns().map(({ name }) => name);
-    return { text: this.#format === "csv" ? csvLines([names]) : "", rows: 0, done: false };
+    const names = statement.columns().map(({ name }) => name);
+    this.#keys = distinctNames(names).map((key) => JSON.stringify(key));
+    this.#header = format === "csv" ? csvLines([names]) : "";
+    this.#rows = statement.iterate(...params);
   }
 
   /** The next complete rows, about `bytes` characters. */
   next(bytes: number): RowsText {
-    let text = "";
+    let text = this.#header;
+    this.#header = "";
     let rows = 0;
     let done = false;
     while (!done && text.length < bytes) {

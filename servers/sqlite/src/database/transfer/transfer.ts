@@ -15,7 +15,7 @@ const PIECE = 262_144;
 const RECORDS_AT_ONCE = 1_000;
 
 interface Work {
-  readonly database: string | undefined;
+  readonly database?: string | undefined;
   readonly path: string;
   readonly signal: AbortSignal;
 }
@@ -48,12 +48,12 @@ export async function exportRows(
     databases.transfers
       .lease(place.file, run, async (ask) => {
         let rows = 0;
-        let piece = await ask<RowsText>(open);
-        await write(Buffer.from(piece.text));
-        while (!piece.done) {
-          piece = await ask<RowsText>({ op: "next_rows", bytes: PIECE });
+        await ask(open);
+        for (let isDone = false; !isDone; ) {
+          const piece = await ask<RowsText>({ op: "next_rows", bytes: PIECE });
           await write(Buffer.from(piece.text));
           rows += piece.rows;
+          isDone = piece.done;
           progress(rows);
         }
         signal.throwIfAborted();
@@ -73,14 +73,6 @@ export interface Import extends Work {
   progress(bytes: number, of: number): void;
 }
 
-export interface Imported {
-  readonly table: string;
-  readonly columns: readonly string[];
-  readonly rows: number;
-  readonly bytes: number;
-  readonly committed: boolean;
-}
-
 /**
  * Adds the records of a CSV file inside the boundary to a table in one transaction: all or none. The first record names the
  * columns. A violated constraint ends the import, even if the constraint has its own ON CONFLICT clause.
@@ -90,7 +82,7 @@ export interface Imported {
 export async function importCsv(
   databases: Databases,
   { database, path, table, delimiter, dryRun, signal, progress }: Import,
-): Promise<Imported> {
+) {
   const place = await databases.place(database);
   const target = await targetOf({ databases, database, signal }, table);
   const file = await databases.options.guard.openFile(path);
