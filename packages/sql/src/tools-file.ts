@@ -45,8 +45,8 @@ export interface FileTool extends Omit<z.output<typeof entry>, "title" | "parame
 
 /** What the server requires of the file. */
 export interface ToolsFileRules {
-  /** The server's own tools, with their aliases. */
-  readonly taken: readonly string[];
+  /** The server's own tools. */
+  readonly taken: readonly { readonly name: string; readonly aliases?: readonly string[] }[];
   /** Names of databases. */
   readonly sources: readonly string[];
   /** The kind of tool in Google's toolbox: `sqlite-sql`. */
@@ -63,7 +63,7 @@ export interface ToolsFileRules {
  */
 export async function readToolsFile(path: string, rules: ToolsFileRules): Promise<FileTool[]> {
   const tools: FileTool[] = [];
-  const taken = new Set(rules.taken);
+  const taken = new Set(rules.taken.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
   for (const { value, place } of await entriesOf(path)) {
     const parsed = entry.safeParse(normal(value, rules.kind), { reportInput: true });
     if (!parsed.success) throw mistake(path, place, parsed.error.issues[0]);
@@ -221,8 +221,8 @@ function fieldOf({ type, items, allowedValues, minValue, maxValue }: Parameter):
   if (type === "array") return z.array(items === undefined ? scalar : plain(items.type)).max(10_000);
   const field = plain(type);
   if (!(field instanceof z.ZodNumber)) return field;
-  const least = minValue === undefined ? field : field.min(minValue);
-  return maxValue === undefined ? least : least.max(maxValue);
+  const bounded = minValue === undefined ? field : field.min(minValue);
+  return maxValue === undefined ? bounded : bounded.max(maxValue);
 }
 
 function plain(type: Exclude<Parameter["type"], "array">) {

@@ -41,8 +41,7 @@ export const server = defineServer({
   tools,
   moreTools: {
     option: "toolsFile",
-    load: async (given) =>
-      (await import("./database/own-tools/own-tools.ts")).ownTools(given, tools.flatMap(namesOf)),
+    load: async (given) => (await import("./database/own-tools/own-tools.ts")).ownTools(given, tools),
   },
   resources,
   prompts,
@@ -68,7 +67,3 @@ export const server = defineServer({
   },
   close: (postgres) => postgres.close(),
 });
-
-function namesOf({ name, aliases = [] }: { readonly name: string; readonly aliases?: readonly string[] }) {
-  return [name, ...aliases];
-}

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { offered } from "@refmcp/sql/file-tools";
-import { type FileTool, readToolsFile } from "@refmcp/sql/tools-file";
+import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
 import { placesOf } from "../advice/explain.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { passReading } from "../gate/gate.ts";
@@ -21,7 +21,10 @@ interface Given {
  *
  * @throws ToolError for the first mistake in the file
  */
-export async function ownTools({ toolsFile, db, allowWrite, allowAdmin }: Given, taken: readonly string[]) {
+export async function ownTools(
+  { toolsFile, db, allowWrite, allowAdmin }: Given,
+  taken: ToolsFileRules["taken"],
+) {
   if (toolsFile === undefined) return [];
   const reads = new Set<FileTool>();
   const tools = await readToolsFile(toolsFile, {

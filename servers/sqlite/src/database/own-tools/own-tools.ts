@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { offered } from "@refmcp/sql/file-tools";
-import { type FileTool, readToolsFile } from "@refmcp/sql/tools-file";
+import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
 import type { Databases } from "../connection/databases.ts";
 import { passReading, passWriting } from "../gate/gate.ts";
 import { arranged, placesOf } from "../gate/places.ts";
@@ -21,7 +21,7 @@ interface Given {
  *
  * @throws ToolError for the first mistake in the file
  */
-export async function ownTools(given: Given, taken: readonly string[]) {
+export async function ownTools(given: Given, taken: ToolsFileRules["taken"]) {
   const { toolsFile, dbPath, db, allowWrite, allowDdl } = given;
   if (toolsFile === undefined) return [];
   const sources = [...(dbPath === undefined ? [] : ["main"]), ...db.map(({ name }) => name)];
