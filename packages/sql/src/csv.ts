@@ -15,12 +15,7 @@ const WRITING = {
   },
 } as const;
 
-/** One CSV record (RFC 4180), ending with a line feed. */
-export function csvLine(row: readonly unknown[]): string {
-  return csvLines([row]);
-}
-
-/** CSV records, each ending with a line feed. */
+/** CSV records (RFC 4180), each ending with a line feed. */
 export function csvLines(rows: readonly (readonly unknown[])[]): string {
   return stringify(
     rows.map((row) => [...row]),

@@ -1,5 +1,5 @@
 import { type Column, type CutCells, cellText, encodeRow } from "./cells.ts";
-import { csvLine } from "./csv.ts";
+import { csvLines } from "./csv.ts";
 
 /** How the rows of an answer can be written. */
 export const FORMATS = ["rows", "objects", "csv", "markdown"] as const;
@@ -40,7 +40,7 @@ export function rowWriter(format: Format, names: readonly string[], cellBytes: n
       return joined((row, text) => `{${row.map((value, at) => keys[at] + text(value)).join(",")}}`);
     }
     case "csv":
-      return line(csvLine);
+      return line((row) => csvLines([row]));
     case "markdown":
       return line(markdownLine);
   }
@@ -54,7 +54,7 @@ export function rowsText(format: Format, columns: readonly Column[], pieces: rea
     case "objects":
       return `"${format}":[${pieces.join(",")}]`;
     case "csv":
-      return `"text":"${JSON.stringify(csvLine(names)).slice(1, -1)}${pieces.join("")}"`;
+      return `"text":"${JSON.stringify(csvLines([names])).slice(1, -1)}${pieces.join("")}"`;
     case "markdown": {
       const head = `${markdownLine(names)}|${" --- |".repeat(names.length)}\n`;
       return `"text":"${JSON.stringify(head).slice(1, -1)}${pieces.join("")}"`;

@@ -1,9 +1,8 @@
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import {
-  agreed,
   answerText,
-  csvLine,
+  csvLines,
   csvRecords,
   encodeRow,
   type Format,
@@ -56,7 +55,7 @@ describe("formats", () => {
     expect(answer("markdown", ["x|y\nz", null])).toMatchObject({
       text: "| a | a |\n| --- | --- |\n| x\\|y<br>z | NULL |\n",
     });
-    expect(csvLine(["", true, { a: 1 }])).toBe('"",true,"{""a"":1}"\n');
+    expect(csvLines([["", true, { a: 1 }]])).toBe('"",true,"{""a"":1}"\n');
   });
 
   it.each([
@@ -186,18 +185,5 @@ it("a call's limits stay within the options", () => {
   expect(limitsOf(options, { maxRows: 9_999, timeoutMs: 5_000 })).toMatchObject({
     rows: 500,
     timeoutMs: 1_000,
-  });
-});
-
-describe("asking", () => {
-  it("changes nothing without a confirmation, and asks only about the loss", async () => {
-    const losses: string[] = [];
-    const attempt = async (agreedLoss: string | undefined) =>
-      agreedLoss === "3 rows" ? { done: "gone" } : { loss: "3 rows" };
-    const confirm = async (loss: string) => void losses.push(loss);
-    expect(await agreed({ attempt, confirm })).toBe("gone");
-    expect(losses).toEqual(["3 rows"]);
-    const no = async () => Promise.reject(new Error("no"));
-    await expect(agreed({ attempt, confirm: no })).rejects.toThrow("no");
   });
 });

@@ -1,13 +1,13 @@
-import { agreed, removalOf, type Statement, targetOf } from "@refmcp/sql";
+import { ToolError } from "@refmcp/core/answer";
+import { removalOf, type Statement, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { WriteAnswer, WriteStatement } from "../connection/protocol.ts";
 import { recover } from "../connection/recover.ts";
 import { passCreateTable, passWriting } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { runStatement } from "../reading/near-names.ts";
-import { shownChange } from "./shown-change.ts";
 
-export interface Change {
+interface Change {
   readonly sql: string;
   readonly params: readonly unknown[];
   /** How the gate classified it. */
@@ -47,15 +47,23 @@ export async function runChanges(databases: Databases, writing: Writing, call: C
   const statements = changes.map(writeStatement);
   // The rest of the answer takes less than this.
   const returnedBytes = Math.max(0, call.budget - 1_000 - 20 * statements.length);
-  const attempt = async (agreedLoss: string | undefined) => {
+  const attempt = (agreedLoss: string | undefined) => {
     const job = { op: "write" as const, place, statements, dryRun, agreedLoss, returnedBytes };
     const sql = statements.map((one) => one.sql).join(";\n");
-    const done = await runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal }, () =>
+    return runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal }, () =>
       recover(databases, place),
     );
-    return dryRun || done.committed ? { done } : { loss: done.loss ?? "nothing would be lost any more" };
   };
-  return shownChange(changes, await agreed({ attempt, confirm: (loss) => call.confirm(loss) }));
+  // Measures the loss, and is rolled back if there is one: no lock is held while the user is asked about exactly this loss.
+  const first = await attempt(undefined);
+  if (dryRun || first.loss === undefined) return shownChange(changes, first);
+  await call.confirm(first.loss);
+  const second = await attempt(first.loss);
+  if (second.committed) return shownChange(changes, second);
+  const loss = second.loss ?? "nothing would be lost any more";
+  throw new ToolError("conflict", `The data changed while the user was being asked; now: ${loss}`, {
+    hint: "Nothing was changed. Call again to ask again.",
+  });
 }
 
 function writeStatement({ sql, params, statement }: Change): WriteStatement {
@@ -73,4 +81,32 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
     ...(removal === undefined ? {} : { structure: removal.what, table: removal.table }),
     ...(target === undefined ? {} : { target }),
   };
+}
+
+/** The effect of changes, as `changeOutput`. */
+function shownChange(changes: readonly Change[], answer: WriteAnswer) {
+  const { committed, lastRowId, loss, undo, returned } = answer;
+  const isShort = returned.some(({ more }) => more > 0);
+  return {
+    committed,
+    results: changes.map((change, at) => {
+      const rows = returned.find(({ statement }) => statement === at + 1);
+      return {
+        ...commandOf(change, answer.changes[at] ?? 0),
+        ...(rows === undefined ? {} : { columns: [...rows.columns], rows: rows.rows.map((row) => [...row]) }),
+      };
+    }),
+    ...(lastRowId === "0" ? {} : { last_insert_rowid: lastRowId }),
+    ...(loss === undefined ? {} : { loss }),
+    ...(undo.length === 0 ? {} : { undo: [...undo] }),
+    truncated: isShort,
+    ...(isShort ? { truncated_by: "bytes" as const } : {}),
+  };
+}
+
+/** `INSERT` with a row count, `CREATE TABLE` without. */
+function commandOf({ statement: { verb, tokens } }: Change, changed: number) {
+  if (["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(verb)) return { command: verb, row_count: changed };
+  const [, what] = tokens;
+  return { command: what?.kind === "word" ? `${verb} ${what.text.toUpperCase()}` : verb };
 }
