@@ -5,7 +5,7 @@ export { changeOutput, statementsInput, withValues } from "./changes.ts";
 export { removalOf, type Statement, statementOf, targetOf } from "./classify.ts";
 export { csvHeader, csvLines, csvRecords } from "./csv.ts";
 export { distinctNames, type Format, ROW_COST, rowWriter } from "./formats.ts";
-export { type Limits, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
+export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
 export { counted, EVERY_ROW, LossTally } from "./loss.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
@@ -18,5 +18,5 @@ export {
   outlineFits,
   outlineOutput,
 } from "./outline.ts";
-export { type Ahead, type PageRequest, ResultStore, type ResultWindow } from "./results.ts";
+export { type Ahead, type PageRequest, type Question, ResultStore, type ResultWindow } from "./results.ts";
 export { tokenize } from "./tokens.ts";

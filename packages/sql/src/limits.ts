@@ -1,3 +1,5 @@
+import type { OptionValues } from "@refmcp/core";
+
 /** Rows of a call that sets no limit. */
 export const STANDARD_ROWS = 200;
 
@@ -55,6 +57,8 @@ export const limitOptions = {
   },
 } as const;
 
+export type LimitValues = OptionValues<typeof limitOptions>;
+
 /** The option for a file with tools. */
 export const toolsFileOption = {
   toolsFile: {
@@ -67,12 +71,7 @@ export const toolsFileOption = {
 
 /** The limits of one call: what it asks for, within the server's options. */
 export function limitsOf(
-  options: {
-    readonly maxRows: number;
-    readonly maxBytes: number;
-    readonly maxCellBytes: number;
-    readonly queryTimeoutMs: number;
-  },
+  options: Omit<LimitValues, "readAheadMb">,
   asked: { readonly maxRows?: number | undefined; readonly timeoutMs?: number | undefined } = {},
 ): Limits {
   return {

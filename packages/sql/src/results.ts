@@ -39,17 +39,28 @@ export interface Ahead {
   readonly ms: number;
 }
 
-export interface PageRequest {
+/** What a tool for reading asks for. */
+export interface Question {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+  /** Name of the database; default: the first. */
+  readonly database?: string | undefined;
+  readonly maxRows?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly format: Format;
+  /** Characters of the answer. */
+  readonly budget: number;
+  readonly signal: AbortSignal;
+}
+
+export interface PageRequest extends Pick<Question, "cursor" | "format" | "budget"> {
   /** The tool's name, for its cursors. */
   readonly list: string;
   /** Everything that determines the result and its form. */
   readonly query: unknown;
-  readonly cursor: string | undefined;
-  readonly format: Format;
   readonly maxRows: number;
   readonly maxBytes: number;
-  /** Characters of the answer. */
-  readonly budget: number;
   /** Reads a window and lets go of the database before it resolves. */
   read(ahead: Ahead): Promise<ResultWindow>;
 }

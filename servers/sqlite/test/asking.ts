@@ -1,7 +1,7 @@
-import type { queryOutput } from "@refmcp/sql";
+import type { Question, queryOutput } from "@refmcp/sql";
 import { afterEach } from "vitest";
 import type * as z from "zod";
-import { type Question, query } from "../src/database/reading/query.ts";
+import { query } from "../src/database/reading/query.ts";
 import { runChanges } from "../src/database/writing/write.ts";
 import { type Lab, lab } from "./lab.ts";
 

@@ -30,8 +30,6 @@ export default tool({
     const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
     const explaining = { ...work, query: sql, params, analyze, indexes, budget: call.budget };
-    return await explain(at, explaining).catch(async (error: unknown) => {
-      throw await withNearNames(error, at, sql, work);
-    });
+    return await withNearNames(explain(at, explaining), at, sql, work);
   },
 });

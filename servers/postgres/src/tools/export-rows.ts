@@ -26,16 +26,9 @@ export default tool({
   async run({ sql, path, format, timeout_ms, database: name }, postgres, call) {
     const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
-    const file = await exportRows(at, postgres.guard, {
-      ...work,
-      query: sql,
-      path,
-      format,
-      progress: (bytes) => call.progress(bytes, undefined, "bytes written"),
-    }).catch(async (error: unknown) => {
-      throw await withNearNames(error, at, sql, work);
-    });
-    const { path: written, rows, bytes } = file;
+    const progress = (bytes: number) => call.progress(bytes, undefined, "bytes written");
+    const exporting = exportRows(at, postgres.guard, { ...work, query: sql, path, format, progress });
+    const { path: written, rows, bytes } = await withNearNames(exporting, at, sql, work);
     const mimeType = format === "csv" ? "text/csv" : "application/jsonl";
     return withLinks({ path: written, format, rows, bytes }, [
       { uri: pathToFileURL(written).href, name: written, mimeType, size: bytes },

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { ResultStore, withNear } from "@refmcp/sql";
+import { type LimitValues, ResultStore, withNear } from "@refmcp/sql";
 import { namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";
 import { Embedded } from "./embedded.ts";
@@ -18,12 +18,7 @@ export interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface AnswerLimits {
-  readonly maxRows: number;
-  readonly maxBytes: number;
-  readonly maxCellBytes: number;
-  readonly readAheadMb: number;
-}
+type AnswerLimits = Omit<LimitValues, "queryTimeoutMs">;
 
 export interface PostgresOptions extends Sources, WorkLimits, AnswerLimits {}
 

@@ -32,16 +32,24 @@ const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
 ];
 
 /**
- * Adds similar names to an error about a missing object; returns other errors unchanged.
+ * Waits for an answer. An error about a missing object gets similar names.
  *
  * @param sql the statement: columns are those of relations that it names
  */
-export async function withNearNames(
-  error: unknown,
+export async function withNearNames<Answer>(
+  answer: Promise<Answer>,
   database: Database,
   sql: string,
   work: Work,
-): Promise<unknown> {
+): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw await nearNames(error, database, sql, work);
+  }
+}
+
+async function nearNames(error: unknown, database: Database, sql: string, work: Work): Promise<unknown> {
   if (!(error instanceof ToolError) || error.kind !== "not_found") return error;
   const missing = MISSING.find(({ code }) => code === error.code);
   const wanted = missing?.pattern.exec(error.message)?.[1];

@@ -1,27 +1,14 @@
-import type { Format } from "@refmcp/sql";
+import { type Question, STANDARD_ROWS } from "@refmcp/sql";
 import type { Postgres } from "../connection/postgres.ts";
 import { withNearNames } from "./near.ts";
 import { readAhead } from "./reading.ts";
-
-export interface PageQuestion {
-  readonly sql: string;
-  readonly params: readonly unknown[];
-  /** Name of the database; default: the first. */
-  readonly database: string | undefined;
-  readonly maxRows: number;
-  readonly cursor: string | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly format: Format;
-  readonly budget: number;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
  *
  * @throws ToolError from the gate, PostgreSQL, the limits or the cursor.
  */
-export async function readPage(postgres: Postgres, question: PageQuestion): Promise<string> {
+export async function readPage(postgres: Postgres, question: Question): Promise<string> {
   const { sql, params, format, cursor, budget, signal, timeoutMs } = question;
   const database = postgres.at(question.database);
   const { maxRows, maxBytes, maxCellBytes: cellBytes } = postgres.limits;
@@ -31,15 +18,12 @@ export async function readPage(postgres: Postgres, question: PageQuestion): Prom
     query: [sql, params, database.name, format],
     cursor,
     format,
-    maxRows: Math.min(question.maxRows, maxRows),
+    maxRows: Math.min(question.maxRows ?? STANDARD_ROWS, maxRows),
     maxBytes,
     budget,
     async read(ahead) {
-      const window = await readAhead(database, { ...work, sql, params, format, cellBytes }, ahead).catch(
-        async (error: unknown) => {
-          throw await withNearNames(error, database, sql, work);
-        },
-      );
+      const reading = readAhead(database, { ...work, sql, params, format, cellBytes }, ahead);
+      const window = await withNearNames(reading, database, sql, work);
       return { ...window, notices: remarks(window.notices ?? []) };
     },
   });

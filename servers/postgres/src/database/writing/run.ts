@@ -24,9 +24,8 @@ export async function runChanges(postgres: Postgres, { database, ...run }: Run, 
   const { maxBytes, maxCellBytes } = postgres.limits;
   const { signal, budget } = call;
   const writing = { ...run, signal, maxBytes, confirm: (loss: string) => call.confirm(loss) };
-  const written = await write(at, writing).catch(async (error: unknown) => {
-    throw await withNearNames(error, at, run.statements.map(({ sql }) => sql).join(" "), writing);
-  });
+  const sql = run.statements.map((one) => one.sql).join(" ");
+  const written = await withNearNames(write(at, writing), at, sql, writing);
   return shownWriting(written, remarks(written.notices), budget, maxCellBytes);
 }
 

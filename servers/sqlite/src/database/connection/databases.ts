@@ -1,23 +1,18 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { type Limits, limitsOf, ResultStore, withNear } from "@refmcp/sql";
+import { type Limits, type LimitValues, limitsOf, ResultStore, withNear } from "@refmcp/sql";
 import { Insights } from "../writing/insights.ts";
 import { DataWatch, MAX_WATCHED } from "./data-watch.ts";
 import type { Place } from "./handle.ts";
 import { Runners } from "./runners.ts";
 
-export interface DatabasesOptions {
+export interface DatabasesOptions extends LimitValues {
   /** Databases that the user named; `--db-path` is `main`. */
   readonly files: readonly { readonly name: string; readonly value: string }[];
   readonly guard: PathGuard;
   readonly allowDdl: boolean;
   readonly maxMemoryMb: number;
-  readonly maxRows: number;
-  readonly maxBytes: number;
-  readonly maxCellBytes: number;
-  readonly queryTimeoutMs: number;
-  readonly readAheadMb: number;
 }
 
 /** How long an export or import waits for the previous one, in milliseconds. */

@@ -1,21 +1,9 @@
-import type { Format, ResultWindow } from "@refmcp/sql";
+import type { Question } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { ReadAnswer } from "../connection/protocol.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { runStatement } from "./near-names.ts";
-
-export interface Question {
-  readonly sql: string;
-  readonly params: readonly unknown[];
-  readonly database?: string | undefined;
-  readonly maxRows?: number | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly cursor?: string | undefined;
-  readonly format: Format;
-  readonly budget: number;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
@@ -40,11 +28,9 @@ export async function query(databases: Databases, question: Question): Promise<s
     async read(ahead) {
       const job = { op: "read" as const, place, sql, params, cellBytes, format, blobs, ...ahead };
       const answer = await runStatement<ReadAnswer>(databases, job, { sql, signal, timeoutMs });
-      return windowOf(answer);
+      const { columns, text, before, more } = answer;
+      const pieces = answer.rows === 0 ? [] : text.split("\n");
+      return { columns, pieces, cuts: new Set(answer.cuts), before, more };
     },
   });
-}
-
-function windowOf({ columns, text, rows, cuts, before, more }: ReadAnswer): ResultWindow {
-  return { columns, pieces: rows === 0 ? [] : text.split("\n"), cuts: new Set(cuts), before, more };
 }
