@@ -249,7 +249,7 @@ export async function checkHealth(
       const { ok, ...rest } = judge(rows);
       findings.push({ check, status: ok ? "ok" : "warning", ...rest });
     } catch (error) {
-      const known = explained(error, { label: database.label });
+      const known = explained(error, database.label);
       // A check that is forbidden or unknown to this version does not stop the others; a lost server does.
       if (!(known instanceof ToolError) || !["denied", "not_found", "invalid"].includes(known.kind))
         throw known;

@@ -10,7 +10,7 @@ export interface Session {
   readonly through: (() => Socket) | undefined;
   readonly attempt: Attempt;
   readonly directTls: boolean;
-  readonly processId: number;
+  readonly processID: number;
   readonly secretKey: number;
 }
 
@@ -63,8 +63,8 @@ function secured(socket: Socket, session: Session, finish: () => void): void {
   tls.once("secureConnect", () => tls.write(request(session)));
 }
 
-function request({ processId, secretKey }: Session): Buffer {
-  return packet(CANCEL_CODE, processId, secretKey);
+function request({ processID, secretKey }: Session): Buffer {
+  return packet(CANCEL_CODE, processID, secretKey);
 }
 
 function packet(...numbers: readonly number[]): Buffer {

@@ -197,10 +197,7 @@ export class Database {
       if (errorCode(error) === "57014") throw timedOut(timeoutMs);
       const why = link?.isSpoiled === false ? undefined : await this.#source.whyLost?.(link);
       if (why !== undefined) throw why;
-      throw explained(error, {
-        label: this.label,
-        ...(options.sql === undefined ? {} : { sql: options.sql }),
-      });
+      throw explained(error, this.label, options.sql);
     } finally {
       deadline?.end();
       link?.leave(mode);

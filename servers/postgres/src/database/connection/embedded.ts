@@ -64,22 +64,17 @@ export class Embedded implements Source {
 
   #loss(end: string): ToolError {
     const { directory } = this.#options;
-    const cause = new Error(end);
-    return directory === undefined
-      ? new ToolError("unavailable", "The embedded database stopped; its temporary data is lost.", {
-          hint: "The next call starts it again, empty. --embedded-dir DIR keeps data across restarts.",
-          code: "embedded_lost",
-          cause,
-        })
-      : new ToolError(
-          "unavailable",
-          `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and uncommitted changes are lost.`,
-          {
-            hint: "The next call starts it again. Check whether a change was made before repeating it.",
-            code: "embedded_lost",
-            cause,
-          },
-        );
+    const [message, hint] =
+      directory === undefined
+        ? [
+            "The embedded database stopped; its temporary data is lost.",
+            "The next call starts it again, empty. --embedded-dir DIR keeps data across restarts.",
+          ]
+        : [
+            `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and uncommitted changes are lost.`,
+            "The next call starts it again. Check whether a change was made before repeating it.",
+          ];
+    return new ToolError("unavailable", message, { hint, code: "embedded_lost", cause: new Error(end) });
   }
 
   #started(): Promise<Cluster> {

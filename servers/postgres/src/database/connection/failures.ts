@@ -67,15 +67,12 @@ export function connectionFailure(error: unknown, label: string, tunnel = ""): T
   );
 }
 
-/** The context of a failure. */
-export interface Failing {
-  readonly label: string;
-  /** The user's statement, to show the position of the error. */
-  readonly sql?: string;
-}
-
-/** Turns a PostgreSQL error into one that says what to do next; returns other errors unchanged. */
-export function explained(error: unknown, { label, sql }: Failing): unknown {
+/**
+ * Turns a PostgreSQL error into one that says what to do next; returns other errors unchanged.
+ *
+ * @param sql the user's statement, to show the position of the error
+ */
+export function explained(error: unknown, label: string, sql?: string): unknown {
   if (error instanceof ToolError) return error;
   if (!isFromServer(error)) return isLost(error) ? connectionLost(label, error) : error;
   const code = error.code ?? "XX000";

@@ -27,6 +27,8 @@ type Remains = "nothing" | "reading" | "anything";
 export class Link {
   readonly client: Client;
   readonly role: RoleFacts;
+  /** Whether it was cancelled or lost and must not be used again. */
+  isSpoiled = false;
   /** What a CancelRequest needs; undefined if the session can't be cancelled. */
   readonly #session: Session | undefined;
   #remains: Remains = "nothing";
@@ -34,7 +36,6 @@ export class Link {
   #settings: readonly string[] = [];
   #isSettled = false;
   #notices: string[] = [];
-  #spoiled = false;
 
   constructor(client: Client, role: RoleFacts, session: Session | undefined) {
     this.client = client;
@@ -48,13 +49,8 @@ export class Link {
     });
   }
 
-  /** Whether it was cancelled or lost and must not be used again. */
-  get isSpoiled(): boolean {
-    return this.#spoiled;
-  }
-
   spoil(): void {
-    this.#spoiled = true;
+    this.isSpoiled = true;
   }
 
   /** The server's notices since the last call. */
@@ -87,7 +83,7 @@ export class Link {
 
   /** Whether we talk to the backend directly: a pooler issues its own cancel keys. */
   get #isOwn(): boolean {
-    return this.role.resettable && this.#session?.processId === this.role.pid;
+    return this.role.resettable && this.#session?.processID === this.role.pid;
   }
 
   /** Whether a transaction started now would have the session's settings. */
@@ -248,35 +244,19 @@ async function connect(
       ? {}
       : { stream: () => Object.assign(through(), { connect: () => undefined }) }),
   });
-  let key: { processID: number; secretKey: number } | undefined;
-  client.connection.once("backendKeyData", (data: { processID: number; secretKey: number }) => {
-    key = data;
+  let key: Pick<Session, "processID" | "secretKey"> | undefined;
+  client.connection.once("backendKeyData", ({ processID, secretKey }: NonNullable<typeof key>) => {
+    key = { processID, secretKey };
   });
   // Errors after connecting surface at the next use of the connection.
   client.on("error", () => undefined);
   await client.connect();
-  const session =
-    key === undefined
-      ? undefined
-      : {
-          host,
-          port,
-          through,
-          attempt,
-          directTls: target.directTls,
-          processId: key.processID,
-          secretKey: key.secretKey,
-        };
-  return introduce(client, session);
-}
-
-/** Wraps a connected client. */
-export async function introduce(client: Client, session: Session | undefined): Promise<Link> {
   watchFrames(client.connection.stream);
   try {
     const [role] = (await client.query<RoleFacts & QueryResultRow>(ROLE_QUERY)).rows;
     if (role === undefined) throw new Error("the server did not report the role");
-    return new Link(client, role, session);
+    const { directTls } = target;
+    return new Link(client, role, key && { host, port, through, attempt, directTls, ...key });
   } catch (error) {
     await client.end().catch(() => undefined);
     throw error;

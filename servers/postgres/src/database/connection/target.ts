@@ -52,10 +52,7 @@ export function targetOf(
     service === undefined
       ? new Map<string, string>()
       : fromService(service, given.get("servicefile") ?? around.get("servicefile"), env);
-  return built(new Map([...around, ...served, ...given]), env);
-}
-
-function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>): Target {
+  const info: Conninfo = new Map([...around, ...served, ...given]);
   const user = info.get("user") || systemUser();
   const database = info.get("dbname") || user;
   // The address to connect to, and the name that certificates and passwords are looked up by (libpq, "hostaddr").

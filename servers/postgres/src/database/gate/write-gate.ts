@@ -63,9 +63,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 /** Statements about roles, which need --allow-admin. */
-const ADMINISTRATION: ReadonlySet<string> = new Set([
-  ...["CreateRoleStmt", "AlterRoleStmt", "AlterRoleSetStmt", "DropRoleStmt", "GrantRoleStmt"],
-]);
+const ADMINISTRATION: ReadonlySet<string> = new Set(
+  ["CreateRole", "AlterRole", "AlterRoleSet", "DropRole", "GrantRole"].map((kind) => `${kind}Stmt`),
+);
 
 /** Role attributes that this server never grants. */
 const POWERS: ReadonlySet<unknown> = new Set(["superuser", "isreplication", "bypassrls"]);

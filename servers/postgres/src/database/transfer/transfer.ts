@@ -35,7 +35,7 @@ export async function exportRows(
   const { kind, calls } = await passReading(query);
   if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
   // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
-  const inner = `(${withoutSemicolon(query)}\n)`;
+  const inner = `(${query.replace(/;\s*$/, "")}\n)`;
   // to_jsonb writes one line, which can't contain either of the two control characters.
   const statement =
     format === "csv"
@@ -63,10 +63,6 @@ async function passCopy(statement: string): Promise<void> {
   const [only] = stmts;
   if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
     throw new ToolError("invalid", "The query can't be used in a COPY.", { hint: "Pass one plain SELECT." });
-}
-
-function withoutSemicolon(query: string): string {
-  return query.replace(/;\s*$/, "");
 }
 
 export interface Import extends Work {
