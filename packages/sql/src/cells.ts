@@ -5,7 +5,7 @@ export interface Column {
 }
 
 /** Answers contain blobs of up to this many bytes; of larger ones, only the size. */
-const SMALL_BLOB = 1_024;
+export const SMALL_BLOB = 1_024;
 
 /** Counts the truncated cells. */
 export interface CutCells {

@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import { errorCode, type PathGuard, temporaryName } from "@refmcp/core/boundary";
 
 /** A file that was written completely. */
 export interface NewFile {
@@ -23,7 +22,7 @@ export async function writeNewFile<Value>(
   fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<Value>,
 ): Promise<NewFile & { value: Value }> {
   const place = await guard.place(path, { write: true });
-  const temporary = place.parent.entry(`.refmcp-${randomBytes(9).toString("base64url")}.tmp`);
+  const temporary = place.parent.entry(temporaryName());
   let handle: FileHandle | undefined;
   let isThere = false;
   try {
@@ -49,7 +48,14 @@ export async function writeNewFile<Value>(
   }
 }
 
-const NO_LINKS: readonly unknown[] = ["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+const NO_LINKS: readonly (string | undefined)[] = [
+  "EPERM",
+  "EACCES",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "ENOSYS",
+  "EMLINK",
+];
 
 /** link(2) fails if the name is taken; rename(2) would replace it. Returns whether the first name still exists. */
 async function nameIt(temporary: string, entry: string, taken: () => ToolError): Promise<boolean> {
@@ -57,7 +63,7 @@ async function nameIt(temporary: string, entry: string, taken: () => ToolError):
     await link(temporary, entry);
     return true;
   } catch (error) {
-    const code: unknown = Reflect.get(Object(error), "code");
+    const code = errorCode(error);
     if (code === "EEXIST") throw taken();
     if (!NO_LINKS.includes(code)) throw error;
   }

@@ -104,9 +104,13 @@ async function entriesOf(path: string): Promise<{ value: unknown; place: Place }
   return documents.flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) throw wrong(path, lines.linePos(error.pos[0]).line, [], error.message);
-    const value = withoutAliases(document, () =>
-      wrong(path, undefined, [], "it has aliases (*name), which are not supported."),
-    );
+    let value: unknown;
+    try {
+      // Without aliases: a short file with them can expand to a huge value.
+      value = document.toJS({ maxAliasCount: 0 });
+    } catch {
+      throw wrong(path, undefined, [], "it has aliases (*name), which are not supported.");
+    }
     const at =
       (before: Key): Place =>
       (key) =>
@@ -123,15 +127,6 @@ async function entriesOf(path: string): Promise<{ value: unknown; place: Place }
       }));
     throw wrong(path, at([])([Object.keys(value)[0] ?? ""]), [], "it has no tools: add tools: with a list.");
   });
-}
-
-/** Rejects aliases: a short file with aliases can expand to a huge value. */
-function withoutAliases(document: Document, fail: () => ToolError): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 0 });
-  } catch {
-    throw fail();
-  }
 }
 
 /** The line of a key, or of the nearest key that encloses it. */

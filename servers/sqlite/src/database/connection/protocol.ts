@@ -7,11 +7,10 @@ export interface Bound {
   readonly params: readonly unknown[];
 }
 
-/** A request to a runner, as plain data. */
-export type Job =
+/** A request to a runner for a database, as plain data. */
+export type DatabaseJob = { readonly place: Place } & (
   | ({
       readonly op: "read";
-      readonly place: Place;
       readonly cellBytes: number;
       readonly format: Format;
       /** Rows to skip. */
@@ -26,31 +25,33 @@ export type Job =
     } & Bound)
   | {
       readonly op: "look";
-      readonly place: Place;
       readonly statements: readonly Bound[];
       /** A statement that fails has no rows. */
       readonly isTolerant: boolean;
     }
-  | ({ readonly op: "explain"; readonly place: Place } & Bound)
+  | ({ readonly op: "explain" } & Bound)
   | {
       readonly op: "advise";
-      readonly place: Place;
       readonly statements: readonly Bound[];
       readonly limit: number;
     }
-  | { readonly op: "version"; readonly place: Place }
+  | { readonly op: "version" }
   | {
       readonly op: "write";
-      readonly place: Place;
       readonly statements: readonly WriteStatement[];
       readonly dryRun: boolean;
       /** Maximum characters of all RETURNING rows. */
       readonly returnedBytes: number;
       readonly agreedLoss: string | undefined;
     }
-  | ({ readonly op: "open_rows"; readonly place: Place; readonly format: ExportFormat } & Bound)
+  | ({ readonly op: "open_rows"; readonly format: ExportFormat } & Bound)
+  | { readonly op: "open_table"; readonly insert: string }
+);
+
+/** Any request; the last ones continue a transfer. */
+export type Job =
+  | DatabaseJob
   | { readonly op: "next_rows"; readonly bytes: number }
-  | { readonly op: "open_table"; readonly place: Place; readonly insert: string }
   | { readonly op: "add_rows"; readonly records: readonly CsvRecord[] }
   | { readonly op: "close_table"; readonly commit: boolean };
 

@@ -3,8 +3,7 @@ import { ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
 import { explained } from "./failures.ts";
-import type { Place } from "./handle.ts";
-import type { Job, Reply } from "./protocol.ts";
+import type { DatabaseJob, Job, Reply } from "./protocol.ts";
 
 export interface RunnerOptions {
   /** Memory limit of one runner, in MB. */
@@ -88,7 +87,7 @@ export class Runners {
   }
 
   /** @throws ToolError `timeout`, `too_large` (memory), `cancelled`, `unavailable` (no runner in time), or an error of SQLite */
-  async run<Answer>(job: Job & { readonly place: Place }, run: Run): Promise<Answer> {
+  async run<Answer>(job: DatabaseJob, run: Run): Promise<Answer> {
     return await this.lease(job.place.file, run, (ask) => ask<Answer>(job));
   }
 

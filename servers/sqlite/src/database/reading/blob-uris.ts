@@ -1,12 +1,10 @@
+import { SMALL_BLOB } from "@refmcp/sql/cells";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 
-/** Blobs up to this size, in bytes, are included in the answer. */
-const SMALL = 1_024;
-
 /** Whether an answer has only the size of a value. */
 export const isLarge = (value: unknown): value is Uint8Array =>
-  value instanceof Uint8Array && value.length > SMALL;
+  value instanceof Uint8Array && value.length > SMALL_BLOB;
 
 /**
  * Adds the URI of the resource to large blobs in an answer. SQLite reports which column a value comes from, but not which

@@ -2,7 +2,7 @@ import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import { suggesting } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";
-import type { Job } from "../connection/protocol.ts";
+import type { DatabaseJob } from "../connection/protocol.ts";
 
 const NAMES = {
   table: "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
@@ -17,7 +17,7 @@ const NAMES = {
  */
 export async function runStatement<Answer>(
   databases: Databases,
-  job: Job & { readonly place: Place },
+  job: DatabaseJob,
   {
     sql,
     signal,
