@@ -29,14 +29,14 @@ export function planned(sqlite: Sqlite, database: Database.Database, { sql, para
       : [found[1] ?? found[2] ?? ""];
   });
   if (scanned.length === 0) return { plan, indexes: [] };
-  const copy = new sqlite(":memory:");
   try {
-    return { plan, indexes: advised(copy, database, { sql, params }, new Set(scanned)) };
+    const indexes = withCopy(sqlite, database, (copy) =>
+      advised(copy, database, { sql, params }, new Set(scanned)),
+    );
+    return { plan, indexes };
   } catch {
     // If the schema can't be copied, because a function or module is missing, there is no advice.
     return { plan, indexes: [] };
-  } finally {
-    copy.close();
   }
 }
 
@@ -46,24 +46,17 @@ function advised(
   { sql, params }: Bound,
   scanned: ReadonlySet<string>,
 ): string[] {
-  copy.pragma("trusted_schema=OFF");
-  copySchema(database, copy);
   const candidates = candidatesOf(database, sql);
   for (const [index, { table, column }] of candidates.entries())
-    copy
-      .prepare(
-        `CREATE INDEX refmcp_candidate_${index} ON ${quoteIdentifier(table)} (${quoteIdentifier(column)})`,
-      )
-      .run();
+    copy.exec(creating({ name: `refmcp_candidate_${index}`, table, columns: [column] }));
   const chosen = planOf(copy, sql, params).flatMap(({ detail }) => {
     const [, name = "", index] =
       /^SEARCH (.+) USING (?:COVERING )?INDEX refmcp_candidate_(\d+)/s.exec(detail) ?? [];
     const candidate = candidates[Number(index)];
     return candidate === undefined || !scanned.has(name) ? [] : [candidate];
   });
-  const shown = chosen.map(
-    ({ table, column }) =>
-      `CREATE INDEX ${quoteIdentifier(`${table}_${column}`)} ON ${quoteIdentifier(table)} (${quoteIdentifier(column)})`,
+  const shown = chosen.map(({ table, column }) =>
+    creating({ name: `${table}_${column}`, table, columns: [column] }),
   );
   return [...new Set(shown)];
 }
@@ -81,21 +74,45 @@ export function candidatesOf(database: Database.Database, sql: string): Candidat
     .filter(({ column }) => words.has(column.toLowerCase()));
 }
 
-/** Copies tables, views and indexes. The SQL comes from the file, so nothing that would run a query is copied. */
-export function copySchema(database: Database.Database, copy: Database.Database): void {
+/**
+ * Does work on an empty copy of the tables, views and indexes in memory. Their SQL comes from the file, so nothing that would
+ * run a query is copied.
+ */
+export function withCopy<Result>(
+  sqlite: Sqlite,
+  database: Database.Database,
+  work: (copy: Database.Database) => Result,
+): Result {
   const made = database
     .prepare<unknown[], { sql: string }>(
       `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
        ORDER BY type = 'index', rowid LIMIT ?`,
     )
     .all(MAX_OBJECTS);
-  for (const { sql } of made) {
-    const words = tokenize(sql).slice(0, 400);
-    if (words[1]?.text.toUpperCase() === "TABLE" && words[3]?.text.toUpperCase() === "AS") continue;
-    if (words[1]?.text.toUpperCase() === "VIRTUAL") continue;
-    copy.prepare(sql).run();
+  const copy = new sqlite(":memory:");
+  try {
+    copy.pragma("trusted_schema=OFF");
+    for (const { sql } of made) {
+      const words = tokenize(sql).slice(0, 400);
+      if (words[1]?.text.toUpperCase() === "TABLE" && words[3]?.text.toUpperCase() === "AS") continue;
+      if (words[1]?.text.toUpperCase() === "VIRTUAL") continue;
+      copy.prepare(sql).run();
+    }
+    return work(copy);
+  } finally {
+    copy.close();
   }
 }
+
+export interface Index {
+  readonly name: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+/** The statement that creates an index. */
+export const creating = ({ name, table, columns }: Index) =>
+  `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
 export function planOf(database: Database.Database, sql: string, params: readonly unknown[]) {
   return database.prepare<unknown[], Explained["plan"][number]>(`EXPLAIN QUERY PLAN ${sql}`).all(...params);

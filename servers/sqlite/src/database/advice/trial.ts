@@ -3,7 +3,7 @@ import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { demandReading } from "../connection/handle.ts";
 import type { Bound, TriedIndex } from "../connection/protocol.ts";
-import { type Candidate, candidatesOf, copySchema, planOf } from "./advise.ts";
+import { type Candidate, candidatesOf, creating, type Index, planOf, withCopy } from "./advise.ts";
 
 /** Rows that are sampled to count the distinct values of a column. */
 const SAMPLE = 10_000;
@@ -12,12 +12,6 @@ const MIN_ROWS = 100;
 /** An index that saves a smaller share of row reads is not worth its writes. */
 const MIN_GAIN = 0.05;
 const MAX_PER_TABLE = 8;
-
-interface Index {
-  readonly name: string;
-  readonly table: string;
-  readonly columns: readonly string[];
-}
 
 /**
  * Tries indexes for a workload on an empty copy of the schema in memory, with the real tables' statistics
@@ -30,14 +24,9 @@ export function tried(
   limit: number,
 ): TriedIndex[] {
   for (const { sql } of statements) demandReading(database.prepare(sql));
-  const copy = new sqlite(":memory:");
-  try {
-    copy.pragma("trusted_schema=OFF");
-    copySchema(database, copy);
-    return picked(copy, new Statistics(database, copy), statements, limit);
-  } finally {
-    copy.close();
-  }
+  return withCopy(sqlite, database, (copy) =>
+    picked(copy, new Statistics(database, copy), statements, limit),
+  );
 }
 
 function picked(
@@ -78,9 +67,6 @@ function picked(
   }
   return result;
 }
-
-const creating = ({ name, table, columns }: Index) =>
-  `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
 /** Row counts of tables, and how many rows share a value of a column. */
 class Statistics {

@@ -1,3 +1,4 @@
+import type { Ahead } from "@refmcp/sql";
 import type { Column } from "@refmcp/sql/cells";
 import type { Format } from "@refmcp/sql/formats";
 import type { Place } from "./handle.ts";
@@ -13,16 +14,10 @@ export type DatabaseJob = { readonly place: Place } & (
       readonly op: "read";
       readonly cellBytes: number;
       readonly format: Format;
-      /** Rows to skip. */
-      readonly skip: number;
-      /** Stop after this many characters. */
-      readonly chars: number;
-      /** Once there are this many rows, also stop after `ms` milliseconds. */
-      readonly rows: number;
-      readonly ms: number;
       /** The base of the URIs of large blobs: `blob://` and the database; undefined for none. */
       readonly blobs: string | undefined;
-    } & Bound)
+    } & Ahead &
+      Bound)
   | {
       readonly op: "look";
       readonly statements: readonly Bound[];

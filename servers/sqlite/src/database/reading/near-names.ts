@@ -3,6 +3,7 @@ import { suggesting } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";
 import type { DatabaseJob } from "../connection/protocol.ts";
+import { recover } from "../connection/recover.ts";
 
 const NAMES = {
   table: "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
@@ -10,11 +11,7 @@ const NAMES = {
     "SELECT DISTINCT c.name FROM sqlite_schema s JOIN pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view') AND instr(lower(?), lower(s.name)) > 0 LIMIT 5000",
 } as const;
 
-/**
- * Runs the user's statement. Errors of SQLite get the position in the statement and names similar to a missing one.
- *
- * @param recover called first if the statement fails
- */
+/** Runs the user's statement. Errors of SQLite get the position in the statement and names similar to a missing one. */
 export async function runStatement<Answer>(
   databases: Databases,
   job: DatabaseJob,
@@ -23,12 +20,11 @@ export async function runStatement<Answer>(
     signal,
     timeoutMs = databases.limits().timeoutMs,
   }: { sql: string; signal: AbortSignal; timeoutMs?: number },
-  recover?: () => Promise<void>,
 ): Promise<Answer> {
   try {
     return await databases.runners.run<Answer>(job, { signal, timeoutMs });
   } catch (error) {
-    await recover?.();
+    if (job.op === "write") await recover(databases, job.place);
     throw await nearNames(error, sql, databases, job.place, signal);
   }
 }

@@ -2,7 +2,6 @@ import { ToolError } from "@refmcp/core/answer";
 import { removalOf, type Statement, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { WriteAnswer, WriteStatement } from "../connection/protocol.ts";
-import { recover } from "../connection/recover.ts";
 import { passCreateTable, passWriting } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { runStatement } from "../reading/near-names.ts";
@@ -50,9 +49,7 @@ export async function runChanges(databases: Databases, writing: Writing, call: C
   const attempt = (agreedLoss: string | undefined) => {
     const job = { op: "write" as const, place, statements, dryRun, agreedLoss, returnedBytes };
     const sql = statements.map((one) => one.sql).join(";\n");
-    return runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal }, () =>
-      recover(databases, place),
-    );
+    return runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal });
   };
   // Measures the loss, and is rolled back if there is one: no lock is held while the user is asked about exactly this loss.
   const first = await attempt(undefined);
