@@ -69,8 +69,7 @@ export async function tryIndexes(
     }
     if (skipped > 0)
       notes.push(`${skipped} of ${statements.length} statements are not SELECTs that can be planned.`);
-    const suggestions = await picked(session, schema, loads, limit);
-    return { suggestions, notes };
+    return { suggestions: await picked({ session, schema, loads }, limit), notes };
   });
 }
 
@@ -144,13 +143,8 @@ async function costOf(session: Session, { sql, places }: Pick<Load, "sql" | "pla
   }
 }
 
-async function picked(
-  session: Session,
-  schema: string,
-  loads: readonly Load[],
-  limit: number,
-): Promise<Suggestion[]> {
-  const trial = { session, schema, loads };
+async function picked(trial: Trying, limit: number): Promise<Suggestion[]> {
+  const { loads } = trial;
   const suggestions: Suggestion[] = [];
   let before = await costsWith(trial, []);
   const indexes = await withoutOverlaps(trial, await greedy(trial, limit), total(before.costs));
@@ -180,10 +174,11 @@ interface Trying {
 }
 
 /** The costs of the workload with only these hypothetical indexes, and the size of the last one. */
-async function costsWith({ session, schema, loads }: Trying, indexes: readonly Candidate[]) {
+async function costsWith(trial: Trying, indexes: readonly Candidate[]) {
+  const { session, schema, loads } = trial;
   await session.link.rows(`SELECT ${schema}.hypopg_reset()`);
   let bytes = 0;
-  for (const index of indexes) ({ bytes } = await makeIndex(session, schema, index));
+  for (const index of indexes) ({ bytes } = await makeIndex(trial, index));
   const costs = new Map<Load, number>();
   for (const load of loads) costs.set(load, await costOf(session, load));
   return { costs, bytes };
@@ -192,13 +187,13 @@ async function costsWith({ session, schema, loads }: Trying, indexes: readonly C
 /** Repeatedly takes the index that saves most. */
 async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
   const { session, schema, loads } = trial;
-  let left = useful(await usedAtOnce(session, schema, loads));
+  let left = useful(await usedAtOnce(trial));
   let { costs } = await costsWith(trial, []);
   const taken: Candidate[] = [];
   while (taken.length < limit) {
     let best: { candidate: Candidate; after: Map<Load, number>; saved: number } | undefined;
     for (const candidate of left) {
-      const made = await makeIndex(session, schema, candidate);
+      const made = await makeIndex(trial, candidate);
       const after = new Map(costs);
       for (const load of loads)
         if (load.candidates.some(({ table }) => table === candidate.table))
@@ -210,7 +205,7 @@ async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
     }
     if (best === undefined || best.saved < total(costs) * MIN_GAIN) break;
     const { candidate, after } = best;
-    await makeIndex(session, schema, candidate);
+    await makeIndex(trial, candidate);
     taken.push(candidate);
     costs = after;
     left = left.filter((one) => one !== candidate);
@@ -244,12 +239,12 @@ function useful(candidates: readonly Candidate[]): Candidate[] {
 }
 
 /** The candidates that the planner picks when it has all of them, and their single-column prefixes: others can't help. */
-async function usedAtOnce(session: Session, schema: string, loads: readonly Load[]): Promise<Candidate[]> {
+async function usedAtOnce(trial: Trying): Promise<Candidate[]> {
+  const { session, schema, loads } = trial;
   const used: Candidate[] = [];
   for (const load of loads) {
     const names = new Map<string, Candidate>();
-    for (const candidate of load.candidates)
-      names.set((await makeIndex(session, schema, candidate)).name, candidate);
+    for (const candidate of load.candidates) names.set((await makeIndex(trial, candidate)).name, candidate);
     await session.link.run("SAVEPOINT refmcp_trial");
     const plan = JSON.stringify((await genericPlan(session, load.sql, load.places)).Plan);
     for (const [name, candidate] of names) {
@@ -271,8 +266,8 @@ const creating = ({ table, columns }: Candidate, how = "") =>
   `CREATE INDEX${how} ON ${table} (${columns.join(", ")})`;
 
 /** Creates a hypothetical index. PostgreSQL itself quoted the names. */
-async function makeIndex({ link }: Session, schema: string, candidate: Candidate) {
-  const [row] = await link.rows<{ oid: string; name: string; bytes: number }>(
+async function makeIndex({ session, schema }: Trying, candidate: Candidate) {
+  const [row] = await session.link.rows<{ oid: string; name: string; bytes: number }>(
     `SELECT indexrelid::text AS oid, indexname AS name, ${schema}.hypopg_relation_size(indexrelid)::float8 AS bytes
      FROM ${schema}.hypopg_create_index($1)`,
     [creating(candidate)],

@@ -9,7 +9,7 @@ const HEADER = 5;
  * Watches the protocol's frames (a type, a length, that many bytes) and closes the connection before a message that would
  * fill the memory is read. PostgreSQL allows rows of up to 1 GiB.
  */
-export function watchFrames(stream: Duplex, largest: number = MAX_BYTES): void {
+export function watchFrames(stream: Duplex): void {
   const header = Buffer.alloc(HEADER);
   let filled = 0;
   let left = 0;
@@ -28,7 +28,7 @@ export function watchFrames(stream: Duplex, largest: number = MAX_BYTES): void {
       if (filled < HEADER) return;
       filled = 0;
       left = header.readUInt32BE(1) - 4;
-      if (left > largest) stream.destroy(tooLarge(left));
+      if (left > MAX_BYTES) stream.destroy(tooLarge(left));
     }
   });
 }

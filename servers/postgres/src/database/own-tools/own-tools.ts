@@ -1,6 +1,8 @@
+import type { OptionValues } from "@refmcp/core";
 import { ToolError } from "@refmcp/core/answer";
 import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
+import type { options } from "../../options.ts";
 import { placesOf } from "../advice/explain.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { passReading } from "../gate/gate.ts";
@@ -8,12 +10,7 @@ import { passWriting } from "../gate/write-gate.ts";
 import { readPage } from "../reading/page.ts";
 import { runChanges } from "../writing/run.ts";
 
-interface Given {
-  readonly toolsFile: string | undefined;
-  readonly db: readonly { readonly name: string }[];
-  readonly allowWrite: boolean;
-  readonly allowAdmin: boolean;
-}
+type Given = OptionValues<typeof options>;
 
 /**
  * The tools of `--tools-file`. Their statements are checked here, so that mistakes are found at start, and again with each
