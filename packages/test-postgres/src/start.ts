@@ -41,7 +41,7 @@ export interface StartOptions {
 export async function startPostgres(options: StartOptions = {}): Promise<TestPostgres> {
   const given = process.env.TEST_DATABASE_URL;
   const isOwn = options.binaries !== undefined || options.settings !== undefined;
-  if (given !== undefined && given !== "" && !isOwn) return databasesOn(given, []);
+  if (given !== undefined && given !== "" && !isOwn) return databasesOn(given);
   const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
   const bin = options.binaries ?? findBinaries();
   const supervisor = spawn(
@@ -53,7 +53,7 @@ export async function startPostgres(options: StartOptions = {}): Promise<TestPos
     { stdio: ["pipe", "pipe", "inherit"] },
   );
   const url = await urlOf(supervisor);
-  const postgres = await databasesOn(url, [() => endOf(supervisor)]);
+  const postgres = await databasesOn(url, () => endOf(supervisor));
   return { ...postgres, restart: () => restarted(supervisor) };
 }
 
@@ -81,8 +81,8 @@ async function endOf(supervisor: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Databases with random names on the server of `url`; `ending` runs after the last of them is dropped. */
-async function databasesOn(url: string, ending: readonly (() => Promise<void>)[]): Promise<TestPostgres> {
+/** Databases with random names on the server of `url`. @param end ends the server with all of them, if it is ours */
+async function databasesOn(url: string, end?: () => Promise<void>): Promise<TestPostgres> {
   const created: string[] = [];
   let stopped = false;
   const createDatabase = async () => {
@@ -102,10 +102,8 @@ async function databasesOn(url: string, ending: readonly (() => Promise<void>)[]
     async stop() {
       if (stopped) return;
       stopped = true;
-      // Our server is removed with its data directory.
-      if (ending.length === 0)
-        for (const name of created) await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      for (const end of ending) await end();
+      if (end !== undefined) await end();
+      else for (const name of created) await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
