@@ -8,7 +8,7 @@ import type { Link } from "./link.ts";
 import { Listener } from "./listen.ts";
 import { Pool } from "./pool.ts";
 import { demandHarmless } from "./role.ts";
-import { limiting, type Mode, settings, type TransactionLimits } from "./transaction.ts";
+import { limiting, type Mode, settings } from "./transaction.ts";
 
 /** Limits of the work on every database. */
 export interface WorkLimits {
@@ -35,9 +35,6 @@ export interface Work {
 
 /** How long after the server's own timeout we cancel the statement ourselves. */
 const GRACE_MS = 500;
-const LOCK_MS = 5_000;
-/** How long a transaction may be idle in addition to its statement timeout. */
-const IDLE_MS = 5_000;
 
 /** A connection and its transaction during one piece of work. */
 export class Session {
@@ -47,22 +44,16 @@ export class Session {
   /** Whether the server confirmed that the transaction is open. */
   isOpen = false;
   readonly #mode: Mode;
-  readonly #limits: TransactionLimits;
+  readonly #timeoutMs: number;
   readonly #hasSessionLimits: boolean;
   #isTaken = false;
 
-  /** @param hasSessionLimits whether `limits` equal those that `Link.settle` applied to the session */
-  constructor(
-    link: Link,
-    signal: AbortSignal,
-    mode: Mode,
-    limits: TransactionLimits,
-    hasSessionLimits: boolean,
-  ) {
+  /** @param hasSessionLimits whether `Link.settle` applied the limits of `timeoutMs` to the session */
+  constructor(link: Link, signal: AbortSignal, mode: Mode, timeoutMs: number, hasSessionLimits: boolean) {
     this.link = link;
     this.signal = signal;
     this.#mode = mode;
-    this.#limits = limits;
+    this.#timeoutMs = timeoutMs;
     this.#hasSessionLimits = hasSessionLimits;
   }
 
@@ -74,8 +65,8 @@ export class Session {
     const missing = link.isSettled
       ? this.#hasSessionLimits
         ? []
-        : limiting("LOCAL", this.#limits)
-      : settings("LOCAL", this.#limits);
+        : limiting("LOCAL", this.#timeoutMs)
+      : settings("LOCAL", this.#timeoutMs);
     return {
       statements: [...link.beginning(this.#mode), ...missing],
       opened: () => {
@@ -97,7 +88,7 @@ export class Session {
   async openNone(): Promise<void> {
     await this.link.clean();
     this.#isTaken = true;
-    await this.link.runAll(settings("SESSION", this.#limits));
+    await this.link.runAll(settings("SESSION", this.#timeoutMs));
     this.isOpen = true;
   }
 }
@@ -141,7 +132,7 @@ export class Database {
     const link = await this.#source.open();
     try {
       if (!this.limits.allowPrivilegedRole) demandHarmless(link.role);
-      await link.settle(settings("SESSION", limitsOf(this.limits.timeoutMs)));
+      await link.settle(settings("SESSION", this.limits.timeoutMs));
       return link;
     } catch (error) {
       await link.close();
@@ -180,7 +171,7 @@ export class Database {
       for (let attempt = 0; ; attempt++) {
         link = await this.pool.acquire(signal);
         const hasSessionLimits = timeoutMs === this.limits.timeoutMs;
-        const session = new Session(link, signal, mode, limitsOf(timeoutMs), hasSessionLimits);
+        const session = new Session(link, signal, mode, timeoutMs, hasSessionLimits);
         try {
           return await link.stoppable(run(session), signal);
         } catch (error) {
@@ -210,10 +201,6 @@ export class Database {
     await this.pool.close();
     await this.#source.close?.();
   }
-}
-
-function limitsOf(timeoutMs: number) {
-  return { statementMs: timeoutMs, lockMs: Math.min(LOCK_MS, timeoutMs), idleMs: timeoutMs + IDLE_MS };
 }
 
 function timedOut(timeoutMs: number): ToolError {

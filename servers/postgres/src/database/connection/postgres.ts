@@ -8,8 +8,9 @@ import { openLink } from "./link.ts";
 import { targetOf } from "./target.ts";
 import { Tunnel } from "./tunnel.ts";
 
-/** Where the databases are, according to the options. */
-export interface Sources {
+type AnswerLimits = Omit<LimitValues, "queryTimeoutMs">;
+
+export interface PostgresOptions extends WorkLimits, AnswerLimits {
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];
   /** SSH destination of the jump host. */
@@ -17,10 +18,6 @@ export interface Sources {
   readonly embedded: { readonly directory: string | undefined } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
-
-type AnswerLimits = Omit<LimitValues, "queryTimeoutMs">;
-
-export interface PostgresOptions extends Sources, WorkLimits, AnswerLimits {}
 
 /** Name of the default database. */
 const MAIN = "main";

@@ -15,7 +15,7 @@ const PRIVILEGED: Readonly<Record<string, string>> = {
 export const isPrivileged = (role: string) => Object.hasOwn(PRIVILEGED, role);
 
 /** Runs right after connecting; returns one row. */
-export const ROLE_QUERY = `SELECT current_user::text AS "user", pg_catalog.current_setting('server_version_num')::int AS version,
+export const ROLE_QUERY = `SELECT current_user::text AS "user",
   pg_catalog.pg_backend_pid() AS pid, pg_catalog.has_function_privilege('pg_catalog.pg_advisory_unlock_all()', 'EXECUTE') AS resettable,
   pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('transaction_read_only') = 'on' AS readonly,
   EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname IN (current_user, session_user) AND rolsuper) AS superuser,
@@ -30,8 +30,6 @@ export const ROLE_QUERY = `SELECT current_user::text AS "user", pg_catalog.curre
 /** Facts about the connected role and the server. */
 export interface RoleFacts {
   readonly user: string;
-  /** 150003 for 15.3. */
-  readonly version: number;
   /** Process id of the backend. */
   readonly pid: number;
   /** Whether the role may release its session-level advisory locks. */

@@ -1,10 +1,7 @@
-/** Limits of one transaction, in milliseconds. */
-export interface TransactionLimits {
-  readonly statementMs: number;
-  /** For locks held by other sessions. */
-  readonly lockMs: number;
-  readonly idleMs: number;
-}
+/** The longest time to wait for locks of other sessions, in milliseconds. */
+const LOCK_MS = 5_000;
+/** How long a transaction may be idle in addition to its statement timeout. */
+const IDLE_MS = 5_000;
 
 export type Mode = "READ ONLY" | "READ WRITE";
 
@@ -26,19 +23,19 @@ const TEXT_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** Statements that apply all limits and settings to a session or only its transaction. */
-export function settings(scope: "SESSION" | "LOCAL", limits: TransactionLimits): string[] {
+export function settings(scope: "SESSION" | "LOCAL", timeoutMs: number): string[] {
   return [
-    ...limiting(scope, limits),
+    ...limiting(scope, timeoutMs),
     ...Object.entries(TEXT_SETTINGS).map(([name, value]) => `SET ${scope} ${name} = '${value}'`),
   ];
 }
 
 /** Statements that apply only the limits. */
-export function limiting(scope: "SESSION" | "LOCAL", limits: TransactionLimits): string[] {
+export function limiting(scope: "SESSION" | "LOCAL", timeoutMs: number): string[] {
   return [
-    `SET ${scope} statement_timeout = ${Math.round(limits.statementMs)}`,
-    `SET ${scope} lock_timeout = ${Math.round(limits.lockMs)}`,
-    `SET ${scope} idle_in_transaction_session_timeout = ${Math.round(limits.idleMs)}`,
+    `SET ${scope} statement_timeout = ${timeoutMs}`,
+    `SET ${scope} lock_timeout = ${Math.min(LOCK_MS, timeoutMs)}`,
+    `SET ${scope} idle_in_transaction_session_timeout = ${timeoutMs + IDLE_MS}`,
   ];
 }
 
