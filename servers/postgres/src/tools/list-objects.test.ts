@@ -5,7 +5,7 @@ import { talk } from "../../test/session.ts";
 it("lists objects in a stable order, in pages, by kind or name", async () => {
   const world = await lab(`
     CREATE TABLE b_table (x int); CREATE TABLE "A ""quoted""; name" (x int); CREATE VIEW a_view AS SELECT 1 AS one;
-    CREATE MATERIALIZED VIEW m AS SELECT 1 AS one; CREATE SEQUENCE s; CREATE TYPE colour AS ENUM ('red');
+    CREATE MATERIALIZED VIEW m AS SELECT 1 AS one; CREATE SEQUENCE s; CREATE TYPE color AS ENUM ('red');
     CREATE FUNCTION f(a int, b text) RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE EXTENSION dblink;
     CREATE TABLE parts (n int) PARTITION BY RANGE (n); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10);
     ALTER TABLE b_table ENABLE ROW LEVEL SECURITY; COMMENT ON TABLE b_table IS 'about b'; CREATE SCHEMA other; CREATE TABLE other.t (x int);`);
@@ -34,7 +34,7 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
     "function public.f(a integer, b text)",
     "schema public.public",
     "sequence public.s",
-    "type public.colour",
+    "type public.color",
   ]);
   const paged: string[] = [];
   let cursor: unknown;

@@ -23,7 +23,7 @@ export class Databases {
   readonly options: DatabasesOptions;
   readonly runners: Runners;
   /** For the schema, which should not wait for long queries. */
-  readonly catalogue: Runners;
+  readonly catalog: Runners;
   /** For exports and imports, which queries should not wait for. */
   readonly transfers: Runners;
   /** For subscriptions, whose handles stay open. */
@@ -35,7 +35,7 @@ export class Databases {
   constructor(options: DatabasesOptions) {
     this.options = options;
     this.runners = new Runners({ memory: options.maxMemoryMb, max: 2 });
-    this.catalogue = new Runners({ memory: options.maxMemoryMb, max: 1, spare: "kept" });
+    this.catalog = new Runners({ memory: options.maxMemoryMb, max: 1, spare: "kept" });
     this.transfers = new Runners({
       memory: options.maxMemoryMb,
       max: 1,
@@ -87,6 +87,6 @@ export class Databases {
   close(): void {
     this.watch.close();
     this.results.clear();
-    for (const runners of [this.runners, this.catalogue, this.transfers, this.watchers]) runners.close();
+    for (const runners of [this.runners, this.catalog, this.transfers, this.watchers]) runners.close();
   }
 }

@@ -29,7 +29,7 @@ const failure = (code: string, message: string) => Object.assign(new Error(messa
  * Settings of every handle: a schema or a damaged file can't run or map anything, and sorts take memory of the process,
  * which is limited, instead of filling the disk.
  */
-const DEFENCES = ["trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0", "temp_store=MEMORY"];
+const DEFENSES = ["trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0", "temp_store=MEMORY"];
 
 /** Opens a handle that cannot write: by SQLite's open flags and by query_only. */
 export function openReading(sqlite: Sqlite, place: Place): Database.Database {
@@ -61,7 +61,7 @@ function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Databas
     database.close();
     throw failure("REFMCP_SWAPPED", "swapped");
   }
-  for (const pragma of DEFENCES) database.pragma(pragma);
+  for (const pragma of DEFENSES) database.pragma(pragma);
   database.defaultSafeIntegers(true);
   return database;
 }

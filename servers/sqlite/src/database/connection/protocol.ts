@@ -140,17 +140,10 @@ export interface Failure {
   readonly line: number | undefined;
 }
 
-/** Why SQLite could not be loaded. */
-export interface Unavailable {
-  readonly message: string;
-  readonly hint: string | undefined;
-  /** For the log. */
-  readonly cause: string;
-}
-
 export type Reply<Answer> =
   | { readonly ready: true }
-  | { readonly unavailable: Unavailable }
+  /** SQLite could not be loaded; the cause is for the log. */
+  | { readonly unavailable: { message: string; hint: string | undefined; cause: string } }
   | { readonly failed: Failure }
   | { readonly answer: Answer };
 

@@ -26,7 +26,7 @@ export async function look(
 ): Promise<Row[][]> {
   const place = await databases.place(database);
   const bound = statements.map(([sql, ...params]) => ({ sql, params }));
-  const runners = timeoutMs === undefined ? databases.catalogue : databases.runners;
+  const runners = timeoutMs === undefined ? databases.catalog : databases.runners;
   return await runners.run<Row[][]>(
     { op: "look", place, isTolerant, statements: bound },
     { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs },

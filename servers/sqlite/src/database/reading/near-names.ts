@@ -52,7 +52,7 @@ export async function nearNames(
     isTolerant: false,
     statements: [{ sql: NAMES[kind], params: kind === "column" ? [sql] : [] }],
   };
-  const [rows = []] = await databases.catalogue
+  const [rows = []] = await databases.catalog
     .run<{ name: string }[][]>(job, { signal, timeoutMs: 2_000 })
     .catch(() => []);
   return suggesting(
