@@ -41,7 +41,13 @@ export async function drawChart(
   columns: readonly Column[],
   rows: readonly (readonly unknown[])[],
 ): Promise<Uint8Array> {
-  return await pngOf(await svgOf(chart, columns, rows));
+  const svg = await svgOf(chart, columns, rows);
+  painting ??= painter();
+  const { Resvg, font } = await painting;
+  const picture = new Resvg(svg, {
+    font: { fontBuffers: [font], defaultFontFamily: FONT, loadSystemFonts: false },
+  });
+  return picture.render().asPng();
 }
 
 /** The chart as SVG. */
@@ -207,15 +213,6 @@ async function painter() {
   ]);
   await initWasm(wasm);
   return { Resvg, font };
-}
-
-async function pngOf(svg: string): Promise<Uint8Array> {
-  painting ??= painter();
-  const { Resvg, font } = await painting;
-  const picture = new Resvg(svg, {
-    font: { fontBuffers: [font], defaultFontFamily: FONT, loadSystemFonts: false },
-  });
-  return picture.render().asPng();
 }
 
 /** A file of a package; in a bundle it is next to the code. */

@@ -43,18 +43,14 @@ export interface RoleFacts {
   readonly roles: readonly string[];
 }
 
-/** What a role can do on the database's machine, as parts of a sentence; empty if nothing. */
-function powersOf({ superuser, roles }: RoleFacts): string[] {
-  const everything = "run programs and read and write files on the database's machine";
-  if (superuser) return [`it is a superuser, so it can ${everything}`];
-  return roles.map((role) => `it is a member of ${role}, so it can ${PRIVILEGED[role] ?? everything}`);
-}
-
 /** @throws ToolError `denied` for a role that has access beyond the database. */
-export function demandHarmless(facts: RoleFacts): void {
-  const powers = powersOf(facts);
+export function demandHarmless({ user, superuser, roles }: RoleFacts): void {
+  const everything = "run programs and read and write files on the database's machine";
+  const powers = superuser
+    ? [`it is a superuser, so it can ${everything}`]
+    : roles.map((role) => `it is a member of ${role}, so it can ${PRIVILEGED[role] ?? everything}`);
   if (powers.length === 0) return;
-  throw new ToolError("denied", `The role ${JSON.stringify(facts.user)} is refused: ${powers.join("; ")}.`, {
+  throw new ToolError("denied", `The role ${JSON.stringify(user)} is refused: ${powers.join("; ")}.`, {
     code: "privileged_role",
     hint: "Connect as a role that can only read: this server started with --print-grant-sql prints the SQL that creates one. To connect as this one anyway, start the server with --allow-privileged-role.",
   });

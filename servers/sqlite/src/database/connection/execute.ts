@@ -7,7 +7,7 @@ import { RowsIn, RowsOut } from "../transfer/transfer-jobs.ts";
 import { change } from "../writing/change.ts";
 import { fileAt, openReading, openWriting, type Place } from "./handle.ts";
 import { KeptReading } from "./kept-reading.ts";
-import type { Job, Progress, TransferJob } from "./protocol.ts";
+import type { Job, Progress } from "./protocol.ts";
 
 /** Runs jobs in this process. They block until SQLite is done, which is why each runner is a separate process. */
 export class Executor {
@@ -51,25 +51,7 @@ export class Executor {
           database.close();
         }
       }
-      default:
-        return this.#transferring(job, progress);
-    }
-  }
-
-  /** A text that changes with every commit of others; data_version only compares on the same handle. */
-  #version(place: Place): string {
-    const { id } = fileAt(place);
-    if (this.#watched?.id !== id) {
-      this.#watched?.database.close();
-      this.#watched = undefined;
-      this.#watched = { id, database: openReading(this.#sqlite, place) };
-    }
-    return `${id}:${String(this.#watched.database.pragma("data_version", { simple: true }))}`;
-  }
-
-  /** An export or import spans several jobs, and its process ends with it. */
-  #transferring(job: TransferJob, progress: Progress): unknown {
-    switch (job.op) {
+      // An export or import spans several jobs, and its process ends with it.
       case "open_rows":
         this.#transfer = new RowsOut(openReading(this.#sqlite, job.place), job);
         return true;
@@ -86,5 +68,16 @@ export class Executor {
         if (this.#transfer instanceof RowsIn) return this.#transfer.close(job.commit);
     }
     throw new Error(`${job.op} without a transfer`);
+  }
+
+  /** A text that changes with every commit of others; data_version only compares on the same handle. */
+  #version(place: Place): string {
+    const { id } = fileAt(place);
+    if (this.#watched?.id !== id) {
+      this.#watched?.database.close();
+      this.#watched = undefined;
+      this.#watched = { id, database: openReading(this.#sqlite, place) };
+    }
+    return `${id}:${String(this.#watched.database.pragma("data_version", { simple: true }))}`;
   }
 }

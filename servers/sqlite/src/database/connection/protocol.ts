@@ -50,8 +50,6 @@ export type Job =
   | { readonly op: "add_rows"; readonly records: readonly CsvRecord[] }
   | { readonly op: "close_table"; readonly commit: boolean };
 
-export type TransferJob = Exclude<Job, { op: "read" | "look" | "explain" | "advise" | "version" | "write" }>;
-
 /** The formats of exported files. */
 export const EXPORT_FORMATS = ["csv", "jsonl"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
