@@ -1,8 +1,6 @@
-import type { OptionValues } from "@refmcp/core";
 import { ToolError } from "@refmcp/core/answer";
 import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
-import type { options } from "../../options.ts";
 import { placesOf } from "../advice/explain.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { passReading } from "../gate/gate.ts";
@@ -10,7 +8,12 @@ import { passWriting } from "../gate/write-gate.ts";
 import { readPage } from "../reading/page.ts";
 import { runChanges } from "../writing/run.ts";
 
-type Given = OptionValues<typeof options>;
+interface Given {
+  readonly toolsFile: string | undefined;
+  readonly db: readonly { readonly name: string }[];
+  readonly allowWrite: boolean;
+  readonly allowAdmin: boolean;
+}
 
 /**
  * The tools of `--tools-file`. Their statements are checked here, so that mistakes are found at start, and again with each

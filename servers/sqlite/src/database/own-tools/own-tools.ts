@@ -1,15 +1,19 @@
-import type { OptionValues } from "@refmcp/core";
 import { ToolError } from "@refmcp/core/answer";
 import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
-import type { options } from "../../options.ts";
 import type { Databases } from "../connection/databases.ts";
 import { passReading, passWriting } from "../gate/gate.ts";
 import { arranged, placesOf } from "../gate/places.ts";
 import { query } from "../reading/query.ts";
 import { runChanges } from "../writing/write.ts";
 
-type Given = OptionValues<typeof options>;
+interface Given {
+  readonly toolsFile: string | undefined;
+  readonly dbPath: string | undefined;
+  readonly db: readonly { readonly name: string }[];
+  readonly allowWrite: boolean;
+  readonly allowDdl: boolean;
+}
 
 /**
  * The tools of `--tools-file`. Their statements pass the gates here, so that mistakes are found at start, and again with each
