@@ -84,6 +84,10 @@ const shared = {
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",
   external,
+  // The folder of its entry point has a manifest with an invalid name, which the SBOM would list as another package.
+  alias: {
+    "read-excel-file/universal": "./node_modules/read-excel-file/modules/export/readXlsxFileUniversal.js",
+  },
   plugins: [lazily],
   // Bundled CommonJS modules call require for Node's own modules.
   banner: {
