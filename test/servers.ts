@@ -26,7 +26,13 @@ export async function serverWorld(name: string): Promise<World> {
   const fixture: { world(): Promise<World> } = await import(
     pathToFileURL(join(serverFolder(name), "test", "fixture.ts")).href
   );
-  return fixture.world();
+  const { HOME } = process.env;
+  try {
+    return await fixture.world();
+  } finally {
+    // Git's fixture sets the home of its process, in which every later npm and pnpm would have an empty cache.
+    if (HOME !== undefined) process.env.HOME = HOME;
+  }
 }
 
 /** A world for the tests of a suite, from its first `beforeAll` to its last `afterAll`. */

@@ -20,8 +20,11 @@ export interface ForeignClient {
   readonly silent: readonly Way[];
   /** It stops a server with a signal. The others close the server's input, and the server exits by itself. */
   readonly signals: boolean;
-  /** It starts a process for each order or each connection, so it only lists the tools of most servers. */
-  readonly slow: boolean;
+  /**
+   * It reads the tools of every server, over stdio. `test/conformance` does that with the SDK's clients, which the bridges are
+   * made of, and with the Inspector.
+   */
+  readonly everyServer: boolean;
 }
 
 const { dependencies }: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(
@@ -32,7 +35,7 @@ const DEFAULTS = {
   error: "a result",
   silent: [],
   signals: false,
-  slow: false,
+  everyServer: true,
 } as const;
 
 /** A client with the version from package.json; by default the package's name there is the driver's argument. */
@@ -48,7 +51,14 @@ function client(
 function bridge(key: string, argument: string, way: Way): ForeignClient {
   // A bridge that starts the server runs until Ctrl-C, and then stops the server with a signal.
   const signals = way === "stdio";
-  return client(argument, { package: key, driver: "bridges", argument, ways: [way], signals, slow: true });
+  return client(argument, {
+    package: key,
+    driver: "bridges",
+    argument,
+    ways: [way],
+    signals,
+    everyServer: false,
+  });
 }
 
 /**
@@ -56,8 +66,8 @@ function bridge(key: string, argument: string, way: Way): ForeignClient {
  * mcp-use 2 is missing: it gets its client from @mcp-use/client, which npm didn't have.
  */
 export const CLIENTS: readonly ForeignClient[] = [
-  client("SDK v1", { package: "@modelcontextprotocol/sdk", driver: "sdk-v1" }),
-  client("SDK v2", { package: "@modelcontextprotocol/client", driver: "sdk-v2" }),
+  client("SDK v1", { package: "@modelcontextprotocol/sdk", driver: "sdk-v1", everyServer: false }),
+  client("SDK v2", { package: "@modelcontextprotocol/client", driver: "sdk-v2", everyServer: false }),
   {
     ...DEFAULTS,
     name: "Inspector CLI",
@@ -65,7 +75,7 @@ export const CLIENTS: readonly ForeignClient[] = [
     driver: "inspector",
     argument: "",
     node: 22,
-    slow: true,
+    everyServer: false,
     // Only killing it cancels a call, and in an HTTP session a lost connection doesn't cancel anything.
     silent: ["HTTP"],
   },

@@ -8,14 +8,18 @@ import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
 import { useWorld } from "../servers.ts";
 import { RECORDED, type RecordedHost, revisionOf } from "./openings.ts";
 
+/** The latest version of each host. The earlier ones get the server that asks most of a host, for roots and confirmations. */
+const CURRENT = RECORDED.filter(({ host }, index) => RECORDED[index + 1]?.host !== host);
+
 it("has the sources of every recording", () => {
   for (const { host, sources } of RECORDED) expect(sources.length, host).toBeGreaterThan(0);
 });
 
 describe.each(READY)("the %s server", (name) => {
   const there = useWorld(name);
+  const hosts = name === "filesystem" ? RECORDED : CURRENT;
 
-  it.each(RECORDED)("answers the first messages of $host $version, and a call", async (recorded) => {
+  it.each(hosts)("answers the first messages of $host $version, and a call", async (recorded) => {
     const world = there();
     const { args, calls } = world;
     const workspace = args.find(isDirectory) ?? tmpdir();

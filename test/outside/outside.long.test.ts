@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pack } from "../../scripts/release/pack.mjs";
+import { tarballOf } from "../release/release.ts";
 import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
@@ -30,8 +30,7 @@ let folder = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-outside-"));
-  const tarball = await pack("packages/core", folder);
-  const dependencies = { "@refmcp/core": `file:${tarball}` };
+  const dependencies = { "@refmcp/core": `file:${await tarballOf("core")}` };
   await writeFile(
     join(folder, "package.json"),
     JSON.stringify({ private: true, type: "module", dependencies }),

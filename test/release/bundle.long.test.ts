@@ -5,10 +5,10 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { getMcpConfigForManifest, type McpbUserConfigValues, unpackExtension } from "@anthropic-ai/mcpb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeBundle } from "../../scripts/release/bundle.mjs";
 import { ROOT, SERVERS, serverFolder } from "../servers.ts";
 import { callText, readManifest, startBundle } from "./bundle-kit.ts";
 import { sectionsOf } from "./notices.ts";
+import { bundleOf } from "./release.ts";
 
 const execute = promisify(execFile);
 /** With the Node.js that runs the tests. */
@@ -28,11 +28,8 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
   let offered: string[] = [];
 
   beforeAll(async () => {
-    const bundle = await makeBundle(name, folder);
-    expect(bundle).toBe(
-      join(folder, `refmcp-${name}-${(await readManifest(serverFolder(name))).version}.mcpb`),
-    );
-    expect(await unpackExtension({ mcpbPath: bundle, outputDir: at(), silent: true })).toBe(true);
+    const mcpbPath = await bundleOf(name);
+    expect(await unpackExtension({ mcpbPath, outputDir: at(), silent: true })).toBe(true);
     offered = await toolsWith();
   });
 

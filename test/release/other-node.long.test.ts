@@ -7,9 +7,9 @@ import { unpackExtension } from "@anthropic-ai/mcpb";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeBundle } from "../../scripts/release/bundle.mjs";
 import { serverBin } from "../servers.ts";
 import { callText, startBundle } from "./bundle-kit.ts";
+import { bundleOf } from "./release.ts";
 
 const execute = promisify(execFile);
 /** The oldest version that bundles with native modules support, and a newer one, both from the npm registry. */
@@ -46,7 +46,7 @@ describe("a bundle made on this Node.js", () => {
   beforeAll(async () => {
     for (const name of ["memory", "sqlite"]) {
       const place = join(folder, name);
-      const mcpbPath = await makeBundle(name, folder);
+      const mcpbPath = await bundleOf(name);
       expect(await unpackExtension({ mcpbPath, outputDir: place, silent: true })).toBe(true);
       unpacked.set(name, place);
     }

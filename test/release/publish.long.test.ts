@@ -5,24 +5,18 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { ROOT, SERVERS } from "../servers.ts";
+import { artifacts, madeRelease, VERSION as version } from "./release.ts";
 
 const execute = promisify(execFile);
-const { version }: { version: string } = JSON.parse(
-  readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"),
-);
 const NAMES = ["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)];
-const artifacts = (tag: string, folder: string) =>
-  execute(process.execPath, [join(ROOT, "scripts", "release", "artifacts.mjs"), tag, folder]);
 
 let release = "";
 beforeAll(async () => {
-  release = await mkdtemp(join(tmpdir(), "refmcp-release-"));
-  await artifacts(`v${version}`, release);
+  release = await madeRelease();
 });
-afterAll(() => rm(release, { recursive: true, force: true }));
 
 const upload = z.object({ name: z.string(), _attachments: z.record(z.string(), z.unknown()) });
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { World } from "@refmcp/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NODES, nodeProgram } from "../../scripts/lib/npm-programs.mjs";
-import { pack } from "../../scripts/release/pack.mjs";
+import { tarballOf } from "../release/release.ts";
 import { answersInBothEras, SERVERS, serverWorld } from "../servers.ts";
 
 const execute = promisify(execFile);
@@ -15,13 +15,11 @@ const execute = promisify(execFile);
 const VERSIONS = nodesToTry(process.env["REFMCP_SMOKE_NODES"]);
 /** Long enough for downloads and a compiler on a slow machine; only for tests that hang. */
 const LONG = 1_200_000;
-const tarballs: string[] = [];
 const worlds = new Map<string, World>();
 let folder = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-smoke-"));
-  for (const name of SERVERS) tarballs.push(await pack(`servers/${name}`, folder));
 }, LONG);
 afterAll(async () => {
   for (const world of worlds.values()) await world.dispose();
@@ -52,9 +50,9 @@ describe.each(VERSIONS)("on Node.js %s", (version) => {
     const { program, folder: nodeFolder } = await nodeProgram(version);
     node = program;
     home = await mkdtemp(join(folder, "home-"));
-    const dependencies = Object.fromEntries(
-      SERVERS.map((name, index) => [`@refmcp/server-${name}`, `file:${tarballs[index]}`]),
-    );
+    const dependencies: Record<string, string> = {};
+    for (const name of SERVERS)
+      dependencies[`@refmcp/server-${name}`] = `file:${await tarballOf(`server-${name}`)}`;
     await writeFile(join(home, "package.json"), JSON.stringify({ private: true, dependencies }));
     // npm runs on this Node.js too, so that it chooses versions and builds native parts for it.
     const env = {

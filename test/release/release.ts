@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../servers.ts";
+
+/** The version of all packages. */
+export const { version: VERSION }: { version: string } = JSON.parse(
+  readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"),
+);
+let made: Promise<string> | undefined;
+
+/** Runs the script that makes everything that a release publishes. */
+export const artifacts = (tag: string, folder: string) =>
+  promisify(execFile)(process.execPath, [join(ROOT, "scripts", "release", "artifacts.mjs"), tag, folder]);
+
+/** A folder with everything that a release publishes, made once for all tests of a process. */
+export function madeRelease(): Promise<string> {
+  made ??= mkdtemp(join(tmpdir(), "refmcp-release-")).then(async (folder) => {
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    await artifacts(`v${VERSION}`, folder);
+    return folder;
+  });
+  return made;
+}
+
+/** A package as published. @param name `core` or `server-git` */
+export async function tarballOf(name: string): Promise<string> {
+  return join(await madeRelease(), "packages", `refmcp-${name}-${VERSION}.tgz`);
+}
+
+/** The MCP bundle of a server as published. */
+export async function bundleOf(server: string): Promise<string> {
+  return join(await madeRelease(), "assets", `refmcp-${server}-${VERSION}.mcpb`);
+}
