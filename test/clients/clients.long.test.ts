@@ -74,14 +74,14 @@ afterAll(async () => {
 
 const TITLED = CLIENTS.map((client) => [`${client.name} ${client.version}`, client] as const);
 describe.each(TITLED)("%s", (title, client) => {
-  describe.each(client.ways)("over %s", (way) => {
-    let driver: Awaited<ReturnType<typeof drive>>;
-    beforeAll(async () => {
-      const argument = client.driver === "inspector" ? inspector : client.argument;
-      driver = await drive({ ...client, argument }, place);
-    });
-    afterAll(() => driver.end());
+  let driver: Awaited<ReturnType<typeof drive>>;
+  beforeAll(async () => {
+    const argument = client.driver === "inspector" ? inspector : client.argument;
+    driver = await drive({ ...client, argument }, place);
+  });
+  afterAll(() => driver.end());
 
+  describe.each(client.ways)("over %s", (way) => {
     /** Runs `work` on a connection. When the client has closed it, every process that the client started exits with 0. */
     async function at(name: string, work: () => Promise<void>): Promise<void> {
       const log = join(place.home, `${crypto.randomUUID()}.jsonl`);
@@ -107,13 +107,12 @@ describe.each(TITLED)("%s", (title, client) => {
       if (!client.signals) expect((await recorded(log)).at(-1)?.signals ?? []).toEqual([]);
     }
 
-    const lists = async (name: string) =>
-      expect(await driver.list()).toEqual(
-        tools
-          .get(name)
-          ?.map((tool) => tool.name)
-          .sort(),
-      );
+    /** Every tool of a server, by name. */
+    const lists = async (name: string) => {
+      const names = tools.get(name)?.map((tool) => tool.name);
+      expect(await driver.list()).toEqual(names?.sort());
+    };
+    /** What a call with an error comes to. */
     const failing = (pattern: RegExp) => {
       const text = expect.stringMatching(pattern);
       return client.error === "a result" ? { value: { isError: true, text } } : { thrown: text };
