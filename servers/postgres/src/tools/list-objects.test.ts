@@ -62,3 +62,18 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
   await server.close();
   await world.dispose();
 });
+
+it("calls no function of another role, and shows the planner's estimate in full", async () => {
+  const trap = "LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'caught'; END $$";
+  const world = await lab(`
+    CREATE TABLE counted (x int); UPDATE pg_class SET reltuples = 1234567, relpages = 1 WHERE relname = 'counted';
+    CREATE FUNCTION json_build_object(text, text, text, name, text, name) RETURNS json ${trap};
+    CREATE FUNCTION lower(name) RETURNS text ${trap};`);
+  const session = await talk(["--url", world.url]);
+  const listed = async (detail: string) =>
+    (await session.data("pg_list_objects", { query: "count", detail })).objects;
+  expect(await listed("names")).toEqual([{ kind: "table", schema: "public", name: "counted" }]);
+  expect(await listed("full")).toMatchObject([{ name: "counted", rows: 1_234_567 }]);
+  await session.close();
+  await world.dispose();
+});

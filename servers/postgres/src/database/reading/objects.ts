@@ -67,7 +67,7 @@ const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
 };
 
 /** Subqueries, so that they run only for the rows of the page. */
-const FULL = `, 'rows', CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN round(k.reltuples::numeric) END,
+const FULL = `, 'rows', CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN pg_catalog.round(k.reltuples::float8) END,
   'bytes', CASE WHEN k.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
     WHEN k.relkind NOT IN ('r', 'm') THEN NULL
     WHEN k.reltuples < 0 THEN pg_catalog.pg_total_relation_size(o.oid)
@@ -79,7 +79,10 @@ const FULL = `, 'rows', CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN rou
 const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::regclass AND k.oid = o.oid
   LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
 
-/** All kinds in one query, without the objects of extensions. */
+/**
+ * All kinds in one query, without the objects of extensions. Functions are named with their schema: one of a role that may
+ * create functions could match the types of the arguments better, and would run with our privileges.
+ */
 function objectsQuery({ kinds, detail }: ObjectFilter): string {
   const relkinds = kinds.flatMap((kind) => RELATION_KINDS[kind] ?? []);
   const relations = `CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind,
@@ -89,9 +92,9 @@ function objectsQuery({ kinds, detail }: ObjectFilter): string {
   return `WITH own AS (SELECT oid, nspname FROM pg_catalog.pg_namespace
     WHERE nspname NOT LIKE 'pg\\_temp\\_%' AND nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
       AND CASE WHEN $1::text IS NULL THEN nspname NOT IN ${SYSTEM} ELSE nspname = $1 END)
-SELECT json_strip_nulls(json_build_object('kind', o.kind, 'schema', o.schema, 'name', o.name${detail === "full" ? FULL : ""})) AS object
+SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object('kind', o.kind, 'schema', o.schema, 'name', o.name${detail === "full" ? FULL : ""})) AS object
 FROM (${sources.map((source) => `SELECT ${source}`).join(" UNION ALL ")}) o ${detail === "full" ? FULL_JOINS : ""}
-WHERE ($2::text IS NULL OR strpos(lower(o.name), lower($2)) > 0)
+WHERE ($2::text IS NULL OR pg_catalog.strpos(pg_catalog.lower(o.name), pg_catalog.lower($2)) > 0)
   AND ($3::text IS NULL OR (o.schema::text COLLATE "C", o.kind COLLATE "C", o.name::text COLLATE "C") > ($3 COLLATE "C", $4::text COLLATE "C", $5::text COLLATE "C"))
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x WHERE x.classid = o.class AND x.objid = o.oid AND x.deptype = 'e' AND x.refclassid = 'pg_extension'::regclass)
 ORDER BY o.schema COLLATE "C", o.kind COLLATE "C", o.name COLLATE "C" LIMIT $6`;
