@@ -109,14 +109,14 @@ async function answers(report, { ours, peer, git, root }) {
     ]);
   }
   report({
-    title: "Milliseconds, minimum (median), and bytes that come out",
+    title: "Milliseconds, minimum (median), and output bytes",
     columns: ["work", "raw git", "peer", "ours", "ours over raw", "raw out", "peer out", "ours out"],
     rows,
     notes: [
-      `Raw git is a bare spawn whose output is read. The peer is ${Object.keys(PEER)[0]} ${Object.values(PEER)[0]}${peer === undefined ? ", which could not be installed here" : ""}. Each of our calls reads the repository's configuration again and overrules what it could execute; the answer's size counts each fact twice (structured and as text).`,
+      `Raw git is a bare spawn whose output is read. The peer is ${Object.keys(PEER)[0]} ${Object.values(PEER)[0]}${peer === undefined ? ", which could not be installed here" : ""}. Each call rereads the repository's configuration and overrides everything in it that could run a program; the answer's size counts each fact twice (structured and as text).`,
       missed.length === 0
-        ? `The goal is raw git and ${GOAL.over} ms; all meet it.`
-        : `The goal is raw git and ${GOAL.over} ms; missed by ${missed.join(", ")}. A call runs git two or three times, side by side where it can (names to object ids, configuration, the work itself), so it depends on a second core being free.`,
+        ? `The goal is at most ${GOAL.over} ms more than raw git; all calls meet it.`
+        : `The goal is at most ${GOAL.over} ms more than raw git; missed by ${missed.join(", ")}. A call runs git two or three times, side by side where it can (names to object ids, configuration, the work itself), so it depends on a second core being free.`,
     ],
   });
 }
@@ -124,7 +124,7 @@ async function answers(report, { ours, peer, git, root }) {
 async function starting(report, { ours, peer, started }) {
   const missed = [
     ...(started > GOAL.start ? [`the start takes ${figure(started)} ms`] : []),
-    ...(ours.fresh > GOAL.memory ? [`a fresh server holds ${figure(ours.fresh)} MB`] : []),
+    ...(ours.fresh > GOAL.memory ? [`a fresh server uses ${figure(ours.fresh)} MB`] : []),
   ];
   const row = async (name, client, took) => {
     const { now, peak } = await client.memory();
@@ -139,7 +139,7 @@ async function starting(report, { ours, peer, started }) {
     ],
     notes: [
       ...(peer === undefined ? [] : [`Start: ${ratio(started / peer.started)} of the peer.`]),
-      `The goal is ${GOAL.start} ms and ${GOAL.memory} MB${missed.length === 0 ? "; met" : `; missed: ${missed.join(", ")}. an empty Node process alone holds about 40 MB and needs 40 ms or more to start`}.`,
+      `The goal is ${GOAL.start} ms and ${GOAL.memory} MB${missed.length === 0 ? "; met" : `; missed: ${missed.join(", ")}. An empty Node process alone uses about 40 MB and takes at least 40 ms to start`}.`,
     ],
   });
 }

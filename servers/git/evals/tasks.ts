@@ -24,8 +24,8 @@ const tidy = { repo_path: "tidy" };
 
 export const tasks: readonly Task[] = [
   {
-    name: "say what is not committed yet",
-    prompt: "Which files in repo have I changed and not committed, and which does git not know yet?",
+    name: "report uncommitted changes",
+    prompt: "Which files in repo have I changed but not committed, and which are not tracked by git?",
     async reference(call) {
       const { staged, unstaged, untracked } = dataOf(await call("git_status", repo));
       return JSON.stringify([staged, unstaged, untracked]);
@@ -56,8 +56,8 @@ export const tasks: readonly Task[] = [
     check: (answer) => answer.includes("Test") && answer.includes("Our line"),
   },
   {
-    name: "find when a text came in",
-    prompt: "In big, find the commit that brought the file big.txt in, and tell its message.",
+    name: "find when a text was added",
+    prompt: "In big, find the commit that added the file big.txt, and give me its message.",
     async reference(call) {
       return call("git_log", { repo_path: "big", path: "big.txt", max_count: 5 });
     },
@@ -65,7 +65,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "review a branch",
-    prompt: "In repo, what does the branch feature change against main? Name the files and the new line.",
+    prompt: "In repo, what does the branch feature change compared to main? Name the files and the new line.",
     async reference(call) {
       return call("git_diff", { ...repo, target: "main...feature" });
     },
@@ -73,7 +73,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "read a large change to its end",
-    prompt: "In big, the last commit adds big.txt and long.txt. How many lines come in, in all?",
+    prompt: "In big, the last commit adds big.txt and long.txt. How many lines do they add in total?",
     async reference(call) {
       return call("git_show", { repo_path: "big", revision: "HEAD", format: "stat" });
     },
@@ -90,9 +90,9 @@ export const tasks: readonly Task[] = [
       git(world, "tidy", "status", "--porcelain") === "",
   },
   {
-    name: "report a merge that conflicts, and leave no mess",
+    name: "report a conflicting merge, and leave nothing behind",
     prompt:
-      "Try to merge conflicting into main in tidy; if it conflicts tell me where and leave everything as it was.",
+      "Try to merge conflicting into main in tidy; if it conflicts, tell me where and leave everything unchanged.",
     async reference(call) {
       return call("git_merge", { ...tidy, revision: "conflicting" }).catch((error: Error) => error.message);
     },
@@ -113,8 +113,8 @@ export const tasks: readonly Task[] = [
       git(world, "tidy", "rev-parse", "HEAD") === git(world, "tidy", "rev-parse", "v0.9"),
   },
   {
-    name: "put work aside and bring it back",
-    prompt: "In repo, put my changes aside as “half done”, then bring them back.",
+    name: "set work aside and restore it",
+    prompt: "In repo, set my changes aside as “half done”, then restore them.",
     async reference(call) {
       await call("git_stash", { ...repo, message: "half done" });
       return call("git_stash_apply", repo);
@@ -124,8 +124,8 @@ export const tasks: readonly Task[] = [
       git(world, "repo", "diff", "--name-only", "HEAD") === "src/app.ts\nsrc/util.ts",
   },
   {
-    name: "take a file back to what it was in a release",
-    prompt: "In repo, give src/app.ts the content that it had in v0.9. Tell me how to get my version back.",
+    name: "restore a file to its state in a release",
+    prompt: "In repo, restore src/app.ts to its content in v0.9. Tell me how to get my version back.",
     async reference(call) {
       return call("git_restore", { ...repo, files: ["src/app.ts"], source: "v0.9" });
     },
@@ -134,7 +134,7 @@ export const tasks: readonly Task[] = [
       answer.includes("refs/refmcp/recovery/"),
   },
   {
-    name: "throw everything away, and change one's mind",
+    name: "discard everything, then undo it",
     prompt: "In repo, reset hard to v0.9. … No, I want my commit and my changes back!",
     args: ALL,
     async reference(call) {
@@ -149,7 +149,7 @@ export const tasks: readonly Task[] = [
       git(world, "repo", "for-each-ref", "refs/refmcp/") !== "",
   },
   {
-    name: "bring the news and publish one's own",
+    name: "fetch new commits and push local ones",
     prompt: "In tidy, fetch from origin, tell me what is new, and push main.",
     args: ALL,
     async reference(call) {

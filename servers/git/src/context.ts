@@ -9,8 +9,12 @@ export const prompt = promptFor<Git>();
 
 export const repoPath = z.string().optional().describe("Repository; optional if only one.");
 export const files = (what: string) =>
-  z.array(z.string()).min(1).max(1_000).describe(`${what}, from the repository's root.`);
-export const paths = z.array(z.string()).max(100).optional().describe("Only these paths, from the root.");
+  z.array(z.string()).min(1).max(1_000).describe(`${what}, relative to the repository's root.`);
+export const paths = z
+  .array(z.string())
+  .max(100)
+  .optional()
+  .describe("Only these paths, relative to the root.");
 export const contextLines = z.int().min(0).max(1_000).default(3).describe("Lines of context.");
 export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace.");
 /** Arguments of all tools that show a diff. */

@@ -37,7 +37,7 @@ const plantAll =
   };
 
 /** Which traps were triggered since the last check. */
-function sprung(vectors: readonly Vector[]): string[] {
+function triggered(vectors: readonly Vector[]): string[] {
   return vectors
     .filter((vector) => {
       const { log } = trapOf(vector);
@@ -104,7 +104,7 @@ async function faults(
 ): Promise<Map<string, string>> {
   const wrong = new Map<string, string>();
   const noteExecution = (call: string): void => {
-    const ran = sprung(vectors);
+    const ran = triggered(vectors);
     if (ran.length > 0) wrong.set(call, `executed: ${ran.join(", ")}`);
   };
   const got = await ours.run(ours.place.path(name), EVERYTHING, plantAll(vectors), noteExecution, only);
@@ -160,9 +160,9 @@ describe("the trap repository", () => {
       vector.plant(root, trapOf(vector).program);
       const env = { PATH: process.env.PATH, HOME: ours.place.home, GIT_TERMINAL_PROMPT: "0" };
       // Not synchronously, because the remote is in this process. The command may fail; only what it ran counts.
-      for (const command of vector.springs)
+      for (const command of vector.triggers)
         await execute("git", command, { cwd: root, env }).catch(() => undefined);
-      if (sprung([vector]).length === 0) missed.push(vector.name);
+      if (triggered([vector]).length === 0) missed.push(vector.name);
     }
     expect(missed).toEqual([]);
   });

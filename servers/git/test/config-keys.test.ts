@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../src/repository/run/config.ts";
 import { overridesFor } from "../src/repository/run/safe-config.ts";
-import { OVERRULED, PLAIN, REFUSED, SAFE, TRAPPED } from "./config-keys.ts";
+import { OVERRIDDEN, PLAIN, REFUSED, SAFE, TRAPPED } from "./config-keys.ts";
 import { callTool, codeOf, git, sampleRepository } from "./fixture.ts";
 import { canary } from "./traps.ts";
-import { cloned, over, place, usePlace } from "./upstream.ts";
+import { cloned, over, place, useTestDirectory } from "./upstream.ts";
 import { VECTORS } from "./vectors.ts";
 
-usePlace();
+useTestDirectory();
 
 const keysIn = (text: string) => text.trim().split(/\s+/);
 /** A key of the table as a pattern: `*` and `<name>` match anything. */
@@ -20,7 +20,7 @@ const exampleOf = (key: string) => key.replaceAll(/<[^>]+>/g, "origin");
 
 describe("the configuration keys that git documents", () => {
   it("are each classified: whether it specifies a program, a file, a URL or an address", () => {
-    const table = [...Object.values(TRAPPED), OVERRULED, REFUSED, ...Object.values(SAFE), PLAIN];
+    const table = [...Object.values(TRAPPED), OVERRIDDEN, REFUSED, ...Object.values(SAFE), PLAIN];
     const known = table.flatMap(keysIn).map(patternOf);
     const documented = git(place.folder, "help", "-c")
       .split("\n")
@@ -46,7 +46,7 @@ describe("the configuration keys that git documents", () => {
     }
   });
 
-  it.each(keysIn(OVERRULED))("are overridden: %s", (key) => {
+  it.each(keysIn(OVERRIDDEN))("are overridden: %s", (key) => {
     const name = exampleOf(key).replace(/[^.]*$/, (variable) => variable.toLowerCase());
     const entry = `local\0file:/c\0${name.replace(/^[^.]*/, (section) => section.toLowerCase())}\n/evil\0`;
     const pairs = overridesFor(parseConfig(Buffer.from(entry)));

@@ -47,7 +47,7 @@ export const TRAPPED: Readonly<Record<string, Keys>> = {
 };
 
 /** Keys that are overridden whatever a repository sets. */
-export const OVERRULED: Keys = `
+export const OVERRIDDEN: Keys = `
   commit.template core.excludesFile core.unsetenvvars diff.orderFile fetch.fsck.skipList gpg.ssh.allowedSignersFile
   gpg.ssh.revocationFile mailmap.file pull.octopus pull.twohead push.pushOption rerere.enabled
   submodule.<name>.ignore transfer.bundleURI uploadpack.packObjectsHook
@@ -73,18 +73,18 @@ export const SAFE: Readonly<Record<string, Keys>> = {
     "am.* bitmapPseudoMerge.* browser.* bundle.* completion.* credentialCache.* credentialStore.* difftool.* fastimport.unpackLimit format.* fsck.* gitcvs.* gitweb.* gui.* guitool.* help.* imap.* instaweb.* mailinfo.* man.* mergetool.* receive.* repack.* replay.* sendemail.* showBranch.* tar.* uploadarchive.* uploadpack.* uploadpackfilter.* web.* diff.guitool diff.tool merge.guitool merge.tool lsrefs.*",
   "Housekeeping is off (gc.auto, maintenance.auto)": "gc.* maintenance.*",
   "Git reads it from the user's own configuration only (git-config(1))": "safe.* trace2.*",
-  "Every run gives the template itself (remote.test.ts: executes nothing it brings along: no hooks, filters, submodules or templates)":
+  "Every run passes its own template (remote.test.ts: executes nothing it brings along: no hooks, filters, submodules or templates)":
     "init.*",
   "No object is fetched later: GIT_NO_LAZY_FETCH (environment.test.ts: is reported and not fetched: no promisor, no transport)":
     "promisor.*",
-  "The environment says GIT_SSH_VARIANT": "ssh.variant",
-  "Core.fsmonitor is off, and with it the daemon": "fsmonitor.* core.fsmonitorHookVersion",
+  "GIT_SSH_VARIANT in the environment overrides it": "ssh.variant",
+  "core.fsmonitor is off, so the daemon does not run either": "fsmonitor.* core.fsmonitorHookVersion",
   "Refused unless inside (scope.test.ts: by a file that the configuration names (blame.ignoreRevsFile))":
     "blame.ignoreRevsFile",
   "Refused unless inside (scope.test.ts: by core.worktree, commondir, objects, alternates or links in the git directory)":
     "core.worktree",
   "Refused unless inside (scope.test.ts: by extensions.refStorage)": "extensions.*",
-  "Chooses among the user's own keys, and only where the user signs": "user.signingKey",
+  "Chooses among the user's own keys, and only if the user signs": "user.signingKey",
   "No tool looks into a submodule that is not checked out": "submodule.<name>.gitdir",
   "No file from outside is copied (planted.test.ts: copies no file from outside (MERGE_RR))":
     "rerere.autoUpdate",

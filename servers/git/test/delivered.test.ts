@@ -15,10 +15,10 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, git, insideAndOutside, write } from "./fixture.ts";
 import { canary, set } from "./traps.ts";
-import { cloned, LOOPBACK, over, place, usePlace } from "./upstream.ts";
+import { cloned, LOOPBACK, over, place, useTestDirectory } from "./upstream.ts";
 
 // A complete git directory from an archive or another program instead of a clone.
-usePlace();
+useTestDirectory();
 
 describe("an include", () => {
   const filter = (program: string) => `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`;
@@ -45,9 +45,9 @@ describe("an include", () => {
       { path: "twin", branch_name: "feature" },
       ["worktree", "add", "--quiet", "../plain", "feature"],
     ],
-  ] as const)("on the condition %s executes nothing in %s", async (condition, tool, args, spring) => {
+  ] as const)("on the condition %s executes nothing in %s", async (condition, tool, args, trigger) => {
     const { root, server, log } = conditional(condition);
-    git(root, ...spring);
+    git(root, ...trigger);
     expect(readFileSync(log, "utf8"), "no trap").not.toBe("");
     rmSync(log);
     git(root, "worktree", "remove", "--force", "../plain");
@@ -138,15 +138,15 @@ describe("an include", () => {
   });
 
   it("of a file outside does not show its content", async () => {
-    const { root, foreign, over: server } = insideAndOutside(place);
-    git(foreign, "remote", "add", "secret", "https://token@git.example.org/x.git");
+    const { root, outside, over: server } = insideAndOutside(place);
+    git(outside, "remote", "add", "secret", "https://token@git.example.org/x.git");
     for (const key of ["include.path", "includeIf.onbranch:main.path", "includeIf.gitdir:**.path"]) {
-      set(root, [key, join(foreign, ".git", "config")]);
+      set(root, [key, join(outside, ".git", "config")]);
       const refs = callTool(server, "git_list_refs", { repo_path: root, kind: "remotes" });
       expect(await codeOf(refs), key).toBe("outside_roots");
       git(root, "config", "--unset", key);
     }
-    symlinkSync(join(foreign, ".git", "config"), join(root, "linked"));
+    symlinkSync(join(outside, ".git", "config"), join(root, "linked"));
     set(root, ["include.path", "../linked"]);
     expect(await codeOf(callTool(server, "git_status", { repo_path: root }))).toBe("outside_roots");
     git(root, "config", "--unset", "include.path");
@@ -194,8 +194,8 @@ describe("a link in the working tree or the git directory", () => {
     ["MERGE_MSG", "git_merge", { revision: "conflicting", on_conflict: "keep" }],
     ["info/attributes", "git_status", {}],
   ] as const)("%s writes and reads nothing outside with %s", async (part, tool, args) => {
-    const { root, foreign, over: server } = insideAndOutside(place);
-    const victim = part === "objects/pack" ? join(foreign, ".git", "objects") : place.path("out", "victim");
+    const { root, outside, over: server } = insideAndOutside(place);
+    const victim = part === "objects/pack" ? join(outside, ".git", "objects") : place.path("out", "victim");
     if (part !== "objects/pack") writeFileSync(victim, "untouched\n");
     rmSync(join(root, ".git", part), { force: true, recursive: true });
     mkdirSync(join(root, ".git", part, ".."), { recursive: true });

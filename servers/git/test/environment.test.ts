@@ -25,17 +25,17 @@ afterEach(() => place.dispose());
 
 describe("the server's own environment", () => {
   it("does not affect git: GIT_*, LD_PRELOAD, pagers and editors are removed", async () => {
-    const { root, foreign } = insideAndOutside(place);
+    const { root, outside } = insideAndOutside(place);
     const trap = place.path("trap.sh");
     const log = place.path("trap.log");
     writeFileSync(trap, `#!/bin/sh\necho ran >> "${log}"\n`);
     chmodSync(trap, 0o755);
     const env = {
       ...process.env,
-      GIT_DIR: join(foreign, ".git"),
-      GIT_WORK_TREE: foreign,
-      GIT_INDEX_FILE: join(foreign, ".git", "index"),
-      GIT_OBJECT_DIRECTORY: join(foreign, ".git", "objects"),
+      GIT_DIR: join(outside, ".git"),
+      GIT_WORK_TREE: outside,
+      GIT_INDEX_FILE: join(outside, ".git", "index"),
+      GIT_OBJECT_DIRECTORY: join(outside, ".git", "objects"),
       GIT_CONFIG_GLOBAL: place.path("evil-config"),
       GIT_CONFIG_COUNT: "1",
       GIT_CONFIG_KEY_0: "core.fsmonitor",
@@ -76,7 +76,7 @@ describe("the server's own environment", () => {
     expect(await codeOf(callTool(none, "git_status", { repo_path: root }))).toBe("git_missing");
   });
 
-  it("may be so busy that git takes seconds: an invalid date is still refused, not treated as now", async () => {
+  it("may make git take seconds: an invalid date is still refused, not treated as now", async () => {
     const { root } = insideAndOutside(place);
     const slow = place.path("slow", "git");
     const script = [
@@ -98,7 +98,7 @@ describe("the server's own environment", () => {
 });
 
 describe("unbounded work", () => {
-  it("is truncated: a blob of 300 MB costs no more than what is shown", async () => {
+  it("is bounded: showing part of a 300 MB blob costs no more than that part", async () => {
     const root = emptyRepository(place.path("big"));
     writeFileSync(join(root, "big.txt"), "");
     const { openSync, writeSync, closeSync } = await import("node:fs");
@@ -118,7 +118,7 @@ describe("unbounded work", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  it("is truncated: a tree of 10^10 files in a few objects (a git bomb)", async () => {
+  it("is bounded: a tree of 10^10 files in a few objects (a git bomb)", async () => {
     const root = emptyRepository(place.path("bomb"));
     write(root, "f", "x\n");
     git(root, "add", "f");

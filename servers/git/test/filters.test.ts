@@ -4,10 +4,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { GitOptions } from "../src/repository/open/git.ts";
 import { callTool, commitFiles, emptyRepository, failureOf, git, gitOver, write } from "./fixture.ts";
 import { executable, set } from "./traps.ts";
-import { place, usePlace } from "./upstream.ts";
+import { place, useTestDirectory } from "./upstream.ts";
 
 // Like git-lfs: the working tree has the content, the repository a pointer to it.
-usePlace();
+useTestDirectory();
 
 const POINTER = "pointer to ";
 let root: string;

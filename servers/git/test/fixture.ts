@@ -269,13 +269,13 @@ export function useSample(kind: "dirty" | "clean", options: Partial<GitOptions> 
 /** Directories `in` (allowed) and `out` (not allowed), each with a repository. */
 export function insideAndOutside(place: Scratch): {
   root: string;
-  foreign: string;
+  outside: string;
   over: ReturnType<typeof gitOver>;
 } {
   const root = sampleRepository(place.path("in", "repo"));
-  const foreign = emptyRepository(place.path("out", "repo"));
-  commitFiles(foreign, "Secret commit", { "secret.txt": "the secret\n" });
-  return { root, foreign, over: gitOver([place.path("in")]) };
+  const outside = emptyRepository(place.path("out", "repo"));
+  commitFiles(outside, "Secret commit", { "secret.txt": "the secret\n" });
+  return { root, outside, over: gitOver([place.path("in")]) };
 }
 
 /** Whether a process is still running; a zombie is not. */

@@ -2,10 +2,10 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
 import { callTool, emptyRepository, git, gitOver } from "./fixture.ts";
-import { place, usePlace } from "./upstream.ts";
+import { place, useTestDirectory } from "./upstream.ts";
 
 // The odd names in git's test suite. The output of its commands with -z is the reference for our parsers.
-usePlace();
+useTestDirectory();
 
 const [FN, GN] = ["濱野", "純"];
 const NAMES = [

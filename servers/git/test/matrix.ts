@@ -103,7 +103,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "git_push_force_with_lease",
 ]);
 
-const PLACED: ReadonlySet<string> = new Set([
+const NEW_DIRECTORY_TOOLS: ReadonlySet<string> = new Set([
   "git_init",
   "git_clone",
   "git_worktree_add",
@@ -274,7 +274,8 @@ async function outcomeOf(folder: string, { tool, args }: ToolCall, url: string):
   const over = gitOver([folder], { protocols: ["http", "ssh"], allowedHosts: ["127.0.0.1"], hooks: "off" });
   const { path } = args;
   const at = ["git_init", "git_clone"].includes(tool) ? {} : { repo_path: join(folder, "repo") };
-  const placed = typeof path === "string" && PLACED.has(tool) ? { path: join(folder, path) } : {};
+  const placed =
+    typeof path === "string" && NEW_DIRECTORY_TOOLS.has(tool) ? { path: join(folder, path) } : {};
   const from = tool === "git_clone" ? { url } : {};
   const call = fakeCall({ agrees: true });
   const text = await callTool(over, tool, { ...args, ...at, ...placed, ...from }, call).then(

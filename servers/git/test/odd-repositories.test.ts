@@ -219,8 +219,8 @@ describe("unusual repositories work", () => {
       "mixed.txt": "ä\n",
     });
     write(root, "mixed.txt", Buffer.concat([Buffer.from("ä\n"), Buffer.from([0xe4, 10])]));
-    const strange = Buffer.from(`${root}/na\xefve.txt`, "latin1");
-    writeFileSync(strange, "odd name\n");
+    const oddName = Buffer.from(`${root}/na\xefve.txt`, "latin1");
+    writeFileSync(oddName, "odd name\n");
     const message = join(place.folder, "message");
     writeFileSync(message, Buffer.from("R\xe9sum\xe9\n", "latin1"));
     git(root, "-c", "i18n.commitEncoding=ISO-8859-1", "commit", "--quiet", "--allow-empty", "-F", message);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } from "./fixture.ts";
 import { canary, executable, set } from "./traps.ts";
-import { place, usePlace } from "./upstream.ts";
+import { place, useTestDirectory } from "./upstream.ts";
 
-// Files in a delivered git directory that git trusts: the index, and the state of an operation in progress.
-usePlace();
+// Files in an untrusted git directory that git trusts: the index, and the state of an operation in progress.
+useTestDirectory();
 
 const inside = () => gitOver([place.path("in")]);
 
@@ -97,7 +97,7 @@ describe("the state of an operation", () => {
     write(root, "f", "resolved\n");
     git(root, "add", "f");
   };
-  const goOn = (root: string) =>
+  const continueRebase = (root: string) =>
     codeOf(callTool(inside(), "git_merge", { repo_path: root, action: "continue" }));
 
   it("executes no line of a rebase todo list", async () => {
@@ -107,7 +107,7 @@ describe("the state of an operation", () => {
     const list = join(root, ".git", "rebase-merge", "git-rebase-todo");
     for (const line of ["exec", "x", "  exec"]) {
       writeFileSync(list, `${line} ${program}\n`);
-      expect(await goOn(root), line).toBe("unsafe_operation");
+      expect(await continueRebase(root), line).toBe("unsafe_operation");
     }
     expect(existsSync(log)).toBe(false);
     git(root, "-c", "core.editor=:", "rebase", "--continue");
@@ -122,11 +122,11 @@ describe("the state of an operation", () => {
     executable(join(root, "git-merge-x", "evil"), `exec "${program}"`);
     stopped(root, "cherry-pick", "side~1", "side");
     writeFileSync(join(root, ".git", "sequencer", "opts"), '[options] strategy = "x/evil"\n');
-    expect(await goOn(root)).toBe("unsafe_operation");
+    expect(await continueRebase(root)).toBe("unsafe_operation");
     git(root, "cherry-pick", "--abort");
     stopped(root, "rebase", "side");
     writeFileSync(join(root, ".git", "rebase-merge", "strategy"), "x/evil");
-    expect(await goOn(root)).toBe("unsafe_operation");
+    expect(await continueRebase(root)).toBe("unsafe_operation");
     expect(existsSync(log)).toBe(false);
     git(root, "rebase", "--abort");
     stopped(root, "cherry-pick", "side~1", "side");

@@ -52,7 +52,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     const done = await client.callTool(reset);
     expect(done.isError).not.toBe(true);
     expect(questions).toHaveLength(2);
-    expect(questions[1]).toContain('It loses 1 commit: "');
+    expect(questions[1]).toContain('This discards 1 commit: "');
     expect(questions[1]).toContain("src/app.ts, src/util.ts");
     expect(git(root, "rev-parse", "HEAD")).toBe(git(root, "rev-parse", "v0.9"));
     const { recovery } = z.object({ recovery: z.string() }).parse(done.structuredContent);
@@ -72,7 +72,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     }
   });
 
-  it("danger is refused if the user cannot be asked, and mentions the option; --confirm never continues", async () => {
+  it("danger is refused if the user cannot be asked, and the error names the option; with --confirm never it proceeds", async () => {
     const { client } = await connect({ era });
     const refused = await client.callTool({ name: "git_drop_stash", arguments: {} });
     expect(refused.isError).toBe(true);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, failureOf, git } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
-import { cloned, over, place, servers, upstream, usePlace } from "./upstream.ts";
+import { cloned, over, place, servers, upstream, useTestDirectory } from "./upstream.ts";
 
-usePlace();
+useTestDirectory();
 
 describe("allowed remotes", () => {
   it("a URL with an allowed scheme, and nothing that ssh or git would interpret as more", async () => {

@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, emptyRepository, git, write } from "./fixture.ts";
-import { over, place, upstream, usePlace } from "./upstream.ts";
+import { over, place, upstream, useTestDirectory } from "./upstream.ts";
 
-usePlace();
+useTestDirectory();
 
 describe("a clone", () => {
   it("executes nothing it brings along: no hooks, filters, submodules or templates", async () => {

@@ -24,8 +24,8 @@ afterEach(() => place.dispose());
 
 describe("a repository accesses nothing outside the allowed directories", () => {
   it("by its own path (CVE-2025-68143), whatever tool is called", async () => {
-    const { foreign, over } = insideAndOutside(place);
-    const out = ["../out/repo", foreign, `file://${foreign}`, `${place.path("in")}/../out/repo`];
+    const { outside, over } = insideAndOutside(place);
+    const out = ["../out/repo", outside, `file://${outside}`, `${place.path("in")}/../out/repo`];
     for (const repo_path of out)
       expect(await codeOf(callTool(over, "git_status", { repo_path })), repo_path).toBe("outside");
     const given: Readonly<Record<string, object>> = {
@@ -53,33 +53,33 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     };
     for (const { name } of tools) {
       if (name === "git_init" || name === "git_clone") continue;
-      expect(await codeOf(callTool(over, name, { ...given[name], repo_path: foreign })), name).toBe(
+      expect(await codeOf(callTool(over, name, { ...given[name], repo_path: outside })), name).toBe(
         "outside",
       );
     }
   });
 
   it("by a symlink to it, or by a .git that is a symlink or a file", async () => {
-    const { foreign, over } = insideAndOutside(place);
-    symlinkSync(foreign, place.path("in", "link"));
+    const { outside, over } = insideAndOutside(place);
+    symlinkSync(outside, place.path("in", "link"));
     expect(await codeOf(callTool(over, "git_log", { repo_path: place.path("in", "link") }))).toBe("outside");
     for (const kind of ["link", "file"]) {
       const trap = place.path("in", `trap-${kind}`);
       mkdirSync(trap);
-      if (kind === "link") symlinkSync(join(foreign, ".git"), join(trap, ".git"));
-      else writeFileSync(join(trap, ".git"), `gitdir: ${join(foreign, ".git")}\n`);
+      if (kind === "link") symlinkSync(join(outside, ".git"), join(trap, ".git"));
+      else writeFileSync(join(trap, ".git"), `gitdir: ${join(outside, ".git")}\n`);
       expect(await codeOf(callTool(over, "git_log", { repo_path: trap })), kind).toBe("outside_roots");
     }
   });
 
   it("by core.worktree, commondir, objects, alternates or links in the git directory", async () => {
-    const { root, foreign, over } = insideAndOutside(place);
+    const { root, outside, over } = insideAndOutside(place);
     const log = () => codeOf(callTool(over, "git_log", { repo_path: root }));
     const dir = join(root, ".git");
 
-    git(root, "config", "core.worktree", foreign);
+    git(root, "config", "core.worktree", outside);
     expect(await codeOf(callTool(over, "git_status", { repo_path: root }))).toBe("outside_roots");
-    symlinkSync(foreign, join(dir, "link"));
+    symlinkSync(outside, join(dir, "link"));
     git(root, "config", "core.worktree", "link");
     expect(await codeOf(callTool(over, "git_status", { repo_path: root }))).toBe("outside_roots");
     git(place.folder, "config", "-f", join(dir, "config"), "core.worktree", "../src");
@@ -87,20 +87,20 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     expect((await callTool(over, "git_status", { repo_path: root })).data.unstaged).not.toEqual([]);
     git(root, "config", "--unset", "core.worktree");
 
-    writeFileSync(join(dir, "commondir"), `${join(foreign, ".git")}\n`);
+    writeFileSync(join(dir, "commondir"), `${join(outside, ".git")}\n`);
     expect(await log()).toBe("outside_roots");
     rmSync(join(dir, "commondir"));
 
     mkdirSync(join(dir, "objects", "info"), { recursive: true });
-    writeFileSync(join(dir, "objects", "info", "alternates"), `${join(foreign, ".git", "objects")}\n`);
+    writeFileSync(join(dir, "objects", "info", "alternates"), `${join(outside, ".git", "objects")}\n`);
     expect(await log()).toBe("outside_roots");
-    writeFileSync(join(dir, "objects", "info", "alternates"), `"${join(foreign, ".git", "objects")}"\n`);
+    writeFileSync(join(dir, "objects", "info", "alternates"), `"${join(outside, ".git", "objects")}"\n`);
     expect(await log()).toBe("outside_roots");
     rmSync(join(dir, "objects", "info", "alternates"));
 
     for (const part of ["objects", "refs", "logs"]) {
       renameSync(join(dir, part), join(dir, `${part}-own`));
-      symlinkSync(join(foreign, ".git", part), join(dir, part));
+      symlinkSync(join(outside, ".git", part), join(dir, part));
       expect(await log(), part).toBe("outside_roots");
       rmSync(join(dir, part));
       renameSync(join(dir, `${part}-own`), join(dir, part));
@@ -109,8 +109,8 @@ describe("a repository accesses nothing outside the allowed directories", () => 
   });
 
   it("by extensions.refStorage", async (ctx) => {
-    const { root, foreign, over } = insideAndOutside(place);
-    for (const store of [join(foreign, ".git"), "../../../out/repo/.git"]) {
+    const { root, outside, over } = insideAndOutside(place);
+    for (const store of [join(outside, ".git"), "../../../out/repo/.git"]) {
       git(place.folder, "config", "-f", join(root, ".git", "config"), "core.repositoryFormatVersion", "1");
       git(
         place.folder,

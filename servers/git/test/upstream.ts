@@ -3,13 +3,13 @@ import type { GitOptions } from "../src/repository/open/git.ts";
 import { git, gitOver, type Scratch, sampleRepository, scratch } from "./fixture.ts";
 import { type GitServer, type GitServerOptions, serveGit } from "./http-server.ts";
 
-/** A separate directory for each test of a file that calls `usePlace()`. */
+/** A separate directory for each test of a file that calls `useTestDirectory()`. */
 export let place: Scratch;
 /** Servers that are closed after the test. */
 export const servers: GitServer[] = [];
 
 /** Creates the folder before each test of the calling file, and removes it and the servers afterwards. */
-export function usePlace(): void {
+export function useTestDirectory(): void {
   beforeEach(() => {
     place = scratch();
   });

@@ -15,7 +15,7 @@ export interface Vector {
   /** Further setup that plain git needs to trigger it. */
   setup?(root: string): void;
   /** Commands of a person in this repository that make plain git run the program. */
-  readonly springs: readonly (readonly string[])[];
+  readonly triggers: readonly (readonly string[])[];
   /** The first version of git that has it; older ones are not checked. */
   readonly since?: string;
   /** Whether tools that contact the remote refuse this configuration instead. */
@@ -28,7 +28,7 @@ export const VECTORS: readonly Vector[] = [
   {
     name: "core.fsmonitor",
     plant: (root, program) => set(root, ["core.fsmonitor", program]),
-    springs: [["status"]],
+    triggers: [["status"]],
   },
   {
     name: "core.fsmonitor through include.path",
@@ -36,7 +36,7 @@ export const VECTORS: readonly Vector[] = [
       writeFileSync(join(root, ".git", "more"), `[core]\n\tfsmonitor = ${program}\n`);
       set(root, ["include.path", "more"]);
     },
-    springs: [["status"]],
+    triggers: [["status"]],
   },
   {
     name: "core.fsmonitor in config.worktree",
@@ -44,12 +44,12 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["extensions.worktreeConfig", "true"]);
       writeFileSync(join(root, ".git", "config.worktree"), `[core]\n\tfsmonitor = ${program}\n`);
     },
-    springs: [["status"]],
+    triggers: [["status"]],
   },
   {
     name: "hooks",
     plant: (root, program) => hooksInto(join(root, ".git", "hooks"), program),
-    springs: [["commit", "--allow-empty", "-m", "x"]],
+    triggers: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "core.hooksPath",
@@ -57,22 +57,22 @@ export const VECTORS: readonly Vector[] = [
       hooksInto(join(root, ".git", "elsewhere"), program);
       set(root, ["core.hooksPath", ".git/elsewhere"]);
     },
-    springs: [["commit", "--allow-empty", "-m", "x"]],
+    triggers: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "diff.external",
     plant: (root, program) => set(root, ["diff.external", program]),
-    springs: [["diff", "v0.9", "v1.0"]],
+    triggers: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "diff driver command",
     plant: (root, program) => set(root, ["diff.evil.command", program]),
-    springs: [["diff", "v0.9", "v1.0"]],
+    triggers: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "textconv",
     plant: (root, program) => set(root, ["diff.evil.textconv", program]),
-    springs: [["diff", "v0.9", "v1.0"]],
+    triggers: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "clean and smudge filter",
@@ -84,25 +84,25 @@ export const VECTORS: readonly Vector[] = [
         ["filter.evil.required", "true"],
       ),
     filter: true,
-    springs: [["checkout", "v0.9", "--", "src/app.ts"]],
+    triggers: [["checkout", "v0.9", "--", "src/app.ts"]],
   },
   {
     name: "filter named a=b",
     plant: (root, program) => set(root, ["filter.a=b.clean", program], ["filter.a=b.smudge", program]),
     filter: true,
-    springs: [["checkout", "stash@{0}", "--", "README.md"]],
+    triggers: [["checkout", "stash@{0}", "--", "README.md"]],
   },
   {
     name: "filter process",
     plant: (root, program) => set(root, ["filter.piped.process", program], ["filter.evil.process", program]),
     filter: true,
-    springs: [["checkout", "v0.9", "--", "src/app.ts"]],
+    triggers: [["checkout", "v0.9", "--", "src/app.ts"]],
   },
   {
     name: "gpg.program with log.showSignature",
     plant: (root, program) =>
       set(root, ["gpg.program", program], ["log.showSignature", "true"], ["merge.verifySignatures", "true"]),
-    springs: [["log", "-1"]],
+    triggers: [["log", "-1"]],
   },
   {
     name: "gpg.program with commit.gpgSign",
@@ -116,7 +116,7 @@ export const VECTORS: readonly Vector[] = [
         ["push.gpgSign", "true"],
         ["user.signingKey", "x"],
       ),
-    springs: [["commit", "--allow-empty", "-m", "x"]],
+    triggers: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "gpg.ssh.defaultKeyCommand",
@@ -129,7 +129,7 @@ export const VECTORS: readonly Vector[] = [
         ["commit.gpgSign", "true"],
         ["tag.gpgSign", "true"],
       ),
-    springs: [["commit", "--allow-empty", "-m", "x"]],
+    triggers: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "promisor remote with uploadpack",
@@ -137,7 +137,7 @@ export const VECTORS: readonly Vector[] = [
     plant(root, program) {
       set(root, ...promisor("lender", root), ["remote.lender.uploadpack", program]);
     },
-    springs: [["show", "partial:gone.txt"]],
+    triggers: [["show", "partial:gone.txt"]],
     refusedRemote: true,
   },
   {
@@ -150,7 +150,7 @@ export const VECTORS: readonly Vector[] = [
         ["protocol.ext.allow", "always"],
         ["protocol.allow", "always"],
       ),
-    springs: [["show", "partial:gone.txt"]],
+    triggers: [["show", "partial:gone.txt"]],
     refusedRemote: true,
   },
   {
@@ -158,7 +158,7 @@ export const VECTORS: readonly Vector[] = [
     base: PARTIAL,
     plant: (root, program) =>
       set(root, ...promisor("ssh", "ssh://host.invalid/x"), ["core.sshCommand", program]),
-    springs: [["show", "partial:gone.txt"]],
+    triggers: [["show", "partial:gone.txt"]],
     refusedRemote: true,
   },
   {
@@ -166,13 +166,13 @@ export const VECTORS: readonly Vector[] = [
     base: PARTIAL,
     plant: (root, program) =>
       set(root, ...promisor("git", "git://host.invalid/x"), ["core.gitProxy", program]),
-    springs: [["show", "partial:gone.txt"]],
+    triggers: [["show", "partial:gone.txt"]],
     refusedRemote: true,
   },
   {
     name: "merge driver",
     plant: (root, program) => set(root, ["merge.evil.driver", `${program} %A`]),
-    springs: [["merge", "feature"]],
+    triggers: [["merge", "feature"]],
   },
   {
     name: "branch.mergeOptions",
@@ -180,7 +180,7 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["branch.main.mergeOptions", "--gpg-sign --edit --strategy=ours"], ["gpg.program", program]);
       set(root, ["user.signingKey", "x"], ["core.editor", program], ["pull.twohead", "ort"]);
     },
-    springs: [["merge", "--no-ff", "feature"]],
+    triggers: [["merge", "--no-ff", "feature"]],
   },
   {
     name: "configuration of a submodule",
@@ -193,7 +193,7 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["submodule.sub.ignore", "none"], ["submodule.recurse", "true"], ["diff.submodule", "diff"]);
       set(root, ["status.submoduleSummary", "true"], ["diff.ignoreSubmodules", "none"]);
     },
-    springs: [["status"]],
+    triggers: [["status"]],
   },
   {
     name: "submodule opened by .gitmodules",
@@ -203,7 +203,7 @@ export const VECTORS: readonly Vector[] = [
         git(root, "config", "-f", ".git/modules/sub/config", key, program);
       hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
     },
-    springs: [["status"]],
+    triggers: [["status"]],
   },
   {
     name: "submodule.update command",
@@ -212,13 +212,13 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["submodule.sub.update", `!${program}`], ["submodule.sub.active", "true"]);
       set(root, ["submodule.sub.url", "./sub"], ["submodule.recurse", "true"]);
     },
-    springs: [["submodule", "update", "--init", "--force"]],
+    triggers: [["submodule", "update", "--init", "--force"]],
   },
   {
     name: "editor and sequence editor",
     plant: (root, program) =>
       set(root, ["core.editor", program], ["sequence.editor", program], ["commit.verbose", "true"]),
-    springs: [["commit", "--amend"]],
+    triggers: [["commit", "--amend"]],
   },
   {
     name: "pager and aliases",
@@ -232,7 +232,7 @@ export const VECTORS: readonly Vector[] = [
         ["alias.status", `!${program}`],
         ["interactive.diffFilter", program],
       ),
-    springs: [["st"]],
+    triggers: [["st"]],
   },
   {
     name: "remote uploadpack, receivepack and ssh",
@@ -246,20 +246,20 @@ export const VECTORS: readonly Vector[] = [
         ["remote.ssh.receivepack", program],
         ["core.sshCommand", program],
       ),
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
   },
   {
     name: "url.insteadOf ext::",
     plant: (root, program) =>
       set(root, [`url.ext::${program} .insteadOf`, "http://127.0.0.1:"], ["protocol.ext.allow", "always"]),
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
     refusedRemote: true,
   },
   {
     name: "core.alternateRefsCommand",
     base: BORROWING,
     plant: (root, program) => set(root, ["core.alternateRefsCommand", program]),
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
   },
   {
     name: "remote.vcs helper",
@@ -267,7 +267,7 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["remote.origin.vcs", "ext"], ["remote.origin.url", `${program} x`]);
       set(root, ["protocol.ext.allow", "always"]);
     },
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
     refusedRemote: true,
   },
   {
@@ -279,13 +279,13 @@ export const VECTORS: readonly Vector[] = [
         ["trailer.sign.cmd", program],
         ["trailer.sign.key", "Signed: "],
       ),
-    springs: [["commit", "--allow-empty", "-m", "x", "--trailer", "sign=y"]],
+    triggers: [["commit", "--allow-empty", "-m", "x", "--trailer", "sign=y"]],
   },
   {
     name: "credential.helper",
     base: BEHIND_LOGIN,
     plant: (root, program) => set(root, ["credential.helper", program]),
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
   },
   {
     name: "credential helper of a URL, named as a shell command",
@@ -296,13 +296,13 @@ export const VECTORS: readonly Vector[] = [
         [`credential.${new URL(loginOf(root)).origin}.helper`, `!${program} x`],
         ["credential.useHttpPath", "true"],
       ),
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
   },
   {
     name: "core.askPass",
     base: LOCKED,
     plant: (root, program) => set(root, ["core.askPass", program]),
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
   },
   {
     name: "filter through includeIf onbranch",
@@ -314,7 +314,7 @@ export const VECTORS: readonly Vector[] = [
       );
       set(root, ["includeIf.onbranch:**.path", "late"], ["includeIf.gitdir:**/worktrees/**.path", "late"]);
     },
-    springs: [
+    triggers: [
       ["checkout", "v0.9", "--", "src/app.ts"],
       ["worktree", "add", "../plain", "feature"],
     ],
@@ -325,7 +325,7 @@ export const VECTORS: readonly Vector[] = [
       writeFileSync(join(root, ".git", "named"), "*.ts diff=named\n*.md diff=named\n");
       set(root, ["core.attributesFile", ".git/named"], ["diff.named.textconv", program]);
     },
-    springs: [
+    triggers: [
       ["log", "-p"],
       ["stash", "show", "-p"],
     ],
@@ -333,14 +333,14 @@ export const VECTORS: readonly Vector[] = [
   {
     name: "default merge driver",
     plant: (root, program) => set(root, ["merge.default", "usual"], ["merge.usual.driver", `${program} %A`]),
-    springs: [["merge", "feature"]],
+    triggers: [["merge", "feature"]],
     setup: (root) => write(root, ".git/info/attributes", "*.ts !merge\n"),
   },
   {
     name: "gpg.x509.program",
     plant: (root, program) =>
       set(root, ["gpg.format", "x509"], ["gpg.x509.program", program], ["commit.gpgSign", "true"]),
-    springs: [["commit", "--allow-empty", "-m", "x"]],
+    triggers: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "housekeeping with a hook",
@@ -356,7 +356,7 @@ export const VECTORS: readonly Vector[] = [
         ["gc.recentObjectsHook", program],
       );
     },
-    springs: [["gc", "--auto"]],
+    triggers: [["gc", "--auto"]],
     setup(root) {
       for (const name of ["one", "two", "three"]) {
         commitFiles(root, name, { [name]: name });
@@ -368,26 +368,26 @@ export const VECTORS: readonly Vector[] = [
     name: "remote of the current branch as a command",
     plant: (root, program) =>
       set(root, ["branch.main.remote", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    springs: [["fetch"]],
+    triggers: [["fetch"]],
   },
   {
     name: "remote.pushDefault as a command",
     plant: (root, program) =>
       set(root, ["remote.pushDefault", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    springs: [["push"]],
+    triggers: [["push"]],
   },
   {
     name: "pushurl as a command",
     plant: (root, program) =>
       set(root, ["remote.origin.pushurl", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    springs: [["push", "origin", "main"]],
+    triggers: [["push", "origin", "main"]],
     refusedRemote: true,
   },
   {
     name: "pushRemote of the current branch as a command",
     plant: (root, program) =>
       set(root, ["branch.main.pushRemote", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    springs: [["push"]],
+    triggers: [["push"]],
   },
   {
     name: "url.pushInsteadOf ext::",
@@ -397,7 +397,7 @@ export const VECTORS: readonly Vector[] = [
         [`url.ext::${program} .pushInsteadOf`, "http://127.0.0.1:"],
         ["protocol.ext.allow", "always"],
       ),
-    springs: [["push", "origin", "main"]],
+    triggers: [["push", "origin", "main"]],
     refusedRemote: true,
   },
   {
@@ -410,7 +410,7 @@ export const VECTORS: readonly Vector[] = [
         ["remote.evil.url", `ext::${program} x`],
         ["protocol.ext.allow", "always"],
       ),
-    springs: [["push", "origin", "main"]],
+    triggers: [["push", "origin", "main"]],
     refusedRemote: true,
   },
   {
@@ -420,7 +420,7 @@ export const VECTORS: readonly Vector[] = [
       for (const url of ["", `ext::${program} x`]) git(root, "config", "--add", "remote.origin.url", url);
       set(root, ["protocol.ext.allow", "always"]);
     },
-    springs: [["fetch", "origin"]],
+    triggers: [["fetch", "origin"]],
     refusedRemote: true,
   },
   {
@@ -437,13 +437,13 @@ export const VECTORS: readonly Vector[] = [
       ])
         git(root, "config", "--add", "hook.evil.event", event);
     },
-    springs: [["commit", "--allow-empty", "-m", "x"]],
+    triggers: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "command of an alias",
     since: "2.54",
     plant: (root, program) => set(root, ["alias.own.command", `!${program}`]),
-    springs: [["own"]],
+    triggers: [["own"]],
   },
   {
     name: "core.fsmonitor through includeIf hasconfig",
@@ -451,12 +451,12 @@ export const VECTORS: readonly Vector[] = [
       writeFileSync(join(root, ".git", "remotely"), `[core]\n\tfsmonitor = ${program}\n`);
       set(root, ["includeIf.hasconfig:remote.*.url:**.path", "remotely"]);
     },
-    springs: [["status"]],
+    triggers: [["status"]],
   },
   {
     name: "rebase.instructionFormat with a line exec",
     plant: (root, program) => set(root, ["rebase.instructionFormat", `%s%nexec ${program}`]),
-    springs: [["rebase", "feature"]],
+    triggers: [["rebase", "feature"]],
   },
   {
     name: "remote of a submodule as a command",
@@ -468,7 +468,7 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["fetch.recurseSubmodules", "true"], ["push.recurseSubmodules", "on-demand"]);
       set(root, ["submodule.sub.active", "true"]);
     },
-    springs: [["fetch", "--recurse-submodules", "origin"]],
+    triggers: [["fetch", "--recurse-submodules", "origin"]],
   },
 ];
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, failureOf, git } from "../../test/fixture.ts";
-import { over, place, upstream, usePlace } from "../../test/upstream.ts";
+import { over, place, upstream, useTestDirectory } from "../../test/upstream.ts";
 
-usePlace();
+useTestDirectory();
 
 describe("git_clone", () => {
   it("clones over http, with increasing progress", async () => {

@@ -2,9 +2,9 @@ import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, failureOf, git } from "../../test/fixture.ts";
 import { serveGit } from "../../test/http-server.ts";
-import { cloned, over, place, servers, usePlace } from "../../test/upstream.ts";
+import { cloned, over, place, servers, useTestDirectory } from "../../test/upstream.ts";
 
-usePlace();
+useTestDirectory();
 
 describe("git_fetch", () => {
   it("fetch moves remote branches only, whatever the refspec says", async () => {

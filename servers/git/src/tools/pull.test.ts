@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, git } from "../../test/fixture.ts";
-import { cloned, over, place, usePlace } from "../../test/upstream.ts";
+import { cloned, over, place, useTestDirectory } from "../../test/upstream.ts";
 
-usePlace();
+useTestDirectory();
 
 describe("git_pull", () => {
   it("pull moves the branch forward, and never merges", async () => {

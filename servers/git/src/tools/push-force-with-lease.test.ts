@@ -1,9 +1,9 @@
 import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, failureOf, git } from "../../test/fixture.ts";
-import { cloned, over, usePlace } from "../../test/upstream.ts";
+import { cloned, over, useTestDirectory } from "../../test/upstream.ts";
 
-usePlace();
+useTestDirectory();
 
 describe("git_push_force_with_lease", () => {
   it("push with a lease shows the loss, keeps it, and stops if the remote has moved", async () => {
@@ -17,7 +17,7 @@ describe("git_push_force_with_lease", () => {
     expect(git(bare, "rev-parse", "main").trim()).toBe(old);
     const asked = fakeCall({ agrees: true });
     const { data } = await force(asked);
-    expect(asked.questions[0]).toMatch(/It loses 1 commit there: "\w+ Our line"/);
+    expect(asked.questions[0]).toMatch(/This discards 1 commit there: "\w+ Our line"/);
     expect(git(bare, "rev-parse", "main")).toBe(git(root, "rev-parse", "main"));
     expect(git(root, "rev-parse", String(data.recovery)).trim()).toBe(old);
     expect(data.undo).toBe(`git_reset_hard with revision ${old}, then git_push_force_with_lease`);

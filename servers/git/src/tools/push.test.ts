@@ -2,9 +2,9 @@ import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, failureOf, git } from "../../test/fixture.ts";
 import { serveGit } from "../../test/http-server.ts";
-import { cloned, over, place, servers, usePlace } from "../../test/upstream.ts";
+import { cloned, over, place, servers, useTestDirectory } from "../../test/upstream.ts";
 
-usePlace();
+useTestDirectory();
 
 describe("git_push", () => {
   it("push sends one branch and a tag, and refuses to lose remote commits", async () => {
@@ -43,14 +43,14 @@ describe("git_push", () => {
   it("stops when the call ends, with nothing pushed and no process left", async () => {
     const { root, bare } = await cloned();
     commitFiles(root, "Mine", { "mine.txt": "x\n" });
-    const deaf = await serveGit(place.path("served"), { stallOn: "/git-receive-pack" });
-    servers.push(deaf);
-    git(root, "config", "remote.origin.url", `${deaf.url}/upstream.git`);
+    const stalling = await serveGit(place.path("served"), { stallOn: "/git-receive-pack" });
+    servers.push(stalling);
+    git(root, "config", "remote.origin.url", `${stalling.url}/upstream.git`);
     const before = git(bare, "for-each-ref");
     const call = fakeCall();
     const work = callTool(over(), "git_push", { repo_path: root }, call);
     const failed = failureOf(work);
-    await deaf.stalled;
+    await stalling.stalled;
     call.cancel();
     expect((await failed).kind).toBe("cancelled");
     expect(git(bare, "for-each-ref")).toBe(before);

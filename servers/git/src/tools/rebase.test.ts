@@ -11,7 +11,7 @@ describe("git_rebase", () => {
     const asked = fakeCall({ agrees: true });
     const { data } = await call("git_rebase", { onto: "feature" }, asked);
     expect(asked.questions[0]).toMatch(
-      /^Rebase main onto feature \([0-9a-f]{10}\)\? New ids for 1 commit: "\w+ Our line"\./,
+      /^Rebase main onto feature \([0-9a-f]{10}\)\? This rewrites 1 commit: "\w+ Our line"\./,
     );
     expect(git("rev-parse", "HEAD~1")).toBe(git("rev-parse", "feature"));
     expect(git("rev-parse", String(data.recovery)).trim()).toBe(head);

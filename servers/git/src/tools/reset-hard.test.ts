@@ -12,7 +12,7 @@ describe("git_reset_hard", () => {
     await sample().call("git_reset_hard", { revision: "v0.9" }, call);
     expect(call.questions).toHaveLength(1);
     expect(call.questions[0]).toMatch(
-      /^Reset main from [0-9a-f]{10} to [0-9a-f]{10}\? It loses 1 commit: "\w+ Our line"\./,
+      /^Reset main from [0-9a-f]{10} to [0-9a-f]{10}\? This discards 1 commit: "\w+ Our line"\./,
     );
     expect(call.questions[0]).toContain(
       "Uncommitted changes in 2 files are discarded: src/app.ts, src/util.ts.",

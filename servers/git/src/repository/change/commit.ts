@@ -28,7 +28,7 @@ interface CommitQuery {
 export const committed = z.object({
   commit: z.string(),
   branch: z.string().optional(),
-  /** The commit that HEAD named before. */
+  /** HEAD before this commit. */
   before: z.string().optional(),
   subject: z.string(),
   files: z.number(),
@@ -90,7 +90,7 @@ export async function commit(
   return { ...made.facts, before: query.amend ? before?.oid : made.parent, notes: hooks.notes };
 }
 
-/** The new commit in numbers, and its first parent. */
+/** The new commit's statistics and first parent. */
 async function describe(repository: Repository): Promise<{ facts: Committed; parent: string | undefined }> {
   const [output, status] = await together([
     repository.output(

@@ -31,7 +31,7 @@ export async function rebase(repository: Repository, onto: string, caller: Calle
   await refuseFilters(repository, () => differing(repository, target, head), target);
   const moved = await commitsOnlyIn(repository, head, [target]);
   await caller.confirm(
-    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,
+    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? This rewrites ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "rebase", head);
   const { option, options } = await signing(repository);
@@ -166,7 +166,7 @@ export async function forcePush(
   }
   const lost = await commitsOnlyIn(repository, theirs.oid, [mine.oid]);
   await caller.confirm(
-    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? It loses ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
+    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? This discards ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
   );
   const recovery = await keep(repository, "force-push", theirs.oid);
   const pushing = { remote: query.remote, branch_name: branch, set_upstream: false };

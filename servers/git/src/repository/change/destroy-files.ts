@@ -36,7 +36,7 @@ export async function resetHard(
   await caller.confirm(
     [
       `Reset ${oneLine(branch)} from ${head.slice(0, 10)} to ${target.slice(0, 10)}?`,
-      `It loses ${counted(lost.count, "commit")}${lost.list}.`,
+      `This discards ${counted(lost.count, "commit")}${lost.list}.`,
       changes.length === 0
         ? "There are no uncommitted changes."
         : `Uncommitted changes in ${counted(changes.length, "file")} are discarded${namesOf(changes)}.`,

@@ -12,7 +12,7 @@ interface HookDecision {
   readonly notes: string[] | undefined;
 }
 
-/** Those called by any change of refs or the index. */
+/** Hooks that any change to refs or the index calls. */
 const ANY = ["post-index-change", "reference-transaction"];
 
 /** The hooks that each kind of command would call (githooks). */

@@ -16,7 +16,7 @@ import { STANDING } from "../run/safe-config.ts";
 /** The user's configuration without any repository's, and a function that runs git with it. */
 export async function withoutRepository(git: Git, cwd: string, signal: AbortSignal) {
   const machine = { ...(await git.machine()), filters: "off" } as const;
-  // No repository around the working directory has any effect.
+  // An enclosing repository has no effect.
   const nowhere = { cwd, signal, env: { GIT_DIR: "/dev/null" } };
   const read = (args: readonly string[]) => spawnGit(machine, nowhere, STANDING, args);
   const { entries, dormant } = await readConfig(read, git.guard);

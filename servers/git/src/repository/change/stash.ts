@@ -48,7 +48,7 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
   return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes.files, budget - 500) };
 }
 
-/** The files that a stash would take. */
+/** The files that a stash would include. */
 async function putAside(repository: Repository, query: StashQuery): Promise<Buffer> {
   const paths = await pathsIn(repository, query.files ?? []);
   const others = ["ls-files", "--others", "-z", "--exclude-standard", "--", ...paths];

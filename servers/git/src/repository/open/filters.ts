@@ -6,10 +6,10 @@ import { pathText, records } from "../run/text.ts";
 import type { Repository } from "./repository.ts";
 
 /**
- * Refuses work on files that need a configured filter (git-lfs, git-crypt) which does not run: a checkout would overwrite them
- * with pointers or ciphertext, and staging would store plaintext or large files.
+ * Refuses work on files that need a configured filter (git-lfs, git-crypt) which does not run: a checkout would
+ * overwrite them with pointers or ciphertext, and staging would store plaintext or large files.
  *
- * @param paths the files that git would write or read, NUL-terminated; only asked for if there are filters
+ * @param paths the files that git would write or read, NUL-terminated; requested only if there are filters
  * @param tree the commit whose attributes apply; default: the working tree's
  * @throws ToolError `filter_needed`
  */

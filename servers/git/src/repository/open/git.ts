@@ -49,7 +49,7 @@ export interface GitOptions {
   readonly offers: Offers;
 }
 
-/** How far below an allowed directory repositories are searched. */
+/** How many levels below an allowed directory to search for repositories. */
 const MAX_SCOPE_DEPTH = 2;
 const MAX_SCOPE_ENTRIES = 500;
 

@@ -25,10 +25,10 @@ export type Offers = (tool: string) => boolean;
 
 /** A hint with terminal commands instead of tools that are not offered. */
 function withOffered(text: string, offers: Offers): string {
-  const worded = text.replaceAll(/\bgit_[a-z_]+\b/g, (name) =>
+  const replaced = text.replaceAll(/\bgit_[a-z_]+\b/g, (name) =>
     offers(name) ? name : (COMMANDS[name] ?? name.replace("_", " ").replaceAll("_", "-")),
   );
-  return worded === text ? text : `${worded.replace(/\.$/, "")} (in a terminal).`;
+  return replaced === text ? text : `${replaced.replace(/\.$/, "")} (in a terminal).`;
 }
 
 /** Runs some work. The hint of its error and the `undo` of its answer mention only tools that are offered. */

@@ -1,7 +1,7 @@
 import { type ErrorKind, oneLine, ToolError } from "@refmcp/core/answer";
 import type { GitResult } from "./run-git.ts";
 
-/** A failure recognized by git's message, and what the agent gets instead of it. */
+/** A failure recognized by git's message, and the error that replaces it. */
 interface Failure {
   readonly pattern: RegExp;
   readonly kind: ErrorKind;
@@ -114,8 +114,7 @@ const FAILURES: readonly Failure[] = [
 ];
 
 /**
- * The error for a failed git command. git's message is kept for the log only; the agent gets ours, because a repository can put
- * text into git's messages.
+ * The error for a failed git command. git's message goes only to the log, because a repository can put text into it.
  *
  * @param doing completes "git could not …": `read the log`
  */

@@ -178,7 +178,7 @@ class Run {
     if (this.#run.signal.aborted) onAbort();
     const watch = watchMemory(child, () => {
       this.fail(
-        new ToolError("too_large", "git was stopped: it took more than 2 GiB of memory.", {
+        new ToolError("too_large", "git was stopped: it used more than 2 GiB of memory.", {
           code: "too_large",
           hint: "Request less: a narrower path, a smaller range, or a revision with fewer files.",
         }),
@@ -242,7 +242,7 @@ class Run {
     const lingering = setInterval(() => {
       if (this.#moving) this.#moving = false;
       else if (!killed) {
-        // What they have written is still in the pipes, which now end by themselves.
+        // Their output is still in the pipes, which now end by themselves.
         killed = true;
         signalGroup(child, "SIGKILL");
       } else {
