@@ -6,7 +6,7 @@ import { bringBrowser, browserVariables, NoBrowser } from "./test/browser.mjs";
 
 export const title = "tests a web page in a real browser, with a verdict and a screenshot.";
 
-/** The page that is tested: it orders, and throws where more than nine are ordered. */
+/** The page under test: it takes orders, and throws for more than nine. */
 export const SHOP = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Lamps</title>
 <style>body { font: 18px system-ui; margin: 3rem; max-width: 32rem } button, input { font: inherit; padding: .3rem .6rem }</style>
 <main><h1>Lamps</h1><p>Desk lamp, 49.00 €</p>
@@ -33,7 +33,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
       if (error instanceof NoBrowser) skip(error.message);
       throw error;
     });
-    // Kept after the demo, so that one can look at the screenshots.
+    // Kept after the demo, so that you can look at the screenshots.
     const args = ["--output-dir", join(root, "node_modules", ".cache", "refmcp-start")];
     const server = await connect("playwright", { era: "modern", args, env: browserVariables() });
 
@@ -52,9 +52,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
       { passed: true },
     );
 
-    say(
-      "A failed assertion is a result: it reports what was there instead, and the error that the page threw.",
-    );
+    say("A failed assertion is a result: it reports the actual value, and the error that the page threw.");
     const { structuredContent } = await server.call(
       "pw_run_test",
       { url, steps: order(10), assertions: ["status contains '441.00' within 1s", "no page errors"] },
@@ -70,7 +68,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
     check("the screenshot is a file", picture !== undefined && existsSync(new URL(picture)));
     say(`The screenshot: ${picture}`);
 
-    say("Typos are reported before a browser starts, and only web pages are opened.");
+    say("Typos are reported before a browser starts, and only web pages can be opened.");
     await server.call(
       "pw_run_test",
       { url, assertions: ["buton 'Order' is visible"] },

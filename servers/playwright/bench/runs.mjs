@@ -24,7 +24,7 @@ const CONTEXTS = 8;
 /** What a model needs at least between initialize and its first call. */
 const PAUSE_MS = 2_000;
 
-// A page of an ordinary size: what a whole-page snapshot costs shows on it.
+// A page of ordinary size, to measure the cost of a whole-page snapshot.
 const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title></head><body>
 <nav>${Array.from({ length: 40 }, (_, n) => `<a href="/page/${n}">Chapter ${n}</a>`).join(" ")}</nav>
 <main><h1>Docs</h1>${Array.from({ length: 120 }, (_, n) => `<section><h2>Part ${n}</h2><p>What part ${n} is about, in a line of text that is neither long nor short.</p><button>Try ${n}</button></section>`).join("\n")}</main></body></html>`;
@@ -226,7 +226,7 @@ async function crowd(work) {
   await Promise.all(Array.from({ length: CONTEXTS }, worker));
 }
 
-/** The largest of the values that `memory` has during a crowd of jobs. */
+/** The maximum of `memory` during concurrent jobs. */
 async function peak(work, memory) {
   const values = [];
   let isOver = false;

@@ -35,7 +35,7 @@ const call = {
   steps: ["fill label 'How many?' with '10'", "click button 'Order'"],
   assertions: ["status contains '490.00 €'", "no a11y violations", "no page errors"],
 };
-// A first run, so that the second shows what one takes when the browser is there.
+// A first run starts the browser, so that the second shows the normal duration.
 await client.call("pw_run_test", call);
 const { content, structuredContent } = await client.call("pw_run_test", call);
 const screenshot = await readFile(join(folder, structuredContent.run_id, "home.png"));

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { CallTool, Task, World } from "@refmcp/core/testing";
 import * as z from "zod";
 
-/** The run of the world that was there before. */
+/** The fixture's earlier run. */
 const RUN = "20260728-090000-0f1x7e00";
-const WHERE = `(report.json of the run ${RUN} says at which address our site runs.)`;
+const WHERE = `(report.json of the run ${RUN} contains the address of our site.)`;
 
 /** The site's address, without a slash at its end; as an assistant finds it out. */
 async function siteOf(call: CallTool): Promise<string> {
@@ -21,7 +21,7 @@ const report = z.object({
   assertions: z.array(z.object({ name: z.string(), passed: z.boolean(), device: z.string().optional() })),
 });
 
-/** What the runs of a task left behind, read past the server. */
+/** The artifacts of a task's runs, read without the server. */
 async function reports(world: World) {
   const folder = folderOf(world, "--output-dir");
   const ids = (await readdir(folder)).filter((id) => id !== RUN);
@@ -42,7 +42,7 @@ export const tasks: readonly Task[] = [
       (await reports(world)).some((one) => one.passed && one.assertions.length >= 2),
   },
   {
-    name: "what is there instead",
+    name: "the actual heading",
     prompt: `The heading of /login should be 'Log in'. Is it? If not, what is it? ${WHERE}`,
     reference: async (call) =>
       call("pw_run_test", {
@@ -70,7 +70,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "sign in with a secret",
-    prompt: `Sign in from the start page as Ada with the secret PASSWORD and check that one is welcomed. ${WHERE}`,
+    prompt: `Sign in from the start page as Ada with the secret PASSWORD and check that she is welcomed. ${WHERE}`,
     async reference(call) {
       const url = await siteOf(call);
       await call("pw_inspect_page", { url: `${url}/login` });
@@ -121,7 +121,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "why did the run fail",
-    prompt: `Look into the trace of the run ${RUN}: what did it do last, and what did the site answer?`,
+    prompt: `Look into the trace of the run ${RUN}: what did it do last, and how did the site respond?`,
     reference: (call) => call("pw_inspect_trace", { run_id: RUN }),
     check: (answer) => /click/i.test(answer) && answer.includes("500"),
   },
@@ -132,8 +132,8 @@ export const tasks: readonly Task[] = [
     check: (answer) => /320\s*[x×]\s*200/.test(answer),
   },
   {
-    name: "the new look is right",
-    prompt: `What the run ${RUN} saw is how the start page shall look from now on: accept its picture for 'home'.`,
+    name: "accept the new look",
+    prompt: `The start page should look as in the run ${RUN} from now on: accept its screenshot for 'home'.`,
     async reference(call) {
       await call("pw_view_artifact", { run_id: RUN, name: "home.actual.png" });
       return call("pw_approve_baseline", { run_id: RUN, baseline: "home" });
@@ -158,7 +158,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "a spec for the repository",
-    prompt: `Write me a Playwright spec that follows 'Sign in' on the start page and checks the heading 'Sign in'; show the code only when it works. ${WHERE}`,
+    prompt: `Write me a Playwright spec that follows 'Sign in' on the start page and checks the heading 'Sign in'; show me the code only once it works. ${WHERE}`,
     async reference(call) {
       const script = {
         url: await siteOf(call),

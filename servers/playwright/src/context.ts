@@ -39,7 +39,7 @@ export const check = z.object({
 export const session = z.string().default("main").describe("The session's name.");
 const TARGETS = 60;
 export const limit = fields.limit(TARGETS, 500);
-/** How much a look at a page may return; the rest of the answer is for what else is in it. */
+/** The share of an answer's budget for a snapshot. */
 export const lookOf = ({ budget }: { readonly budget: number }, max = TARGETS) => ({
   limit: max,
   budget: budget * 0.75,
@@ -53,10 +53,10 @@ export const seen = {
   lines_left_out: number.optional(),
 };
 
-/** URIs of what a run kept. */
+/** URIs of a run's artifacts. */
 export const artifacts = z.array(z.string());
 
-/** A page after steps: where it is, and what happened. */
+/** A page after steps: its URL and events. */
 export const visited = {
   url: z.string(),
   status: number.optional(),

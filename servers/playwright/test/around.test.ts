@@ -24,7 +24,7 @@ const good = page("<h1>Good</h1>");
 const button = (name: string, action: string) => `<button onclick="${action}">${name}</button>`;
 
 describe("tabs", () => {
-  it("are named in the answer, and one that closes itself gives way to the one before", async () => {
+  it("are listed in the answer; if one closes itself, the previous one is current", async () => {
     const { url } = await site({
       "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}`),
       "/in": page(`<h1>Sign in</h1>${button("Done", "window.close()")}`),
@@ -37,7 +37,7 @@ describe("tabs", () => {
     expect(report).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
   });
 
-  it("lead to no host that is not allowed, and to no file", async () => {
+  it("reach no forbidden host and no file", async () => {
     const denied = await site({ "*": good }, "127.0.0.3");
     for (const to of [denied.url, "file:///etc/passwd", "view-source:file:///etc/passwd"]) {
       const { url } = await site({ "/": page(`<h1>Good</h1>${button("go", `window.open('${to}')`)}`) });
@@ -74,7 +74,7 @@ describe("downloads", () => {
     expect(await readFile(kept?.path ?? "", "utf8")).toBe("the password is [secret PASSWORD]");
   });
 
-  it("that have no end are cancelled, and nothing of them is kept", async () => {
+  it("are cancelled if endless, and nothing of them is kept", async () => {
     let sent = 0;
     const { url } = await site({
       "/": page('<h1>Good</h1><a href="/x" id="get">get</a>'),
@@ -99,7 +99,7 @@ describe("downloads", () => {
     expect(sent).toBeGreaterThan(MAX_DOWNLOAD_BYTES);
   });
 
-  it("reach no host that is not allowed", async () => {
+  it("reach no forbidden host", async () => {
     const denied = await site({ "*": good }, "127.0.0.3");
     const { url } = await site({
       "/": page(`<h1>Good</h1><a href="${denied.url}/x" download="x.txt">get</a>`),
@@ -116,7 +116,7 @@ describe("downloads", () => {
 });
 
 describe("mocked requests", () => {
-  it("get their answer from before the page is opened, and nothing else does", async () => {
+  it("get their response even before the page is opened, unlike other requests", async () => {
     const { url, hits } = await site({
       "/": page(
         "<h1>…</h1><script>fetch('/api/users').then((got) => got.json()).then((all) => { document.querySelector('h1').textContent = all.length + ' users' }, () => { document.querySelector('h1').textContent = 'none' })</script>",
@@ -136,7 +136,7 @@ describe("mocked requests", () => {
     expect(await h1("mock POST /api/users with '[]'")).toBe('its text is "3 users"');
   });
 
-  it("take files that the server may read, and no others", async () => {
+  it("accept only files that the server may read", async () => {
     const talk = await session();
     const root = join(talk.folder, "root");
     await writeFile(join(root, "users.json"), '["Ada"]');
@@ -196,7 +196,7 @@ describe("saved states", () => {
           .end(page("<h1>In</h1><p></p><script>localStorage.token = 'local-0123456789abcdef'</script>")),
     });
 
-  it("let a later run begin signed in, and their tokens are in no answer and no artifact", async () => {
+  it("let a later run start signed in; their tokens are in no answer or artifact", async () => {
     const { url } = await shop();
     const before = await lab.run({ url, assertions: ["h1 is 'Stranger'"] });
     expect(before.passed).toBe(true);
@@ -213,7 +213,7 @@ describe("saved states", () => {
     for (const { name, path } of report.artifacts ?? []) {
       const parts = name.endsWith(".zip") ? [...(await unpack(path)).values()] : [await readFile(path)];
       for (const part of parts)
-        expect(Buffer.from(part).includes("0123456789abcdef"), `${name} holds a token`).toBe(false);
+        expect(Buffer.from(part).includes("0123456789abcdef"), `${name} contains a token`).toBe(false);
     }
     const folder = join(lab.folder, "states");
     expect(await readdir(folder)).toEqual(["ada.json"]);
@@ -224,7 +224,7 @@ describe("saved states", () => {
     }
   });
 
-  it("that were never saved are named before a browser is touched", async () => {
+  it("that were never saved are reported before a browser is used", async () => {
     const { url, hits } = await shop();
     await expect(lab.run({ url, steps: ["use state 'nobody'"] })).rejects.toMatchObject({
       kind: "not_found",
@@ -235,7 +235,7 @@ describe("saved states", () => {
     expect(existsSync(join(lab.folder, "states", "nobody.json"))).toBe(false);
   });
 
-  it("reach no host while they are set", async () => {
+  it("reach no host while they are loaded", async () => {
     const { url } = await shop();
     await fence.run({ url: `${url}/in`, steps: ["save state 'there'"] });
     const path = join(fence.folder, "states", "there.json");

@@ -39,9 +39,9 @@ describe("URLs that are not web pages", () => {
     " file:///etc/passwd",
     "/etc/passwd",
     "",
-  ])("refuses %j before a browser is touched, as the URL and as a step", async (url) => {
+  ])("refuses %j before a browser is used, as the URL and as a step", async (url) => {
     expect(await lab.failure({ url })).toMatchObject({ kind: "denied", data: { url, passed: false } });
-    // A step may go to a part of the site; whatever has a scheme is looked at like the URL itself.
+    // A step may open a path of the site; anything with a scheme is checked like the URL itself.
     if (!url.includes(":")) return;
     expect((await lab.failure({ url: "http://127.0.0.1:1/", steps: [`goto '${url}'`] })).kind).toBe(
       "invalid",
@@ -94,8 +94,8 @@ describe("URLs that are not web pages", () => {
   });
 });
 
-describe("addresses that may not be reached", () => {
-  /** Twelve ways in which a page reaches out; `TO` is where to. */
+describe("forbidden addresses", () => {
+  /** Twelve ways in which a page makes requests to `TO`. */
   const CHANNELS: Readonly<Record<string, string>> = {
     fetch: "<script>fetch('TO/c', { mode: 'no-cors' }).catch(() => {})</script>",
     xhr: "<script>const x = new XMLHttpRequest(); x.open('GET', 'TO/c'); x.send()</script>",
@@ -122,7 +122,7 @@ describe("addresses that may not be reached", () => {
           { "/": page(`<h1>Good</h1>${html.replaceAll("TO", forbidden.url)}`) },
           "127.0.0.2",
         );
-        // Where nothing prevents it the page reaches it; how long that takes is how long a leak may take.
+        // Without the policy the page reaches it; the time it takes limits how long to wait for a leak.
         const reached = new AbortController();
         const free = lab.run({ url, steps: ["wait for 60s"] }, reached.signal).catch(() => undefined);
         await expect.poll(() => forbidden.connections(), { message: name }).toBeGreaterThan(0);
@@ -151,7 +151,7 @@ describe("addresses that may not be reached", () => {
     expect(forbidden.connections()).toBe(0);
   });
 
-  it("are named before the browser goes: private, link-local, the cloud's metadata, in every spelling", async () => {
+  it("are named before the browser goes: private, link-local, the cloud's metadata, in every encoding", async () => {
     const fence = await guarded(new NetworkPolicy({}));
     for (const host of [
       "169.254.169.254",
@@ -168,7 +168,7 @@ describe("addresses that may not be reached", () => {
     }
   });
 
-  it("on this machine are for pages of this machine only", async () => {
+  it("on this machine are reachable only from local pages", async () => {
     const local = await site({ "*": "internal" }, "127.0.0.3");
     const { url, port } = await site(
       {
@@ -199,7 +199,7 @@ describe("addresses that may not be reached", () => {
     expect(local.connections()).toBeGreaterThan(0);
   });
 
-  it("are checked again at every connection: a name that changes its address gains nothing", async () => {
+  it("are checked at every connection, so DNS rebinding does not help", async () => {
     let isMoved = false;
     const outside = await site(
       {
@@ -224,12 +224,12 @@ describe("addresses that may not be reached", () => {
     expect(found).toMatchObject({ kind: "denied", message: expect.stringContaining("127.0.0.3") });
     expect(outside.hits).toContain("/");
     expect(inside.connections()).toBe(0);
-    // And where it moves before the page is asked for.
+    // Also if it moves before the page is requested.
     expect((await fence.failure({ url })).kind).toBe("denied");
     expect(inside.connections()).toBe(0);
   });
 
-  it("do not include the proxy that all of it goes through", async () => {
+  it("include the proxy itself", async () => {
     const proxy = await ForwardProxy.listen(openGuard);
     const port = proxy.port;
     const answer = await new Promise<string>((resolve) => {

@@ -1,7 +1,7 @@
 import { bringBrowser, NoBrowser } from "./browser.mjs";
 
 /**
- * Before all tests, where no test's time limit counts: on a fresh machine a browser is installed first. Without one, the
+ * Runs before all tests, outside their time limits: on a fresh machine a browser is installed first. Without one, the
  * tests that need it are skipped.
  */
 export default async function bring(): Promise<void> {

@@ -29,7 +29,7 @@ const close = (name: string) => talk.good("pw_browse_close", { session: name });
 const FILL = "fill 'Password' with secret 'BROWSE'";
 
 describe("browser sessions under attack", () => {
-  it("reach no denied host: by step, by code, by redirect or by file URL", async () => {
+  it("reach no forbidden host: by step, by code, by redirect or by file URL", async () => {
     await open("net");
     const step = await act("net", `goto ${forbidden.url}`);
     expect(step).toMatchObject({ isError: true, text: expect.stringContaining("127.0.0.3") });
@@ -50,7 +50,7 @@ describe("browser sessions under attack", () => {
     await close("file");
   });
 
-  it("never return a secret, and let no code run where one was used", async () => {
+  it("never return a secret, and run no code after one was used", async () => {
     await open("signed-in");
     expect((await act("signed-in", FILL)).data.title).toBe("[secret BROWSE]");
     const seen = await talk.good("pw_browse_snapshot", { session: "signed-in" });
@@ -62,7 +62,7 @@ describe("browser sessions under attack", () => {
     await close("signed-in");
   });
 
-  it("take no secret and no saved state once code ran in them", async () => {
+  it("accept no secret and no saved state after code ran in them", async () => {
     await open("saved");
     expect((await act("saved", "save state 'browse-attacks'")).isError).toBe(false);
     expect((await evaluate("saved", "localStorage")).text).toContain("saved state");
@@ -77,7 +77,7 @@ describe("browser sessions under attack", () => {
     await close("scripted");
   });
 
-  it("end with their page's faults only: one that spins, one that takes all memory", async () => {
+  it("are ended by their own page only: one that spins, one that uses all memory", async () => {
     const hasty = await session({ args: ["--toolsets", "browse", "--timeout-ms", "15000"] });
     await hasty.good("pw_browse_open", { url: `${web.url}/spins` });
     await open("eats");
@@ -88,9 +88,9 @@ describe("browser sessions under attack", () => {
       isError: true,
       text: expect.stringMatching(/did not end within|Stopped after|closed/),
     });
-    const eaten = await evaluate("eats", "'x'.repeat(500e6)");
-    expect(eaten.isError).toBe(true);
-    expect((await act("eats")).text).toMatch(/The page.*(?:crashed|take more than)/);
+    const exhausted = await evaluate("eats", "'x'.repeat(500e6)");
+    expect(exhausted.isError).toBe(true);
+    expect((await act("eats")).text).toMatch(/The page.*(?:crashed|use more than)/);
     expect((await act("fine", "reload")).isError).toBe(false);
     expect((await hasty.call("pw_browse_close")).text).toContain("closed");
     await hasty.good("pw_browse_open", { url: web.url });

@@ -1,5 +1,5 @@
-// Finds a browser for tests, benchmarks and the demo, as the server itself does; where none starts, installs one:
-// as root on Debian by apt, else by Playwright's own installer into the user's cache. Several processes may ask at once.
+// Finds a browser for tests, benchmarks and the demo, as the server itself does; if none starts, installs one: as
+// root on Debian by apt, else by Playwright's own installer into the user's cache. Several processes may ask at once.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -22,10 +22,11 @@ const MISSING = "REFMCP_TEST_BROWSER_MISSING";
 export class NoBrowser extends Error {}
 
 /**
- * A browser of this machine that starts; installs one where there is none.
+ * A working browser on this machine; installs one if there is none.
  *
- * @param {{ say?: (line: string) => void, find?: () => Promise<string | undefined>, apt?: typeof aptInstall, download?: typeof installByPlaywright }} [parts]
- *   `say` announces an installation, before it begins; the others are for tests of this function
+ * @param {{ say?: (line: string) => void, find?: () => Promise<string | undefined>, apt?: typeof aptInstall,
+ * download?: typeof installByPlaywright }} [parts] `say` announces an installation, before it begins; the others are
+ * for tests of this function
  * @returns {Promise<{ executablePath: string }>}
  * @throws {NoBrowser} with one sentence that says how to get one. Inside vitest the test or suite is skipped instead.
  */

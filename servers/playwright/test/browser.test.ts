@@ -35,7 +35,7 @@ describe("aptInstall", () => {
     echo Abort.; exit 1;; esac`;
   const INSTALL = "install -y --no-install-recommends pgbouncer";
 
-  it("announces the exact command and its size before it installs", async () => {
+  it("announces the exact command and its size before installing", async () => {
     const { path, calls } = await apt(SIMULATION);
     expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
     expect(said).toEqual([
@@ -47,7 +47,7 @@ describe("aptInstall", () => {
   it.each([
     ["to a user who is not root", { isRoot: false, env: {} }, "apt is used only as root"],
     [
-      "where the user refuses it",
+      "if the user refuses it",
       { isRoot: true, env: { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" } },
       "--no-system-packages was given",
     ],
@@ -57,7 +57,7 @@ describe("aptInstall", () => {
     expect([said, await calls()]).toEqual([[], []]);
   });
 
-  it("says and does nothing where the packages are installed", async () => {
+  it("says and does nothing if the packages are installed", async () => {
     const { path, calls } = await apt("echo '0 upgraded, 0 newly installed, 0 to remove.'");
     expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
     expect([said, await calls()]).toEqual([[], ["install --assume-no --no-install-recommends pgbouncer"]]);
@@ -93,7 +93,7 @@ describe("bringBrowser", () => {
     expect([found, said]).toEqual([{ executablePath: "/b" }, []]);
   });
 
-  it("takes Playwright's installer where apt may not be used", async () => {
+  it("uses Playwright's installer if apt may not be used", async () => {
     const places = [undefined, "/cache/shell"];
     const find = async () => places.shift();
     expect(await bringBrowser({ say, find, apt, download: none })).toEqual({
@@ -101,14 +101,14 @@ describe("bringBrowser", () => {
     });
   });
 
-  it("says that what was installed does not start", async () => {
+  it("reports that the installed browser does not start", async () => {
     const failed = bringBrowser({ say, find: none, apt, download: none });
     await expect(failed).rejects.toMatchObject({
       note: expect.stringContaining("(apt is used only as root; the installed one does not start"),
     });
   });
 
-  it("says in one sentence why there is none and how to get one; a test that needs it is skipped", async ({
+  it("explains in one sentence why there is none and how to get one; a test that needs it is skipped", async ({
     task,
   }) => {
     const download = async () => "Playwright's installer failed: getaddrinfo ENOTFOUND host";

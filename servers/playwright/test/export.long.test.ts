@@ -29,7 +29,7 @@ beforeAll(async () => {
     "playwright.config.js": `export default { testDir: ".", workers: 2, retries: 0, timeout: 90_000, expect: { timeout: 20_000 }, use: { launchOptions: ${launch} } };\n`,
     "notes.txt": "notes\n",
   });
-  // What npm's @playwright/test is: the same module under another name.
+  // npm's @playwright/test is the same module under another name.
   const other = join(home, "node_modules", "@playwright", "test");
   await mkdir(other, { recursive: true });
   await writeFile(
@@ -45,7 +45,7 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** The code that pw_export_spec answers. */
+/** The code from pw_export_spec. */
 async function exported(
   scripts: Readonly<Record<string, { steps?: readonly string[]; assertions?: readonly string[] }>>,
 ): Promise<void> {
@@ -64,7 +64,7 @@ async function exported(
   }
 }
 
-/** The real `playwright test` on all specs; its report where one fails. */
+/** Runs the real `playwright test` on all specs; returns its report if one fails. */
 async function playwrightTest(...args: string[]): Promise<{ passed: boolean; output: string }> {
   const cli = join(home, "node_modules", "playwright", "cli.js");
   const { VITEST: _, NODE_OPTIONS: __, ...rest } = process.env;
@@ -85,12 +85,12 @@ async function playwrightTest(...args: string[]): Promise<{ passed: boolean; out
 const opposite = (text: string) =>
   text.startsWith("not ") ? text.slice(4) : `not ${text.replace(/^expect /, "")}`;
 
-it("specs of every form pass under the real playwright test, and fail where the form does", async () => {
+it("specs of every form pass with the real playwright test, and fail if the check does", async () => {
   await exported({
     holds: { assertions: CHECKS.slice(0, 60).map(([holds]) => holds) },
     also: { assertions: [...CHECKS.slice(60), ...ABSENCES].map(([holds]) => holds) },
     opposite: {
-      assertions: CHECKS.filter(([, , actual]) => !/matches h6|Name one/.test(actual)).map(([, fails]) =>
+      assertions: CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual)).map(([, fails]) =>
         opposite(fails.replace(/ within \d+ms$/, "")),
       ),
     },
@@ -102,7 +102,7 @@ it("specs of every form pass under the real playwright test, and fail where the 
       ),
     },
   });
-  // The first run makes the pictures, as a person would.
+  // The first run creates the baselines, as a person would.
   await playwrightTest("--update-snapshots=all", "pictures");
   expect(await playwrightTest()).toEqual({ passed: true, output: expect.stringContaining("6 passed") });
 

@@ -33,7 +33,7 @@ test("subtracts", () => { expect(3 - 1).toBe(2); });
 for (let n = 0; n < 250; n++) test(\`is one of many tests with a title that is rather long, number \${n}\`, () => {});
 `;
 
-/** A picture of one colour. */
+/** An image of one color. */
 export function picture(
   width: number,
   height: number,
@@ -82,7 +82,7 @@ export function trace(): Uint8Array {
   return zipSync({ "trace.trace": lines(events), "trace.network": lines(network) });
 }
 
-/** A project of a user's own, on the Playwright that is here. */
+/** A user's project that uses the installed Playwright. */
 export async function project(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
   const home = join(folder, "project");
   await mkdir(join(home, "node_modules"), { recursive: true });

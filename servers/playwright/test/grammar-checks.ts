@@ -1,4 +1,4 @@
-/** An assertion that holds on the page of grammar-page.ts, one that does not, and what is said to be there instead. */
+/** An assertion that passes on the page of grammar-page.ts, one that fails, and the actual value in its message. */
 export type CheckForm = readonly [holds: string, fails: string, actual: string];
 
 /** Every form of the assertion language. grammar.long.test.ts proves that none is missing. */
@@ -22,7 +22,7 @@ export const CHECKS: readonly CheckForm[] = [
   ["h1 does not contain 'x'", "h6 does not contain 'x'", "nothing matches h6"],
   ["h1 matches /^Docs/", "h1 does not match /^Docs/", "its text is"],
   ["h1 not contains “x”", "h1 doesn't contain “Docs”", "its text is"],
-  ["li in ol contains 'uno'", "li contains 'two'", "li matches 4 elements. Name one: text exactly 'one'"],
+  ["li in ol contains 'uno'", "li contains 'two'", "li matches 4 elements. Choose one: text exactly 'one'"],
   ["#late contains 'here' within 20s", "#late contains 'there' within 20ms", "its text is"],
   ["expect h1 contains 'Docs'", "expect h1 contains 'x'", 'its text is "Docs & guides"'],
   // A state.
@@ -107,7 +107,7 @@ export const CHECKS: readonly CheckForm[] = [
   ["not h6 exists", "not h1 exists", "1 element matches"],
   ["not li count is 3", "not li count is 4", "the count is 4"],
   ["not status is 404", "not status is 200", "the status is 200"],
-  // The network, and absence of what one can name.
+  // The network, and absence.
   ["request to **/api/items*", "request to **/api/none", "requests matches"],
   ["request to '/pixel.svg'", "request to '/line.svg'", "requests matches"],
   ["response /api/items* status is 200", "response /api/items* status is 404 within 3s", "with status 200"],
@@ -132,10 +132,10 @@ export const CHECKS: readonly CheckForm[] = [
   ["fcp under 1m", "fcp below 0.01ms", "it is "],
   ["lcp under 20s", "lcp under 0.01ms", "it is "],
   ["cls under 1", "cls under 0", "it is 0.0"],
-  ["page weight under 1 MB", "page weight under 1 kB", "it weighs 0.0"],
+  ["page weight under 1 MB", "page weight under 1 kB", "it is 0.0"],
 ];
 
-/** Checks that hold on the page and fail where it misbehaves (`/?bad`). */
+/** Checks that pass on the page and fail on its bad version (`/?bad`). */
 export const ABSENCES: readonly CheckForm[] = [
   ["no console errors", "no console errors", 'the first: "it hurts'],
   ["no console warnings", "no console warnings", '1 console warning, the first: "take care'],
@@ -149,7 +149,7 @@ export const ABSENCES: readonly CheckForm[] = [
   ["no minor accessibility violations in nav", "no a11y violations in .nameless", "button-name (critical)"],
 ];
 
-/** Comparisons with baselines that were accepted of the same page; the clock shows something else each time. */
+/** Comparisons with accepted baselines of the same page; the clock shows a different time each run. */
 export const PICTURES: readonly CheckForm[] = [
   [
     "screenshot matches baseline 'home' masking .clock",
@@ -169,7 +169,7 @@ export const PICTURES: readonly CheckForm[] = [
   ],
 ];
 
-/** Sentences that are wrong at ‸, and what is expected there. */
+/** Sentences with a mistake at ‸, and what is expected there. */
 export const MALFORMED_CHECKS: readonly (readonly [marked: string, expected: string])[] = [
   ["‸", "an assertion"],
   ["title ‸contians 'x'", "is, contains or matches (did you mean contains?)"],
@@ -197,7 +197,7 @@ export const MALFORMED_CHECKS: readonly (readonly [marked: string, expected: str
   ["‸sectoin contains 'x'", "did you mean section?"],
   ["‸a[href exists", "balanced brackets"],
   ["‸`` exists", "a CSS selector between"],
-  ["‸'.spinner' is hidden", ".spinner without quotes where CSS is meant, or text '.spinner'"],
+  ["‸'.spinner' is hidden", ".spinner without quotes for CSS, or text '.spinner'"],
   ["label ‸'' exists", "a text that is not empty"],
   ["h1 in ‸is visible", "a target"],
   ["no ‸console erors", "did you mean console errors?"],

@@ -14,7 +14,7 @@ import {
 } from "../src/browser/language/ast.ts";
 import { parseStep } from "../src/browser/language/step.ts";
 
-// Records and not lists: a form that enters the language and is missing here does not compile.
+// Records instead of lists: a new form of the language that is missing here does not compile.
 type All<Name extends string> = Readonly<Record<Name, true>>;
 
 const CHECK_KINDS: All<Check["kind"]> = {
@@ -139,7 +139,7 @@ export const EVERY_FORM = {
     ...tagged("assertion", ["not", "within", "plain"]),
   ],
   actions: tagged("step", ACTIONS),
-  /** Steps that no page can refuse: they only do what they say. */
+  /** Steps that cannot fail on any page. */
   neverRefused: tagged("step", [
     "wait",
     "viewport",

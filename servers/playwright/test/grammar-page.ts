@@ -88,14 +88,14 @@ export function grammarSite(): Promise<Site> {
     "/api/log": answer(200, "application/json", "{}"),
     "/report.csv": answer(200, "text/csv", "lamp,3"),
     "/api/broken": answer(500, "application/json", "{}"),
-    // Never answered: the network does not become idle.
+    // Never answered, so the network does not become idle.
     "/endless": () => undefined,
     "/pixel.svg": answer(
       200,
       "image/svg+xml",
       '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>',
     ),
-    // The first visitor of each address gets a page; for later ones the connection is closed.
+    // The first request for each address gets a page; for later ones the connection is closed.
     "/once": (request, response) => {
       const address = request.url ?? "";
       if (visited.has(address)) return void request.socket.destroy();

@@ -1,20 +1,20 @@
-/** A step (with what must stand before or after it), what then holds, and the same where it cannot be done. */
+/** A step (with the steps that it needs), an assertion that then passes, and a version that fails. */
 export interface StepForm {
   readonly steps: readonly string[];
-  /** What holds afterwards. */
+  /** An assertion that passes afterwards. */
   readonly effect: string;
-  /** Steps of the same form on a fresh page that come to a failed step; undefined: only the reader can refuse it. */
+  /** Steps of the same form that fail on a fresh page; undefined: only the parser can refuse it. */
   readonly fails?: readonly string[];
-  /** What the answer says of it. */
+  /** Part of the answer's message. */
   readonly reason?: string;
-  /** Where the failing steps begin. */
+  /** The start page of the failing steps. */
   readonly at?: string;
 }
 
-/** Stands for the path of a file that may be uploaded. */
+/** A placeholder for the path of an uploadable file. */
 export const FILE = "FILE";
 
-/** Steps for what is around the page, in an order in which all can be done one after the other. */
+/** Steps for the page's environment, in an order in which all work one after the other. */
 export const AROUND: readonly StepForm[] = [
   {
     steps: [
@@ -64,13 +64,13 @@ export const AROUND: readonly StepForm[] = [
   },
 ];
 
-/** The other steps, in such an order too. */
+/** The other steps, also in a working order. */
 export const STEPS: readonly StepForm[] = [
   {
     steps: ["click button 'Inner' in frame 'Inner'"],
     effect: "button in frame 'Inner' is 'Pressed'",
     fails: ["click link"],
-    reason: "click link: link matches 2 elements. Name one: link 'Docs' (<a ",
+    reason: "click link: link matches 2 elements. Choose one: link 'Docs' (<a ",
   },
   {
     steps: ["click button 'Save'"],
@@ -252,7 +252,7 @@ export const STEPS: readonly StepForm[] = [
   { steps: ["open '/docs'"], effect: "h1 is 'The docs'" },
 ];
 
-/** Steps that are wrong at ‸, and what is expected there. */
+/** Steps with a mistake at ‸, and what is expected there. */
 export const MALFORMED_STEPS: readonly (readonly [marked: string, expected: string])[] = [
   ["‸", "a step"],
   ["‸clik 'x'", "did you mean click?"],
@@ -282,7 +282,7 @@ export const MALFORMED_STEPS: readonly (readonly [marked: string, expected: stri
   ["wait for ‸5 hours", "a time such as 500ms or 2s"],
   ["wait for h1 ‸contans 'x'", "did you mean contains?"],
   ["scroll to ‸", "a target"],
-  ["drag #a ‸on #b", "to and where it is dropped"],
+  ["drag #a ‸on #b", "to and the drop target"],
   ["accept dialog with ‸yes", "a text in quotes"],
   ["dismiss dialog ‸now", "the end of the step"],
   ["go back ‸twice", "the end of the step"],

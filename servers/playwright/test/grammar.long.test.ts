@@ -15,7 +15,7 @@ import { makeTester, type TestTester } from "./testers.ts";
 
 let site: Site;
 let lab: TestTester;
-/** Its steps wait for a short time only: for elements that never come. */
+/** Its steps wait only briefly, because the elements never appear. */
 let hasty: TestTester;
 let file: string;
 
@@ -32,22 +32,22 @@ afterAll(async () => {
   await site?.close();
 });
 
-/** What the language calls an assertion: without the word before it. */
+/** An assertion without its prefix. */
 const named = (text: string) => text.replace(/^expect /, "");
 const passing = (texts: readonly string[]) => texts.map((text) => ({ name: named(text), passed: true }));
 const withFile = (text: string) => text.replace(FILE, file);
 
-/** Assertions that fail wait a little only: what is on the page is there when it has loaded, but for what it then fetches. */
+/** Failing assertions wait only briefly: everything except fetched content is there after loading. */
 const soon = (text: string) => {
   if (/ within |^(?:no|lcp|fcp|cls|page weight|.* time)\b/.test(text)) return text;
   return `${text} within ${/^(?:expect )?(?:request|response|download)\b/.test(text) ? "20s" : "400ms"}`;
 };
 
-/** Assertions that hold have all the time that a busy machine may need. */
+/** Passing assertions have as much time as a busy machine may need. */
 const patient = (text: string) => (soon(text) === text ? text : `${text} within 200s`);
 
 describe.concurrent("assertions", () => {
-  it("of every form hold where they should", async () => {
+  it("of every form pass", async () => {
     for (const part of [CHECKS.slice(0, 60), CHECKS.slice(60), ABSENCES]) {
       const texts = part.map(([holds]) => patient(holds));
       const report = await lab.run({ url: site.url, assertions: texts });
@@ -56,7 +56,7 @@ describe.concurrent("assertions", () => {
     }
   });
 
-  it("of every form fail where they should, and say what is there", async () => {
+  it("of every form fail, with the actual value", async () => {
     const report = await lab.run({ url: site.url, assertions: CHECKS.map(([, fails]) => soon(fails)) });
     expect(report.passed).toBe(false);
     const wrong = CHECKS.flatMap(([, fails, actual], index) => {
@@ -66,10 +66,10 @@ describe.concurrent("assertions", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("of every form say the opposite with not before them", async () => {
+  it("of every form are reversed by not", async () => {
     const opposite = (text: string) => (text.startsWith("not ") ? text.slice(4) : `not ${named(text)}`);
-    // What is missing or ambiguous has no text, and so no other text either.
-    const decided = CHECKS.filter(([, , actual]) => !/matches h6|Name one/.test(actual));
+    // A missing or ambiguous element has no text, so a negated text check fails too.
+    const decided = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual));
     const texts = decided.map(([, fails]) => patient(opposite(fails)));
     const report = await lab.run({ url: site.url, assertions: texts });
     expect(report.assertions).toEqual(passing(texts));
@@ -86,7 +86,7 @@ describe.concurrent("assertions", () => {
     }
   });
 
-  it("of mixed content hold and fail on https pages", async () => {
+  it("of mixed content pass and fail on https pages", async () => {
     const secure = await secureSite(`${site.url}/pixel.svg`);
     const assertions = ["no mixed content"];
     try {
@@ -98,7 +98,7 @@ describe.concurrent("assertions", () => {
     }
   });
 
-  it("of pictures hold where the page looks as its baseline, and fail where it does not", async () => {
+  it("of screenshots pass if the page looks like its baseline, and fail otherwise", async () => {
     const texts = PICTURES.map(([holds]) => holds);
     const first = await lab.run({ url: site.url, assertions: texts });
     expect(first.assertions.map(({ actual }) => actual)).toEqual(
@@ -118,7 +118,7 @@ describe.concurrent("steps", () => {
   it.each([
     ["around the page", AROUND, ["home.png"]],
     ["on the page", STEPS, ["home-1.png", "home-menu.png"]],
-  ] as const)("%s do what they say", async (_name, forms, kept) => {
+  ] as const)("%s work", async (_name, forms, kept) => {
     const steps = forms.flatMap((form) => [...form.steps, `expect ${form.effect} within 200s`]).map(withFile);
     const report = await lab.run({ url: site.url, steps, evidence: ["screenshot"] });
     expect(report.failed_step).toBeUndefined();
@@ -127,7 +127,7 @@ describe.concurrent("steps", () => {
     expect(JSON.stringify(report)).not.toContain("hunter2");
   });
 
-  it("of every form say why they cannot be done", async () => {
+  it("of every form report why they fail", async () => {
     const failing = [...AROUND, ...STEPS].flatMap(({ fails, reason, at = "/" }) =>
       fails === undefined || reason === undefined ? [] : [{ fails, reason, at }],
     );
@@ -146,7 +146,7 @@ describe.concurrent("steps", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("that need what the server has not are errors with a hint", async () => {
+  it("that need something missing on the server are errors with a hint", async () => {
     const run = (step: string) => lab.run({ url: site.url, steps: [step] });
     await expect(run("fill 'Email' with secret 'NONE'")).rejects.toMatchObject({
       kind: expect.stringMatching(/^(?:invalid|not_found)$/),
@@ -156,7 +156,7 @@ describe.concurrent("steps", () => {
   });
 });
 
-describe("what cannot be read", () => {
+describe("an invalid sentence", () => {
   const sentences = [
     ...MALFORMED_CHECKS.map((one) => ["assertions", ...one] as const),
     ...MALFORMED_STEPS.map((one) => ["steps", ...one] as const),
@@ -170,9 +170,9 @@ describe("what cannot be read", () => {
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    if (!(error instanceof ToolError)) throw new Error("it can be read");
+    if (!(error instanceof ToolError)) throw new Error("it can be parsed");
     const [title, sentence, caret = "", example] = error.message.split("\n");
-    expect(title).toBe(`${list}[0] cannot be read:`);
+    expect(title).toBe(`${list}[0] cannot be parsed:`);
     expect(sentence).toBe(`  ${text}`);
     expect(caret.indexOf("^") - 2).toBe(at);
     expect(caret).toContain(expected);
@@ -184,7 +184,7 @@ describe("what cannot be read", () => {
 });
 
 describe("the tables of this test", () => {
-  it("hold every form of an assertion on both sides", () => {
+  it("contain every form of an assertion, passing and failing", () => {
     const all = [...CHECKS, ...ABSENCES, ...PICTURES, ["no mixed content", "no mixed content", ""]];
     for (const side of [0, 1]) {
       const seen = formsOfChecks(all.map((form) => form[side] ?? ""));
@@ -192,7 +192,7 @@ describe("the tables of this test", () => {
     }
   });
 
-  it("hold every form of a step, and each that a page can refuse on both sides", () => {
+  it("contain every form of a step, and a failing version of each that can fail", () => {
     const all = [...AROUND, ...STEPS];
     const seen = formsOfActions(all.flatMap(({ steps }) => steps));
     expect(EVERY_FORM.actions.filter((form) => !seen.has(form))).toEqual([]);
@@ -213,7 +213,7 @@ describe("the examples", () => {
       .filter((row) => row.startsWith("| ") && !/^\| (?:checks|base|---|Checks|Targets|Steps)/.test(row))
       .flatMap((row) => (row.split(/(?<!\\)\|/)[2] ?? "").split(" · "));
   };
-  /** An example without what README.md puts around and after it. */
+  /** An example without README.md's formatting and remarks. */
   const inCode = (text: string) =>
     /`` (.*?) ``|`([^`]+)`/
       .exec(text)
@@ -221,7 +221,7 @@ describe("the examples", () => {
       .find((one) => one !== undefined) ?? "";
   const bare = (text: string) => text.replace(/ \((?:where|backticks) .*/, "").trim();
 
-  it("of README.md and of the resource can be read", () => {
+  it("in README.md and the resource can be parsed", () => {
     const checks = [...examplesOf(tables, "| Checks").map(inCode), ...examplesOf(GRAMMAR, "| checks")];
     const targets = [
       ...examplesOf(tables, "| Targets").map(inCode),

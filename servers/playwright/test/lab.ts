@@ -7,15 +7,15 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 export interface Site {
   readonly url: string;
   readonly port: number;
-  /** TCP connections that it has got: what reaches it at all, whatever it is. */
+  /** The number of TCP connections, of any kind. */
   connections(): number;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly hits: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * Serves pages (HTML by path) or whatever a handler answers.
+ * Serves pages (HTML by path) or a handler's responses.
  *
  * @param host the loopback address to listen on: `127.0.0.1`, `127.0.0.2`, …
  * @param port one that is known to be free; 0 for any
@@ -65,7 +65,7 @@ export async function serve(
   };
 }
 
-/** A guard that lets everything through: what a browser does without a policy. */
+/** A guard that allows everything, like a browser without a policy. */
 export const openGuard = {
   connect: (host: string, port: number) =>
     new Promise<Socket>((resolve, reject) => {

@@ -7,11 +7,11 @@ import { page } from "./lab.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
-/** What the process of the protocol may ever take: it has neither Playwright nor anything of a page. */
+/** Memory limit of the server's own process, which contains neither Playwright nor page data. */
 const MAX_BYTES = 200e6;
 
-/** Pages that take all the memory that they get, where they can: in the driver or in the browser. */
-const EATERS = {
+/** Pages that use all memory, in the driver or in the browser. */
+const MEMORY_PAGES = {
   "/heading": page(`<h1>${"long ".repeat(1_000_000)}</h1>`),
   "/console": page(
     "<h1>Good</h1><script>const line = 'x'.repeat(20e6); for (let n = 0; n < 20; n++) console.error(line + n)</script>",
@@ -36,23 +36,25 @@ const EATERS = {
   ),
 } as const;
 
-type Eater = keyof typeof EATERS;
-const isEater = (path: string): path is Eater => path in EATERS;
+type MemoryPage = keyof typeof MEMORY_PAGES;
+const isMemoryPage = (path: string): path is MemoryPage => path in MEMORY_PAGES;
 
 /**
- * Tests that pages cost their own verdicts only, while the server stays small and answers.
+ * Tests that such pages lose only their own verdicts, while the server stays small and responsive.
  *
  * @param paths some of them.
  */
-export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEater)): void {
+export function testMemoryPages(
+  paths: readonly MemoryPage[] = Object.keys(MEMORY_PAGES).filter(isMemoryPage),
+): void {
   let server: Connected;
-  let eaters: string;
+  let memoryPages: string;
   let fine: string;
   let peak = 0;
   let watch: NodeJS.Timeout;
 
   beforeAll(async () => {
-    eaters = (await site(EATERS)).url;
+    memoryPages = (await site(MEMORY_PAGES)).url;
     fine = (await site({ "*": page("<h1>Good</h1>") })).url;
     const { executablePath } = await bringBrowser();
     const args = ["--executable-path", executablePath, "--output-dir", await folderOf("memory")];
@@ -76,9 +78,9 @@ export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEa
       }),
     );
 
-  it.each(paths)("%s costs its own verdict only", async (path) => {
+  it.each(paths)("%s loses only its own verdict", async (path) => {
     let isOver = false;
-    const eating = run(eaters + path, ["h1 is 'Bad' within 10s", "no console errors"]).finally(() => {
+    const running = run(memoryPages + path, ["h1 is 'Bad' within 10s", "no console errors"]).finally(() => {
       isOver = true;
     });
     let others = 0;
@@ -88,7 +90,7 @@ export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEa
       expect(healthy.text).toMatch(/^All checks passed/);
       others += 1;
     }
-    const { data, text } = await eating;
+    const { data, text } = await running;
     expect(data).toMatchObject({ passed: false, assertions: [{ passed: false }, expect.anything()] });
     expect(text.length).toBeLessThan(5_000);
     expect(peak).toBeLessThan(MAX_BYTES);

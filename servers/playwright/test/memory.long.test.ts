@@ -1,4 +1,4 @@
 import { describe } from "vitest";
-import { eatAll } from "./eaters.ts";
+import { testMemoryPages } from "./memory-pages.ts";
 
-describe.runIf(process.platform === "linux")("pages that eat all memory", () => eatAll());
+describe.runIf(process.platform === "linux")("pages that use all memory", () => testMemoryPages());

@@ -4,14 +4,14 @@ import { bringBrowser } from "./browser.mjs";
 import { page, type Site, serve } from "./lab.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
-// The outside measure of a verdict: the same check written by hand with Playwright's own API, on the same page.
+// An independent check of verdicts: the same checks, written by hand with Playwright's own API on the same page.
 const once = { timeout: 500 };
 const check = (subject: Locator) => playwrightExpect(subject);
 
 interface Case {
   readonly name: string;
   readonly body: string;
-  /** A sentence, and what a Playwright user would write. */
+  /** A sentence, and the equivalent code of a Playwright user. */
   readonly checks: Readonly<Record<string, (page: Page) => Promise<unknown>>>;
 }
 
@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "text that only looks alike",
+    name: "text with a different structure",
     body: `<h1>Two   <b>words</b>\n here</h1><p class="a b"></p><p id="z">\u00a0</p>`,
     checks: {
       "h1 is 'Two words here'": (page) => check(page.locator("h1")).toHaveText("Two words here", once),
@@ -135,7 +135,7 @@ afterAll(async () => {
   await site?.close();
 });
 
-it("comes to the verdicts of Playwright's own expect, written by hand", async () => {
+it("agrees with hand-written checks with Playwright's own expect", async () => {
   const { executablePath } = await bringBrowser();
   const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
   try {
@@ -171,11 +171,11 @@ it("comes to the verdicts of Playwright's own expect, written by hand", async ()
   }
 });
 
-it("names the candidates of an ambiguous target, in words that reach them", async () => {
+it("lists the candidates of an ambiguous target as working targets", async () => {
   const index = CASES.findIndex(({ name }) => name.startsWith("two buttons"));
   const report = await lab.run({ url: `${site.url}/${index}`, steps: ["click button 'Save'"] });
   expect(report.failed_step).toMatch(
-    /^click button 'Save': button 'Save' matches 2 elements\. Name one: button 'Save as…' \(.*\), button exactly 'Save' \(.*\); or put first/,
+    /^click button 'Save': button 'Save' matches 2 elements\. Choose one: button 'Save as…' \(.*\), button exactly 'Save' \(.*\); or write first/,
   );
   const assertions = ["button 'Save as…' is enabled", "button exactly 'Save' is disabled"];
   expect(await lab.run({ url: `${site.url}/${index}`, assertions })).toMatchObject({ passed: true });

@@ -59,7 +59,7 @@ async function gone(processes: readonly { readonly pid: number; readonly command
 }
 
 describe.runIf(process.platform === "linux")("no process is left", () => {
-  it("after the client has closed its end", async () => {
+  it("after the client closed the connection", async () => {
     const { server, browser } = await busy();
     await server.close();
     await gone([...browser, { pid: server.pid, command: "the server" }]);
@@ -72,7 +72,7 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     await running;
   });
 
-  it("after the browser was killed; the run says so and the next one works", async () => {
+  it("after the browser was killed; the run reports it and the next one works", async () => {
     const { server, web, running, browser } = await busy();
     const main = browser.filter(({ command }) => command.includes("--remote-debugging-pipe"));
     for (const { pid, command } of main) if (!command.includes("--type=")) process.kill(pid, "SIGKILL");
@@ -86,7 +86,7 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     await gone(second);
   });
 
-  it("of a session, after its page took all memory between calls and the client closed its end", async () => {
+  it("of a session, after its page used all memory between calls and the client closed the connection", async () => {
     const { url } = await site({ "*": page("<h1>Good</h1>") });
     const server = await start(
       ...["--output-dir", await folderOf("runs")],
@@ -98,8 +98,8 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     const isPage = ({ command }: { command: string }) => command.includes("--type=renderer");
     const before = descendantsOf(server.pid);
     const pages = new Set(before.filter(isPage).map(({ pid }) => pid));
-    const eater = "const all = []; setInterval(() => all.push(new Uint8Array(64e6).fill(1)), 20); 0";
-    expect((await call("pw_browse_evaluate", { expression: eater })).text).toBe("0");
+    const script = "const all = []; setInterval(() => all.push(new Uint8Array(64e6).fill(1)), 20); 0";
+    expect((await call("pw_browse_evaluate", { expression: script })).text).toBe("0");
     await expect.poll(() => [...pages].some((pid) => !isRunning(pid)), { timeout: 60_000 }).toBe(true);
     expect((await call("pw_browse_snapshot", {})).text).toContain("The page's process crashed");
     await call("pw_browse_open", { url });
@@ -132,7 +132,7 @@ test("never ends", async () => {
   });
 });
 
-it("two servers at once share a folder of artifacts and nothing else", async () => {
+it("two servers share only the artifacts folder", async () => {
   const web = await site({ "*": page("<h1>Good</h1>") });
   const runs = await folderOf("runs");
   const first = await start("--output-dir", runs);

@@ -10,7 +10,7 @@ interface Entry {
 
 function entryOf(pid: number): Entry | undefined {
   try {
-    // proc(5): `pid (name) state ppid …`; the name may hold anything.
+    // proc(5): `pid (name) state ppid …`; the name may contain anything.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const [state = "", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
@@ -20,7 +20,7 @@ function entryOf(pid: number): Entry | undefined {
   }
 }
 
-/** Whether a process runs; one that has ended and whose parent has not asked (state Z) does not. */
+/** Whether a process is running; a zombie (state Z) is not. */
 export function isRunning(pid: number): boolean {
   const entry = entryOf(pid);
   return entry !== undefined && entry.state !== "Z" && entry.state !== "X";

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => lab?.close());
 
 describe("secrets", () => {
-  it("come back in no answer and no artifact, however the page twists them", async () => {
+  it("are in no answer or artifact, wherever the page puts them", async () => {
     const secret = "hunter2 & more";
     const { url, hits } = await site({
       "*": page(`<h1>Good</h1><form action="/in"><label>Password <input name="p" oninput="
@@ -52,7 +52,7 @@ describe("secrets", () => {
     }
   });
 
-  it("are painted over in screenshots, in fields that show what they hold too", async () => {
+  it("are masked in screenshots, even in text fields", async () => {
     const { url } = await site({
       "/": page(
         "<label>Name <input style='position: fixed; top: 0; left: 0; width: 200px; height: 40px'></label>",
@@ -75,15 +75,15 @@ describe("secrets", () => {
     expect(await colours(["fill label 'Name' with 'ada'"])).not.toContainEqual(mask);
   });
 
-  it("of the environment are not for steps unless they are named for it", async () => {
+  it("include only environment variables with the prefix", async () => {
     const found = await lab.failure({ url: "http://127.0.0.1:1/", steps: ["fill 'x' with secret 'PATH'"] });
     expect(found).toMatchObject({
       kind: "not_found",
-      message: expect.stringContaining("there are PASSWORD"),
+      message: expect.stringContaining("available: PASSWORD"),
     });
   });
 
-  it("in a URL are for the site only", async () => {
+  it("in a URL reach only the site", async () => {
     let authorization = "";
     const made = await site({
       "/": (request, response) => {
@@ -101,7 +101,7 @@ describe("secrets", () => {
     expect(JSON.stringify(report)).not.toContain("open-sesame");
   });
 
-  it("bound to origins are written there, and nowhere else", async () => {
+  it("bound to origins are used only there", async () => {
     const form = page(
       "<h1>Good</h1><label>Name <input oninput=\"fetch('/got?' + encodeURIComponent(this.value))\"></label>",
     );
@@ -149,7 +149,7 @@ describe("secrets", () => {
     );
   });
 
-  it("are not read by assertions, letter by letter", async () => {
+  it("cannot be read by assertions, letter by letter", async () => {
     const { url } = await site({
       "/": page("<main><label>Name <input></label><label>Other <input value=x></label></main>"),
     });
@@ -172,6 +172,6 @@ describe("secrets", () => {
       true,
       true,
     ]);
-    expect(report.assertions[0]?.actual).toBe("it has a field with a secret, so it is not read");
+    expect(report.assertions[0]?.actual).toBe("it contains a field with a secret, so it is not read");
   });
 });

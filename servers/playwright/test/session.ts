@@ -6,7 +6,7 @@ import { server } from "../src/server.ts";
 import { bringBrowser } from "./browser.mjs";
 import { type Site, serve } from "./lab.ts";
 
-/** What a tool answered. */
+/** The answer of a tool. */
 export interface Answer {
   readonly text: string;
   readonly isError: boolean;
@@ -51,7 +51,7 @@ export async function folderOf(name: string): Promise<string> {
   return folder;
 }
 
-/** Opens a session; it, its browser and its folder are gone after the tests of the file. */
+/** Opens a session that is closed, with its browser and folder, after the tests of the file. */
 export async function session(options: ConnectOptions = {}): Promise<Session> {
   const { executablePath } = await bringBrowser();
   const folder = await folderOf("session");
@@ -88,7 +88,7 @@ export async function session(options: ConnectOptions = {}): Promise<Session> {
   };
 }
 
-/** What a tool answered, by its kinds of content. */
+/** The answer of a tool, by kind of content. */
 export function answerOf(result: Awaited<ReturnType<Connected["client"]["callTool"]>>): Answer {
   const { content, structuredContent, isError } = result;
   return {

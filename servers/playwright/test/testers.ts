@@ -19,7 +19,7 @@ export interface TestTester {
   readonly tester: Tester;
   readonly folder: string;
   run(request: Partial<RunRequest> & { url: string }, signal?: AbortSignal): Promise<RunReport>;
-  /** What a run says that does not come to a verdict. */
+  /** The error of a run without a verdict. */
   failure(request: Partial<RunRequest> & { url: string }): Promise<ToolError>;
   close(): Promise<void>;
 }
@@ -53,13 +53,13 @@ async function testerOptions(folder: string): Promise<TesterOptions> {
   };
 }
 
-/** Only what hangs should end by its time. */
+/** Only hanging runs should time out. */
 export const requestOf = (request: Partial<RunRequest> & { url: string }): RunRequest => ({
   ...{ steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000 },
   ...request,
 });
 
-/** A call that nothing ends. */
+/** A call without a time limit. */
 export const CALL: Calling = {
   signal: new AbortController().signal,
   leftMs: Number.POSITIVE_INFINITY,
@@ -103,7 +103,7 @@ export async function makeTester(options: Partial<TesterOptions> = {}): Promise<
     run,
     async failure(request) {
       const thrown: unknown = await run(request).then(
-        (report) => new Error(`it came to a verdict: ${JSON.stringify(report)}`),
+        (report) => new Error(`there was a verdict: ${JSON.stringify(report)}`),
         (error: unknown) => error,
       );
       if (thrown instanceof ToolError) return thrown;

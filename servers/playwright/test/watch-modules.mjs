@@ -1,4 +1,4 @@
-// Preloaded (`node --import`) by a test: notes each process that loads a module of Playwright, in the file LOADED_LOG.
+// Preloaded (`node --import`) by a test: records each process that loads a Playwright module in the file LOADED_LOG.
 import { appendFileSync } from "node:fs";
 import Module from "node:module";
 

@@ -24,7 +24,7 @@ export interface ServicesOptions
 
 const MAX_UPLOAD = 50_000_000;
 
-/** What all tools work with: the browsers' drivers, the user's specs, the files that may be touched. */
+/** The context of all tools: the browsers' drivers, the user's specs, the accessible files. */
 export class Services {
   readonly drivers: Drivers;
   readonly runs: RunStore;
@@ -51,7 +51,7 @@ export class Services {
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });
   }
 
-  /** What is known of the browsers and the folders: for people who look for a fault. */
+  /** Information about the browsers and folders, for diagnosis. */
   async doctor(): Promise<Record<string, unknown>> {
     const { runs, baselines } = this;
     return {
@@ -70,7 +70,7 @@ export class Services {
       if (stat.size > MAX_UPLOAD)
         throw new ToolError(
           "too_large",
-          `${path} has ${sized(stat.size)}; at most ${sized(MAX_UPLOAD)} are uploaded.`,
+          `${path} is ${sized(stat.size)}; the limit for uploads is ${sized(MAX_UPLOAD)}.`,
         );
       return { name: basename(path), mimeType: mimeOf(path), buffer: await handle.readFile() };
     } finally {
@@ -90,8 +90,8 @@ export class Services {
       return realPath;
     }
     if (runId === undefined)
-      throw new ToolError("invalid", "Neither run_id nor path is given.", {
-        hint: "Give the run_id of a run with evidence trace, or the path of a trace.zip.",
+      throw new ToolError("invalid", "Neither run_id nor path was given.", {
+        hint: "Pass the run_id of a run with evidence trace, or the path of a trace.zip.",
       });
     const artifacts = await this.runs.artifacts(runId);
     const traces = artifacts.filter(

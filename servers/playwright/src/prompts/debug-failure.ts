@@ -6,7 +6,7 @@ const MAX_REPORT_BYTES = 8_000;
 export default prompt({
   name: "pw_debug_failure",
   title: "Debug a failed run",
-  description: "Find out why a run failed, and repair the sentence or name the fault in the page.",
+  description: "Find out why a run failed, and fix the test or report the bug in the page.",
   args: z.strictObject({ run_id: z.string().describe("The run_id of the run that failed.") }),
   complete: {
     run_id: async (value, { runs }) => (await runs.ids()).filter((id) => id.startsWith(value)),
@@ -17,7 +17,7 @@ export default prompt({
     const text = report === undefined ? "" : (await runs.read(report, MAX_REPORT_BYTES)).toString("utf8");
     const hasTrace = artifacts.some(({ name }) => name.endsWith("trace.zip"));
     return [
-      `The run ${id} failed. Find out whether the page or the test is wrong, and repair the test if it is the test.`,
+      `The run ${id} failed. Find out whether the page or the test is wrong. If it is the test, fix it.`,
       `1. Look at the page as it was: pw_inspect_page with from "${id}" repeats the run's steps and returns the snapshot with targets. The artifacts are ${artifacts.map(({ name }) => name).join(", ")}; see the screenshot with pw_view_artifact.`,
       hasTrace
         ? "2. Read its trace with pw_inspect_trace."

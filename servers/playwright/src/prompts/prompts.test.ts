@@ -20,14 +20,14 @@ const ask = async (name: string, given: Record<string, string>) =>
     .join("\n");
 
 describe("prompts", () => {
-  it("pw_write_test brings the page, the goal and the language", async () => {
+  it("pw_write_test includes the page, the goal and the language", async () => {
     const text = await ask("pw_write_test", { url: "http://localhost:3000/", goal: "signing in" });
     expect(text).toContain("Write a test for http://localhost:3000/: signing in.");
     expect(text).toContain("no console errors");
     for (const tool of ["pw_inspect_page", "pw_run_test", "pw_export_spec"]) expect(text).toContain(tool);
   });
 
-  it("pw_debug_failure brings what the run kept, and says where there is no trace", async () => {
+  it("pw_debug_failure includes the run's artifacts, and adapts if there is no trace", async () => {
     const without = await ask("pw_debug_failure", { run_id: "20260101-000000-aaaaaaaa" });
     expect(without).toContain('"passed": false');
     expect(without).toContain('evidence ["screenshot", "trace", "network"]');
@@ -37,7 +37,7 @@ describe("prompts", () => {
     await expect(ask("pw_debug_failure", { run_id: "../.." })).rejects.toThrow(/There is no run/);
   });
 
-  it("pw_plan_tests names tools that exist, from the first look to the specs", async () => {
+  it("pw_plan_tests refers to existing tools, from exploration to specs", async () => {
     const text = await ask("pw_plan_tests", { url: "http://localhost:3000/", goal: "the checkout" });
     expect(text).toContain("Plan and write the tests of http://localhost:3000/, for the checkout.");
     const { tools } = await talk.connected.client.listTools();

@@ -2,15 +2,15 @@ import { ToolError } from "@refmcp/core/answer";
 import { isText, type RunStore } from "../browser/store/runs.ts";
 import { resource } from "../context.ts";
 
-/** Runs whose artifacts are listed; older ones are found by completion. */
+/** Number of runs whose artifacts are listed; older ones are found by completion. */
 const LISTED_RUNS = 5;
-/** The largest artifact that is sent; larger ones have their path. */
+/** Maximum size of an artifact to send; for larger ones, the path is returned. */
 const MAX_BYTES = 8_000_000;
 
 /**
  * The content of an artifact.
  *
- * @param path where the caller says it is; nothing but the artifact's own file is read.
+ * @param path the path from the caller; only the artifact's own file is read.
  * @throws ToolError `not_found` for another path, `too_large`.
  */
 export async function contentOf(runs: RunStore, id: string, name: string, path?: string) {

@@ -4,7 +4,7 @@ export default resource({
   uri: "pw://doctor",
   name: "doctor",
   title: "State of this server",
-  description: "Which browser runs, from where, with its sandbox or without, and where artifacts are kept.",
+  description: "Which browser is used, whether its sandbox is on, and where artifacts are kept.",
   mimeType: "application/json",
   read: async (services) => JSON.stringify(await services.doctor(), undefined, 2),
 });

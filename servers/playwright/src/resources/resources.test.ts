@@ -38,11 +38,11 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     runId = String(run.data.run_id);
   });
 
-  it("are told to have changed after a run", async () => {
+  it("notify of changes after a run", async () => {
     await expect.poll(() => changes.length).toBeGreaterThan(0);
   });
 
-  it("hold a run's artifacts, the same that the answer links to", async () => {
+  it("contain a run's artifacts, as linked in the answer", async () => {
     const { resources } = await talk.connected.client.listResources();
     const uris = resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("pw://runs/"));
     expect(uris.map((uri) => uri.split("/").at(-1))).toEqual(["home.actual.png", "home.png", "report.json"]);
@@ -80,7 +80,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     );
   });
 
-  it("tell the state, the baselines and the language", async () => {
+  it("contain the state, the baselines and the language", async () => {
     expect(JSON.parse(await textOf("pw://doctor"))).toMatchObject({
       browsers: expect.arrayContaining([
         expect.objectContaining({
@@ -98,7 +98,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     expect(help).toContain("# Steps");
   });
 
-  it("are read by the link of the answer, and no other file is", async () => {
+  it("are readable by the answer's link, unlike any other file", async () => {
     const run = await talk.good("pw_run_test", { url: web.url, assertions: ["h1 contains 'Docs'"] });
     expect(run.text).not.toContain("→");
     const [link] = run.links;

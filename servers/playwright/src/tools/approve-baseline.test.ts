@@ -10,7 +10,7 @@ let agrees = true;
 const questions: string[] = [];
 let colour = "green";
 
-/** A page whose picture is another one in every frame, by up to `shades` of grey. */
+/** A page that looks different in every frame, by up to `shades` of gray. */
 const restless = (shades: number) =>
   page(`<canvas></canvas><script>
     const context = document.querySelector("canvas").getContext("2d");
@@ -49,7 +49,7 @@ const compare = (path = "/", baseline = "home") =>
   });
 
 describe("pw_approve_baseline", () => {
-  it("accepts what a run saw, which then passes, and what differs fails with a picture of it", async () => {
+  it("accepts a run's screenshot, which then passes; a difference fails with an image of it", async () => {
     const first = await compare();
     expect(first.data.passed).toBe(false);
     expect(first.text).toContain("pw_approve_baseline");
@@ -58,7 +58,7 @@ describe("pw_approve_baseline", () => {
     agrees = false;
     const declined = await talk.call("pw_approve_baseline", { run_id: first.data.run_id, baseline: "home" });
     expect(declined.isError).toBe(true);
-    expect(existsSync(baseline), "nothing is written before the user agrees").toBe(false);
+    expect(existsSync(baseline), "writes nothing before the user agrees").toBe(false);
 
     agrees = true;
     const { text } = await talk.good("pw_approve_baseline", { run_id: first.data.run_id, baseline: "home" });
@@ -74,11 +74,11 @@ describe("pw_approve_baseline", () => {
       expect.arrayContaining(["home.actual.png", "home.diff.png"]),
     );
     await talk.good("pw_approve_baseline", { run_id: different.data.run_id, baseline: "home" });
-    expect(questions.at(-1)).toContain("The old picture is lost");
+    expect(questions.at(-1)).toContain("The old image is lost");
     expect((await compare()).data.passed).toBe(true);
   });
 
-  it("holds a page for still that differs by a shade from frame to frame, and no other", async () => {
+  it("treats a page whose frames differ only by a shade as still", async () => {
     const again = async (path: string, baseline: string) => {
       const first = await compare(path, baseline);
       await talk.good("pw_approve_baseline", { run_id: first.data.run_id, baseline });
@@ -90,7 +90,7 @@ describe("pw_approve_baseline", () => {
     expect(moving.text).toContain("keeps changing");
   });
 
-  it("asks nothing where nothing would change", async () => {
+  it("does not ask if nothing would change", async () => {
     const same = await compare();
     const before = questions.length;
     await talk.good("pw_approve_baseline", { run_id: same.data.run_id, baseline: "home" });

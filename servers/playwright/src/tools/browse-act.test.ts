@@ -14,7 +14,7 @@ const act = (name: string, ...steps: string[]) => talk.good("pw_browse_act", { s
 const close = (name: string) => talk.good("pw_browse_close", { session: name });
 
 describe("pw_browse_act", () => {
-  it("keeps the page from call to call, with targets to act on and pictures to look at", async () => {
+  it("keeps the page between calls, with targets and screenshots", async () => {
     const opened = await open("shop");
     expect(opened.data).toMatchObject({ status: 200, title: "Docs", console: [], artifacts: [] });
     expect(opened.data.targets).toEqual(expect.arrayContaining(["textbox 'Name'", "button 'Add'"]));

@@ -7,7 +7,7 @@ export default tool({
   name: "pw_browse_act",
   title: "Act in a browser session",
   description:
-    "Perform steps in an open session; return where the page is then, a step that failed, and new console lines.",
+    "Perform steps in an open session; return the page's URL, the failed step if any, and new console lines.",
   toolset: "browse",
   effect: "change",
   openWorld: true,

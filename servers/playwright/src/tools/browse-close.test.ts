@@ -35,7 +35,7 @@ describe("pw_browse_close", () => {
     expect((await talk.call("pw_browse_open", { session: "../x", url })).isError).toBe(true);
   });
 
-  it("closes a session that no call used for the idle time, and say so", async () => {
+  it("closes an idle session, and says so", async () => {
     const drivers = await makeDrivers();
     let ended: Promise<unknown> | undefined;
     const dedicated = () => {

@@ -27,7 +27,7 @@ describe("pw_browse_open", () => {
     expect(await offered("--toolsets", "all", "--allow-evaluate")).toContain("pw_browse_evaluate");
   });
 
-  it("limits how many are open; one that could not be opened does not count", async () => {
+  it("limits open sessions; one that failed to open does not count", async () => {
     const dead = await talk.call("pw_browse_open", { session: "dead", url: "http://127.0.0.1:1/" });
     expect(dead.text).toContain("127.0.0.1:1");
     for (const name of ["a", "b", "c"]) await open(name);

@@ -7,7 +7,7 @@ export default tool({
   name: "pw_browse_open",
   title: "Open a browser session",
   description:
-    "Open a page in a browser session that stays open, and return its snapshot. For one verdict use pw_run_test instead.",
+    "Open a page in a browser session that stays open, and return its snapshot. For a single verdict use pw_run_test.",
   toolset: "browse",
   effect: "change",
   openWorld: true,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 describe("pw_browse_snapshot", () => {
-  it("returns targets that steps take unchanged, as many as are asked for", async () => {
+  it("returns targets that work unchanged in steps, up to the limit", async () => {
     await talk.good("pw_browse_open", { url });
     const { data } = await talk.good("pw_browse_snapshot");
     const targets = Array.isArray(data.targets) ? data.targets.map(String) : [];

@@ -5,7 +5,7 @@ import { browsed, limit, lookOf, session, tool } from "../context.ts";
 export default tool({
   name: "pw_browse_snapshot",
   title: "Look at a browser session",
-  description: "Return the ARIA snapshot of an open session's page, with targets ready for steps.",
+  description: "Return the ARIA snapshot of an open session's page, with targets for steps.",
   toolset: "browse",
   effect: "read",
   openWorld: true,

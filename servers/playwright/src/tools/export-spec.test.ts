@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 
 describe("pw_export_spec", () => {
-  it("writes a spec; test/export.long.test.ts runs such under the real playwright test", async () => {
+  it("writes a spec; test/export.long.test.ts runs such specs with the real playwright test", async () => {
     const { text } = await talk.good("pw_export_spec", {
       title: "a `title` with 'quotes' and \\ slashes",
       url: "http://localhost:3000/docs",
@@ -26,7 +26,7 @@ describe("pw_export_spec", () => {
     expect(text).not.toMatch(/first\(\)|networkidle|evaluateAll/);
   });
 
-  it("writes the one locator that a run found for each text alone", async () => {
+  it("writes the locator that a run found for each bare quoted text", async () => {
     const { url } = await site({
       "/": page(
         `<h1>Docs</h1><label>Name <input></label><input placeholder="City"><button>Send now</button>`,
@@ -56,7 +56,7 @@ describe("pw_export_spec", () => {
     expect(text).not.toContain(".or(");
   });
 
-  it("cannot be made to write code of the caller's", async () => {
+  it("cannot be made to write the caller's code", async () => {
     const { text } = await talk.good("pw_export_spec", {
       title: '"); process.exit(1); ("',
       url: 'http://localhost:3000/"); process.exit(2); ("',
@@ -71,10 +71,10 @@ describe("pw_export_spec", () => {
   });
 
   it.each([
-    [{ url: undefined }, "Neither url nor run_id is given"],
+    [{ url: undefined }, "Neither url nor run_id was given"],
     [{ run_id: "20260101-000000-00000000" }, "There is no run"],
     [{ url: "file:///etc/passwd" }, "file: is not allowed"],
-    [{ assertions: ["h1 contans 'x'"] }, "cannot be read"],
+    [{ assertions: ["h1 contans 'x'"] }, "cannot be parsed"],
     [{ device: "iPhon 15" }, "iPhone 15"],
   ])("refuses %j", async (given, said) => {
     const answer = await talk.call("pw_export_spec", { url: "http://localhost:3000/", ...given });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe("pw_inspect_page", () => {
-  it("returns targets that assertions take unchanged", async () => {
+  it("returns targets that work unchanged in assertions", async () => {
     const { data, links } = await talk.good("pw_inspect_page", { url: web.url });
     expect(data).toMatchObject({
       status: 200,
@@ -36,7 +36,7 @@ describe("pw_inspect_page", () => {
     expect(links.map(({ name }) => name)).toEqual(["home.png"]);
   });
 
-  it("is bounded, and says what it left out", async () => {
+  it("is bounded, and reports omissions", async () => {
     const few = await talk.good("pw_inspect_page", { url: `${web.url}/crowd`, limit: 10 });
     expect(few.data.targets).toHaveLength(10);
     expect(few.data.not_shown).toBe(290);
@@ -46,7 +46,7 @@ describe("pw_inspect_page", () => {
     expect(data.lines_left_out).toBeGreaterThan(100);
   });
 
-  it("looks with the device that is asked for", async () => {
+  it("uses the requested device", async () => {
     const { data } = await talk.good("pw_inspect_page", { url: `${web.url}/narrow`, device: "400x300" });
     expect(data.targets).toEqual(["button '400'"]);
     const answer = await talk.call("pw_inspect_page", { url: web.url, device: "iPhon 15" });
@@ -54,7 +54,7 @@ describe("pw_inspect_page", () => {
     expect(answer.text).toContain("iPhone 15");
   });
 
-  it("tells twins apart by what is around them, in frames too", async () => {
+  it("distinguishes equal elements by their surroundings, in frames too", async () => {
     const shop = await site({
       "/": page(`<ul><li>Lamp <button>Add</button></li><li>Chair <button>Add</button></li></ul>
         <iframe title="Payment" srcdoc="<button>Pay</button><button>Pay later</button>"></iframe>`),
@@ -75,7 +75,7 @@ describe("pw_inspect_page", () => {
     expect(run.data, run.text).toMatchObject({ passed: true });
   });
 
-  it("looks after steps, from a saved state, and where a run ended", async () => {
+  it("works after steps, from a saved state, and from the end of a run", async () => {
     const shop = await site({
       "/": page(
         `<h1></h1><button onclick="localStorage.name = 'Ada'; say()">Sign in</button>

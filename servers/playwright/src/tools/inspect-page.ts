@@ -8,7 +8,7 @@ export default tool({
   name: "pw_inspect_page",
   title: "Inspect a page",
   description:
-    "Look at a web page, after steps if any: returns its ARIA snapshot, and targets ready for steps and assertions.",
+    "Inspect a web page, after optional steps: returns its ARIA snapshot, and targets for steps and assertions.",
   effect: "change",
   openWorld: true,
   input: z.strictObject({

@@ -28,7 +28,7 @@ describe("pw_inspect_trace", () => {
     expect(text).toMatch(/\/gone: 404/);
   });
 
-  it("reads a trace in an allowed folder, and keeps to the last actions", async () => {
+  it("reads a trace in an allowed folder, and shows the last actions", async () => {
     const path = join(talk.folder, "root", "trace.zip");
     await writeFile(path, trace());
     const whole = await talk.good("pw_inspect_trace", { path });

@@ -7,7 +7,7 @@ export default tool({
   name: "pw_inspect_trace",
   title: "Inspect a trace",
   description:
-    "Read a Playwright trace: actions with times, errors, console, failed requests. Give a run_id or a path.",
+    "Read a Playwright trace: actions with times, errors, console, failed requests. Pass run_id or path.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({

@@ -37,10 +37,10 @@ describe("pw_list_specs", () => {
     expect(data.tests).toEqual(["many.spec.js:2 number 7 [a]", "many.spec.js:2 number 7 [b]"]);
   });
 
-  it("says what is missing", async () => {
+  it("reports an empty selection", async () => {
     const nothing = await talk.call("pw_list_specs", { grep: "no such title" });
     expect(nothing.isError).toBe(true);
-    expect(nothing.text).toContain("No test of the project fits");
+    expect(nothing.text).toContain("No test of the project matches");
     const without = await (await session()).call("pw_list_specs");
     expect(without.isError).toBe(true);
     expect(without.text).toContain("--project");

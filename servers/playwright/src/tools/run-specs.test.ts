@@ -47,7 +47,7 @@ test("never ends", async () => {
 });
 
 describe("pw_run_specs", () => {
-  it("runs the user's specs, tells each while it runs, and keeps what failed", async () => {
+  it("runs the user's specs, reports progress, and keeps failures", async () => {
     const notes: string[] = [];
     const result = await talk.connected.client.callTool(
       { name: "pw_run_specs", arguments: { files: ["page.spec.js"] } },
@@ -78,7 +78,7 @@ describe("pw_run_specs", () => {
     expect(one.data).toMatchObject({ passed: true, summary: "1 passed", failures: [] });
   });
 
-  it("ends with everything that it started when its caller cancels", async () => {
+  it("ends all its processes when the caller cancels", async () => {
     const stop = new AbortController();
     const running = talk.call("pw_run_specs", { files: ["slow"] }, stop.signal);
     running.catch(() => undefined);
@@ -92,7 +92,7 @@ describe("pw_run_specs", () => {
     await expect.poll(() => pids.filter(isRunning)).toEqual([]);
   });
 
-  it("takes nothing for an option of the command", async () => {
+  it("treats no argument as an option of the command", async () => {
     for (const given of [
       { files: ["--version"] },
       { grep: "--help" },
@@ -100,7 +100,7 @@ describe("pw_run_specs", () => {
     ]) {
       const answer = await talk.call("pw_run_specs", given);
       expect(answer.isError).toBe(true);
-      expect(answer.text).toContain("No test of the project fits");
+      expect(answer.text).toContain("No test of the project matches");
     }
     const project_ = await talk.call("pw_run_specs", { project: "chromium; touch x" });
     expect(project_.isError).toBe(true);

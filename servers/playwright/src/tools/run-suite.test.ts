@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 describe("pw_run_suite", () => {
-  it("runs all tests, tells each, and keeps a screenshot of those that fail", async () => {
+  it("runs all tests, reports each, and keeps a screenshot of failures", async () => {
     const notes: string[] = [];
     const result = await talk.connected.client.callTool(
       {
@@ -42,7 +42,7 @@ describe("pw_run_suite", () => {
     ]);
   });
 
-  it("a page that cannot be tested does not take the other verdicts along", async () => {
+  it("a page that cannot be tested does not affect the other verdicts", async () => {
     const hostile = await site({
       "/reload": page("<h1>Docs</h1><script>setTimeout(() => location.reload(), 30)</script>"),
       "/refresh": page("<h1>Docs</h1>", "<meta http-equiv=refresh content=0>"),
@@ -65,9 +65,9 @@ describe("pw_run_suite", () => {
     expect(answer.data.tests).toContainEqual(expect.objectContaining({ name: "home", passed: true }));
   });
 
-  it("returns what is done when the time of the call is over, and names what is not", async () => {
+  it("returns finished tests on timeout, and names the others", async () => {
     const short = await session({ args: ["--timeout-ms", "9000"] });
-    // Starts a driver and its browser, however long that takes here.
+    // Starts a driver and its browser, however long that takes.
     await short.call("pw_run_test", { url: web.url });
     const tests = [
       { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] },
@@ -93,9 +93,9 @@ describe("pw_run_suite", () => {
     ]);
   });
 
-  it("a test that waited for its turn ends before its call does", async () => {
+  it("a test that waited for its turn ends before the call's time limit", async () => {
     const one = await session({ args: ["--concurrency", "1", "--timeout-ms", "16000"] });
-    // Starts a driver and its browser, however long that takes here.
+    // Starts a driver and its browser, however long that takes.
     await one.call("pw_run_test", { url: web.url });
     const slow = { url: web.url, steps: ["wait for 60s"] };
     const first = one.call("pw_run_test", { ...slow, timeout_ms: 6_000 });
@@ -104,7 +104,7 @@ describe("pw_run_suite", () => {
     expect(second.text).toContain("did not end within");
   });
 
-  it("stops after the first that fails, where it is told to", async () => {
+  it("stops after the first failure on request", async () => {
     const tests = [
       { name: "bad", url: web.url, assertions: ["h1 is 'x' within 50ms"] },
       ...Array.from({ length: 12 }, (_, n) => ({ name: `slow ${n}`, url: web.url, steps: ["wait for 20s"] })),
@@ -113,7 +113,7 @@ describe("pw_run_suite", () => {
     expect(data).toMatchObject({ passed: false, failed: 1, not_run: 12 });
   });
 
-  it("reads every sentence before it opens a page", async () => {
+  it("parses every sentence before it opens a page", async () => {
     const answer = await talk.call("pw_run_suite", {
       tests: [
         { name: "home", url: `${web.url}/unread`, assertions: ["h1 is 'Docs'"] },
@@ -125,7 +125,7 @@ describe("pw_run_suite", () => {
     expect(web.hits).not.toContain("/unread");
   });
 
-  it("takes a hundred tests at most", async () => {
+  it("accepts at most a hundred tests", async () => {
     const tests = Array.from({ length: 101 }, (_, n) => ({ name: `${n}`, url: web.url }));
     const answer = await talk.call("pw_run_suite", { tests });
     expect(answer.isError).toBe(true);

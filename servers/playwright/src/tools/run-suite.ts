@@ -11,7 +11,7 @@ const one = z.strictObject({
   assertions: z.array(z.string()).default([]),
 });
 
-/** The time of each test. One that needs more is run alone, with pw_run_test. */
+/** Time limit of each test. Run slower ones alone, with pw_run_test. */
 const TEST_MS = 30_000;
 
 export default tool({
@@ -24,7 +24,7 @@ export default tool({
   input: z.strictObject({
     tests: z.array(one).min(1).describe("As in pw_run_test, each with a name."),
     devices: devices.describe("As in pw_run_test."),
-    bail: z.boolean().default(false).describe("Start no more tests after the first that fails."),
+    bail: z.boolean().default(false).describe("Stop after the first failed test."),
   }),
   output: z.object({
     passed: z.boolean(),

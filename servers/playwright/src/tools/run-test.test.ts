@@ -23,7 +23,7 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
     talk = await session({ era });
   });
 
-  it("answers as the documents show", async () => {
+  it("answers as documented", async () => {
     const { connected } = talk;
     const result = await connected.client.callTool({
       name: "pw_run_test",
@@ -55,7 +55,7 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
     expect(JSON.stringify(result).length).toBeLessThan(1_500);
   });
 
-  it("answers a check that failed as a finished run, with what was there instead", async () => {
+  it("returns a failed check as a finished run, with the actual value", async () => {
     const answer = await talk.call("pw_run_test", {
       url: `${web.url}/bad`,
       assertions: ["h1 contains 'Docs' within 100ms", "title is 'Docs'"],
@@ -68,9 +68,9 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
     expect(answer.text).toContain("console error: it hurts");
   });
 
-  it("answers what came to no verdict as an error that keeps the shape", async () => {
+  it("returns a run without a verdict as an error with the same fields", async () => {
     for (const [given, said] of [
-      [{ assertions: ["h1 contans 'Docs'"] }, /cannot be read/],
+      [{ assertions: ["h1 contans 'Docs'"] }, /cannot be parsed/],
       [{ url: "file:///etc/passwd" }, /file: is not allowed/],
       [{ url: "http://127.0.0.1:1/" }, /127\.0\.0\.1:1/],
     ] as const) {
@@ -93,7 +93,7 @@ describe("pw_run_test", () => {
     talk = await session();
   });
 
-  it("runs on each device, side by side, and says where a check failed", async () => {
+  it("runs on all devices in parallel, and names the device of a failed check", async () => {
     const answer = await talk.good("pw_run_test", {
       url: `${web.url}/sized`,
       devices: ["desktop", "400x300"],
@@ -107,7 +107,7 @@ describe("pw_run_test", () => {
     expect(answer.links.map(({ name }) => name).sort()).toEqual(["sized-400x300.png", "sized-desktop.png"]);
   });
 
-  it("keeps the evidence that is asked for, and nothing where none is", async () => {
+  it("keeps only the requested evidence", async () => {
     const full = await talk.good("pw_run_test", {
       url: web.url,
       steps: ["screenshot 'Before: all'"],
@@ -133,7 +133,7 @@ describe("pw_run_test", () => {
     expect(fine.links).toEqual([]);
   });
 
-  it("stops when its caller cancels, and the next run works", async () => {
+  it("stops when the caller cancels, and the next run works", async () => {
     const stop = new AbortController();
     const running = talk.call(
       "pw_run_test",
@@ -151,7 +151,7 @@ describe("pw_run_test", () => {
     expect(kept.filter((path) => readFileSync(path, "utf8").includes("/cancelled"))).toEqual([]);
   });
 
-  it("tells its progress", async () => {
+  it("reports progress", async () => {
     const notes: string[] = [];
     await talk.connected.client.callTool(
       {

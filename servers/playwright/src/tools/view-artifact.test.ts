@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe("pw_view_artifact", () => {
-  it("shows the first screenshot, at a size that a model can look at", async () => {
+  it("shows the first screenshot, scaled for a model", async () => {
     const { images, text } = await talk.good("pw_view_artifact", { run_id: "one" });
     expect(images).toEqual([expect.objectContaining({ mimeType: "image/png" })]);
     const shown = PNG.sync.read(Buffer.from(images[0]?.data ?? "", "base64"));
@@ -28,11 +28,11 @@ describe("pw_view_artifact", () => {
     expect(text).toContain("3000x200 px, shown at 1/2");
   });
 
-  it("gives a text in parts that make up the whole", async () => {
+  it("returns a text in parts, without loss", async () => {
     let whole = "";
     for (let offset: number | undefined = 0; offset !== undefined; ) {
       const { text } = await talk.good("pw_view_artifact", { run_id: "one", name: "log.txt", offset });
-      const [note, next] = /\n\[characters .*go on with offset (\d+)\]$/.exec(text) ?? [];
+      const [note, next] = /\n\[characters .*continue with offset (\d+)\]$/.exec(text) ?? [];
       whole += note === undefined ? text : text.slice(0, -note.length);
       offset = next === undefined ? undefined : Number(next);
     }

@@ -11,7 +11,7 @@ export default tool({
   input: z.strictObject({
     run_id: runId,
     name: z.string().optional().describe("The artifact's name: home.png. Default: the first screenshot."),
-    offset: z.int().min(0).max(100_000_000).default(0).describe("Where to start in a text, in characters."),
+    offset: z.int().min(0).max(100_000_000).default(0).describe("Start of a text, in characters."),
   }),
   async run({ run_id: id, name, offset }, { runs }, call) {
     const view = await viewArtifact(runs, { runId: id, name, offset, budget: call.budget });

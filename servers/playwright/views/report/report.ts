@@ -1,7 +1,7 @@
-// What the tools that run tests answer, as one report.
+// The answers of all tools that run tests, as one report.
 import type { ToolResult } from "../../../../packages/core/views/host.ts";
 
-/** A check, or a test with what failed in it. */
+/** A check, or a test with its failures. */
 export interface Line {
   readonly name: string;
   readonly passed: boolean;
@@ -20,7 +20,7 @@ export interface Report {
   readonly passed: boolean;
   readonly verdict: string;
   readonly facts: readonly string[];
-  /** What kept the run from its end. */
+  /** Why the run did not finish. */
   readonly stopped: string | undefined;
   readonly lines: readonly Line[];
   readonly console: readonly string[];
@@ -50,7 +50,7 @@ interface Answer {
 
 const CONSOLE = "console error: ";
 
-/** The report in an answer; undefined for an error that says nothing of a run. */
+/** The report in an answer; undefined for an error without a run. */
 export function reportOf({ structuredContent, content = [] }: ToolResult): Report | undefined {
   const answer = structuredContent as Answer | undefined;
   if (answer?.passed === undefined) return undefined;
@@ -103,7 +103,7 @@ function factsOf(answer: Answer): string[] {
   ];
 }
 
-/** Pictures of one thing: what was there, what should have been, and where they differ. */
+/** Images of one comparison: actual, expected and difference. */
 export interface Comparison {
   readonly name: string;
   readonly actual: Artifact;
@@ -111,7 +111,10 @@ export interface Comparison {
   readonly diff: Artifact | undefined;
 }
 
-/** The pictures that belong together, as the server and Playwright's own tests name them, and the other files. */
+/**
+ * Groups the images of each comparison, by the names that the server and Playwright's own tests use, and the other
+ * files.
+ */
 export function sorted(artifacts: readonly Artifact[]) {
   const parts = artifacts.map((artifact) => ({
     artifact,

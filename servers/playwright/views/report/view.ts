@@ -1,4 +1,4 @@
-// The report of a run: its verdict and checks, what the console said, and its pictures, which are read as resources.
+// The report of a run: its verdict, checks, console lines and images, which are read as resources.
 import "../../../../packages/core/views/view.css";
 import "../../../../packages/core/views/sheet.css";
 import { plain } from "../../../../packages/core/views/controls.ts";
@@ -53,7 +53,7 @@ function check({ name, passed, device, said }: Line): HTMLElement {
   return line;
 }
 
-/** Something that is loaded when it is opened first. */
+/** Content that is loaded when it is first opened. */
 function folded(title: string, isOpen: boolean, load: () => Promise<HTMLElement>): HTMLElement {
   const made = element("details", {}, element("summary", {}, title));
   const fill = async () => {
@@ -76,7 +76,7 @@ async function shot(artifact: Artifact): Promise<HTMLElement> {
   return element("div", { class: "shot" }, await picture(artifact, `Screenshot ${artifact.name}`));
 }
 
-/** Two pictures, one above the other, and a slider that says how much of each is seen. */
+/** Two images on top of each other, with a slider between them. */
 function comparison({ name, actual, expected, diff }: Comparison): HTMLElement {
   const [other, title] = expected === undefined ? [diff, "Differences"] : [expected, "Baseline"];
   return folded(name, true, async () => {

@@ -3,14 +3,14 @@ import { ToolError } from "@refmcp/core/answer";
 import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
 import type { Secrets } from "../run/secrets.ts";
 
-/** A zip that is larger, or unpacks to more, is not looked into: it would fill the memory. */
+/** Larger zips, packed or unpacked, are not read: they would fill the memory. */
 const MAX_ZIP = 100_000_000;
 const MAX_UNPACKED = 300_000_000;
 
 /**
  * Files of a zip by name.
  *
- * @param wanted which ones; all of them if left out.
+ * @param wanted which files; default: all.
  * @throws ToolError `too_large` for a zip that unpacks to more than 300 MB, `invalid` for a file that is not a zip.
  */
 export async function unpack(
@@ -21,9 +21,9 @@ export async function unpack(
   const tooLarge = (bytes: number) =>
     new ToolError(
       "too_large",
-      `${path} has ${Math.round(bytes / 1e6)} MB; at most ${MAX_ZIP / 1e6} MB packed and ${MAX_UNPACKED / 1e6} MB unpacked are read.`,
+      `${path} is ${Math.round(bytes / 1e6)} MB; the limit is ${MAX_ZIP / 1e6} MB packed and ${MAX_UNPACKED / 1e6} MB unpacked.`,
       {
-        hint: "Look at it with: npx playwright show-trace",
+        hint: "Open it with: npx playwright show-trace",
       },
     );
   if (size > MAX_ZIP) throw tooLarge(size);
@@ -39,7 +39,7 @@ export async function unpack(
   } catch (error) {
     if (error instanceof ToolError) throw error;
     throw new ToolError("invalid", `${path} is not a readable zip file.`, {
-      hint: "Give a trace.zip of Playwright.",
+      hint: "Pass a trace.zip written by Playwright.",
       cause: error,
     });
   }
@@ -47,7 +47,7 @@ export async function unpack(
 
 const TEXT = /\.(?:trace|network|stacks|json|html|css|js|txt|svg)$/;
 
-/** Takes secrets out of the texts in a zip, in place; false if it is too large for that. */
+/** Removes secrets from the texts in a zip, in place; false if it is too large for that. */
 export async function redactZip(path: string, secrets: Secrets): Promise<boolean> {
   let files: Map<string, Uint8Array>;
   try {

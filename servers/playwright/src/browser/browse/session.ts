@@ -14,7 +14,7 @@ import { type Seen, snapshotOf } from "../run/snapshot.ts";
 import { type Calling, type Tester, workMs } from "../run/tester.ts";
 
 export interface BrowseRequest {
-  /** Opened first, in a session that begins. */
+  /** The first page of a new session. */
   readonly url: string;
   readonly begins: boolean;
   readonly steps: readonly string[];
@@ -22,7 +22,7 @@ export interface BrowseRequest {
   readonly look?: Look | undefined;
 }
 
-/** What a session's page is like after a call. Console lines, notes and artifacts are those since the last call. */
+/** The state of a session's page after a call. Console lines, notes and artifacts are those since the last call. */
 export interface Browsed extends Partial<Seen> {
   readonly url: string;
   readonly status?: number;
@@ -37,17 +37,17 @@ export interface Browsed extends Partial<Seen> {
 
 export interface Evaluation {
   readonly expression: string;
-  /** The most characters of the value. */
+  /** Maximum characters of the value. */
   readonly budget: number;
 }
 
-/** The longest that one call to a session takes. */
+/** Maximum duration of one call to a session. */
 export const BROWSE_MS = 40_000;
 
-/** Steps that read or write a saved state, which holds the tokens of a signed-in user. */
+/** Steps that read or write a saved state, which contains the tokens of a signed-in user. */
 const STATE_STEPS = new Set(["use state", "save state"]);
 
-/** A page that stays open from call to call. */
+/** A page that stays open between calls. */
 export class BrowseSession {
   readonly #tester: Tester;
   readonly #runId: string;
@@ -56,7 +56,7 @@ export class BrowseSession {
   readonly #ended: Promise<never>;
   /** Secrets or saved states were used in it. */
   #isPrivate = false;
-  /** Code of the caller ran in it. */
+  /** The caller's code ran in it. */
   #isScripted = false;
 
   private constructor(tester: Tester, runId: string, acting: Omit<Acting, "deadline">, url: URL) {
@@ -66,7 +66,7 @@ export class BrowseSession {
     this.#ended = endOf(url, acting.opened, acting.record);
   }
 
-  /** Opens a browser context, and no page in it yet. */
+  /** Opens a browser context, without a page yet. */
   static async open(tester: Tester, request: BrowseRequest, call: Calling): Promise<BrowseSession> {
     const { url, script, devices } = await tester.prepare(testOf(request));
     const runServices = await tester.servicesFor(url);
@@ -100,8 +100,8 @@ export class BrowseSession {
     const { script, url } = await this.#tester.prepare(testOf(request));
     this.#keepApart(script);
     if (!request.begins && Object.keys(contextOptionsOf(script.steps)).length > 0)
-      throw new ToolError("invalid", "A session's time zone and locale cannot change after it was opened.", {
-        hint: "Give these steps to pw_browse_open.",
+      throw new ToolError("invalid", "A session's time zone and locale cannot change after it is opened.", {
+        hint: "Pass these steps to pw_browse_open.",
       });
     return this.#work(call, async (acting) => {
       const { record, deadline, opened, quiet } = acting;
@@ -129,10 +129,14 @@ export class BrowseSession {
    */
   async evaluate({ expression, budget }: Evaluation, call: Calling): Promise<string> {
     if (this.#isPrivate)
-      throw new ToolError("denied", "This session used a secret or a saved state, so it evaluates no code.", {
-        hint: "Open another session for pw_browse_evaluate.",
-        code: "secret",
-      });
+      throw new ToolError(
+        "denied",
+        "This session used a secret or a saved state, so it cannot evaluate code.",
+        {
+          hint: "Open another session for pw_browse_evaluate.",
+          code: "secret",
+        },
+      );
     this.#isScripted = true;
     return this.#work(call, async ({ record, deadline }) => {
       const evaluating = record.page
@@ -148,14 +152,14 @@ export class BrowseSession {
     });
   }
 
-  /** Code that ran in a page could catch a secret that is written later, so a session has one or the other. */
+  /** Code that ran in a page could read a secret that is written later, so a session allows only one of the two. */
   #keepApart(script: Script): void {
     const isPrivate =
       secretsOf(script).length > 0 || script.steps.some(({ action }) => STATE_STEPS.has(action.kind));
     if (isPrivate && this.#isScripted)
       throw new ToolError(
         "denied",
-        "This session evaluated code, so it takes no secrets and no saved states.",
+        "This session evaluated code, so it cannot use secrets or saved states.",
         {
           hint: "Open another session for them.",
           code: "secret",
@@ -164,7 +168,7 @@ export class BrowseSession {
     this.#isPrivate ||= isPrivate;
   }
 
-  /** One call, within its time. */
+  /** One call, within its time limit. */
   async #work<Value>(call: Calling, work: (acting: Acting) => Promise<Value>): Promise<Value> {
     await this.#tester.runs.touch(this.#runId);
     const deadline = new Deadline(Math.min(BROWSE_MS, workMs(call)), call.signal);
@@ -217,6 +221,9 @@ function jsonOf(value: unknown): string {
     const plain = (_key: string, one: unknown) => (typeof one === "bigint" ? String(one) : one);
     return JSON.stringify(value, plain) ?? "undefined";
   } catch {
-    throw new ToolError("invalid", "The value refers to itself, so it cannot be returned as JSON.");
+    throw new ToolError(
+      "invalid",
+      "The value contains a circular reference, so it cannot be returned as JSON.",
+    );
   }
 }

@@ -10,17 +10,17 @@ export interface SessionsOptions {
   readonly drivers: Pick<Drivers, "dedicated">;
   readonly runs: RunStore;
   readonly changed: () => void;
-  /** A session that no call used for this long is closed. */
+  /** A session that has been idle for this long is closed. */
   readonly idleMs?: number;
 }
 
-/** Open at the same time: each has its own browser. */
+/** Maximum open sessions; each has its own browser. */
 const MAX_SESSIONS = 3;
 const IDLE_MS = 10 * 60_000;
-/** Closed sessions whose end is remembered, to explain it. */
+/** Number of closed sessions whose reason is kept, for error messages. */
 const MAX_ENDED = 20;
 const NAME = /^[\w-]{1,40}$/;
-/** Errors after which a page cannot be used: it crashed, or was led to where it may not go. */
+/** Errors after which a page cannot be used: it crashed, or navigated to a forbidden URL. */
 const FATAL = new Set(["crash", "refused"]);
 
 interface Held {
@@ -122,7 +122,7 @@ export class Sessions {
     }
   }
 
-  /** @throws ToolError `not_found` with the reason why a session is not open any more. */
+  /** @throws ToolError `not_found` with the reason why a session is no longer open. */
   #held(name: string): Held {
     const held = this.#all.get(name);
     if (held !== undefined) return held;

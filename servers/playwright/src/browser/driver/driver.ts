@@ -13,16 +13,16 @@ export interface DriverHost {
   readonly log: (sentence: string) => void;
 }
 
-/** Memory of a driver's process. */
+/** Memory limit of a driver's process. */
 const MAX_BYTES = 1e9;
-/** A driver that has grown to this serves no further run. */
-const WORN_BYTES = 5e8;
-/** Memory of one process of the browser, and of all of them. */
+/** A driver that uses this much memory serves no further runs. */
+const REPLACE_BYTES = 5e8;
+/** Memory limits of one browser process, and of all of them. */
 const MAX_PAGE_BYTES = 1.5e9;
 const MAX_BROWSER_BYTES = 4e9;
-/** How often memory is looked at during a run. */
+/** How often memory is checked during a run. */
 const WATCH_MS = 500;
-/** How long after its time a driver may take to say so. */
+/** How long after its time limit a driver may take to reply. */
 const GRACE_MS = 5_000;
 const SAID_CHARS = 2_000;
 
@@ -34,7 +34,7 @@ interface Pending {
 
 /**
  * A process with Playwright and a browser. Whatever a page does to them, the server's own process stays small and
- * answers: a driver that takes too much memory or time is ended, with the runs that it had.
+ * responsive: a driver that uses too much memory or time is ended, with its runs.
  */
 export class Driver {
   readonly #child: ChildProcess;
@@ -43,7 +43,7 @@ export class Driver {
   #last = 0;
   #said = "";
   #why: ToolError | undefined;
-  #isWorn = false;
+  #needsReplacement = false;
   #watch: NodeJS.Timeout | undefined;
   #keepsWatch = false;
   /** Resolves when the process has ended, with the reason. */
@@ -56,26 +56,26 @@ export class Driver {
       this.#said = (this.#said + String(chunk)).slice(-SAID_CHARS);
     });
     this.#child.on("error", () => undefined);
-    this.#child.on("message", (reply: Reply) => this.#hear(reply));
-    // Not "close", which does not come after a disconnect.
+    this.#child.on("message", (reply: Reply) => this.#receive(reply));
+    // Not "close", which is not emitted after a disconnect.
     this.ended = once(this.#child, "exit").then(([code, signal]) => this.#fail(code, signal));
     this.#send({ open: options });
   }
 
-  /** Calls that it has had. */
+  /** Number of calls so far. */
   get callCount(): number {
     return this.#last;
   }
 
-  /** Whether it can take a run. */
+  /** Whether it can accept a run. */
   get isFit(): boolean {
-    return this.#child.connected && this.#why === undefined && !this.#isWorn;
+    return this.#child.connected && this.#why === undefined && !this.#needsReplacement;
   }
 
   /**
-   * Lets it do something.
+   * Calls one of its methods.
    *
-   * @param maxMs after this time and a grace it is ended: it should have said something.
+   * @param maxMs after this time and a grace period without a reply it is ended.
    * @throws what the method throws; ToolError `too_large`, `timeout` or `unavailable` if the driver was ended.
    */
   async call<Name extends Method>(
@@ -89,7 +89,7 @@ export class Driver {
     this.#last += 1;
     const id = this.#last;
     const late = new ToolError("timeout", `The run did not end within ${maxMs} ms.`, {
-      hint: "The page keeps the browser's driver busy. Check less in one run, or correct the page.",
+      hint: "The page keeps the browser's driver busy. Check less in one run, or fix the page.",
     });
     let timer = setTimeout(() => this.kill(late), maxMs + GRACE_MS);
     const cancel = () => {
@@ -112,7 +112,7 @@ export class Driver {
     }
   }
 
-  /** Watches its memory between calls too, for a page that stays open. */
+  /** Also watches its memory between calls, for a page that stays open. */
   keepWatch(): void {
     this.#keepsWatch = true;
     this.#watchMemory();
@@ -127,7 +127,7 @@ export class Driver {
     this.#watch = undefined;
   }
 
-  /** Ends it at once, with its browser. */
+  /** Kills it immediately, with its browser. */
   async kill(why: ToolError): Promise<void> {
     this.#why ??= why;
     const { pid } = this.#child;
@@ -137,7 +137,7 @@ export class Driver {
     for (const one of family) killed(one.pid);
   }
 
-  /** Ends it in order. */
+  /** Shuts it down cleanly. */
   async close(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
     const timer = setTimeout(
@@ -149,19 +149,19 @@ export class Driver {
   }
 
   #send(order: Order): void {
-    // What cannot be sent shows as the process's end.
+    // If sending fails, the process's exit event reports it.
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }
 
-  #hear(reply: Reply): void {
+  #receive(reply: Reply): void {
     if ("log" in reply) this.#host.log(reply.log);
-    else if ("unfit" in reply) this.#isWorn = true;
+    else if ("unfit" in reply) this.#needsReplacement = true;
     else if ("ask" in reply) void this.#upload(reply.ask, reply.path);
     else if ("progress" in reply) this.#calls.get(reply.id)?.call.progress(...reply.progress);
     else {
       const pending = this.#calls.get(reply.id);
       this.#calls.delete(reply.id);
-      this.#isWorn ||= reply.rss > WORN_BYTES;
+      this.#needsReplacement ||= reply.rss > REPLACE_BYTES;
       if ("failed" in reply) pending?.reject(unpacked(reply.failed));
       else pending?.resolve(reply.value);
     }
@@ -193,7 +193,7 @@ export class Driver {
     return error;
   }
 
-  /** Ends what takes too much memory: a page, whose run then says that it crashed, or the driver. */
+  /** Kills what uses too much memory: a page, whose run then reports a crash, or the driver. */
   async #look(): Promise<void> {
     const [driver, ...browser] = await familyOf(this.#child.pid ?? 0);
     if (driver !== undefined && driver.bytes > MAX_BYTES) return this.kill(tooLarge(MAX_BYTES));
@@ -208,9 +208,9 @@ export class Driver {
 const tooLarge = (max: number) =>
   new ToolError(
     "too_large",
-    `The page made the driver of the browser take more than ${sized(max)}; the run was ended.`,
+    `The page made the browser's driver use more than ${sized(max)}, so the run was stopped.`,
     {
-      hint: "The page logs, sends or shows very much at once: correct it, or test a part of it.",
+      hint: "The page logs, sends or shows too much at once. Fix it, or test part of it.",
       code: "memory",
     },
   );

@@ -4,7 +4,7 @@ import type { Upload } from "../run/acting.ts";
 import type { Calling } from "../run/tester.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
-// Playwright and what it keeps of pages is in this process, which the server ends if it takes too much memory or time.
+// Playwright and its data about pages live in this process, which the server ends if it uses too much memory or time.
 
 const send = (reply: Reply<unknown>) => process.send?.(reply);
 const calls = new Map<number, AbortController>();
@@ -63,8 +63,8 @@ process.on("message", (order: Order) => {
     else waiting?.resolve(order.upload);
   }
 });
-// Ends with the server, and not by a signal that is meant for it; Playwright ends the browser with this process.
+// Ends with the server, and ignores signals that are meant for it; Playwright ends the browser with this process.
 process.on("disconnect", () => process.exit());
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
-// Before the first order is there.
+// Before the first request arrives.
 playwright();

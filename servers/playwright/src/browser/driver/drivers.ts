@@ -12,20 +12,24 @@ export interface DriverHost extends Host {
 }
 
 const LIMITS = {
-  /** Where nothing was asked for in this time, one driver stays. */
+  /** After this time without requests, one driver stays. */
   quietMs: 60_000,
-  /** Where nothing was asked for in this time, none stays. */
+  /** After this time without requests, none stays. */
   idleMs: 300_000,
-  /** A driver is replaced after this many calls, so that what pages leave in its browser does not pile up. */
+  /** A driver is replaced after this many calls, because pages leave data in its browser. */
   calls: 200,
 };
 const INSPECT_MS = 40_000;
 const ASK_MS = 30_000;
-const ALONE: Calling = { signal: new AbortController().signal, leftMs: ASK_MS, progress: () => undefined };
+const BACKGROUND_CALL: Calling = {
+  signal: new AbortController().signal,
+  leftMs: ASK_MS,
+  progress: () => undefined,
+};
 
 /**
- * Driver processes, each with one browser and one run at a time: a page that takes one of them down costs its own verdict.
- * One is started ahead. Those that are not needed for some time are ended.
+ * Driver processes, each with one browser and one run at a time: a page that crashes its driver loses only its own
+ * verdict. One is started ahead of time. Idle ones are ended.
  */
 export class Drivers {
   readonly #start: () => Driver;
@@ -35,7 +39,7 @@ export class Drivers {
   readonly #semaphore: Semaphore;
   readonly #all = new Set<Driver>();
   readonly #idle: Driver[] = [];
-  /** Those with a session. */
+  /** Drivers with a session. */
   readonly #dedicated = new Set<Driver>();
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
@@ -53,7 +57,7 @@ export class Drivers {
     this.#any();
   }
 
-  /** Runs a test; one on several devices takes as many turns. */
+  /** Runs a test; a test on several devices takes one turn for each. */
   async run(request: RunRequest, call: Calling) {
     const began = performance.now();
     const deviceRuns = Math.max(1, request.devices.length);
@@ -70,17 +74,17 @@ export class Drivers {
     return this.#use(1, call, (driver) => driver.call("inspect", request, call, INSPECT_MS));
   }
 
-  /** @throws ToolError if a sentence or a device cannot be read. */
+  /** @throws ToolError if a sentence or a device is invalid. */
   async prepare(request: RunRequest): Promise<void> {
-    await this.#any().call("prepare", request, ALONE, ASK_MS);
+    await this.#any().call("prepare", request, BACKGROUND_CALL, ASK_MS);
   }
 
   /** @throws ToolError `invalid` for an unknown device. */
   devices(names: readonly string[]) {
-    return this.#any().call("devices", names, ALONE, ASK_MS);
+    return this.#any().call("devices", names, BACKGROUND_CALL, ASK_MS);
   }
 
-  /** A driver for one session, ended by whoever asked for it or with the server. */
+  /** A driver for one session, ended by its caller or with the server. */
   dedicated(): Driver {
     const driver = this.#next();
     this.#all.delete(driver);
@@ -91,7 +95,7 @@ export class Drivers {
     return driver;
   }
 
-  /** A driver to ask, which may have a run. */
+  /** Any driver, even a busy one. */
   #any(): Driver {
     const [found] = this.#fit;
     const driver = found ?? this.#fresh();
@@ -100,9 +104,9 @@ export class Drivers {
     return driver;
   }
 
-  /** What is known of the browsers. */
+  /** Information about the browsers. */
   async browsers() {
-    return Promise.all(this.#fit.map((driver) => driver.call("browser", undefined, ALONE, ASK_MS)));
+    return Promise.all(this.#fit.map((driver) => driver.call("browser", undefined, BACKGROUND_CALL, ASK_MS)));
   }
 
   async close(): Promise<void> {
@@ -126,7 +130,7 @@ export class Drivers {
 
   #fresh(): Driver {
     if (this.#closed)
-      throw new ToolError("unavailable", "The server is closing and starts no more browsers.");
+      throw new ToolError("unavailable", "The server is closing, so it starts no more browsers.");
     const driver = this.#start();
     this.#all.add(driver);
     void driver.ended.then(() => {

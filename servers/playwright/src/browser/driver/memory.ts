@@ -10,7 +10,7 @@ export interface Used {
   readonly bytes: number;
 }
 
-/** A process and all below it; empty on Windows, which has no cheap way to list them. */
+/** A process and its descendants; empty on Windows, which has no cheap way to list them. */
 export async function familyOf(pid: number): Promise<Used[]> {
   const all = process.platform === "linux" ? fromProc() : process.platform === "win32" ? [] : await fromPs();
   const family = all.filter((one) => one.pid === pid);
@@ -20,7 +20,7 @@ export async function familyOf(pid: number): Promise<Used[]> {
 
 const PAGE_BYTES = 4_096;
 
-/** proc(5): `pid (name) state ppid …`, the resident pages are field 24; the name may hold anything. */
+/** proc(5): `pid (name) state ppid …`, the resident pages are field 24; the name may contain anything. */
 function fromProc(): Used[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];

@@ -10,7 +10,7 @@ import { RETENTION, RunStore } from "../store/runs.ts";
 import { StateStore } from "../store/states.ts";
 import type { DriverOptions } from "./protocol.ts";
 
-/** What a driver does for the server. */
+/** The methods that a driver offers to the server. */
 export function methodsFor(
   { rules, runsFolder, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
   host: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log">,
@@ -31,10 +31,10 @@ export function methodsFor(
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
     /** Reads a test without running it. */
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
-    /** What devices mean, which Playwright knows. */
+    /** Resolves device names from Playwright's list. */
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),
-    /** Begins the session of this driver, or continues it. */
+    /** Starts or continues this driver's session. */
     browse: async (request: BrowseRequest, call: Calling) => {
       session ??= await BrowseSession.open(tester, request, call);
       return session.act(request, call);

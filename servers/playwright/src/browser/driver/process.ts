@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import module from "node:module";
 import { workerFile } from "@refmcp/core/worker-file";
 
-/** Memory of a driver's JavaScript. */
+/** Heap limit of a driver. */
 export const HEAP_MB = 512;
 
 let ahead: ChildProcess | undefined;
@@ -12,7 +12,7 @@ export function startAhead(): void {
   ahead ??= started();
 }
 
-/** A process that waits for its first order. */
+/** A process that waits for its first request. */
 export function driverProcess(): ChildProcess {
   const child = ahead ?? started();
   ahead = undefined;

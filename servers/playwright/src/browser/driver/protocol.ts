@@ -4,7 +4,7 @@ import type { NetworkRules } from "../network/policy.ts";
 import type { Upload } from "../run/acting.ts";
 import type { LinkScheme } from "../store/runs.ts";
 
-/** What a driver process is made with. */
+/** The arguments of a driver process. */
 export interface DriverOptions {
   /** Without the environment, which the process has. */
   readonly launch: Omit<LaunchOptions, "env">;
@@ -16,11 +16,11 @@ export interface DriverOptions {
   readonly concurrency: number;
 }
 
-/** An error on its way between two processes. */
+/** An error as sent between processes. */
 export type Failed = Pick<ToolError, "message"> &
   Partial<Pick<ToolError, "kind" | "hint" | "code" | "data" | "stack">>;
 
-/** What the server sends. */
+/** Messages from the server. */
 export type Order =
   | { readonly open: DriverOptions }
   /** `endsAt`: as `Date.now()`, which is the same in both processes; the driver may still be starting. */
@@ -29,7 +29,7 @@ export type Order =
   | { readonly asked: number; readonly upload: Upload }
   | { readonly asked: number; readonly failed: Failed };
 
-/** What a driver sends. */
+/** Messages from a driver. */
 export type Reply<Value = never> =
   | { readonly id: number; readonly value: Value; readonly rss: number }
   | { readonly id: number; readonly failed: Failed; readonly rss: number }

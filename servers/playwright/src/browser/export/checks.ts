@@ -3,14 +3,14 @@ import { containing, expectationOf, isElementCheck, isLate, type RecordCheck } f
 import { escaped } from "../language/reader.ts";
 import { globRegex, js, printExpectation, printTarget } from "./print.ts";
 
-/** The spec that is being written. */
+/** The spec being written. */
 export interface Spec {
   readonly needs: Set<Needs>;
-  /** The variable of the tab that sentences are about now. */
+  /** The variable of the current tab. */
   page: string;
 }
 
-/** What must be collected from the beginning, or imported, for a check to be made. */
+/** What a check needs collected from the start, or imported. */
 export type Needs =
   | "axe"
   | "consoleErrors"
@@ -48,7 +48,7 @@ export function assertionLines({ check, negated, within }: Assertion, spec: Spec
   ];
 }
 
-/** Whether a request is meant, as code. */
+/** Code that tests whether a request matches. */
 function printPattern({ method, glob }: RequestPattern): string {
   const url = `${globRegex(glob)}.test(request.url)`;
   return method === undefined ? url : `request.method === ${js(method)} && ${url}`;
@@ -63,7 +63,7 @@ const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")
 const polled = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/^expect\(([\s\S]*)\)\.(\w+\(.*\));$/, "await expect.poll(() => $1).$2;"));
 
-/** A check of what the spec collected, or of the page now. */
+/** A check of the collected data, or of the page's current state. */
 function recordLines(check: RecordCheck, spec: Spec): string[] {
   const { needs, page } = spec;
   const none = (need: Needs) => {
@@ -156,7 +156,7 @@ const ABSENCES: Readonly<
   ],
 };
 
-/** That axe-core finds nothing of a severity. */
+/** Checks that axe-core finds no violations of a severity. */
 export function a11yLines(
   { severity, target }: Extract<Check, { kind: "a11y" }>,
   { needs, page }: Spec,
@@ -174,7 +174,7 @@ export function a11yLines(
   ];
 }
 
-/** That a time, the layout's shift or the page's weight is below a limit. */
+/** Checks that a time, the layout shift or the page's weight is below a limit. */
 export function metricLines({ metric, limit }: Extract<Check, { kind: "metric" }>, page: string): string[] {
   const entries = (type: string) =>
     `await ${page}.evaluate(() => new Promise<PerformanceEntry[]>((resolve) => { new PerformanceObserver((list) => resolve(list.getEntries())).observe({ type: ${js(type)}, buffered: true }); setTimeout(() => resolve([]), 500); }).then((all) => JSON.parse(JSON.stringify(all))))`;

@@ -41,7 +41,7 @@ function printArgument(one: Argument, page: string): string {
 
 const isList = (one: Argument): one is readonly Argument[] => Array.isArray(one);
 
-/** A plain path as a predicate, which reads best; a pattern as a regular expression. */
+/** A plain path as a predicate, for readability; a pattern as a regular expression. */
 function printMatch(glob: string): string {
   if (!/^\/[^*]*$/.test(glob)) return globRegex(glob);
   const path = glob.includes("?") ? "url.pathname + url.search" : "url.pathname";

@@ -18,7 +18,7 @@ export interface ExportRequest {
   readonly device: Pick<Device, "descriptors" | "others"> | undefined;
 }
 
-/** Collectors that stand before the first page is opened, if a check needs what they collect. */
+/** Collectors, set up before the first page is opened, for the checks that need them. */
 const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly string[]>> = {
   dialogs: [
     "const dialogs: string[] = [];",
@@ -86,7 +86,7 @@ const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly st
   ],
 };
 
-/** Before a check that something did not happen. Two timers of the page: a thread that is busy delays both. */
+/** Used before checks that something did not happen. A busy thread delays both of the page's timers. */
 const SETTLED = [
   "/** Lets the page's own timers run before checking that something did not happen. */",
   "async function settled(page: Page) {",
@@ -97,16 +97,16 @@ const SETTLED = [
 ];
 
 /**
- * A spec for the real `playwright test` that does the same steps and checks the same.
+ * A spec for the real `playwright test` with the same steps and checks.
  *
- * @throws ToolError `invalid` for sentences that cannot be read, `denied` for a URL that no run goes to.
+ * @throws ToolError `invalid` for sentences that cannot be parsed, `denied` for a URL that no run may open.
  */
 export function exportSpec(
   { title, url, steps, assertions, device }: ExportRequest,
   budget = Number.POSITIVE_INFINITY,
 ): string {
   if (url === undefined)
-    throw new ToolError("invalid", "Neither url nor run_id is given.", { hint: "Give one of them." });
+    throw new ToolError("invalid", "Neither url nor run_id was given.", { hint: "Pass one of them." });
   const parsed = parseTargetUrl(url);
   if (typeof parsed === "string") throw refusedUrl(url, parsed);
   const script = parseScript(steps, assertions);
@@ -130,7 +130,7 @@ export function exportSpec(
     ...stepsWithTabs([`await page.goto(${js(parsed.href)});`], after, spec),
     ...ordered(script.assertions).flatMap((assertion) => assertionLines(assertion, spec)),
   ];
-  // What other tabs do is seen by their context only.
+  // Only the context sees what other tabs do.
   const isTabbed = script.steps.some(({ action }) => action.kind === "switch tab");
   const collectors = [...needs]
     .sort()
@@ -154,13 +154,9 @@ export function exportSpec(
     "",
   ].join("\n");
   if (code.length <= budget) return code;
-  throw new ToolError(
-    "too_large",
-    `The spec has ${code.length} characters; at most ${budget} are answered.`,
-    {
-      hint: "Export it as several tests with fewer steps and assertions each.",
-    },
-  );
+  throw new ToolError("too_large", `The spec has ${code.length} characters; the limit is ${budget}.`, {
+    hint: "Export it as several tests with fewer steps and assertions each.",
+  });
 }
 
 function useLines(descriptors: readonly string[], options: object): string[] {
@@ -171,7 +167,7 @@ function useLines(descriptors: readonly string[], options: object): string[] {
   return all.length === 0 ? [] : [`test.use({ ${all.join(", ")} });`, ""];
 }
 
-/** Options as `test.use` takes them: these two are options of the context only. */
+/** Options as `test.use` takes them: these two are context options only. */
 function testOptions({ reducedMotion, forcedColors, ...use }: BrowserContextOptions): object {
   const contextOptions = {
     ...(reducedMotion === undefined ? {} : { reducedMotion }),
@@ -184,7 +180,9 @@ function testOptions({ reducedMotion, forcedColors, ...use }: BrowserContextOpti
 const needsAhead = (script: Script): Needs[] =>
   checksOf(script).some(({ kind }) => kind === "dialog message") ? ["dialogs"] : [];
 
-/** Steps with the tabs that they open: each is awaited from before the step that opens it, as Playwright advises. */
+/**
+ * Steps with the tabs that they open. Waiting for a tab starts before the step that opens it, as Playwright advises.
+ */
 function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: Spec): string[] {
   const blocks: string[][] = [[...first]];
   const tabs = [spec.page];
@@ -219,7 +217,7 @@ function stepLines({ action }: Step, spec: Spec): string[] {
   return actionLines(action, spec);
 }
 
-/** Those that wait first, then, when the page has settled, those that look once. */
+/** First the checks that wait; then, once the page has settled, those that check once. */
 function ordered(assertions: readonly Assertion[]): Assertion[] {
   const [waiting, late] = [false, true].map((wanted) =>
     assertions.filter(({ check }) => isLate(check) === wanted),

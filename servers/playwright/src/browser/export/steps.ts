@@ -23,7 +23,7 @@ export function actionLines(
       return [`await ${page}.waitForTimeout(${action.milliseconds});`];
     case "wait for load":
       if (action.state === "load") return [`await ${page}.waitForLoadState("load");`];
-      // Playwright advises against waiting for "networkidle"; its checks wait for what they want.
+      // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
       spec.needs.add("settled");
       return [`await settled(${page});`];
     case "scroll":

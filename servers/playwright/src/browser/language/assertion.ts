@@ -10,9 +10,9 @@ const SNAPSHOT = 'main matches aria snapshot \'- heading "Docs"\\n- link "Next"\
 const CONTINUATIONS = ["contains", "is", "matches", "exists", "does", "has", "count"];
 
 /**
- * Reads one assertion: `["expect"] ["not"] check ["within" DURATION]`.
+ * Parses one assertion: `["expect"] ["not"] check ["within" DURATION]`.
  *
- * @throws LanguageError with the place that it cannot read.
+ * @throws LanguageError with the position of the problem.
  */
 export function parseAssertion(text: string): Assertion {
   const reader = new Reader(text);
@@ -20,7 +20,7 @@ export function parseAssertion(text: string): Assertion {
   return assertion(reader);
 }
 
-/** An assertion from where the reader stands to the end. */
+/** Parses an assertion from the reader's position to the end. */
 export function assertion(reader: Reader): Assertion {
   const start = reader.at;
   const negated = reader.takes("not");
@@ -81,7 +81,7 @@ function countOf(reader: Reader): Check | undefined {
   return { kind: "count", target: counted, compare: numberComparison(reader, example) };
 }
 
-/** `title`, `url` and `status` if the page is meant; `title 'x'` or `status 'x'` is an element. */
+/** `title`, `url` and `status` refer to the page; `title 'x'` or `status 'x'` is an element. */
 function pageCheck(reader: Reader): Check | undefined {
   const start = reader.at;
   const what = reader.takesOneOf(["title", "url"] as const);
@@ -140,7 +140,7 @@ function propertyCheck(reader: Reader, element: Target): Check {
   if (reader.takes("attribute")) {
     const example = "a has attribute 'href' 'https://example.com/'";
     const name = attributeName(reader, example);
-    const more = reader.seesString() || /^(?:is|contains|matches|not|does|equals)\b/i.test(reader.rest);
+    const more = reader.isAtString() || /^(?:is|contains|matches|not|does|equals)\b/i.test(reader.rest);
     return property(element, {
       kind: "attribute",
       name,
@@ -182,7 +182,7 @@ function comparisonOr(reader: Reader, example: string) {
 
 function attributeName(reader: Reader, example: string): string {
   const start = reader.at;
-  const name = reader.seesString() ? reader.string(example) : reader.takesPattern(/[A-Za-z_:][\w:.-]*/)?.[0];
+  const name = reader.isAtString() ? reader.string(example) : reader.takesPattern(/[A-Za-z_:][\w:.-]*/)?.[0];
   if (name === undefined || !/^[A-Za-z_:-][\w:.-]*$/.test(name))
     throw new LanguageError(start, "a name", example);
   return name;

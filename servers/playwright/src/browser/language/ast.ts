@@ -3,7 +3,7 @@ import type { Role } from "./roles.ts";
 /** How a text is compared. A pattern is checked in linear time (RE2), so a hostile page cannot stall it. */
 export interface TextComparison {
   readonly how: "is" | "contains" | "matches";
-  /** The wanted text, or the source of the pattern. */
+  /** The expected text, or the pattern's source. */
   readonly value: string;
   /** The pattern's flags (`i`, `m`, `s`, `u`). */
   readonly flags: string;
@@ -31,18 +31,18 @@ export type Base =
       readonly text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       readonly exact: boolean;
-      /** Where a bare string is in its sentence. */
+      /** The position of a bare string in its sentence. */
       readonly at?: number;
     }
   /** A frame by its title, name or id: only around another target. */
   | { readonly kind: "frame"; readonly text: string };
 
-/** What on the page is meant. */
+/** An element of the page. */
 export interface Target {
   /** `first`, `last`, or the position of `nth`, from 1. */
   readonly pick: "first" | "last" | number | undefined;
   readonly base: Base;
-  /** A text that must be somewhere in it. */
+  /** Text that it must contain. */
   readonly containing?: string;
   readonly inside: Target | undefined;
 }
@@ -81,7 +81,7 @@ export type Absence =
 
 export type Metric = "response time" | "load time" | "fcp" | "lcp" | "cls" | "page weight";
 
-/** The requests that a sentence means: by URL, and by method if it names one. */
+/** The requests that a sentence refers to: by URL, and by method if given. */
 export interface RequestPattern {
   readonly method: string | undefined;
   readonly glob: string;
@@ -109,7 +109,7 @@ export type Check =
   | { readonly kind: "console"; readonly text: string }
   /** A finished download with this file name, in which `*` matches anything. */
   | { readonly kind: "download"; readonly name: string }
-  /** What any of the alerts, confirmations and prompts up to now said. */
+  /** The message of any alert, confirmation or prompt so far. */
   | { readonly kind: "dialog message"; readonly compare: TextComparison }
   /** Milliseconds, a number (cls) or bytes. */
   | { readonly kind: "metric"; readonly metric: Metric; readonly limit: number }
@@ -117,21 +117,21 @@ export type Check =
       readonly kind: "screenshot";
       readonly target: Target | undefined;
       readonly baseline: string;
-      /** The part of the pixels that may differ, 0 to 1. */
+      /** The share of pixels that may differ, 0 to 1. */
       readonly tolerance: number;
       readonly masks: readonly Target[];
     };
 
 export interface Assertion {
-  /** As it was written, trimmed. */
+  /** The original text, trimmed. */
   readonly text: string;
   readonly negated: boolean;
   readonly check: Check;
-  /** How long it may wait, in milliseconds; undefined: the default. */
+  /** Maximum wait in milliseconds; undefined: the default. */
   readonly within: number | undefined;
 }
 
-/** What `fill` writes: a text, or a value that only the server knows. */
+/** The value for `fill`: a text, or a secret that only the server knows. */
 export type FillValue = { readonly text: string } | { readonly secret: string };
 
 export type Action =
@@ -174,7 +174,7 @@ export type Action =
   | { readonly kind: "throttle network"; readonly speed: NetworkSpeed }
   | { readonly kind: "save state" | "use state"; readonly name: string };
 
-/** What a mocked request gets; `blocked`: no answer at all. */
+/** The response to a mocked request; `blocked`: no response at all. */
 export type Reply =
   | "blocked"
   | { readonly status: number; readonly body: string | undefined; readonly file: string | undefined };
@@ -183,7 +183,7 @@ export type Reply =
 export const NETWORK_SPEEDS = ["slow 3g", "fast 3g", "fast 4g"] as const;
 export type NetworkSpeed = (typeof NETWORK_SPEEDS)[number];
 
-/** Steps that set something up: at the beginning of a script they are done before the page is opened. */
+/** Setup steps: at the beginning of a script they run before the page is opened. */
 const SETUP: ReadonlySet<Action["kind"]> = new Set([
   "mock",
   "geolocation",
@@ -196,7 +196,7 @@ const SETUP: ReadonlySet<Action["kind"]> = new Set([
   "use state",
 ]);
 
-/** How many of the first steps are done before the page is opened. */
+/** How many of the first steps run before the page is opened. */
 export function setupLength(steps: readonly Step[]): number {
   const first = steps.findIndex(({ action }) => !SETUP.has(action.kind));
   return first < 0 ? steps.length : first;

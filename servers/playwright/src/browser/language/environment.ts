@@ -11,8 +11,8 @@ const PERMISSIONS: readonly string[] = (
   "local-fonts magnetometer microphone midi midi-sysex notifications payment-handler storage-access"
 ).split(" ");
 
-/** Steps for what is around the page: tabs, network, place, time, saved state. */
-export const SURROUNDINGS: Readonly<Record<string, (reader: Reader) => Action>> = {
+/** Steps for the page's environment: tabs, network, location, time, saved state. */
+export const ENVIRONMENT_STEPS: Readonly<Record<string, (reader: Reader) => Action>> = {
   "switch to new tab": () => ({ kind: "switch tab", to: "new" }),
   "switch to tab": (reader) => {
     const found = reader.takesPattern(/[1-9](?!\w)/);
@@ -101,13 +101,13 @@ export const SURROUNDINGS: Readonly<Record<string, (reader: Reader) => Action>> 
 function replyOf(reader: Reader, example: string): Reply {
   const status = reader.takesPattern(/[2-5]\d\d(?!\w)/)?.[0];
   const file = reader.takes("file") ? reader.string("mock /api/users with file 'users.json'") : undefined;
-  const body = file === undefined && reader.seesString() ? reader.string(example) : undefined;
+  const body = file === undefined && reader.isAtString() ? reader.string(example) : undefined;
   if (status === undefined && file === undefined && body === undefined)
     throw reader.error("a status from 200 to 599, a text in quotes, or file and its name", example);
   return { status: Number(status ?? 200), file, body };
 }
 
-/** A text in quotes that passes a test. */
+/** A quoted text that passes a test. */
 function checked(
   reader: Reader,
   example: string,

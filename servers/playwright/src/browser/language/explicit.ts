@@ -1,7 +1,7 @@
-/** What a text in quotes alone was found as, by the part of a sentence that holds the text. */
+/** How each bare quoted text was resolved, by its position in the sentence. */
 export type Found = Map<object, "label" | "placeholder" | "button">;
 
-/** A sentence that says what each text alone was found as: `fill label 'Email' with 'a'` for `fill 'Email' with 'a'`. */
+/** A sentence with its bare quoted texts made explicit: `fill label 'Email' with 'a'` for `fill 'Email' with 'a'`. */
 export function explicit(sentence: string, parsed: unknown, found: Found): string {
   return insertions(parsed, found)
     .sort(([a], [b]) => b - a)

@@ -1,4 +1,4 @@
-/** The language as people and models read it; a test reads every example. */
+/** The language reference for people and models; a test parses every example. */
 export const GRAMMAR = `# Assertions
 
     ["expect"] ["not"] check ["within" 5s]
@@ -19,9 +19,9 @@ export const GRAMMAR = `# Assertions
 | a picture | screenshot matches baseline 'home' · screenshot of main matches baseline 'home' within 1% masking .clock and .ad |
 
 States: visible, hidden, enabled, disabled, checked, unchecked, editable, readonly, focused, empty, in viewport.
-A check waits up to 5 s for what it says, or as long as within says. What begins with no, and quality, is looked at last,
-when the page has settled. Each sentence is one call of Playwright's \`expect\` or of a strict locator, as pw_export_spec
-prints it: a target that matches several elements fails and names them; only exists, count and no take any number. A text
+A check waits up to 5 s, or for the time after within. Checks that begin with no, and quality checks, run last, once the page
+has settled. Each sentence is one call of Playwright's \`expect\` or of a strict locator, as pw_export_spec prints it: a target
+that matches several elements fails and lists them; only exists, count and no accept any number. A text
 comparison needs an element, also with not. Patterns are RE2: no look-around, no back-references. White space counts as one
 space. The value of a field is its value, not its text.
 
@@ -36,11 +36,11 @@ space. The value of a field is its value, not its text.
 | heading level | heading 'News' level 2 · heading level 1 |
 | by its text | li containing 'Lamp' · button 'Add' in listitem containing 'Lamp' |
 | the whole name | button exactly 'Save' · exactly 'Welcome' |
-| in a frame | button 'Pay' in frame 'Payment' (where frame names the title, name or id) |
-| a text alone | 'Welcome' (where a field is filled: its label or placeholder) |
-| CSS | h1 · #main .item · \`li:nth-child(2) > a\` (backticks around what is not plain) |
+| in a frame | button 'Pay' in frame 'Payment' (the frame's title, name or id) |
+| a text alone | 'Welcome' (for a field: its label or placeholder) |
+| CSS | h1 · #main .item · \`li:nth-child(2) > a\` (backticks unless it is simple) |
 
-A name is a part of the text in any letter case; after exactly it is the whole text. A word that is both a role and an HTML
+A name matches part of the text, in any letter case; after exactly, the whole text. A word that is both a role and an HTML
 element, such as dialog, option or table, is the role; \`dialog\` in backticks is the element.
 
 # Steps
@@ -57,9 +57,9 @@ mock /api/users with '[]' · mock /api/users with 404 'gone' · mock /api/users 
 geolocation 52.52, 13.405 · grant permission 'notifications' · time zone 'Europe/Berlin' · locale 'de-DE' ·
 clock at '2026-12-24T18:00:00Z' · throttle cpu 4x · throttle network to slow 3g
 
-The steps from "use state" to the end of this list set something up: first in a script, they run before the page is opened.
-A time zone and a locale must be there. Network speeds: slow 3g, fast 3g, fast 4g. A saved state (cookies and local storage)
-stays in the server's own folder. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
-Downloads are kept as artifacts: 5 a run, 20 MiB each. A secret NAME is the server's environment variable PW_SECRET_NAME; its
-value never comes back. Files for upload and mocks must be below an allowed directory.
+The steps from "use state" to the end of this list are setup steps: at the beginning of a script, they run before the page
+is opened. time zone and locale are only allowed there. Network speeds: slow 3g, fast 3g, fast 4g. A saved state (cookies and
+local storage) stays in the server's own folder. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
+Downloads are kept as artifacts: 5 per run, 20 MiB each. A secret NAME is the server's environment variable PW_SECRET_NAME; its
+value is never returned. Files for upload and mocks must be below an allowed directory.
 `;

@@ -11,7 +11,7 @@ const problem = (steps: string[], assertions: string[]): string => {
   } catch (error) {
     return error instanceof Error ? error.message : "";
   }
-  throw new Error("it can be read");
+  throw new Error("it can be parsed");
 };
 
 describe("assertions", () => {
@@ -71,7 +71,7 @@ describe("assertions", () => {
     expect(check(text)).toMatchObject(wanted);
   });
 
-  it("reads what stands before and after", () => {
+  it("parses prefixes and suffixes", () => {
     expect(parseAssertion(" not h1 exists within 2s ")).toMatchObject({
       text: "not h1 exists within 2s",
       negated: true,
@@ -79,7 +79,7 @@ describe("assertions", () => {
     });
   });
 
-  it("shows a target as it reads it", () => {
+  it("describes a target in a form that it parses", () => {
     for (const text of ["nth 2 button 'It\\'s' in `a b`", "last h1", "'x'", "link"]) {
       const read = check(`${text} exists`);
       if (!("target" in read) || read.target === undefined) throw new Error("no target");
@@ -118,11 +118,11 @@ describe("steps", () => {
   });
 });
 
-describe("what cannot be read", () => {
-  it("is shown with a caret, what was expected, and an example", () => {
+describe("an invalid sentence", () => {
+  it("is reported with a caret, what was expected, and an example", () => {
     expect(problem([], ["h1 contans 'Docs'"])).toBe(
       [
-        "assertions[0] cannot be read:",
+        "assertions[0] cannot be parsed:",
         "  h1 contans 'Docs'",
         "  ^ expected contains, is, matches, exists, does not exist, has or count (did you mean contains?)",
         "  for example: h1 contains 'Docs'",
@@ -141,7 +141,7 @@ describe("what cannot be read", () => {
     ["title matches /(a/", "RE2"],
     ["title matches /(?=a)/", "no look-around"],
     ["title matches /a/g", "only the flags"],
-    ["title matches /(?i)a/", "that JavaScript and RE2 both read"],
+    ["title matches /(?i)a/", "that both JavaScript and RE2 support"],
     ["title matches /a\u2028b/", "a pattern between slashes"],
     ["h1 is visibel", "did you mean visible?"],
     ["no console erors", "did you mean console errors?"],
@@ -154,7 +154,7 @@ describe("what cannot be read", () => {
     ["page weight under 2", "a size such as"],
     ["nth 0 li exists", "a position from 1"],
     ["`` exists", "a CSS selector between"],
-    ["'.spinner' is hidden", "expected .spinner without quotes where CSS is meant, or text '.spinner'"],
+    ["'.spinner' is hidden", "expected .spinner without quotes for CSS, or text '.spinner'"],
     ["no '#error'", "#error without quotes"],
     ["'[data-x=1]' exists", "[data-x=1] without quotes"],
   ])("%s", (text, wanted) => {
@@ -178,20 +178,20 @@ describe("what cannot be read", () => {
     expect(problem([text], [])).toContain(wanted);
   });
 
-  it("is told of all sentences at once, at most five", () => {
+  it("reports up to five invalid sentences at once", () => {
     const text = problem(
       ["clik x"],
       Array.from({ length: 7 }, () => "h1 contans 'x'"),
     );
-    expect(text).toContain("steps[0] cannot be read");
-    expect(text).toContain("assertions[3] cannot be read");
+    expect(text).toContain("steps[0] cannot be parsed");
+    expect(text).toContain("assertions[3] cannot be parsed");
     expect(text).toContain("and 3 more.");
   });
 
-  it("cannot run anything or stall the reader", () => {
+  it("cannot run anything or stall the parser", () => {
     const long = `h1 contains '${"a".repeat(1_900)}`;
     expect(problem([], [long])).toContain("a closing '");
-    expect(problem([], ["x".repeat(2_001)])).toContain("at most 2000 are read");
+    expect(problem([], ["x".repeat(2_001)])).toContain("the limit is 2000");
     expect(problem([], [`title matches /${"(a+)+".repeat(300)}(/`])).toContain("RE2");
   });
 });

@@ -19,7 +19,7 @@ export interface Call {
   readonly args: readonly Argument[];
 }
 
-/** A locator: calls on the page, one after the other. Without a call it is the page itself. */
+/** A locator: a chain of calls on the page. An empty chain is the page itself. */
 export interface Chain {
   readonly calls: readonly Call[];
 }
@@ -32,11 +32,11 @@ export interface Upload {
   readonly file: string;
 }
 
-/** Which requests a route is for. */
+/** The requests that a route handles. */
 export interface Match {
   readonly glob: string;
 }
-/** What a route answers to requests with this method, or with any. */
+/** A route's response to requests with this method, or with any. */
 export interface Answer {
   readonly method: string | undefined;
   readonly reply: Reply;
@@ -55,7 +55,7 @@ export type Argument =
   | readonly Argument[]
   | { readonly [option: string]: string | number | boolean };
 
-/** What one assertion is in Playwright: `expect(on).not.matcher(...args)`. A run executes it, a spec prints it. */
+/** An assertion in Playwright: `expect(on).not.matcher(...args)`. A run executes it, a spec prints it. */
 export interface Expectation {
   readonly on: Chain;
   /** Polls the number of elements instead of asking the locator. */
@@ -65,14 +65,14 @@ export interface Expectation {
   readonly args: readonly Argument[];
 }
 
-/** What one action is in Playwright: `on.method(...args, options)`. */
+/** An action in Playwright: `on.method(...args, options)`. */
 export interface Act {
   readonly on: Chain;
   /** A method of the page or locator; on the page also a path to one: `keyboard.press`, `context().setOffline`. */
   readonly method: string;
   readonly args: readonly Argument[];
   readonly options?: { readonly button: "right" };
-  /** What a message names; undefined if the page itself is meant. */
+  /** The element to name in messages; undefined for the page itself. */
   readonly target: Target | undefined;
 }
 
@@ -83,7 +83,7 @@ const has = (one: unknown, key: string) => typeof one === "object" && one !== nu
 
 export const PAGE: Chain = { calls: [] };
 
-/** How a text in quotes alone is meant: as a text that is shown, as a field's label, or as a field's or button's. */
+/** How a bare quoted text is interpreted: as visible text, as a field's label, or as a field's or button's name. */
 export type Meaning = "text" | "field" | "control";
 
 /** A target as a strict locator. */
@@ -146,13 +146,13 @@ export function containing(text: string): RegExp {
   return new RegExp(text.trim().split(/\s+/).map(escaped).join("\\s+"));
 }
 
-/** What a text is compared with, for matchers that take a whole text or a pattern. */
+/** The expected value, for matchers that take a whole text or a pattern. */
 function expected({ how, value, flags }: TextComparison): string | RegExp {
   if (how === "is") return value;
   return how === "contains" ? containing(value) : new RegExp(value, flags);
 }
 
-/** The checks that Playwright's `expect` makes of a page or an element; it makes the others of what a run recorded. */
+/** The checks that Playwright's `expect` runs on a page or an element; the others use what the run recorded. */
 const ELEMENT_CHECKS = [
   "page",
   "text",
@@ -178,13 +178,13 @@ const LATE: ReadonlySet<string> = new Set([
   "screenshot",
 ]);
 
-/** Whether a check looks once, when the page has settled: absence is true at first and proves nothing then. */
+/** Whether a check runs once, after the page has settled: absence is trivially true at first. */
 export const isLate = ({ kind }: Check): boolean => LATE.has(kind);
 
-/** The assertion as Playwright makes it. */
+/** The assertion in Playwright's terms. */
 export function expectationOf(check: ElementCheck, negated: Assertion["negated"]): Expectation {
   const plan = (on: Chain, matcher: string, args: readonly Argument[], not = false): Expectation => {
-    // `toBeHidden` instead of `not.toBeVisible`, as one would write it.
+    // `toBeHidden` instead of `not.toBeVisible`, which is idiomatic.
     const opposite = not === negated ? undefined : OPPOSITES[matcher];
     return {
       on,
@@ -289,7 +289,7 @@ function propertyMatcher(property: Property): Matcher {
   }
 }
 
-/** What actions that are calls of Playwright's API are; what the others need is in `run/steps.ts` and `export-steps.ts`. */
+/** The actions that are single calls of Playwright's API; the others are in `run/steps.ts` and `export/steps.ts`. */
 export type PlainAction = Extract<
   Action,
   {
@@ -314,7 +314,7 @@ export type PlainAction = Extract<
   }
 >;
 
-/** The action as Playwright does it. */
+/** The action in Playwright's terms. */
 export function actsOf(action: PlainAction): readonly Act[] {
   const act = (target: Target, meaning: Meaning, method: string, ...args: Argument[]): Act => ({
     on: chainOf(target, meaning),
@@ -384,7 +384,7 @@ const writing = (value: Extract<Action, { kind: "fill" }>["value"]): string | Se
 const sole = (all: readonly Argument[]): Argument =>
   all.length === 1 && all[0] !== undefined ? all[0] : all;
 
-/** Playwright's options for a context that a script's first steps ask for. */
+/** Playwright's context options for a script's setup steps. */
 export function contextOptionsOf(steps: readonly Step[]): { timezoneId?: string; locale?: string } {
   const set = steps
     .slice(0, setupLength(steps))
@@ -398,7 +398,7 @@ export function contextOptionsOf(steps: readonly Step[]): { timezoneId?: string;
   return Object.assign({}, ...set);
 }
 
-/** Latency in milliseconds and bytes a second, as Chrome DevTools has them. */
+/** Latency in milliseconds and bytes per second, as in Chrome DevTools. */
 export const NETWORK_CONDITIONS: Readonly<
   Record<NetworkSpeed, { latency: number; downloadThroughput: number; uploadThroughput: number }>
 > = {

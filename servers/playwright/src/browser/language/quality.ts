@@ -3,7 +3,7 @@ import { LanguageError, type Reader } from "./reader.ts";
 import { target } from "./target.ts";
 import { duration, requestPattern, size, statusRange, textComparison } from "./values.ts";
 
-/** What was requested, answered, logged, downloaded or asked up to now. */
+/** Checks of requests, responses, console lines, downloads and dialogs so far. */
 export function networkCheck(reader: Reader): Check | undefined {
   if (reader.takes("request to")) {
     const example = "request to POST /api/items contains 'Lamp'";
@@ -92,7 +92,7 @@ function screenshotCheck(reader: Reader): Check {
   return { kind: "screenshot", target: shown, baseline, tolerance, masks };
 }
 
-/** The least severity in `no serious a11y violations`. */
+/** The minimum severity in `no serious a11y violations`. */
 export function severityOf(reader: Reader): Severity | undefined {
   const start = reader.at;
   const severity = reader.takesOneOf(SEVERITIES);

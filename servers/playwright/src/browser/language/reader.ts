@@ -1,6 +1,6 @@
 import { nearest } from "@refmcp/core/answer";
 
-/** A sentence that cannot be read: where, what would have been right there, and a sentence that can be. */
+/** A sentence that cannot be parsed: the position, what was expected there, and a valid example. */
 export class LanguageError extends Error {
   override readonly name = "LanguageError";
   readonly at: number;
@@ -15,12 +15,12 @@ export class LanguageError extends Error {
   }
 }
 
-/** The longest sentence that is read. */
-export const LONGEST = 2_000;
+/** Maximum length of a sentence. */
+export const MAX_SENTENCE_CHARS = 2_000;
 
 const QUOTES: Readonly<Record<string, string>> = { "'": "'", '"': '"', "“": "”", "‘": "’" };
 
-/** Reads a sentence of the assertion or step language from left to right. */
+/** Parses a sentence of the assertion or step language from left to right. */
 export class Reader {
   readonly text: string;
   at = 0;
@@ -42,12 +42,12 @@ export class Reader {
     while (/\s/.test(this.text.charAt(this.at))) this.at += 1;
   }
 
-  /** Whether the words stand here, each whole, in any letter case. */
+  /** Whether these whole words come next, in any letter case. */
   sees(words: string): boolean {
     return this.#lengthOf(words) !== undefined;
   }
 
-  /** Takes the words where they stand here. */
+  /** Consumes the words if they come next. */
   takes(words: string): boolean {
     const length = this.#lengthOf(words);
     if (length === undefined) return false;
@@ -56,7 +56,7 @@ export class Reader {
     return true;
   }
 
-  /** Takes the first of the phrases that stands here. */
+  /** Consumes the first of the phrases that comes next. */
   takesOneOf<Phrase extends string>(phrases: readonly Phrase[]): Phrase | undefined {
     return phrases.find((phrase) => this.takes(phrase));
   }
@@ -66,7 +66,7 @@ export class Reader {
     return new RegExp(pattern, "i").exec(this.rest)?.[0].length;
   }
 
-  /** Takes what the pattern (anchored at its beginning) finds here. */
+  /** Consumes what the pattern (anchored at its beginning) matches here. */
   takesPattern(pattern: RegExp): RegExpExecArray | undefined {
     const found = pattern.exec(this.rest);
     if (found === null || found.index !== 0) return undefined;
@@ -75,11 +75,11 @@ export class Reader {
     return found;
   }
 
-  seesString(): boolean {
+  isAtString(): boolean {
     return QUOTES[this.text.charAt(this.at)] !== undefined;
   }
 
-  /** A quoted text; the quote itself and the backslash are escaped with a backslash, `\n` and `\t` are known. */
+  /** A quoted text; the quote and the backslash are escaped with a backslash; `\n` and `\t` work too. */
   string(example: string, expected = "a text in quotes"): string {
     const close = QUOTES[this.text.charAt(this.at)];
     if (close === undefined) throw this.error(expected, example);
@@ -101,7 +101,7 @@ export class Reader {
     throw new LanguageError(start, `a closing ${close} for the text that begins here`, example);
   }
 
-  /** Demands that nothing is left. */
+  /** Requires that nothing is left. */
   end(expected: string, example: string): void {
     if (!this.atEnd) throw this.error(expected, example);
   }
@@ -110,7 +110,7 @@ export class Reader {
     return new LanguageError(this.at, expected, example);
   }
 
-  /** What was expected, with the word that was probably meant if one of `words` is near to what stands here. */
+  /** What was expected, with a suggestion if one of `words` is similar to the next word. */
   unknownWord(expected: string, words: readonly string[], example: string): LanguageError {
     const heads = [/^[\w-]+\s+[\w-]+/, /^[\w-]+/].flatMap((head) => head.exec(this.rest)?.[0] ?? []);
     const near = heads.flatMap((head) => nearest(head, words, 1))[0];
@@ -122,11 +122,11 @@ export function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
-/** A problem for the caller: the sentence, a caret below the place, what was expected there, and an example. */
+/** A problem for the caller: the sentence, a caret below the position, what was expected there, and an example. */
 export function caretText(label: string, text: string, error: LanguageError): string {
   const flat = text.replace(/\s/g, " ");
   const from = Math.max(0, error.at - 60);
   const shown = `${from > 0 ? "…" : ""}${flat.slice(from, error.at + 60)}`;
   const caret = " ".repeat(error.at - from + (from > 0 ? 1 : 0));
-  return `${label} cannot be read:\n  ${shown}\n  ${caret}^ expected ${error.expected}\n  for example: ${error.example}`;
+  return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${error.expected}\n  for example: ${error.example}`;
 }

@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
 
-/** An ARIA role that Playwright finds elements by. */
+/** An ARIA role by which Playwright finds elements. */
 export type Role = Parameters<Page["getByRole"]>[0];
 
 /** All of them (WAI-ARIA 1.2). */

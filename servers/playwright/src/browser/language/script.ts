@@ -1,16 +1,16 @@
 import { ToolError } from "@refmcp/core/answer";
 import { parseAssertion } from "./assertion.ts";
 import { type Assertion, type Check, type Step, setupLength } from "./ast.ts";
-import { caretText, LanguageError, LONGEST } from "./reader.ts";
+import { caretText, LanguageError, MAX_SENTENCE_CHARS } from "./reader.ts";
 import { parseStep } from "./step.ts";
 
-/** What a run does and checks. */
+/** A run's steps and assertions. */
 export interface Script {
   readonly steps: readonly Step[];
   readonly assertions: readonly Assertion[];
 }
 
-/** The names of the secrets that a script's steps write. */
+/** The names of the secrets that a script's steps use. */
 export const secretsOf = ({ steps }: Script): string[] =>
   steps.flatMap(({ action }) =>
     (action.kind === "fill" || action.kind === "type") && "secret" in action.value
@@ -18,13 +18,13 @@ export const secretsOf = ({ steps }: Script): string[] =>
       : [],
   );
 
-/** All checks of a script, those in its steps too. */
+/** All checks of a script, including those in its steps. */
 export const checksOf = ({ steps, assertions }: Script): Check[] => [
   ...steps.flatMap(({ action }) => ("assertion" in action ? [action.assertion.check] : [])),
   ...assertions.map(({ check }) => check),
 ];
 
-/** The saved states that a script begins with, without those that it saves before. */
+/** The saved states that a script needs, except those that it saves itself first. */
 export const statesOf = ({ steps }: Script): string[] =>
   steps.flatMap(({ action }, index) =>
     action.kind === "use state" &&
@@ -33,14 +33,14 @@ export const statesOf = ({ steps }: Script): string[] =>
       : [],
   );
 
-/** Problems that are shown at once; more help nobody. */
+/** Maximum problems in one error; more would not help. */
 const MAX_PROBLEMS = 5;
 const MAX_SENTENCES = 100;
 
 /**
- * Reads the sentences of a run before any browser is touched.
+ * Parses a run's sentences before any browser is used.
  *
- * @throws ToolError `invalid` that shows every sentence that cannot be read (at most five), with a caret.
+ * @throws ToolError `invalid` that shows each sentence that cannot be parsed (at most five), with a caret.
  */
 export function parseScript(steps: readonly string[], assertions: readonly string[]): Script {
   const problems: string[] = [];
@@ -57,10 +57,10 @@ export function parseScript(steps: readonly string[], assertions: readonly strin
     steps: readAll("steps", steps, parseStep, problems),
     assertions: readAll("assertions", assertions, parseAssertion, problems),
   };
-  // They are options of the browser context, which is made before the page is opened.
+  // These are options of the browser context, which is created before the page is opened.
   for (const [index, { text, action }] of script.steps.entries())
     if ((action.kind === "time zone" || action.kind === "locale") && index >= setupLength(script.steps))
-      problems.push(`steps[${index}] ${JSON.stringify(text)} must be before the steps that use the page.`);
+      problems.push(`steps[${index}] ${JSON.stringify(text)} must come before the steps that use the page.`);
   if (problems.length === 0) return script;
   const more = problems.length - MAX_PROBLEMS;
   const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
@@ -78,8 +78,8 @@ function readAll<Read>(
 ): Read[] {
   return texts.flatMap((text, index) => {
     const place = `${label}[${index}]`;
-    if (text.length > LONGEST) {
-      problems.push(`${place} has ${text.length} characters; at most ${LONGEST} are read.`);
+    if (text.length > MAX_SENTENCE_CHARS) {
+      problems.push(`${place} has ${text.length} characters; the limit is ${MAX_SENTENCE_CHARS}.`);
       return [];
     }
     try {

@@ -1,17 +1,17 @@
 import { parseTargetUrl } from "../network/address.ts";
 import { assertion } from "./assertion.ts";
 import type { Action, FillValue, Step, Target } from "./ast.ts";
+import { ENVIRONMENT_STEPS } from "./environment.ts";
 import { LanguageError, Reader } from "./reader.ts";
-import { SURROUNDINGS } from "./surroundings.ts";
 import { target } from "./target.ts";
 import { duration } from "./values.ts";
 
 const EXAMPLE = "click button 'Save'";
 
 /**
- * Reads one step: an action on the page, or `expect` and an assertion that must hold before the next step.
+ * Parses one step: an action on the page, or `expect` and an assertion that must hold before the next step.
  *
- * @throws LanguageError with the place that it cannot read.
+ * @throws LanguageError with the position of the problem.
  */
 export function parseStep(text: string): Step {
   const reader = new Reader(text);
@@ -30,7 +30,7 @@ export function parseStep(text: string): Step {
   return { text: text.trim(), action };
 }
 
-/** Longer phrases stand before those that they begin with. */
+/** Longer phrases come before their own prefixes. */
 const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
   "double click": clicking("double click `.row`", "left", 2),
   "right click": clicking("right click `.row`", "right", 1),
@@ -58,7 +58,7 @@ const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
   press: (reader) => {
     const example = "press Enter on label 'Email'";
     const start = reader.at;
-    const key = reader.seesString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
+    const key = reader.isAtString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
     if (key === undefined || !isKey(key))
       throw new LanguageError(start, "a key such as Enter, Escape, ArrowDown or Control+A", example);
     return { kind: "press", key, target: reader.takes("on") ? target(reader, example) : undefined };
@@ -87,7 +87,7 @@ const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
   drag: (reader) => {
     const example = "drag `#card` to `#done`";
     const from = target(reader, example);
-    if (!reader.takes("to")) throw reader.error("to and where it is dropped", example);
+    if (!reader.takes("to")) throw reader.error("to and the drop target", example);
     return { kind: "drag", from, to: target(reader, example) };
   },
   "accept dialog": (reader) => ({
@@ -104,12 +104,12 @@ const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
     return { kind: "viewport", width, height };
   },
   screenshot: (reader) => {
-    const name = reader.seesString() ? reader.string("screenshot 'filled form'") : undefined;
+    const name = reader.isAtString() ? reader.string("screenshot 'filled form'") : undefined;
     const shown = reader.takes("of") ? target(reader, "screenshot 'menu' of nav") : undefined;
     return { kind: "screenshot", name, target: shown };
   },
   expect: (reader) => ({ kind: "expect", assertion: assertion(reader) }),
-  ...SURROUNDINGS,
+  ...ENVIRONMENT_STEPS,
 };
 
 function clicking(example: string, button: "left" | "right", count: 1 | 2): (reader: Reader) => Action {
@@ -119,11 +119,11 @@ function clicking(example: string, button: "left" | "right", count: 1 | 2): (rea
 function address(reader: Reader): Action {
   const example = "goto /login";
   const start = reader.at;
-  const url = reader.seesString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
+  const url = reader.isAtString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
   if (url === undefined) throw reader.error("a URL, or a path on the same site", example);
   const parsed = parseTargetUrl(url, "http://localhost/");
   if (typeof parsed === "string")
-    throw new LanguageError(start, `a URL of http or https, or a path (${parsed})`, example);
+    throw new LanguageError(start, `an http or https URL, or a path (${parsed})`, example);
   return { kind: "goto", url };
 }
 

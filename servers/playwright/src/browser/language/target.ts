@@ -4,7 +4,7 @@ import { isRole, ROLES, type Role } from "./roles.ts";
 
 const EXAMPLE = "first button 'Save' in `#dialog` is visible";
 
-/** HTML and common SVG elements: a bare word that is none of them is a slip, not a selector. */
+/** HTML and common SVG elements: any other bare word is a typo, not a selector. */
 const TAGS: ReadonlySet<string> = new Set(
   (
     "a abbr address area article aside audio b base bdi bdo blockquote body br button canvas caption center cite code " +
@@ -36,8 +36,8 @@ export function target(reader: Reader, example = EXAMPLE): Target {
   return withRest(reader, pick, base, example);
 }
 
-/** What a target is in: an element, or a frame. */
-function surroundings(reader: Reader, example: string): Target {
+/** The container of a target: an element or a frame. */
+function container(reader: Reader, example: string): Target {
   const pick = picked(reader, example);
   const base = baseOf(reader, example);
   return withRest(reader, pick, base, example);
@@ -52,7 +52,7 @@ function withRest(reader: Reader, pick: Target["pick"], base: Base, example: str
     pick,
     base,
     ...containing,
-    inside: reader.takes("in") ? surroundings(reader, example) : undefined,
+    inside: reader.takes("in") ? container(reader, example) : undefined,
   };
 }
 
@@ -67,14 +67,14 @@ function picked(reader: Reader, example: string): Target["pick"] {
 
 function baseOf(reader: Reader, example: string): Base {
   if (reader.text.charAt(reader.at) === "`") return quotedSelector(reader, example);
-  if (reader.seesString()) return quotedText(reader, example);
+  if (reader.isAtString()) return quotedText(reader, example);
   const start = reader.at;
   if (reader.takes("exactly"))
     return { kind: "quoted", text: nonEmpty(reader, example), exact: true, at: start };
   const word = reader.takesPattern(/[A-Za-z][\w-]*(?=\s|['"“‘`]|$)/)?.[0] ?? "";
   const exact = word !== "" && /^exactly\s*['"“‘]/i.test(reader.rest) && reader.takes("exactly");
   const lone = word.toLowerCase();
-  if (reader.seesString()) {
+  if (reader.isAtString()) {
     if (lone === "frame") return { kind: "frame", text: nonEmpty(reader, example) };
     const named = NAMED.find((kind) => kind === lone);
     if (named !== undefined) return { kind: named, text: nonEmpty(reader, example), exact };
@@ -88,7 +88,7 @@ function baseOf(reader: Reader, example: string): Base {
       "button 'Save' is visible",
     );
   }
-  // A word alone is a role if there is one, also where an element has that name; more makes it a selector.
+  // A single word is a role if there is one, even if an element has that name; anything more makes it a selector.
   const role = TAGS.has(lone) ? lone : (ALIASES[lone] ?? lone);
   const isAlone =
     !TAGS.has(lone) || reader.text.slice(start, selectorEnd(reader.text, start)).trim() === word;
@@ -106,14 +106,14 @@ function levelOf(reader: Reader, role: Role): { level?: number } {
   return { level: Number(found[0]) };
 }
 
-/** `'.spinner' is hidden` would always hold as a text: what looks like a selector must say which is meant. */
+/** As a text, `'.spinner' is hidden` would always pass, so quoted text that looks like a selector is refused. */
 function quotedText(reader: Reader, example: string): Base {
   const start = reader.at;
   const text = nonEmpty(reader, example);
   if (/^(?:[.#][A-Za-z_][\w-]*|\[[\w-]+(?:[~|^$*]?=.*)?\])$/.test(text))
     throw new LanguageError(
       start,
-      `${text} without quotes where CSS is meant, or text ${quoted(text)} where the text is`,
+      `${text} without quotes for CSS, or text ${quoted(text)} for the text`,
       ".spinner is hidden",
     );
   return { kind: "quoted", text, exact: false, at: start };
@@ -136,7 +136,7 @@ function quotedSelector(reader: Reader, example: string): Base {
   return { kind: "css", css };
 }
 
-/** A CSS selector that goes on until a word of the language stands outside its brackets and quotes. */
+/** A CSS selector, up to the first word of the language outside its brackets and quotes. */
 function selector(reader: Reader, example: string): Base {
   const start = reader.at;
   if (!/[A-Za-z#.[*:]/.test(reader.text.charAt(start)) || STOP.test(reader.rest))
@@ -168,7 +168,7 @@ const BEGINNINGS = [
   "download",
 ];
 
-/** Where a selector that begins at `start` ends; undefined if its brackets or quotes stay open. */
+/** The end of a selector that begins at `start`; undefined if its brackets or quotes are not closed. */
 function selectorEnd(text: string, start: number): number | undefined {
   let depth = 0;
   let quote = "";
@@ -186,7 +186,7 @@ function selectorEnd(text: string, start: number): number | undefined {
   return depth === 0 && quote === "" ? i : undefined;
 }
 
-/** Whether a word begins at `at` that goes on with the sentence, or that no element is named. */
+/** Whether the word at `at` continues the sentence, or is not the name of an element. */
 function endsBefore(text: string, start: number, at: number): boolean {
   if (at > start && !/[\s,>+~]/.test(text.charAt(at - 1))) return false;
   const rest = text.slice(at);
@@ -194,7 +194,7 @@ function endsBefore(text: string, start: number, at: number): boolean {
   return STOP.test(rest) || (bare !== undefined && !TAGS.has(bare.toLowerCase()));
 }
 
-/** A target in the language's own words: what a message or `pw_inspect_page` shows. */
+/** A target in the language's own words, for messages and `pw_inspect_page`. */
 export function describeTarget({ pick, base, containing, inside }: Target): string {
   const head = pick === undefined ? "" : typeof pick === "number" ? `nth ${pick} ` : `${pick} `;
   const inner = containing === undefined ? "" : ` containing ${quoted(containing)}`;
@@ -212,7 +212,7 @@ function describeBase(base: Base): string {
   return `${base.kind === "quoted" ? "" : `${base.kind} `}${exactly}${quoted(base.text)}`;
 }
 
-/** A text as the language reads it back. */
+/** A text quoted for the language. */
 export function quoted(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")}'`;
 }

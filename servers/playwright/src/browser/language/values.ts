@@ -13,7 +13,7 @@ export function textComparison(reader: Reader): TextComparison | undefined {
     if (!reader.takes(word)) continue;
     if (how === "matches") return { how, ...pattern(reader), negated };
     if (how === "is" && reader.takes("not")) negated = !negated;
-    if (how === "is" && !reader.seesString()) break;
+    if (how === "is" && !reader.isAtString()) break;
     return { how, value: reader.string(TEXT_EXAMPLE), flags: "", negated };
   }
   reader.at = start;
@@ -42,19 +42,19 @@ function pattern(reader: Reader): { value: string; flags: string } {
   if (/[^imsu]/.test(flags)) throw new LanguageError(start, "only the flags i, m, s and u", example);
   try {
     compiled(value, flags);
-    // What is exported runs as JavaScript's own pattern: (?i) is RE2's alone.
+    // An exported pattern runs in JavaScript, which does not know RE2's (?i).
     new RegExp(value, flags);
   } catch {
     throw new LanguageError(
       start,
-      "a pattern that JavaScript and RE2 both read (no look-around and no back-references, so that no page can stall it)",
+      "a pattern that both JavaScript and RE2 support (no look-around and no back-references)",
       example,
     );
   }
   return { value, flags };
 }
 
-/** A pattern as RE2, which needs time in proportion to the text only. */
+/** A pattern as RE2, which runs in linear time. */
 function compiled(source: string, flags: string): RE2JS {
   let bits = 0;
   if (flags.includes("i")) bits |= RE2JS.CASE_INSENSITIVE;
@@ -63,7 +63,7 @@ function compiled(source: string, flags: string): RE2JS {
   return RE2JS.compile(RE2JS.translateRegExp(source), bits);
 }
 
-/** A text as a reader sees it: one space between words, none around. */
+/** A text as a reader sees it: trimmed, with single spaces. */
 export function spaced(text: string): string {
   return text.replace(/[\s\u200b]+/g, " ").trim();
 }
@@ -135,12 +135,12 @@ export function requestPattern(reader: Reader, example: string): RequestPattern 
 
 /** A glob over URLs, quoted or bare: `*` within a part of the path, `**` across parts. */
 export function glob(reader: Reader, example: string): string {
-  const value = reader.seesString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
+  const value = reader.isAtString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
   if (value === undefined || value === "") throw reader.error("a URL pattern such as **/api/*", example);
   return value;
 }
 
-/** Whether a text is what a comparison wants; its `negated` is not looked at. White space counts as one space. */
+/** Whether a text matches a comparison, ignoring its `negated`. White space counts as one space. */
 export function textMatches(text: string, { how, value, flags }: TextComparison): boolean {
   const seen = spaced(text);
   if (how === "matches") return compiled(value, flags).matcher(seen.slice(0, 100_000)).find();

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 describe("a browser is found", () => {
-  it("in Playwright's registry, headless shells first, the newest of them, whatever its revision", async () => {
+  it("in Playwright's registry: the newest headless shell first, whatever its revision", async () => {
     const registry = await folderOf("registry");
     for (const name of [
       "chromium-1300/chrome-linux/chrome",
@@ -72,8 +72,8 @@ describe("a browser is found", () => {
   });
 });
 
-describe("where there is none", () => {
-  it("one error names every place that was tried, and one command", async () => {
+describe("if there is none", () => {
+  it("one error lists every location tried, and one command", async () => {
     const places = ["/nowhere/chrome", "/nowhere/chromium"];
     const failed = launch(launchOptions(), async () =>
       places.map((executablePath) => ({
@@ -101,7 +101,7 @@ describe("where there is none", () => {
     await expect(
       launch(launchOptions({ browser: name, executablePath: "/nowhere/it" })),
     ).rejects.toMatchObject({
-      message: "No browser starts from --executable-path /nowhere/it: not there.",
+      message: "The browser at --executable-path /nowhere/it does not start: not there.",
     });
     await expect(
       launch(launchOptions({ browser: name, cdpEndpoint: "http://127.0.0.1:1" })),
@@ -116,14 +116,14 @@ describe("where there is none", () => {
       "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH",
       { env: { PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH: "/nowhere/chrome" } },
     ],
-  ])("one that the user named by %s is an error, and no other is taken", async (said, given) => {
+  ])("one specified with %s is an error, and no other is tried", async (said, given) => {
     await expect(launch(launchOptions(given))).rejects.toMatchObject({
       code: "no_browser",
-      message: `No browser starts from ${said} /nowhere/chrome: not there.`,
+      message: `The browser at ${said} /nowhere/chrome does not start: not there.`,
     });
   });
 
-  it.each(["cdpEndpoint", "wsEndpoint"] as const)("the token in %s is not repeated", async (which) => {
+  it.each(["cdpEndpoint", "wsEndpoint"] as const)("the token in %s is not shown", async (which) => {
     const scheme = which === "cdpEndpoint" ? "http" : "ws";
     const error: unknown = await launch(
       launchOptions({ [which]: `${scheme}://127.0.0.1:1/?token=t0ken` }),
@@ -134,7 +134,7 @@ describe("where there is none", () => {
   });
 });
 
-describe("a browser that runs elsewhere", () => {
+describe("a remote browser", () => {
   let child: ChildProcess | undefined;
   afterAll(async () => {
     if (child === undefined || child.exitCode !== null) return;
@@ -204,7 +204,7 @@ describe("one browser", () => {
     return { drivers, started, run };
   };
 
-  it("is started ahead, and serves all runs", async () => {
+  it("is started ahead of time, and serves all runs", async () => {
     const { drivers, started, run } = await counted({});
     drivers.prewarm();
     await Promise.all([run(), run(), run()]);
@@ -212,13 +212,13 @@ describe("one browser", () => {
     expect(started).toHaveLength(1);
   });
 
-  it("is replaced after a number of runs, without a run that fails", async () => {
+  it("is replaced after a number of runs, without a failed run", async () => {
     const { started, run } = await counted({ calls: 2 });
     for (let n = 0; n < 5; n++) expect((await run()).passed).toBe(true);
     expect(started).toHaveLength(3);
   });
 
-  it("that has ended between two runs is replaced", async () => {
+  it("is replaced if it ended between two runs", async () => {
     const { drivers, started, run } = await counted({});
     await run();
     const ended = descendantsOf(process.pid).filter(({ command }) => /--remote-debugging-pipe/.test(command));
@@ -228,7 +228,7 @@ describe("one browser", () => {
     expect(started).toHaveLength(2);
   });
 
-  it("one of whose contexts ends slowly serves the others to their end, and no further run", async () => {
+  it("with a context that closes slowly finishes its other runs, but gets no new ones", async () => {
     let isFit = true;
     const contexts = new Contexts({
       launch: () => launch(launchOptions()),
@@ -249,7 +249,7 @@ describe("one browser", () => {
     await contexts.close();
   });
 
-  it("is ended when nobody needs it, and started again when somebody does", async () => {
+  it("is stopped when idle, and started again on demand", async () => {
     const { drivers, started, run } = await counted({ quietMs: 50, idleMs: 100 });
     await run();
     await expect.poll(() => drivers.browsers()).toEqual([]);
@@ -257,7 +257,7 @@ describe("one browser", () => {
     expect(started).toHaveLength(2);
   });
 
-  it("that is closed with its server starts no more", async () => {
+  it("is not started again after the server closes", async () => {
     const { drivers, run } = await counted({});
     drivers.prewarm();
     await drivers.close();

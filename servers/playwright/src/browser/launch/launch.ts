@@ -19,25 +19,25 @@ export interface LaunchOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A browser that runs, and where it came from. */
+/** A running browser and its origin. */
 export interface Launched {
   readonly browser: Browser;
   readonly from: string;
   readonly sandboxed: boolean;
-  /** On this machine, so that it can use our proxy. */
+  /** Whether it is on this machine and can use our proxy. */
   readonly local: boolean;
 }
 
-/** Firefox by the proxy only: also to loopback addresses, and without WebRTC. */
+/** Makes Firefox use only the proxy, also for loopback addresses, and disables WebRTC. */
 const FIREFOX_PREFERENCES = {
   "network.proxy.allow_hijacking_localhost": true,
   "media.peerconnection.enabled": false,
 };
 const NAMES = { firefox: "Firefox", webkit: "WebKit" } as const;
-/** A start that takes longer has failed. */
+/** Maximum time to start. */
 const START_MS = 30_000;
 
-/** Playwright's part for a browser. */
+/** Playwright's API for a browser. */
 export function browserType(name: LaunchOptions["browser"]): BrowserType {
   const type = playwright()[name];
   failUnreadableAnswers(type);
@@ -52,10 +52,10 @@ function buildOf(type: BrowserType, named: string | undefined): Candidate[] {
 }
 
 /**
- * Starts the first browser that will, or connects to the one that is named.
+ * Starts the first browser that works, or connects to the configured one.
  *
- * @param candidates the places to look at, in their order.
- * @throws ToolError `unavailable` that names every place tried and the one command that brings a browser.
+ * @param candidates the locations to try, in order.
+ * @throws ToolError `unavailable` that lists every location tried and the command that installs a browser.
  */
 export async function launch(options: LaunchOptions, candidates = candidatesOf): Promise<Launched> {
   const { browser, executablePath } = options;
@@ -86,7 +86,7 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
     if (typeof outcome !== "string")
       return { browser: outcome, from: candidate.place, sandboxed, local: true };
     if (candidate.demanded) {
-      throw new ToolError("unavailable", `No browser starts from ${candidate.place}: ${outcome}.`, {
+      throw new ToolError("unavailable", `The browser at ${candidate.place} does not start: ${outcome}.`, {
         hint: "Correct the path, or omit it to use a browser found on this machine.",
         code: "no_browser",
       });
@@ -98,7 +98,7 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
       ? ["no browser", INSTALL]
       : [`no ${NAMES[browser]} for Playwright`, `npx playwright install --with-deps ${browser}`];
   throw new ToolError("unavailable", `There is ${what} on this machine. Tried:\n${tried.join("\n")}`, {
-    hint: `Install one with: ${install}\n(or name one with --executable-path, --cdp-endpoint or --ws-endpoint)`,
+    hint: `Install one with: ${install}\n(or specify one with --executable-path, --cdp-endpoint or --ws-endpoint)`,
     code: "no_browser",
   });
 }
@@ -136,7 +136,7 @@ async function start(
   }
 }
 
-/** Waits until this process has started the browser, or does not start it: from then on there is time to load code. */
+/** Waits until the browser has started or failed to start; code is loaded after that. */
 export async function spawned(starting: Promise<unknown>): Promise<void> {
   let isOver = false;
   const end = () => {
@@ -157,16 +157,16 @@ async function connect(
     const local = /^\[?(?:localhost|127\.|::1)/.test(new URL(endpoint).hostname);
     return { browser, from: option, sandboxed: true, local };
   } catch (error) {
-    // The endpoint may hold a token: it is not repeated.
-    throw new ToolError("unavailable", `No browser answers at the address of ${option}.`, {
-      hint: "Check that the browser or grid runs and that the address and its protocol are right.",
+    // The endpoint may contain a token, so it is not shown.
+    throw new ToolError("unavailable", `No browser responds at the address of ${option}.`, {
+      hint: "Check that the browser or grid is running and that the address and its protocol are correct.",
       code: "no_browser",
       cause: error,
     });
   }
 }
 
-/** The line of a launch failure that says why. */
+/** The line of a launch failure with the reason. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (/No usable sandbox|sandbox.*(?:not|fail)/i.test(text))

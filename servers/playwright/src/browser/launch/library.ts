@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);
 
 /**
- * Playwright. Loaded when the first browser is, and with `require`: as an ES module the same files take a quarter of a
- * second longer.
+ * Playwright, loaded with the first browser, and with `require`: as an ES module it takes a quarter of a second
+ * longer.
  */
 export const playwright = (): typeof import("playwright") => require("playwright");
 

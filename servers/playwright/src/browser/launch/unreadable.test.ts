@@ -4,14 +4,14 @@ import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
 import { browserType } from "./launch.ts";
 
-it("an answer about an object that is gone fails its call, and does not end the process", async () => {
+it("a reply about a disposed object fails its call, and does not end the process", async () => {
   const { executablePath } = await bringBrowser();
   const web = await site({ "*": page("<h1>Good</h1>") });
   const browser = await browserType("chromium").launch({ executablePath, args: ["--no-sandbox"] });
   const tab = await browser.newPage();
   const connection = Reflect.get(tab, "_connection");
   const dispatch: (message: { result?: { response?: unknown } }) => void = connection.dispatch;
-  // What Playwright sends itself where the page's context closes at the same moment.
+  // What Playwright sends if the page's context closes at the same moment.
   connection.dispatch = (message: { result?: { response?: unknown } }) =>
     dispatch(
       message.result?.response ? { ...message, result: { response: { guid: "response@gone" } } } : message,

@@ -6,9 +6,9 @@ import type { Calling, Tester } from "../run/tester.ts";
 
 export interface InspectRequest {
   readonly url?: string | undefined;
-  /** Done before the look. */
+  /** Performed first. */
   readonly steps: readonly string[];
-  /** The name of a saved state, or a run whose steps are done again first. */
+  /** The name of a saved state, or a run whose steps are repeated first. */
   readonly from?: string | undefined;
   readonly device?: string | undefined;
   readonly limit: number;
@@ -16,24 +16,24 @@ export interface InspectRequest {
 }
 
 export interface Inspection extends Seen {
-  /** Where the page is, after redirects and steps. */
+  /** The page's URL after redirects and steps. */
   readonly url: string;
   readonly status?: number;
   readonly title: string;
-  /** A step that could not be done: the look is at the page as it was then. */
+  /** A step that failed; the snapshot shows the page at that point. */
   readonly failed_step?: string;
   readonly notes?: string[];
   readonly run_id: string;
   readonly artifacts: ShownArtifact[];
 }
 
-/** A page that cannot be looked at in this time is tested with pw_run_test and a longer timeout_ms. */
+/** A slower page needs pw_run_test with a longer timeout_ms. */
 const INSPECT_MS = 40_000;
 
 /**
- * Looks at a page, after its steps, if there are any.
+ * Inspects a page, after its steps if any.
  *
- * @throws ToolError as a run does, and `invalid` if neither `url` nor a run says which page.
+ * @throws ToolError as a run does, and `invalid` if neither `url` nor a run names the page.
  */
 export async function inspectPage(
   tester: Tester,
@@ -43,7 +43,7 @@ export async function inspectPage(
   const start = await startOf(tester, from);
   const first = start.url ?? url;
   if (first === undefined)
-    throw new ToolError("invalid", "There is no url.", { hint: "Give url, or the run_id of a run as from." });
+    throw new ToolError("invalid", "url is missing.", { hint: "Pass url, or a run_id as from." });
   const goto = start.url === undefined || url === undefined ? [] : [`goto ${quoted(url)}`];
   const request = {
     url: first,
@@ -55,13 +55,13 @@ export async function inspectPage(
     look: { limit, budget: budget * 0.75 },
   };
   const report = await tester.run(request, call).catch((error: unknown) => {
-    // The data of a run that failed is not that of a look.
+    // The data of a failed run does not fit an inspection.
     if (error instanceof ToolError)
       throw new ToolError(error.kind, error.message, { ...error, data: undefined, cause: error.cause });
     throw error;
   });
   const { final_url, status, title = "", failed_step, notes, run_id = "", artifacts = [], seen } = report;
-  if (seen === undefined) throw new TypeError("the run did not look");
+  if (seen === undefined) throw new TypeError("the run made no snapshot");
   return {
     url: final_url ?? first,
     ...(status === undefined ? {} : { status }),
@@ -80,7 +80,7 @@ interface Start {
   readonly device?: string;
 }
 
-/** What an earlier run did, or a saved state. */
+/** The steps of an earlier run, or those that load a saved state. */
 async function startOf(tester: Tester, from: string | undefined): Promise<Start> {
   if (from === undefined) return { steps: [] };
   if (!/^\d{8}-\d{6}-[0-9a-f]{8}$/.test(from)) return { steps: [`use state ${quoted(from)}`] };

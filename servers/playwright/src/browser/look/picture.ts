@@ -1,7 +1,7 @@
-/** Models look at pictures up to about this many pixels each way; more is scaled down by the host or refused. */
+/** Hosts scale down or refuse pictures larger than about this many pixels each way. */
 const MAX_PIXELS = 1_568;
 
-/** A PNG as a model can look at it: scaled down by a whole factor if it is larger. */
+/** A PNG for a model, scaled down by a whole factor if it is too large. */
 export async function fitPicture(
   png: Buffer,
 ): Promise<{ png: Buffer; scaled: number; width: number; height: number }> {

@@ -13,7 +13,7 @@ export interface TraceSummary {
   readonly failed_requests: string[];
 }
 
-const MOST = 10;
+const MAX_LISTED = 10;
 
 interface Bounds {
   readonly limit: number;
@@ -21,16 +21,16 @@ interface Bounds {
 }
 
 /**
- * What a trace of Playwright tells: its actions (those that failed are all there), errors, console and network.
+ * Summarizes a Playwright trace: actions (including all that failed), errors, console and network.
  *
- * @param bounds how many actions at most, the last ones, and how many characters they may cost.
+ * @param bounds maximum number of actions, the last ones, and of their characters.
  * @throws ToolError `invalid` for a file that is not a trace, `too_large`.
  */
 export async function inspectTrace(path: string, bounds: Bounds): Promise<TraceSummary> {
   const files = await unpack(path, (name) => /\.(?:trace|network)$/.test(name) && !name.includes("/"));
   if (files.size === 0)
     throw new ToolError("invalid", `${path} does not contain a trace.`, {
-      hint: "Give a trace.zip that Playwright wrote.",
+      hint: "Pass a trace.zip written by Playwright.",
     });
   const seen = new Reading();
   for (const [name, bytes] of [...files].sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -40,7 +40,7 @@ export async function inspectTrace(path: string, bounds: Bounds): Promise<TraceS
 
 interface Open {
   name: string;
-  /** What a runner does around a test: shown only if it fails. */
+  /** The runner's own actions around a test, shown only if they fail. */
   readonly isFrame: boolean;
   readonly start: number;
   ms?: number;
@@ -57,7 +57,7 @@ class Reading {
   readonly #actions: Open[] = [];
   /** By the file and the id of a call. */
   readonly #calls = new Map<string, Open>();
-  /** By the runner's id of a step: calls of the library that belong to it say so, and both are one action. */
+  /** By the runner's step id: library calls that name it are merged into that step. */
   readonly #steps = new Map<string, Open>();
   readonly #errors: string[] = [];
   readonly #console: string[] = [];
@@ -151,13 +151,13 @@ class Reading {
       ...(this.#title === undefined ? {} : { title: short(this.#title) }),
       ...(this.#browser === undefined ? {} : { browser: short(this.#browser) }),
       action_count: all.length,
-      errors: this.#errors.slice(0, MOST / 2),
-      console: this.#console.slice(0, MOST),
+      errors: this.#errors.slice(0, MAX_LISTED / 2),
+      console: this.#console.slice(0, MAX_LISTED),
       request_count: this.#requests,
-      failed_requests: this.#failed.slice(0, MOST),
+      failed_requests: this.#failed.slice(0, MAX_LISTED),
     };
-    // What failed comes first, then the latest, as many as there is room for; shown in their order.
-    const failed = all.filter((action) => action.error !== undefined).slice(0, MOST);
+    // Failures are selected first, then the latest actions, as many as fit; shown in order.
+    const failed = all.filter((action) => action.error !== undefined).slice(0, MAX_LISTED);
     const latest = all
       .filter((action) => action.error === undefined)
       .slice(-limit)
@@ -181,8 +181,8 @@ function textAt(event: Record<string, unknown>, key: string): string | undefined
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Foreign text on one line, without terminal colours. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours of error messages begin with the escape character.
+/** Untrusted text on one line, without terminal colors. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors of error messages begin with the escape character.
 const short = (text: string, max = 240) => oneLine(clip(text.replace(/\u001b\[[\d;]*m/g, ""), max));
 
 /** A trace's summary for people and models. */

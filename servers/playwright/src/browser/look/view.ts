@@ -2,7 +2,7 @@ import { clip, sized, ToolError } from "@refmcp/core/answer";
 import { isText, type RunStore } from "../store/runs.ts";
 import { fitPicture } from "./picture.ts";
 
-/** An artifact as it can be shown. */
+/** An artifact for display. */
 export type View =
   | { readonly kind: "picture"; readonly caption: string; readonly base64: string }
   | { readonly kind: "text"; readonly text: string };
@@ -11,10 +11,10 @@ const MAX_PICTURE_BYTES = 40_000_000;
 const MAX_TEXT_BYTES = 20_000_000;
 
 /**
- * Shows an artifact of a run: a picture, or a part of a text.
+ * Shows an artifact of a run: a picture, or part of a text.
  *
- * @param name left out: the first screenshot.
- * @throws ToolError `not_found`; `invalid` for what is neither, with its path.
+ * @param name default: the first screenshot.
+ * @throws ToolError `not_found`; `invalid` for any other kind, with its path.
  */
 export async function viewArtifact(
   runs: RunStore,
@@ -55,11 +55,13 @@ export async function viewArtifact(
     throw new ToolError(
       "invalid",
       `offset ${offset} is past the end of ${name}, which has ${text.length} characters.`,
-      { hint: "Give a smaller offset." },
+      { hint: "Pass a smaller offset." },
     );
   const shown = clip(text.slice(offset), budget - 500);
   const end = offset + shown.length;
   const rest =
-    end < text.length ? `\n[characters ${offset} to ${end} of ${text.length}; go on with offset ${end}]` : "";
+    end < text.length
+      ? `\n[characters ${offset} to ${end} of ${text.length}; continue with offset ${end}]`
+      : "";
   return { kind: "text", text: `${shown}${rest}` };
 }

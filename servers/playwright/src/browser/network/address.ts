@@ -1,13 +1,13 @@
 /**
- * A URL that a run may go to, or a sentence that says why not. Only http and https are: everything else (file:,
- * view-source:, data:, chrome:, javascript:, blob:) reads this machine or runs what the caller brings.
+ * A URL that a run may open, or the reason why not. Only http and https are allowed: other schemes (file:,
+ * view-source:, data:, chrome:, javascript:, blob:) read this machine or run the caller's code.
  *
- * @param base where a relative URL starts; without it the URL must be absolute.
+ * @param base for relative URLs; without it the URL must be absolute.
  */
 export function parseTargetUrl(text: string, base?: string): URL | string {
   const trimmed = text.trim();
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase();
-  // "localhost:1313" has the shape of a scheme; it is a host whose port follows.
+  // "localhost:1313" looks like a scheme, but is a host and a port.
   const isHostAndPort = /^[a-z0-9.-]+:\d{1,5}(?:[/?#]|$)/i.test(trimmed);
   if (isHostAndPort) return "write http:// in front of it";
   if (scheme !== undefined && scheme !== "http" && scheme !== "https") return `${scheme}: is not allowed`;

@@ -5,9 +5,8 @@ import { createUrlGuard, portOf, type Resolve, type UrlGuard, type UrlRules } fr
 export type NetworkRules = Pick<UrlRules, "allowHosts" | "denyHosts" | "allowPrivate">;
 
 /**
- * What runs may reach: the public internet, what `--allow-host` names, and this machine where the tested page itself
- * is on it. So a page of the internet cannot look into what listens on loopback, and a local page finds its own
- * services.
+ * What runs may reach: the public internet, the hosts of `--allow-host`, and this machine if the tested page is on
+ * it. So a public page cannot reach loopback services, and a local page can reach its own.
  */
 export class NetworkPolicy {
   readonly #public: UrlGuard;
@@ -20,7 +19,7 @@ export class NetworkPolicy {
   }
 
   /**
-   * The guard of a run that begins at `url`.
+   * The guard of a run that starts at `url`.
    *
    * @throws ToolError `denied` if it may not be reached, `unavailable` if its name has no address.
    */
@@ -32,7 +31,7 @@ export class NetworkPolicy {
     return guard;
   }
 
-  /** The guard of a run that begins elsewhere than on this machine. */
+  /** The guard of a run that starts on a remote page. */
   publicGuard(): NetworkGuard {
     return networkGuardOf(this.#public);
   }

@@ -1,9 +1,9 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 
-/** The refusal of a URL that no run goes to. */
+/** The error for a URL that no run may open. */
 export function refusedUrl(url: string, why: string): ToolError {
   return new ToolError("denied", `url "${oneLine(url.slice(0, 200))}": ${why}.`, {
-    hint: "Give an absolute URL of http or https: http://localhost:3000/",
+    hint: "Pass an absolute http or https URL: http://localhost:3000/",
     code: "refused",
   });
 }

@@ -14,7 +14,7 @@ export interface Violation {
 
 const MAX_ELEMENTS = 10;
 
-/** What axe-core finds wrong in the page or in the given element, worst first. */
+/** The violations that axe-core finds in the page or the given element, worst first. */
 export async function violationsOf(page: Page, scope: ElementHandle | null = null): Promise<Violation[]> {
   const { source } = (await import("axe-core")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
@@ -29,7 +29,7 @@ export async function violationsOf(page: Page, scope: ElementHandle | null = nul
     .sort((a, b) => SEVERITIES.indexOf(b.impact) - SEVERITIES.indexOf(a.impact) || (a.id < b.id ? -1 : 1));
 }
 
-/** Runs in the page, where axe-core is. */
+/** Runs in the page, where axe-core is loaded. */
 async function judge(
   scope: Node | null,
 ): Promise<{ id: string; impact: string; help: string; elements: string[] }[]> {
@@ -48,14 +48,13 @@ async function judge(
 }
 
 /** Judges that there is no violation of at least this severity. */
-export async function a11yOutcome(page: Page, least: Severity, target?: Target): Promise<Outcome> {
-  // The page has settled: what is not there now is not waited for.
+export async function a11yOutcome(page: Page, minimum: Severity, target?: Target): Promise<Outcome> {
+  // The page has settled, so there is no point in waiting.
   const scopes = target === undefined ? [null] : await targetOn(page, target).elementHandles();
   const [scope] = scopes;
-  if (scope === undefined) return { passed: false, actual: "nothing matches what is to be checked" };
-  if (scopes.length > 1)
-    return { passed: false, actual: `${scopes.length} elements match what is to be checked` };
-  const from = SEVERITIES.indexOf(least);
+  if (scope === undefined) return { passed: false, actual: "nothing matches the target" };
+  if (scopes.length > 1) return { passed: false, actual: `${scopes.length} elements match the target` };
+  const from = SEVERITIES.indexOf(minimum);
   const found = (await violationsOf(page, scope)).filter(({ impact }) => SEVERITIES.indexOf(impact) >= from);
   if (found.length === 0) return { passed: true, actual: "there are none" };
   const lines = found.slice(0, 5).map(({ id, impact, count, elements }) => {
@@ -65,6 +64,6 @@ export async function a11yOutcome(page: Page, least: Severity, target?: Target):
   const rest = found.length > 5 ? `; and ${found.length - 5} more rules` : "";
   return {
     passed: false,
-    actual: `${found.length} ${found.length === 1 ? "rule is" : "rules are"} broken: ${lines.join("; ")}${rest}`,
+    actual: `${found.length} ${found.length === 1 ? "rule is" : "rules are"} violated: ${lines.join("; ")}${rest}`,
   };
 }

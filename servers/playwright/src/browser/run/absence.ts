@@ -4,7 +4,7 @@ import type { Outcome } from "./expectation.ts";
 import { isFailed, type PageRecord } from "./record.ts";
 import { shown } from "./strict.ts";
 
-/** Judges that something did not happen up to now. */
+/** Checks that something has not happened so far. */
 export async function absenceOutcome(what: Absence, page: Page, record: PageRecord): Promise<Outcome> {
   switch (what) {
     case "console errors":
@@ -52,7 +52,7 @@ export async function absenceOutcome(what: Absence, page: Page, record: PageReco
   }
 }
 
-/** Findings that an answer shows. */
+/** Maximum findings in an answer. */
 const MAX_SHOWN = 5;
 
 function outcome(count: number, what: string, all: readonly string[]): Outcome {
@@ -65,7 +65,7 @@ function outcome(count: number, what: string, all: readonly string[]): Outcome {
   };
 }
 
-/** Runs in the page: the sources of images that have ended loading without a picture. */
+/** Runs in the page: the sources of images that failed to load. */
 function brokenImages(): string[] {
   return [...document.images]
     .filter((image) => (image.currentSrc || image.src) !== "" && image.complete && image.naturalWidth === 0)
@@ -73,7 +73,7 @@ function brokenImages(): string[] {
     .map((image) => (image.currentSrc || image.src).slice(0, 500));
 }
 
-/** Runs in the page: how many pixels one can scroll to the right, and the element that reaches farthest. */
+/** Runs in the page: how many pixels it scrolls to the right, and the widest element. */
 function widestOverflow(): { over: number; by: string } {
   const root = document.scrollingElement ?? document.documentElement;
   const over = root.scrollWidth - root.clientWidth;

@@ -17,15 +17,15 @@ import type { PageRecord } from "./record.ts";
 import type { Secrets } from "./secrets.ts";
 import { perform, reasonOf, StepFailed } from "./steps.ts";
 
-/** What the server has for every run. */
+/** What every run shares. */
 export interface RunServices {
   readonly contexts: Contexts;
-  /** What this run may reach. */
+  /** The run's network guard. */
   readonly guard: NetworkGuard;
   readonly baselines: BaselineStore;
   readonly states: StateStore;
   readonly secrets: Secrets;
-  /** The longest that one action of a step waits for its element. */
+  /** Maximum wait of one action for its element. */
   readonly stepMs?: number | undefined;
   readonly readUpload: (path: string) => Promise<Upload>;
 }
@@ -37,7 +37,7 @@ export interface Upload {
   readonly buffer: Buffer;
 }
 
-/** A page on which sentences are performed, and what they need. */
+/** A page on which sentences are performed, and their dependencies. */
 export interface Acting {
   readonly runServices: RunServices;
   readonly opened: TestContext;
@@ -48,20 +48,20 @@ export interface Acting {
   /** Where artifacts are written. */
   readonly folder: string;
   readonly evidence: Evidence;
-  /** Fields that a secret was written into: masked in screenshots, and read by no check. */
+  /** Fields with a secret: masked in screenshots, and never read by a check. */
   readonly secretFields: Locator[];
-  /** What texts in quotes alone were found as. */
+  /** How bare quoted texts were resolved. */
   readonly found: Found;
 }
 
-/** A device with what the script's first steps ask of its context. */
+/** A device with the context options of the script's setup steps. */
 export function arranged(device: Device, steps: readonly Step[]): Device {
   const asked = contextOptionsOf(steps);
   if (Object.keys(asked).length === 0) return device;
   return { ...device, options: { ...device.options, ...asked }, isDefault: false };
 }
 
-/** A context that records what was asked for; without a video if the part that makes it is missing. */
+/** A context with the requested recordings; without a video if ffmpeg is missing. */
 export async function openContext(
   { contexts, guard }: RunServices,
   device: Device,
@@ -76,7 +76,7 @@ export async function openContext(
   }
 }
 
-/** What checks on the page work with. */
+/** The dependencies of checks on the page. */
 export const judgingOf = (acting: Acting): Judging => ({
   ...acting,
   get page() {
@@ -105,7 +105,7 @@ export async function performAll(
     ...{ states, stepMs, secrets, guard, file, secretFields },
     until: (assertion: Assertion) => until(assertion, judging),
     screenshot: (name: string | undefined, of: Locator | undefined) =>
-      evidence.photograph({ page: record.page, deadline, name, of, secretFields }),
+      evidence.takeScreenshot({ page: record.page, deadline, name, of, secretFields }),
   });
   for (const [index, step] of steps.entries()) {
     starting(index);
@@ -122,7 +122,7 @@ export async function performAll(
   return undefined;
 }
 
-/** What an answer reports besides its result: tabs, downloads, dialogs, what was left out. */
+/** Notes of an answer: tabs, downloads, dialogs, omissions. */
 export const notesOf = ({ record, evidence }: Pick<Acting, "record" | "evidence">): string[] => [
   ...record.notes,
   ...evidence.notes,
@@ -130,7 +130,7 @@ export const notesOf = ({ record, evidence }: Pick<Acting, "record" | "evidence"
   ...record.dialogs.slice(0, 5).map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
 ];
 
-/** Whatever ended the work on a page, as an error for the caller; other errors are internal and returned unchanged. */
+/** Converts an error that ended the work on a page to one for the caller; returns internal errors unchanged. */
 export function explained(
   error: unknown,
   { opened, deadline }: Pick<Acting, "opened" | "deadline">,

@@ -3,12 +3,12 @@ import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
 import type { Launched } from "../launch/launch.ts";
 import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
 
-/** A browser context of one run: its page, its proxy, and nothing that another run left. */
+/** One run's browser context: its page, its proxy, and nothing from other runs. */
 export interface TestContext {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly proxy: ForwardProxy;
-  /** Ends it; one that takes more than two seconds is not waited for, and its browser gets no further run. */
+  /** Closes it, waiting at most two seconds; a browser that takes longer gets no further runs. */
   close(): Promise<void>;
 }
 
@@ -21,9 +21,9 @@ export interface TestContextOptions {
 export interface ContextsOptions {
   readonly launch: () => Promise<Launched>;
   readonly ignoreHttpsErrors: boolean;
-  /** Called when further runs should use another browser: this one did not start, has ended, or hangs. */
+  /** Called if further runs need another browser: this one did not start, has ended, or hangs. */
   readonly unfit?: () => void;
-  /** How long a context may take to end before its browser counts as hanging. */
+  /** How long a context may take to close before its browser counts as hanging. */
   readonly closeMs?: number;
 }
 
@@ -42,8 +42,8 @@ const proxySettings = ({ port }: ForwardProxy) => ({
 });
 
 /**
- * For a browser on another machine, which cannot use a proxy here: every request is looked at before it is sent.
- * Redirects and the other machine's own names are out of sight, so its network has to be closed by its operator.
+ * For a browser on another machine, which cannot use a proxy here: every request is checked before it is sent.
+ * Redirects and that machine's own names cannot be checked, so its operator must restrict its network.
  */
 async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<void> {
   const isAllowed = (text: string) =>
@@ -60,7 +60,7 @@ async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<
   });
 }
 
-/** Makes contexts in the one browser of this process, and keeps one ready for the next run of the default device. */
+/** Creates contexts in this process's only browser, and keeps one ready for the next run of the default device. */
 export class Contexts {
   readonly #options: Required<ContextsOptions>;
   #launched: Promise<Launched> | undefined;
@@ -70,7 +70,7 @@ export class Contexts {
     this.#options = { closeMs: 2_000, unfit: () => undefined, ...options };
   }
 
-  /** The browser, started at the first call. */
+  /** The browser, started by the first call. */
   browser(): Promise<Launched> {
     this.#launched ??= this.#launch();
     return this.#launched;
@@ -88,7 +88,7 @@ export class Contexts {
     }
   }
 
-  /** Starts the browser and a context, so that the first run finds them; failures show when a run needs them. */
+  /** Starts the browser and a context for the first run; a failure is reported when a run needs them. */
   async prewarm(): Promise<void> {
     this.#refill(await this.browser());
     await this.#spare;
@@ -122,13 +122,13 @@ export class Contexts {
 
   #refill(launched: Launched): void {
     this.#spare ??= this.#make(launched, { viewport: DEFAULT_VIEWPORT });
-    // A run that needs it makes its own.
+    // A run that needs one creates its own.
     this.#spare.catch(() => undefined);
   }
 
   async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
     const proxy = await ForwardProxy.listen(CLOSED);
-    // Only of Chromium it is tested that nothing bypasses the proxy.
+    // Only for Chromium do tests show that nothing bypasses the proxy.
     const isProxied = local && browser.browserType().name() === "chromium";
     try {
       const context = await browser.newContext({

@@ -9,7 +9,7 @@ const collectGarbage: () => void = runInNewContext("gc");
 const never = () => new Promise<never>(() => undefined);
 
 describe("Deadline", () => {
-  it("ends a run that never ends by itself, whatever garbage collection removes", async () => {
+  it("ends an endless run, whatever garbage collection removes", async () => {
     const caller = new AbortController();
     setMaxListeners(0, caller.signal);
     const races = Array.from({ length: 50 }, () => new Deadline(300, caller.signal).race(never()));
@@ -22,7 +22,7 @@ describe("Deadline", () => {
       expect(outcome).toMatchObject({ status: "rejected", reason: { kind: "timeout" } });
   });
 
-  it("ends when the caller gives up, also where it had before", async () => {
+  it("ends when the caller cancels, even if it already had", async () => {
     const caller = new AbortController();
     const race = new Deadline(60_000, caller.signal).race(never());
     caller.abort();

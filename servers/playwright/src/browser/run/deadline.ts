@@ -1,12 +1,12 @@
 import { ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
 
-/** The time of one run: it ends when its milliseconds are over or the caller gives up, whatever the page does. */
+/** The deadline of one run: it ends after its time limit or when the caller cancels, whatever the page does. */
 export class Deadline {
   readonly #ends: number;
   readonly totalMs: number;
   readonly signal: AbortSignal;
-  /** Frees what waits for the end: to be called when the run is done. */
+  /** Releases the timer; call it when the run is done. */
   readonly end: () => void;
   readonly #over: Promise<never>;
   readonly #caller: AbortSignal;
@@ -30,13 +30,13 @@ export class Deadline {
     return Math.max(0, this.#ends - performance.now());
   }
 
-  /** Waits for `work` until the time is over; what goes on afterwards ends with its page. */
+  /** Waits for `work` until the deadline; remaining work ends with its page. */
   async race<Value>(work: Promise<Value>): Promise<Value> {
     work.catch(() => undefined);
     return Promise.race([work, this.#over]);
   }
 
-  /** Waits for `work` at most `milliseconds`; undefined if that was too short. */
+  /** Waits at most `milliseconds` for `work`; undefined on timeout. */
   async within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value | undefined> {
     work.catch(() => undefined);
     return this.race(Promise.race([work, sleep(milliseconds).then(() => undefined)]));
@@ -51,7 +51,7 @@ export class Deadline {
     if (aborted)
       return reason instanceof ToolError ? reason : new ToolError("cancelled", "The run was cancelled.");
     return new ToolError("timeout", `The run did not end within ${this.totalMs} ms.`, {
-      hint: "The page may be slow, or busy forever. Raise timeout_ms, or check less in one run.",
+      hint: "The page may be slow or in an endless loop. Raise timeout_ms, or check less in one run.",
     });
   }
 }

@@ -7,17 +7,17 @@ export interface Device {
   /** As the caller wrote it. */
   readonly name: string;
   readonly options: BrowserContextOptions;
-  /** Its names in Playwright's device list, and what of the options is not theirs, for a spec. */
+  /** Its names in Playwright's device list, and the additional options, for a spec. */
   readonly descriptors: readonly string[];
   readonly others: BrowserContextOptions;
-  /** The default one, for which a context stands ready. */
+  /** The default device, for which a context is kept ready. */
   readonly isDefault: boolean;
 }
 
 const MAX_DEVICES = 8;
 export const DEFAULT_VIEWPORT = { width: 1280, height: 720 } as const;
 
-/** Words in addition to Playwright's device names; join several with a plus: `iPhone 15 + dark`. */
+/** Modes in addition to Playwright's device names, joined with a plus: `iPhone 15 + dark`. */
 const MODES: Readonly<Record<string, BrowserContextOptions>> = {
   desktop: {},
   dark: { colorScheme: "dark" },
@@ -31,7 +31,7 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
 /**
  * The devices of a run.
  *
- * @throws ToolError `invalid` for a name that is none, with near ones.
+ * @throws ToolError `invalid` for an unknown name, with similar ones.
  */
 export async function devicesOf(names: readonly string[]): Promise<Device[]> {
   if (names.length > MAX_DEVICES)
@@ -65,7 +65,7 @@ async function partOf(
       return { options: { viewport: { width, height } } };
     throw new ToolError(
       "invalid",
-      `devices: ${JSON.stringify(name)} is out of range; sizes go from 50x50 to 4000x4000.`,
+      `devices: ${JSON.stringify(name)} is out of range; use a size from 50x50 to 4000x4000.`,
     );
   }
   const { devices } = playwright();
@@ -82,7 +82,7 @@ async function partOf(
   });
 }
 
-/** A name that is safe as a part of a file's name: lower case letters, digits and hyphens. */
+/** A name that is safe in a file name: lower-case letters, digits and hyphens. */
 export function slugOf(text: string, fallback: string): string {
   const slug = text
     .normalize("NFKD")
@@ -91,6 +91,6 @@ export function slugOf(text: string, fallback: string): string {
     .replace(/^-+|-+$/g, "")
     .slice(0, 60)
     .replace(/-+$/, "");
-  // Windows keeps these names for devices.
+  // Windows reserves these names for devices.
   return slug === "" || /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(slug) ? fallback : slug;
 }

@@ -6,12 +6,12 @@ import { isText, mimeOf } from "../store/runs.ts";
 import { slugOf } from "./devices.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** Downloads that a run keeps, and the bytes of each. */
+/** Maximum downloads of a run, and bytes of each. */
 const MAX_DOWNLOADS = 5;
 export const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
 
 export interface DownloadLine {
-  /** The name that the site gives it. */
+  /** The name from the site. */
   readonly name: string;
   readonly url: string;
   state: "running" | "finished" | "failed";
@@ -20,8 +20,8 @@ export interface DownloadLine {
 }
 
 /**
- * Keeps what pages download as artifacts, up to a number and a size: what is larger is cancelled while it arrives.
- * Downloads use the page's own network, so they reach what the page reaches.
+ * Keeps downloads as artifacts, up to a number and a size; larger ones are cancelled. They use the page's own
+ * network, with the same limits.
  */
 export class Downloads {
   readonly lines: DownloadLine[] = [];
@@ -31,7 +31,7 @@ export class Downloads {
   readonly #isKept: boolean;
   readonly #running = new Map<Page, (() => void)[]>();
 
-  /** @param isKept whether the run asks for a download; otherwise each is cancelled and named. */
+  /** @param isKept whether the run checks for downloads; otherwise each is cancelled and listed. */
   constructor(
     context: BrowserContext,
     { folder, stem, secrets, isKept }: { folder: string; stem: string; secrets: Secrets; isKept: boolean },
@@ -47,12 +47,12 @@ export class Downloads {
     context.on("download", (download) => void this.#keep(download));
   }
 
-  /** What was downloaded, for the answer. */
+  /** The downloads, for the answer. */
   notes(): string[] {
     return this.lines.map(({ name, state, failure }) => `download ${name}: ${failure ?? state}`);
   }
 
-  /** Cancels a download of the page that gets larger than what is kept; the browser reports it to early listeners only. */
+  /** Cancels a download that gets too large; the browser reports its progress to early listeners only. */
   #watchSize(page: Page): void {
     const watch = async () => {
       const session = await page.context().newCDPSession(page);
@@ -61,7 +61,7 @@ export class Downloads {
       });
       await session.send("Page.enable");
     };
-    // Without it, for example in a popup that closed at once, the size is looked at when the download has ended.
+    // Without it, for example in a popup that closed immediately, the size is checked at the end.
     watch().catch(() => undefined);
   }
 
@@ -71,7 +71,7 @@ export class Downloads {
     const line: DownloadLine = { name, url: download.url(), state: "running" };
     this.lines.push(line);
     if (!this.#isKept) {
-      Object.assign(line, { state: "failed", failure: "not kept: no sentence asks for it" });
+      Object.assign(line, { state: "failed", failure: "not kept: no step or assertion uses it" });
       return void download.cancel().catch(() => undefined);
     }
     const stop = () => {
@@ -98,7 +98,7 @@ export class Downloads {
   }
 }
 
-/** A site's file name as the name of an artifact: letters, digits and hyphens, and a short extension. */
+/** A site's file name as an artifact name: letters, digits and hyphens, and a short extension. */
 function fileName(name: string): string {
   const extension = /^\.[a-z0-9]{1,8}$/i.exec(extname(name))?.[0].toLowerCase() ?? "";
   return `${slugOf(name.slice(0, name.length - extension.length), "file")}${extension}`;

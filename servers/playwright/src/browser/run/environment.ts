@@ -5,15 +5,15 @@ import type { Deadline } from "./deadline.ts";
 import type { PageRecord } from "./record.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** What steps for tabs, saved states and throttling work with. */
-export interface Surroundings {
+/** The dependencies of steps for tabs, saved states and throttling. */
+export interface EnvironmentScope {
   readonly record: PageRecord;
   readonly deadline: Deadline;
   readonly states: StateStore;
   readonly secrets: Secrets;
 }
 
-export type SurroundingAction = Extract<
+export type EnvironmentAction = Extract<
   Action,
   {
     kind:
@@ -31,14 +31,14 @@ export type SurroundingAction = Extract<
 const LOOK_MS = 50;
 
 /**
- * Does a step that is about what is around the page.
+ * Performs a step that changes the page's environment.
  *
- * @returns why it cannot be done, or undefined when it is done.
- * @throws ToolError for a state that was never saved, or that is too large.
+ * @returns why it failed, or undefined on success.
+ * @throws ToolError for an unknown state, or one that is too large.
  */
-export async function arrange(
-  action: SurroundingAction,
-  { record, deadline, states, secrets }: Surroundings,
+export async function changeEnvironment(
+  action: EnvironmentAction,
+  { record, deadline, states, secrets }: EnvironmentScope,
   timeout: number,
 ): Promise<string | undefined> {
   const { tabs } = record;
@@ -88,7 +88,7 @@ export async function arrange(
     }
     case "time zone":
     case "locale":
-      // Options of the context, which were there from the beginning.
+      // Context options, set when the context was created.
       return undefined;
   }
 }

@@ -8,7 +8,7 @@ import { slugOf } from "./devices.ts";
 import { exchangesOf } from "./observed.ts";
 import type { PageRecord } from "./record.ts";
 import type { Secrets } from "./secrets.ts";
-import { MAX_HEIGHT, photograph } from "./visual.ts";
+import { MAX_HEIGHT, takeScreenshot } from "./visual.ts";
 
 export const EVIDENCE = [
   "screenshot",
@@ -25,14 +25,14 @@ export type EvidenceKind = (typeof EVIDENCE)[number];
 export interface EvidenceOptions {
   readonly kinds: readonly EvidenceKind[];
   readonly folder: string;
-  /** What the names of its files begin with. */
+  /** Prefix of its file names. */
   readonly stem: string;
   readonly secrets: Secrets;
-  /** The run writes a secret: what is filmed, in a video or a trace's frames, could show it. */
+  /** The run uses a secret, which a video or a trace's frames could show. */
   readonly writesSecrets: boolean;
 }
 
-interface Photo {
+interface ScreenshotRequest {
   readonly page: Page;
   readonly deadline: Deadline;
   readonly name: string | undefined;
@@ -40,25 +40,25 @@ interface Photo {
   readonly secretFields: readonly Locator[];
 }
 
-/** What a run keeps for people and for the next call. */
+/** The artifacts that a run keeps. */
 export class Evidence {
   readonly #options: EvidenceOptions;
   #context: BrowserContext | undefined;
-  #early: ReturnType<typeof photograph> | undefined;
+  #early: ReturnType<typeof takeScreenshot> | undefined;
   #pictures = 0;
   #video = true;
   readonly notes: string[] = [];
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
-    if (options.writesSecrets && this.#wants("video")) this.forgoVideo("no video: the run writes a secret");
+    if (options.writesSecrets && this.#wants("video")) this.forgoVideo("no video: the run uses a secret");
   }
 
   #wants(kind: EvidenceKind): boolean {
     return this.#options.kinds.includes(kind) && (kind !== "video" || this.#video);
   }
 
-  /** What the names of its files begin with. */
+  /** Prefix of its file names. */
   get stem(): string {
     return this.#options.stem;
   }
@@ -67,7 +67,7 @@ export class Evidence {
     return join(this.#options.folder, `${this.#options.stem}${end}`);
   }
 
-  /** What the context must be made with; undefined if any context will do. */
+  /** The required context options; undefined if any context will do. */
   recording(): Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined {
     const har = this.#wants("har");
     const video = this.#wants("video");
@@ -78,7 +78,7 @@ export class Evidence {
     };
   }
 
-  /** Goes on without a video, and says why. */
+  /** Continues without a video, with a note. */
   forgoVideo(note: string): void {
     this.#video = false;
     this.notes.push(note);
@@ -90,31 +90,31 @@ export class Evidence {
     await context.tracing.start({ screenshots: !this.#options.writesSecrets, snapshots: true });
   }
 
-  /** A picture that a step asked for. */
-  async photograph({ page, deadline, name, of, secretFields }: Photo): Promise<void> {
+  /** A screenshot requested by a step. */
+  async takeScreenshot({ page, deadline, name, of, secretFields }: ScreenshotRequest): Promise<void> {
     this.#pictures += 1;
     const end = name === undefined ? `${this.#pictures}` : slugOf(name, `${this.#pictures}`);
-    const { png, cut } = await photograph(page, { of, masks: secretFields }, deadline);
+    const { png, cut } = await takeScreenshot(page, { of, masks: secretFields }, deadline);
     if (cut) this.#noteCut();
     await writeFile(this.#path(`-${end}.png`), png, { mode: 0o600 });
   }
 
-  /** Takes the screenshot while the page settles: what is waited for anyway. */
-  photographEarly({ page, deadline, secretFields }: Omit<Photo, "name" | "of">): void {
+  /** Takes the screenshot while waiting for the page to settle. */
+  takeScreenshotEarly({ page, deadline, secretFields }: Omit<ScreenshotRequest, "name" | "of">): void {
     if (!this.#wants("screenshot") || this.#wants("full_page")) return;
-    this.#early = photograph(page, { masks: secretFields }, deadline);
+    this.#early = takeScreenshot(page, { masks: secretFields }, deadline);
     this.#early.catch(() => undefined);
   }
 
-  /** When the verdict is there: the screenshot, the trace, the accessibility report. */
+  /** After the verdict: the screenshot, the trace, the accessibility report. */
   async collect(
-    now: Omit<Photo, "name" | "of"> & { readonly passed: boolean; readonly record: PageRecord },
+    now: Omit<ScreenshotRequest, "name" | "of"> & { readonly passed: boolean; readonly record: PageRecord },
   ): Promise<void> {
     const { page, deadline, passed, secretFields, record } = now;
     const fullPage = this.#wants("full_page");
     if (fullPage || this.#wants("screenshot") || (this.#wants("on_failure") && !passed)) {
       const { png, cut } = await (this.#early ??
-        photograph(page, { fullPage, masks: secretFields }, deadline));
+        takeScreenshot(page, { fullPage, masks: secretFields }, deadline));
       if (cut) this.#noteCut();
       await writeFile(this.#path(".png"), png, { mode: 0o600 });
     }
@@ -145,10 +145,10 @@ export class Evidence {
     if (this.#options.secrets.isEmpty) return;
     if (await redactZip(path, this.#options.secrets)) return;
     await rm(path, { force: true });
-    this.notes.push("the trace was too large to take the secrets out of, so it was not kept");
+    this.notes.push("the trace was too large to remove secrets from, so it was not kept");
   }
 
-  /** After the context is closed: what the browser wrote at its end gets its name and loses its secrets. */
+  /** After the context is closed: names the files that the browser wrote last, and removes secrets from them. */
   async finish(): Promise<void> {
     const har = this.#path(".har");
     if (this.#wants("har") && !this.#options.secrets.isEmpty) {

@@ -6,20 +6,20 @@ import { expectation } from "../launch/library.ts";
 import { locatorOf, targetOn } from "./locate.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
 
-/** Whether a check holds, and what was there instead if it does not. */
+/** Whether a check passes, and the actual value if not. */
 export interface Outcome {
   readonly passed: boolean;
   readonly actual: string;
 }
 
-/** A time that allows one look: Playwright asks once before it looks at the clock. */
+/** A timeout that allows one check: Playwright checks once before looking at the clock. */
 export const ONCE = 1;
 
 /**
- * Lets Playwright's `expect` check the page.
+ * Checks the page with Playwright's `expect`.
  *
- * @param timeout milliseconds that it may wait.
- * @throws ToolError `invalid` for a selector that the browser cannot read.
+ * @param timeout maximum wait in milliseconds.
+ * @throws ToolError `invalid` for a selector that the browser rejects.
  */
 export async function expectationOutcome(
   check: ElementCheck,
@@ -60,8 +60,8 @@ async function hold(
 }
 
 /**
- * `toMatchAriaSnapshot`, which Playwright's `expect` allows in its own test runner only: the question that it asks the
- * locator (playwright/lib/matchers/expect.js, `to.match.aria`).
+ * `toMatchAriaSnapshot`, which Playwright's `expect` supports only in its own test runner: the query that it sends to
+ * the locator (playwright/lib/matchers/expect.js, `to.match.aria`).
  */
 async function holdSnapshot(
   locator: Locator,
@@ -70,7 +70,8 @@ async function holdSnapshot(
   timeout: number,
 ): Promise<void> {
   const ask: unknown = Reflect.get(locator, "_expect");
-  if (typeof ask !== "function") throw new TypeError("this Playwright does not compare ARIA snapshots");
+  if (typeof ask !== "function")
+    throw new TypeError("this version of Playwright cannot compare ARIA snapshots");
   const params = { expectedValue, isNot, timeout };
   const { matches, received, errorMessage } = await Reflect.apply(ask, locator, ["to.match.aria", params]);
   if (matches !== isNot) return;
@@ -79,7 +80,7 @@ async function holdSnapshot(
   });
 }
 
-/** A pattern that only the page runs: Playwright would run it again here, for colours in its message. */
+/** A pattern that only the page runs: Playwright would run it again here to color its message. */
 function unrun(pattern: RegExp): RegExp {
   const copy = new RegExp(pattern);
   copy.exec = () => null;
@@ -93,7 +94,7 @@ export function refuseSelector(message: string): void {
       message,
     );
   if (found !== null)
-    throw new ToolError("invalid", `A CSS selector cannot be read by the browser: ${shown(found[0])}.`, {
+    throw new ToolError("invalid", `The browser rejects a CSS selector: ${shown(found[0])}.`, {
       hint: "Correct the selector, or name the element by its role: button 'Save'.",
       code: "grammar",
     });

@@ -24,16 +24,16 @@ export interface Judging extends Comparing {
   readonly found: Found;
 }
 
-/** How long an assertion waits if it does not say `within`. */
+/** Default wait of an assertion without `within`. */
 export const WAIT_MS = 5_000;
-/** Pauses between two looks. */
+/** Pauses between two checks. */
 const PAUSES_MS = [0, 20, 50, 100, 100, 250];
 
 /**
- * Judges every assertion: those that wait first and side by side, then, when the page has settled, the others.
+ * Checks every assertion: first those that wait, in parallel; then, once the page has settled, the others.
  *
- * @param outcomes receives each verdict at once, so that a run that ends early keeps those.
- * @param waiting is called while the page settles, for work that can be done in that time.
+ * @param outcomes receives each verdict immediately, so that a run that ends early keeps it.
+ * @param waiting is called while the page settles, for work that can be done meanwhile.
  */
 export async function judgeAll(
   assertions: readonly Assertion[],
@@ -55,21 +55,21 @@ export async function judgeAll(
   };
   await Promise.all(assertions.filter(({ check }) => !isLate(check)).map(judge));
   if (late.length > 0) waiting();
-  // A check that had to wait longer saw the page change after it was quiet.
+  // If a check had to wait longer, the page changed after it was quiet.
   if (late.length > 0) await (settled ? scope.quiet.settled() : settling);
   for (const assertion of late) await judge(assertion);
 }
 
 /**
- * Waits until an assertion holds or its time is over; the last look decides. What must not be there is looked at once,
- * unless the assertion says `within`.
+ * Waits until an assertion passes or times out; the last check decides. Absence is checked once, unless the assertion
+ * has `within`.
  */
 export async function until({ check, negated, within }: Assertion, scope: Judging): Promise<Outcome> {
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   if (isElementCheck(check)) {
     const plan = expectationOf(check, negated);
     if (READING.has(check.kind) && (await scope.deadline.race(holdsSecret(plan, scope))))
-      return { passed: false, actual: "it has a field with a secret, so it is not read" };
+      return { passed: false, actual: "it contains a field with a secret, so it is not read" };
     const outcome = await scope.deadline.race(expectationOutcome(check, plan, scope.page, waitMs));
     if (outcome.passed && "target" in check)
       await noteFound(scope.page, plan.on, check.target, scope.found).catch(() => undefined);
@@ -78,8 +78,7 @@ export async function until({ check, negated, within }: Assertion, scope: Judgin
   const ends = performance.now() + waitMs;
   for (let look = 0; ; look++) {
     const outcome = await scope.deadline.race(tolerant(check, scope));
-    if (outcome === undefined)
-      return { passed: false, actual: "the page navigates faster than it can be looked at" };
+    if (outcome === undefined) return { passed: false, actual: "the page navigates too fast to be checked" };
     const { actual } = outcome;
     const passed = outcome.passed !== negated;
     const left = ends - performance.now();
@@ -88,10 +87,10 @@ export async function until({ check, negated, within }: Assertion, scope: Judgin
   }
 }
 
-/** Checks of what is written in an element: asked often enough, they would reveal a secret. */
+/** Checks of an element's content: repeated often enough, they would reveal a secret. */
 const READING: ReadonlySet<Check["kind"]> = new Set(["text", "property", "aria snapshot"]);
 
-/** Whether a secret was written into what a check reads, or into a field in it. */
+/** Whether a check would read a field with a secret. */
 async function holdsSecret({ on }: Expectation, { page, secretFields }: Judging): Promise<boolean> {
   const read = locatorOf(page, on);
   const counts = secretFields
@@ -101,7 +100,7 @@ async function holdsSecret({ on }: Expectation, { page, secretFields }: Judging)
   return (await Promise.all(counts)).some((count) => count > 0);
 }
 
-/** A page that navigates while it is looked at is looked at again; undefined if it never stops. */
+/** Retries if the page navigates during a check; undefined if it never stops. */
 async function tolerant(check: RecordCheck, scope: Judging): Promise<Outcome | undefined> {
   for (let attempt = 0; attempt < 20; attempt++) {
     try {

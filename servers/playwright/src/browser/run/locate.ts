@@ -17,7 +17,7 @@ export function locatorOf(page: Page, { calls }: Chain): Locator {
 export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
   locatorOf(page, chainOf(target, meaning));
 
-/** Notes which alternative of a text alone matches, if its plan has several. */
+/** Records which alternative of a bare quoted text matches, if its plan has several. */
 export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
   const { base } = target;
   if (base.kind !== "quoted" || !plan.calls.some(({ name }) => name === "or")) return;
@@ -36,7 +36,7 @@ export async function noteFound(page: Page, plan: Chain, target: Target, found: 
 
 function asLocator(value: unknown): Locator {
   if (isLocator(value)) return value;
-  throw new TypeError("the plan's last call gives no locator");
+  throw new TypeError("the plan's last call returns no locator");
 }
 
 const isLocator = (value: unknown): value is Locator =>

@@ -3,7 +3,7 @@ import type { Check } from "../language/ast.ts";
 import type { Outcome } from "./expectation.ts";
 import type { PageRecord } from "./record.ts";
 
-/** What the browser measured of the current page; times in milliseconds. Runs in the page. */
+/** Runs in the page: the browser's measurements of it; times in milliseconds. */
 async function measure(): Promise<Record<string, number | undefined>> {
   const buffered = (type: string) =>
     new Promise<PerformanceEntry[]>((resolve) => {
@@ -32,7 +32,7 @@ async function measure(): Promise<Record<string, number | undefined>> {
   };
 }
 
-/** Judges a time, the layout's stability or the page's weight. */
+/** Checks a time, the layout shift or the page's weight. */
 export async function metricOutcome(
   check: Extract<Check, { kind: "metric" }>,
   page: Page,
@@ -42,7 +42,7 @@ export async function metricOutcome(
     const bytes = await record.weight();
     return {
       passed: bytes <= check.limit,
-      actual: `it weighs ${(bytes / 1e6).toFixed(2)} MB in ${record.counts.requests} requests`,
+      actual: `it is ${(bytes / 1e6).toFixed(2)} MB in ${record.counts.requests} requests`,
     };
   }
   const value = (await page.evaluate(measure))[check.metric];

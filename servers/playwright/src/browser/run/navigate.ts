@@ -3,13 +3,13 @@ import type { TestContext } from "./context.ts";
 import type { Deadline } from "./deadline.ts";
 import { PageRecord } from "./record.ts";
 
-/** How long a page may take from its first answer to its load event before the run goes on without it. */
+/** How long a run waits for a page's load event after its first response. */
 const LOAD_MS = 10_000;
 
 /**
- * Goes to the first page.
+ * Opens the first page.
  *
- * @throws ToolError `denied` if the policy refuses it or a redirect of it, `unavailable` if nothing answers.
+ * @throws ToolError `denied` if the policy refuses it or one of its redirects, `unavailable` if nothing responds.
  */
 export async function arrive(
   url: URL,
@@ -19,7 +19,7 @@ export async function arrive(
 ): Promise<void> {
   const { page } = opened;
   try {
-    // The time limit is the deadline's: two clocks would race for what the answer says.
+    // Only the deadline limits the time: with two clocks, the error would depend on which fires first.
     await deadline.race(page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 }));
   } catch (error) {
     if (error instanceof ToolError) throw error;
@@ -36,7 +36,7 @@ export async function arrive(
   refusalOf(record, opened);
 }
 
-/** What a run says whose browser ended under it. */
+/** The error of a run whose browser ended. */
 export function browserGone(cause: unknown): ToolError {
   return new ToolError("unavailable", "The browser ended during the run.", {
     hint: "The next run starts a new one.",
@@ -45,7 +45,7 @@ export function browserGone(cause: unknown): ToolError {
   });
 }
 
-/** Rejects when the page's process crashes or its browser ends, whatever the run waits for at that time. */
+/** Rejects when the page's process crashes or its browser ends, whatever the run is waiting for. */
 export function endOf(url: URL, opened: TestContext, record: PageRecord): Promise<never> {
   const ended = new Promise<never>((_resolve, reject) => {
     opened.context.once("close", () => reject(browserGone(undefined)));
@@ -63,11 +63,11 @@ export function endOf(url: URL, opened: TestContext, record: PageRecord): Promis
   return ended;
 }
 
-/** @throws ToolError `denied` if the page itself (not a part of it) was led to what it may not reach. */
+/** @throws ToolError `denied` if the page itself (not one of its resources) navigated to a forbidden URL. */
 export function refusalOf(record: PageRecord, opened: TestContext): void {
   const { forbidden, wanted } = record.place;
   if (forbidden !== undefined) {
-    throw new ToolError("denied", `The page led to ${oneLine(forbidden)}, which no run may open.`, {
+    throw new ToolError("denied", `The page navigated to ${oneLine(forbidden)}, which no run may open.`, {
       hint: "Only http and https pages are tested.",
       code: "refused",
     });
@@ -97,19 +97,19 @@ function unreachable(error: unknown, url: URL, opened: TestContext): ToolError {
     );
   if (/ERR_ABORTED|Download is starting/.test(text))
     return new ToolError("invalid", `${oneLine(url.href)} is a download, not a page.`, {
-      hint: "Give the URL of a page.",
+      hint: "Pass the URL of a page.",
       code: "no_page",
       cause: error,
     });
   const reason = failure?.reason ?? (code === "" ? text.split("\n")[0] : code.slice(5));
   return new ToolError("unavailable", `${oneLine(url.href)} cannot be reached: ${reason}.`, {
-    hint: "Check that the web server runs and that host and port are right.",
+    hint: "Check that the web server is running and that host and port are correct.",
     code: "unreachable",
     cause: error,
   });
 }
 
-/** Records what happens on a context's page; failed requests carry the reason of the network boundary. */
+/** Records what happens on a context's page; failed requests include the network boundary's reason. */
 export const recordOf = ({ context, page, proxy }: TestContext): PageRecord =>
   new PageRecord(context, page, (url) => {
     const failure = proxy.failureAt(authorityOf(url));

@@ -20,18 +20,18 @@ type Observed = Extract<
   }
 >;
 
-/** Bodies that a check looks into, and the part of each that it reads. */
+/** Maximum bodies that a check reads, and characters of each. */
 const MAX_BODIES = 20;
 const MAX_BODY_CHARS = 1_000_000;
 
-/** Judges what a run has recorded up to now: the status, requests, console lines. */
+/** Checks what a run has recorded so far: the status, requests, console lines. */
 export async function observed(check: Observed, record: PageRecord): Promise<Outcome> {
   switch (check.kind) {
     case "status": {
       const status = record.place.response?.status() ?? 0;
       return {
         passed: status >= check.from && status <= check.to,
-        actual: status === 0 ? "no response has a status" : `the status is ${status}`,
+        actual: status === 0 ? "there is no response with a status" : `the status is ${status}`,
       };
     }
     case "request":
@@ -74,7 +74,7 @@ export async function observed(check: Observed, record: PageRecord): Promise<Out
   }
 }
 
-/** What was asked for and fits a pattern. */
+/** The recorded requests that match a pattern. */
 function made({ glob, method }: RequestPattern, record: PageRecord): RequestLine[] {
   const matches = urlMatcher(glob);
   return record.requests.filter(
@@ -113,7 +113,7 @@ async function bodied(
   return { passed, actual: last === undefined ? seen(lines, record) : `the last body is ${shown(last)}` };
 }
 
-/** The body of a request's answer as text; empty if there is none (yet) or it is too large to be read. */
+/** A response body as text; empty if there is none (yet) or it is too large. */
 export async function bodyOf(request: Request): Promise<string> {
   const response = request.existingResponse();
   if (response === null) return "";
@@ -122,11 +122,11 @@ export async function bodyOf(request: Request): Promise<string> {
   return response.text().catch(() => "");
 }
 
-/** Exchanges that evidence shows, and the part of each body. */
+/** Maximum exchanges in the evidence, and characters of each body. */
 const MAX_EXCHANGES = 200;
 const MAX_SHOWN_CHARS = 5_000;
 
-/** What scripts and documents asked for and got: method, URL, status and the beginning of both bodies. */
+/** The exchanges of scripts and documents: method, URL, status and the beginning of both bodies. */
 export async function exchangesOf({ requests }: PageRecord): Promise<object[]> {
   const wanted = requests.filter(({ request }) => /^(?:document|fetch|xhr)$/.test(request.resourceType()));
   return Promise.all(

@@ -8,7 +8,7 @@ import { folderOf, site } from "../../../test/session.ts";
 import { launchOptions, makeTester, type TestTester } from "../../../test/testers.ts";
 import { launch } from "../launch/launch.ts";
 
-/** Keeps the page's thread busy, as starting a large application does. */
+/** Keeps the page's thread busy, like a large application that starts. */
 const block = (milliseconds: number) =>
   `for (const until = performance.now() + ${milliseconds}; performance.now() < until; );`;
 
@@ -21,7 +21,7 @@ const BUSY = `
   }));`;
 /** The same where the timer is set when the thread is free again. */
 const BUSY_FIRST = BUSY.replace(/( +later\(\(\) => \{ console.*)\n(.*)/, "$2\n$1");
-/** Leaves nothing in place that could be used to wait. */
+/** Replaces everything that could be used to wait. */
 const PATCHED = `
   window.setTimeout = window.requestAnimationFrame = window.requestIdleCallback = (done) => done();
   window.matchMedia = () => ({ matches: true });
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-describe("a page whose thread is busy after it has loaded", () => {
+describe("a page whose thread is busy after loading", () => {
   const assertions = ["no page errors", "no console errors"];
   const failed = [
     {
@@ -92,7 +92,7 @@ describe("a page whose thread is busy after it has loaded", () => {
     }
   });
 
-  it("has no idle network before the request that comes then is answered", async () => {
+  it("has no idle network until the response to a late request", async () => {
     const { url } = await site({
       "/": script(`addEventListener("load", () => setTimeout(() => {
         ${block(900)}
@@ -105,7 +105,7 @@ describe("a page whose thread is busy after it has loaded", () => {
   });
 });
 
-it("a page where scripts are off is not blamed for our timers", async () => {
+it("a page with scripts disabled gets no errors from our timers", async () => {
   const { url } = await site({
     "/": (_, response) =>
       void response

@@ -3,16 +3,13 @@ import type { BrowserContext, CDPSession, Frame, Page } from "playwright";
 import type { Deadline } from "./deadline.ts";
 import type { PageRecord } from "./record.ts";
 
-/**
- * How long nothing may happen before a page counts as settled, also counted from its load event on, and how long it gets to
- * come to that.
- */
+/** How long a page must be quiet (also after its load event) to count as settled, and the maximum wait for that. */
 const SETTLED = { quietMs: 80, afterLoadMs: 100, atMostMs: 3_000 };
-/** A quiet time is this many ticks in a row, and one more because a blocked thread can swallow one. */
+/** A quiet time is this many ticks in a row, plus one because a blocked thread can swallow one. */
 const TICKS = 8;
 /**
- * From half of a quiet time on, the browser is asked for how long nothing is scheduled: Chromium ends an idle period, at
- * most 50 ms ahead, where the next timer is due. What it rules out is not waited for.
+ * From half of a quiet time on, the browser is asked how long nothing is scheduled: Chromium ends an idle period, at
+ * most 50 ms ahead, when the next timer is due. There is no need to wait out that period.
  */
 const ASK_FROM = 0.5;
 const IDLE_PERIOD_MS = 50;
@@ -21,17 +18,17 @@ const WORLD = "refmcp-quiet";
 export interface QuietTime {
   readonly quietMs: number;
   readonly afterLoadMs?: number;
-  /** Page time after which the wait is given up. */
+  /** Page time after which waiting stops. */
   readonly atMostMs: number;
 }
 
 /**
- * Waits until a page is quiet, measured by timers that run in the page. On our own clock a page whose thread is busy
- * would look quiet while the timer that is about to throw has not had its turn.
+ * Waits until a page is quiet, measured by timers that run in the page. By our own clock, a page with a busy thread
+ * would look quiet while a timer that is about to throw is still waiting.
  */
 export class Quiet {
   readonly #record: PageRecord;
-  /** Of the run, or of the call that a session serves now. */
+  /** The deadline of the run, or of the session's current call. */
   deadline: Deadline;
   readonly #clock: PageClock;
 
@@ -39,24 +36,24 @@ export class Quiet {
     this.#record = record;
     this.deadline = deadline;
     this.#clock = new PageClock(page.context());
-    // While the page is on its way; if it fails, it is tried again.
+    // While the page is loading; if it fails, it is retried.
     this.#clock.attach(page).catch(() => undefined);
   }
 
   /**
-   * Waits until no request was in progress and no document changed for a while. Errors of that time are in the record.
+   * Waits until no request was in progress and no document changed for a while. Errors in that time are recorded.
    *
-   * @returns false if the page was still active when the time was over.
+   * @returns false if the page was still active at the end.
    */
   async settled({ quietMs, afterLoadMs = 0, atMostMs }: QuietTime = SETTLED): Promise<boolean> {
     const tickMs = quietMs / TICKS;
     let past = 0;
     while (past < atMostMs) {
       const { activity } = this.#record;
-      const isCalm = () => this.#record.inFlight === 0 && this.#record.activity === activity;
+      const isIdle = () => this.#record.inFlight === 0 && this.#record.activity === activity;
       const began = performance.now();
-      const pageMs = await this.deadline.race(this.#pass(tickMs, afterLoadMs, isCalm));
-      if (pageMs !== undefined && isCalm()) return true;
+      const pageMs = await this.deadline.race(this.#pass(tickMs, afterLoadMs, isIdle));
+      if (pageMs !== undefined && isIdle()) return true;
       // There is no document, for example during a navigation, and so no page clock.
       if (pageMs === undefined) await this.deadline.sleep(tickMs);
       past += pageMs ?? performance.now() - began;
@@ -67,9 +64,9 @@ export class Quiet {
   /**
    * Waits for a quiet time of all documents, or for a tick after some activity.
    *
-   * @returns how much of the documents' time passed at most; undefined if they were not there all the time.
+   * @returns the maximum time that passed in the documents; undefined if one of them was replaced.
    */
-  async #pass(tickMs: number, afterLoadMs: number, isCalm: () => boolean): Promise<number | undefined> {
+  async #pass(tickMs: number, afterLoadMs: number, isIdle: () => boolean): Promise<number | undefined> {
     try {
       await this.#clock.find();
       const canEndEarly = this.#clock.isAlone && !this.#record.hasSockets;
@@ -80,7 +77,7 @@ export class Quiet {
         .then(() => true);
       whole.catch(() => undefined);
       const wholeMs = tickMs * (TICKS + 1);
-      while (isCalm()) if (await Promise.race([whole, sleep(2 * tickMs, false)])) return wholeMs;
+      while (isIdle()) if (await Promise.race([whole, sleep(2 * tickMs, false)])) return wholeMs;
       const beforeMs = Math.min(performance.now() - began, wholeMs);
       await this.#clock.tick(tickMs, 1);
       return beforeMs + tickMs;
@@ -94,7 +91,7 @@ export class Quiet {
 /** A document with its own thread: a page's, or that of a frame in another process. */
 interface Root {
   readonly frame: Frame;
-  /** In a JavaScript world that the page cannot reach: it shares the thread, not the globals. */
+  /** In an isolated JavaScript world: it shares the page's thread, not its globals. */
   evaluate(expression: string): Promise<unknown>;
 }
 
@@ -112,7 +109,7 @@ class PageClock {
     this.#isChromium = context.browser()?.browserType().name() === "chromium";
   }
 
-  /** Looks which documents there are now. */
+  /** Updates the list of documents. */
   async find(): Promise<void> {
     const roots = this.#context.pages().flatMap((page) => {
       const main = page.mainFrame();
@@ -136,7 +133,7 @@ class PageClock {
         session.send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true });
       return { frame, evaluate };
     } catch (error) {
-      // The document moved to another process: its session is replaced at the next look.
+      // The document moved to another process: its session is replaced at the next update.
       this.#sessions.delete(owner);
       // A frame in its parent's process shares the parent's thread and session.
       if (owner === frame && !isAttached) return undefined;
@@ -156,7 +153,10 @@ class PageClock {
     return attaching;
   }
 
-  /** Whether only timers and requests can wake the documents: no worker may send a message. Chromium alone knows its timers. */
+  /**
+   * Whether only timers and requests can wake the documents: no worker may send a message. Only Chromium reports its
+   * timers.
+   */
   get isAlone(): boolean {
     const pages = this.#context.pages();
     return (
@@ -166,9 +166,12 @@ class PageClock {
     );
   }
 
-  /** Lets each document's own timers run for this long, `times` times in a row, or until nothing is due in that time. */
+  /**
+   * Lets each document's own timers run for this long, `times` times in a row, or until nothing is scheduled for that
+   * time.
+   */
   async tick(milliseconds: number, times: number, afterLoadMs = 0, canEndEarly = false): Promise<void> {
-    // Where scripts are off (a sandboxed document) no timer fires, and trying to run one is logged as an error.
+    // If scripts are disabled (a sandboxed document), no timer fires, and trying to run one logs an error.
     const expression = `matchMedia("(scripting: none)").matches || (async () => {
       const [{ loadEventEnd } = { loadEventEnd: 0 }] = performance.getEntriesByType("navigation");
       const wholeMs = ${milliseconds * (times - 1)};
@@ -189,8 +192,8 @@ class PageClock {
   }
 
   /**
-   * Waits for an answer on the session that reports console lines, errors and requests: what happened in the page
-   * before is reported before. `title()` is read in Playwright's isolated world, so no page can stop it.
+   * Waits for a reply on the session that reports console lines, errors and requests, so that all earlier events have
+   * arrived. `title()` runs in Playwright's isolated world, so no page can block it.
    */
   async catchUp(): Promise<void> {
     await Promise.all(this.#roots.map(({ frame }) => frame.title()));

@@ -7,17 +7,17 @@ import { type Place, Tabs } from "./tabs.ts";
 export interface ConsoleLine {
   readonly level: "error" | "warning" | "info";
   readonly text: string;
-  /** `http://localhost/app.js:12`, if the browser says it. */
+  /** `http://localhost/app.js:12`, if known. */
   readonly place: string | undefined;
 }
 
 export interface RequestLine {
   readonly url: string;
   readonly method: string;
-  /** 0 until an answer came. */
+  /** 0 until there is a response. */
   status: number;
   failure: string | undefined;
-  /** For its body and that of its answer. */
+  /** For its body and the response's body. */
   readonly request: Request;
 }
 
@@ -28,15 +28,15 @@ const MAX_DIALOGS = 50;
 const LINE_CHARS = 1_000;
 const URL_CHARS = 4_000;
 
-/** How a dialog that a step announced is answered; others are dismissed. */
+/** The reply to a dialog that a step prepared for; other dialogs are dismissed. */
 export interface DialogAnswer {
   readonly accept: boolean;
   readonly text: string | undefined;
 }
 
 /**
- * What happens in a page while a run watches it: console, errors, requests, dialogs, popups. Everything is bounded,
- * since a page can make as much of it as it likes.
+ * Records a page's events during a run: console, errors, requests, dialogs, popups. Everything is bounded, because a
+ * page can produce any amount.
  */
 export class PageRecord {
   readonly console: ConsoleLine[] = [];
@@ -45,7 +45,7 @@ export class PageRecord {
   readonly dialogs: { readonly type: string; readonly message: string }[] = [];
   readonly notes = new Set<string>();
   readonly counts = { errors: 0, warnings: 0, pageErrors: 0, requests: 0 };
-  /** Answers that steps announced for the next dialogs. */
+  /** Replies that steps prepared for the next dialogs. */
   readonly answers: DialogAnswer[] = [];
   readonly tabs: Tabs;
   /** Where a run keeps them; without it they are cancelled. */
@@ -54,13 +54,13 @@ export class PageRecord {
   readonly crashed: Promise<void>;
   readonly #inFlight = new Set<Request>();
   readonly #finished: Request[] = [];
-  /** A WebSocket was opened, by which a message can come at any time. */
+  /** Whether a WebSocket was opened, over which a message can arrive at any time. */
   hasSockets = false;
   #activity = 0;
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
 
-  /** @param refusal why the network boundary did not let a request through, if it did not. */
+  /** @param refusal why the network boundary blocked a request, if it did. */
   constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
     this.tabs = new Tabs(context, page);
     this.crashed = new Promise((resolve) => {
@@ -106,19 +106,19 @@ export class PageRecord {
       this.#activity += 1;
       this.#popups += 1;
       if (this.#popups <= MAX_POPUPS) return;
-      this.notes.add(`more than ${MAX_POPUPS} popups; the rest was closed`);
+      this.notes.add(`more than ${MAX_POPUPS} popups; the rest were closed`);
       popup.close().catch(() => undefined);
     });
     this.#watch(page);
     context.on("page", (popup) => this.#watch(popup));
   }
 
-  /** The tab that sentences are about. */
+  /** The current tab. */
   get page(): Page {
     return this.tabs.current;
   }
 
-  /** What is known of the navigations of the current tab. */
+  /** The navigations of the current tab. */
   get place(): Place {
     return this.tabs.place(this.page);
   }
@@ -132,7 +132,7 @@ export class PageRecord {
     return [...thrown, ...logged].slice(0, 8);
   }
 
-  /** Begins a new list of what answers report; requests and tabs stay. */
+  /** Starts a new list of reported events; requests and tabs stay. */
   forget(): void {
     for (const list of [this.console, this.pageErrors, this.dialogs]) list.length = 0;
     this.notes.clear();
@@ -154,17 +154,17 @@ export class PageRecord {
     });
   }
 
-  /** Requests on their way. */
+  /** Requests in progress. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
 
-  /** Grows with every request that begins or ends and every document that appears: while it stays, nothing happens. */
+  /** Increases when a request starts or ends or a document appears; unchanged while nothing happens. */
   get activity(): number {
     return this.#activity;
   }
 
-  /** Bytes that all answers up to now cost on the wire, headers included. */
+  /** Bytes of all responses so far on the wire, headers included. */
   async weight(): Promise<number> {
     const sizes = await Promise.all(this.#finished.map((request) => request.sizes().catch(() => undefined)));
     return sizes.reduce(
@@ -176,17 +176,17 @@ export class PageRecord {
   #onConsole(message: ConsoleMessage): void {
     const type = message.type();
     const level = type === "error" || type === "assert" ? "error" : type === "warning" ? "warning" : "info";
-    // Browsers ask for /favicon.ico by themselves; no page is wrong for not having one.
+    // Browsers request /favicon.ico by themselves; a missing one is not an error of the page.
     if (level === "error" && /\/favicon\.ico(?:[?#]|$)/.test(message.location().url)) return;
     if (level === "error") this.counts.errors += 1;
     if (level === "warning") this.counts.warnings += 1;
     const { url, lineNumber } = message.location();
     const place = url === "" ? undefined : `${clip(url, URL_CHARS / 10)}:${lineNumber + 1}`;
     const line = { level, text: clip(message.text(), LINE_CHARS), place } as const;
-    // Errors are kept when a flood of other messages has filled the list.
+    // Errors are kept even if other messages have filled the list.
     if (this.console.length < MAX_LINES || (level === "error" && this.counts.errors <= MAX_LINES))
       this.console.push(line);
-    else this.notes.add("the console was flooded; the rest was dropped");
+    else this.notes.add("too many console messages; the rest were dropped");
   }
 
   #onRequest(request: Request): void {
@@ -204,7 +204,7 @@ export class PageRecord {
     };
     this.#lines.set(request, line);
     if (this.requests.length < MAX_REQUESTS) this.requests.push(line);
-    else this.notes.add(`more than ${MAX_REQUESTS} requests; the rest was not looked at`);
+    else this.notes.add(`more than ${MAX_REQUESTS} requests; the rest were not checked`);
   }
 
   #onResponse(response: Response): void {
@@ -232,7 +232,7 @@ function navigatedBy(request: Request): Page | undefined {
   }
 }
 
-/** Whether a request went wrong; a page's missing favicon and what a navigation cut off did not. */
+/** Whether a request failed; a missing favicon and requests interrupted by a navigation don't count. */
 export function isFailed({ url, status, failure }: RequestLine): boolean {
   if (/\/favicon\.ico(?:[?#]|$)/.test(url)) return false;
   return failure === undefined ? status >= 400 : !/ERR_ABORTED/.test(failure);

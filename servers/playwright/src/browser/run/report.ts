@@ -6,22 +6,22 @@ import type { Seen } from "./snapshot.ts";
 export interface CheckResult {
   readonly name: string;
   readonly passed: boolean;
-  /** What was there instead. */
+  /** The actual value. */
   readonly actual?: string;
-  /** Where the run has more than one. */
+  /** If the run has several. */
   readonly device?: string;
 }
 
 export interface ShownArtifact {
   readonly name: string;
-  /** For people: the file's path, or its URI if they are elsewhere. */
+  /** For people: the file's path, or its URI for a remote client. */
   readonly path: string;
   readonly uri: string;
   readonly mime_type: string;
   readonly bytes: number;
 }
 
-/** What a run answers. The first three are the documented contract. */
+/** A run's answer. The first three fields are the documented contract. */
 export interface RunReport {
   readonly url: string;
   readonly assertions: CheckResult[];
@@ -32,17 +32,17 @@ export interface RunReport {
   readonly final_url?: string;
   readonly status?: number;
   readonly title?: string;
-  /** A step that could not be done, and why. */
+  /** A step that failed, and why. */
   readonly failed_step?: string;
   readonly artifacts?: ShownArtifact[];
-  /** Also console errors if the verdict is bad: they often say why. */
+  /** Includes console errors if the run failed: they often explain it. */
   readonly notes?: string[];
   readonly error?: string;
-  /** What a look at the end saw. */
+  /** The snapshot at the end. */
   readonly seen?: Seen;
 }
 
-/** A run without a verdict: its error holds what its report would. */
+/** A run without a verdict: its error contains the data of its report. */
 export function failureOf(
   error: unknown,
   { url, assertions }: { readonly url: string; readonly assertions: readonly string[] },
@@ -54,7 +54,7 @@ export function failureOf(
   return new ToolError(error.kind, error.message, { ...error, data, cause: error.cause });
 }
 
-/** A value whose artifacts are named by their URIs only, as it goes to the model. */
+/** A value with its artifacts as URIs only, for the model. */
 export function withUris<Value extends { readonly artifacts?: readonly ShownArtifact[] | undefined }>({
   artifacts = [],
   ...rest
@@ -62,12 +62,12 @@ export function withUris<Value extends { readonly artifacts?: readonly ShownArti
   return { ...rest, artifacts: artifacts.map(({ uri }) => uri) };
 }
 
-/** An artifact as answers show it: a client elsewhere has no use for a path of this machine. */
+/** An artifact in an answer: a remote client cannot use a path on this machine. */
 export function shownArtifact({ name, path, bytes, mimeType, uri }: Artifact): ShownArtifact {
   return { name, path: uri.startsWith("file:") ? path : uri, uri, mime_type: mimeType, bytes };
 }
 
-/** Cuts of a report that is too long for an answer, one after the other until it fits; the file keeps all. */
+/** Ways to shorten a report, applied in order until it fits an answer; the file keeps everything. */
 const CUTS: readonly ((report: RunReport) => RunReport)[] = [
   (report) => ({ ...report, assertions: report.assertions.map((one) => clipped(one, 300, 150)) }),
   (report) => ({
@@ -95,7 +95,7 @@ export function fittingReport(report: RunReport, budget: number): RunReport {
   for (const cut of CUTS) {
     if (Math.max(JSON.stringify(fit).length, textOf(fit).length) <= budget) return fit;
     fit = cut(fit);
-    const note = `shortened; all of it is in report.json of the run`;
+    const note = "shortened; the full report is in the run's report.json";
     fit = { ...fit, notes: [...(fit.notes ?? []).filter((one) => one !== note), note] };
   }
   return fit;
@@ -103,7 +103,7 @@ export function fittingReport(report: RunReport, budget: number): RunReport {
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** The answer for people and for hosts that show no structure; it ends with the screenshot's path. */
+/** The answer as text, for people and for hosts without structured content; it ends with the screenshot's path. */
 export function textOf(report: RunReport): string {
   const { assertions, artifacts = [], failed_step: step } = report;
   const pictures = artifacts.filter((artifact) => artifact.mime_type === "image/png");

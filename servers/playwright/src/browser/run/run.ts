@@ -25,19 +25,19 @@ import type { CheckResult, RunReport } from "./report.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { reasonOf } from "./steps.ts";
 
-/** What a run on one device needs. */
+/** The input of a run on one device. */
 export interface DeviceRunOptions {
   readonly url: URL;
   readonly script: Script;
   readonly device: Device;
-  /** More than one device: names and files say which. */
+  /** Whether there are several devices, which names and files then include. */
   readonly matrix: boolean;
   readonly evidence: readonly EvidenceKind[];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Looks at the page at the end: the most targets and characters. */
+  /** Limits of the snapshot at the end: maximum targets and characters. */
   readonly look?: Look | undefined;
-  /** What texts in quotes alone were found as. */
+  /** How bare quoted texts were resolved. */
   readonly found: Found;
   /** The run's folder. */
   readonly folder: string;
@@ -54,7 +54,7 @@ export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artif
 /**
  * Runs a script on one device: open the page, perform the steps, check the assertions, keep the evidence.
  *
- * @throws ToolError if the run did not come to a verdict: refused, timed out, crashed, no browser.
+ * @throws ToolError if there is no verdict: refused, timed out, crashed, no browser.
  */
 export async function runOnDevice(options: DeviceRunOptions, runServices: RunServices): Promise<DeviceRun> {
   const { folder, signal, matrix, script, found } = options;
@@ -71,7 +71,7 @@ export async function runOnDevice(options: DeviceRunOptions, runServices: RunSer
   const opening = openContext(runServices, device, evidence);
   const opened = await deadline.race(opening).catch((error: unknown) => {
     deadline.end();
-    // A context that comes too late is not left open.
+    // A context that is created too late is closed.
     opening.then((late) => late.close()).catch(() => undefined);
     throw error;
   });
@@ -87,20 +87,20 @@ export async function runOnDevice(options: DeviceRunOptions, runServices: RunSer
   } catch (error) {
     const failure = explained(error, state);
     if (!(failure instanceof ToolError)) throw failure;
-    // With the verdicts up to then.
+    // With the verdicts so far.
     const data = { assertions: resultsOf(state, "not decided: the run ended first") };
     throw new ToolError(failure.kind, failure.message, { ...failure, data, cause: failure.cause });
   } finally {
     deadline.end();
     const closing = opened.close();
-    // What the browser writes at the end of a context is waited for; otherwise the answer need not wait.
+    // Wait only if the browser writes files when the context closes.
     if (evidence.recording() !== undefined) await closing;
     await evidence.finish();
   }
 }
 
 interface State extends Acting, Omit<DeviceRunOptions, "evidence" | "device"> {
-  /** Verdicts up to now. */
+  /** Verdicts so far. */
   readonly outcomes: Map<Assertion, Outcome>;
 }
 
@@ -142,7 +142,7 @@ async function play(state: State): Promise<DeviceRun> {
   state.progress(`judging ${wanted.length} assertions`);
   if (failedStep === undefined)
     await judgeAll(wanted, judgingOf(state), state.outcomes, () =>
-      evidence.photographEarly({ page: record.page, deadline, secretFields }),
+      evidence.takeScreenshotEarly({ page: record.page, deadline, secretFields }),
     );
   refusalOf(record, opened);
   const { look } = state;
@@ -154,7 +154,7 @@ async function play(state: State): Promise<DeviceRun> {
   const { page } = record;
   const naming = deadline.within(1_000, page.title()).catch(() => undefined);
   await evidence.collect({ page, record, deadline, passed, secretFields }).catch((error: unknown) => {
-    // A verdict that is there is not lost with its picture.
+    // A failed screenshot must not lose the verdict.
     const isDecided = failedStep !== undefined || assertions.length > 0;
     if (!isDecided || signal.aborted || page.isClosed()) throw error;
     evidence.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
@@ -176,7 +176,7 @@ async function play(state: State): Promise<DeviceRun> {
   };
 }
 
-/** Console errors are shown if the verdict is bad: they often say why. */
+/** Console errors are included if the run failed: they often explain it. */
 function consoleLines(record: PageRecord, passed: boolean): string[] {
   if (passed) return [];
   const errors = record.console

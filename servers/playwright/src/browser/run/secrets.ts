@@ -1,38 +1,38 @@
 import { ToolError } from "@refmcp/core/answer";
 
-/** Values that only the server knows: a step names one, and it never comes back in an answer. */
+/** Values that only the server knows: a step refers to one by name, and no answer contains it. */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
   readonly #origins: ReadonlyMap<string, readonly string[]>;
-  #spellings: readonly (readonly [string, string])[];
+  #encodings: readonly (readonly [string, string])[];
 
-  /** @param origins where each may be written; one without is for every site. */
+  /** @param origins where each may be used; a secret without origins works on every site. */
   constructor(
     values: Iterable<readonly [name: string, value: string]>,
     origins: ReadonlyMap<string, readonly string[]> = new Map(),
   ) {
     this.#values = new Map(values);
     this.#origins = origins;
-    const spellings = [...this.#values].flatMap(([name, value]) =>
+    const encodings = [...this.#values].flatMap(([name, value]) =>
       value.length < 3
         ? []
-        : [...new Set(spellingsOf(value))].map((text) => [text, `[secret ${name}]`] as const),
+        : [...new Set(encodingsOf(value))].map((text) => [text, `[secret ${name}]`] as const),
     );
-    this.#spellings = longestFirst(spellings);
+    this.#encodings = longestFirst(encodings);
   }
 
-  /** Takes the tokens of a saved state out of answers and artifacts from now on. */
+  /** Removes the tokens of a saved state from answers and artifacts from now on. */
   hide(state: string, tokens: readonly string[]): void {
     const instead = `[state ${state}]`;
-    const others = this.#spellings.filter(([, one]) => one !== instead);
-    const fresh = tokens.slice(0, MAX_TOKENS).flatMap(spellingsOf);
-    this.#spellings = longestFirst([...others, ...fresh.map((text) => [text, instead] as const)]);
+    const others = this.#encodings.filter(([, one]) => one !== instead);
+    const fresh = tokens.slice(0, MAX_TOKENS).flatMap(encodingsOf);
+    this.#encodings = longestFirst([...others, ...fresh.map((text) => [text, instead] as const)]);
   }
 
   /**
    * From `PW_SECRET_<NAME>` and `PW_SECRET_<NAME>_ORIGINS` in an environment.
    *
-   * @throws ToolError `invalid` for origins that are none: a secret that was meant to be bound must not go everywhere.
+   * @throws ToolError `invalid` for invalid origins: a secret that should be bound must not work everywhere.
    */
   static from(env: NodeJS.ProcessEnv): Secrets {
     const all = Object.entries(env).flatMap(([key, value]) =>
@@ -52,19 +52,19 @@ export class Secrets {
     );
   }
 
-  /** Whether a secret is for some sites only. */
+  /** Whether a secret is bound to certain sites. */
   isBound(name: string): boolean {
     return this.#origins.has(name);
   }
 
-  /** @throws ToolError `denied` if a secret is not for the site of a document. */
+  /** @throws ToolError `denied` if a secret is not allowed on a document's site. */
   check(name: string, url: string): void {
     const allowed = this.#origins.get(name);
     const origin = URL.canParse(url) ? new URL(url).origin : "null";
     if (allowed === undefined || allowed.includes(origin)) return;
     throw new ToolError(
       "denied",
-      `The secret ${name} is not for ${origin}; it is for ${allowed.join(", ")}.`,
+      `The secret ${name} is not allowed on ${origin}, only on ${allowed.join(", ")}.`,
       {
         hint: `The user can add the origin to the environment variable ${PREFIX}${name}${ORIGINS} of this server.`,
         code: "secret",
@@ -72,35 +72,35 @@ export class Secrets {
     );
   }
 
-  /** @throws ToolError `not_found` for a name that is not there, with those that are. */
+  /** @throws ToolError `not_found` for an unknown name, with the existing ones. */
   value(name: string): string {
     const value = this.#values.get(name);
     if (value !== undefined) return value;
     const names = [...this.#values.keys()].sort();
     throw new ToolError(
       "not_found",
-      `There is no secret ${name}; ${names.length === 0 ? "none is set" : `there are ${names.join(", ")}`}.`,
+      `There is no secret ${name}; ${names.length === 0 ? "none is set" : `available: ${names.join(", ")}`}.`,
       { hint: `Set the environment variable ${PREFIX}${name} of this server.`, code: "secret" },
     );
   }
 
-  /** A text without the secrets and without passwords in URLs. */
+  /** Removes secrets, and passwords in URLs, from a text. */
   redact(text: string): string {
     let clean = text;
-    for (const [spelling, instead] of this.#spellings) clean = clean.replaceAll(spelling, instead);
+    for (const [encoding, instead] of this.#encodings) clean = clean.replaceAll(encoding, instead);
     return clean.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi, "$1[credentials]@");
   }
 
-  /** The same for every text in a value that JSON can carry; numbers stay, whatever the secret is. */
+  /** The same for every text in a JSON value; numbers stay. */
   redactIn<Value>(value: Value): Value {
     return JSON.parse(JSON.stringify(value), (_key, one) =>
       typeof one === "string" ? this.redact(one) : one,
     );
   }
 
-  /** Whether there is nothing to take out of an artifact. */
+  /** Whether there is nothing to remove. */
   get isEmpty(): boolean {
-    return this.#spellings.length === 0;
+    return this.#encodings.length === 0;
   }
 }
 
@@ -115,20 +115,20 @@ function originsOf(name: string, list: string): string[] {
       const origin = URL.canParse(one) ? new URL(one).origin : "null";
       if (origin !== "null" && new URL(one).href === `${origin}/`) return origin;
       throw new ToolError("invalid", `${PREFIX}${name}: ${JSON.stringify(one)} is not an origin.`, {
-        hint: "Give origins separated by commas: https://example.com,http://localhost:3000",
+        hint: "Use comma-separated origins: https://example.com,http://localhost:3000",
         code: "secret",
       });
     });
 }
-/** Tokens of one state that are looked for. */
+/** Maximum tokens of one state. */
 const MAX_TOKENS = 40;
 
-/** So that no part of a longer one is left. */
+/** Longest first, so that no part of a longer one is left. */
 const longestFirst = (all: readonly (readonly [string, string])[]) =>
   all.toSorted(([a], [b]) => b.length - a.length);
 
-/** How a value may be written in a URL, in JSON, in HTML, in a header. */
-function spellingsOf(value: string): string[] {
+/** The forms of a value in a URL, in JSON, in HTML, in a header. */
+function encodingsOf(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1);
   return [
     value,

@@ -5,19 +5,19 @@ import { targetOn } from "./locate.ts";
 import type { PageRecord } from "./record.ts";
 import { sentenceOf } from "./strict.ts";
 
-/** What is on a page, and how sentences name what can be acted on. */
+/** A page's content, and the targets for sentences. */
 export interface Seen {
-  /** Playwright's ARIA snapshot for models; `→` is a target that its line does not say by itself. */
+  /** Playwright's ARIA snapshot for models; `→` adds the target if it is not obvious from the line. */
   readonly snapshot: string;
-  /** In the order of the snapshot; each names one element. */
+  /** In snapshot order; each matches one element. */
   readonly targets: string[];
   readonly not_shown?: number;
-  /** Lines of the snapshot that were left out at its end. */
+  /** Number of lines omitted at the end of the snapshot. */
   readonly lines_left_out?: number;
   readonly console: string[];
 }
 
-/** Roles that steps act on or that checks ask for. */
+/** Roles for which targets are offered. */
 const TARGETED = new Set(
   (
     "button link textbox searchbox checkbox radio combobox listbox switch slider spinbutton tab " +
@@ -26,14 +26,14 @@ const TARGETED = new Set(
 );
 const MAX_SNAPSHOT_CHARS = 1_000_000;
 const MAX_LINE_CHARS = 300;
-/** Targets that are looked up at the same time. */
+/** Maximum concurrent target look-ups. */
 const TOGETHER = 20;
 
 /**
- * Looks at the current tab.
+ * Takes a snapshot of the current tab.
  *
- * @param limit the most targets.
- * @param budget the most characters of snapshot and targets together.
+ * @param limit maximum targets.
+ * @param budget maximum characters of snapshot and targets together.
  */
 export async function snapshotOf(
   record: PageRecord,
@@ -90,7 +90,7 @@ export async function snapshotOf(
   };
 }
 
-/** A sentence's name for an element, tried out: it must lead to just this one. Undefined if there is none. */
+/** A target that matches exactly this element; undefined if there is none. */
 async function targetFor(page: Page, ref: string): Promise<string | undefined> {
   const element = page.getByRef(ref);
   try {
@@ -101,7 +101,7 @@ async function targetFor(page: Page, ref: string): Promise<string | undefined> {
     const count = await targetOn(page, action.target).count();
     return count === 1 ? sentence : undefined;
   } catch {
-    // It went away, or its name is not one that sentences can write.
+    // It disappeared, or its name cannot be written in a sentence.
     return undefined;
   }
 }

@@ -16,50 +16,50 @@ import {
 import { describeTarget } from "../language/target.ts";
 import { urlMatcher } from "../language/values.ts";
 import { parseTargetUrl } from "../network/address.ts";
+import { changeEnvironment, type EnvironmentScope } from "./environment.ts";
 import { type Outcome, refuseSelector } from "./expectation.ts";
 import { locatorOf, noteFound, targetOn } from "./locate.ts";
 import type { Quiet } from "./quiet.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
-import { arrange, type Surroundings } from "./surroundings.ts";
 
-/** What steps work with. */
-export interface StepScope extends Surroundings {
+/** The dependencies of steps. */
+export interface StepScope extends EnvironmentScope {
   /** The current tab. */
   readonly page: Page;
   readonly quiet: Quiet;
-  /** The longest that one action waits for its element. */
+  /** Maximum wait of one action for its element. */
   readonly stepMs: number | undefined;
   readonly guard: NetworkGuard;
   /** Reads a file that may be uploaded. */
   readonly file: (path: string) => Promise<{ name: string; mimeType: string; buffer: Buffer }>;
-  /** Waits until an assertion holds, for a step that expects it. */
+  /** Waits for an assertion, for `expect` steps. */
   readonly until: (assertion: Assertion) => Promise<Outcome>;
   readonly screenshot: (name: string | undefined, of: Locator | undefined) => Promise<void>;
-  /** Fields that a secret was written into: they are masked in screenshots. */
+  /** Fields with a secret: masked in screenshots. */
   readonly secretFields: Locator[];
   readonly found: Found;
 }
 
-/** A step that could not be done: a finding about the page, not a fault. */
+/** A step that failed: a finding about the page, not an error. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
 }
 
-/** The longest that one action waits for its element without another limit, and its share of the run's time. */
+/** Default maximum wait of one action for its element, and its share of the run's time. */
 const STEP_MS = 10_000;
 const ACTING_SHARE = 0.7;
 /** A network counts as idle after this long without a request, as in Playwright. */
 const IDLE_MS = 500;
 
 /**
- * Does one step.
+ * Performs one step.
  *
- * @throws StepFailed if the page does not let it.
+ * @throws StepFailed if the page prevents it.
  * @throws ToolError if the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
  */
 export async function perform({ action }: Step, scope: StepScope): Promise<void> {
   const { page, deadline } = scope;
-  // A part of the run's time is left for its verdict.
+  // Leaves some of the run's time for the verdict.
   const timeout = Math.max(1, Math.min(scope.stepMs ?? STEP_MS, deadline.leftMs * ACTING_SHARE));
   switch (action.kind) {
     case "goto":
@@ -93,7 +93,7 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     case "history": {
       const before = page.url();
       await (action.direction === "back" ? page.goBack({ timeout }) : page.goForward({ timeout }));
-      // Within a page there is no response either, but the address changes.
+      // Navigation within a page has no response either, but the address changes.
       if (page.url() === before) throw new StepFailed(`there is no page to go ${action.direction} to`);
       return;
     }
@@ -116,7 +116,7 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     case "use state":
     case "time zone":
     case "locale": {
-      const refusal = await arrange(action, scope, timeout);
+      const refusal = await changeEnvironment(action, scope, timeout);
       if (refusal !== undefined) throw new StepFailed(refusal);
       return;
     }
@@ -125,7 +125,7 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
   }
 }
 
-/** Does what a plan says: one call of Playwright, whose locator is strict. */
+/** Executes a plan: one call of Playwright with a strict locator. */
 async function act(
   { on, method, args, options, target }: Act,
   scope: StepScope,
@@ -171,7 +171,7 @@ async function write(
     return Reflect.apply(Reflect.get(field, method), field, [...given, { timeout }]);
   await field.waitFor({ state: "attached", timeout });
   const element = await field.elementHandle({ timeout });
-  if (element === null) throw new Error("the field went away");
+  if (element === null) throw new Error("the field disappeared");
   let frame = await element.ownerFrame();
   // A document without its own URL has its parent's origin.
   while (frame !== null && /^about:/.test(frame.url()) && frame.parentFrame() !== null)
@@ -181,7 +181,7 @@ async function write(
   await Reflect.apply(Reflect.get(element, action), element, [...given, { timeout }]);
 }
 
-/** Calls what a path leads to: `keyboard.press`, `context().route`. */
+/** Calls a method by its path: `keyboard.press`, `context().route`. */
 async function call(page: Page, path: string, given: readonly unknown[]): Promise<void> {
   const parts = path.split(".");
   const method = parts.pop() ?? "";
@@ -193,7 +193,7 @@ async function call(page: Page, path: string, given: readonly unknown[]): Promis
   await Reflect.apply(Reflect.get(on, method), on, given);
 }
 
-/** The field that has the focus now, in whichever frame, also when it has lost it. */
+/** The field with the focus, in any frame, even after it loses it. */
 async function focused(page: Page): Promise<Locator> {
   for (const frame of page.frames()) {
     const fields = frame.locator("input, textarea, [contenteditable]");
@@ -205,7 +205,7 @@ async function focused(page: Page): Promise<Locator> {
   throw new StepFailed("no field has the focus; use type … into, or click the field first");
 }
 
-/** An argument as Playwright takes it: secrets and files are read when they are needed. */
+/** An argument for Playwright; secrets and files are read when needed. */
 async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
   if (isChain(one)) return locatorOf(scope.page, one);
   if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, scope)));
@@ -219,7 +219,7 @@ async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
   return one;
 }
 
-/** Answers a mocked request; the file is read once, before the first of them. */
+/** Responds to mocked requests; the file is read once, before the first. */
 async function handlerOf(
   { method, reply }: Answer,
   scope: StepScope,
@@ -236,12 +236,12 @@ async function handlerOf(
     method === undefined || route.request().method() === method ? route.fulfill(answer) : route.fallback();
 }
 
-/** Goes to a URL: absolute, or relative to where the page is. */
+/** Opens a URL: absolute, or relative to the current page. */
 async function goto(text: string, { page, guard, deadline }: StepScope): Promise<void> {
   const url = parseTargetUrl(text, page.url());
   if (typeof url === "string")
     throw new ToolError("denied", `goto ${shown(text)}: ${url}.`, {
-      hint: "Give a URL of http or https, or a path.",
+      hint: "Pass an http or https URL, or a path.",
     });
   await guard.check(url);
   await page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 });
@@ -250,7 +250,7 @@ async function goto(text: string, { page, guard, deadline }: StepScope): Promise
     .catch(() => undefined);
 }
 
-/** Says in one sentence why an action was not possible. */
+/** Explains in one sentence why an action failed. */
 async function explained(page: Page, target: Target | undefined, work: Promise<unknown>): Promise<void> {
   try {
     await work;
@@ -278,7 +278,7 @@ export function reasonOf(error: unknown, target: string): string {
   if (state === "not enabled") return `${target} is disabled`;
   if (state !== undefined) return `${target} is ${state.replace("editable", "editable (read-only)")}`;
   if (/did not find some options/.test(text)) return `${target} has no such option`;
-  if (/Timeout .*exceeded/.test(text)) return `${target} is there, but the action did not end in time`;
+  if (/Timeout .*exceeded/.test(text)) return `${target} was found, but the action timed out`;
   const [first = ""] = text.split("\n");
   return shown(first.replace(/^[\w.]+: (?:Error: )?/, ""), 300).slice(1, -1);
 }

@@ -5,23 +5,22 @@ import { describeTarget, quoted } from "../language/target.ts";
 import { spaced } from "../language/values.ts";
 import { targetOn } from "./locate.ts";
 
-/** Foreign text on one line, short. */
+/** Untrusted text on one line, short. */
 export const shown = (text: string, max = 160): string => {
   const flat = oneLine(spaced(text.slice(0, 10_000)));
   return JSON.stringify(flat.length > max ? `${clip(flat, max)}…` : flat);
 };
 
-/** A message of Playwright without terminal colours. */
+/** A Playwright message without terminal colors. */
 export const plain = (error: unknown): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with the escape character.
   (error instanceof Error ? error.message : String(error)).replace(/\u001b\[[\d;]*m/g, "");
 
-/** Candidates of an ambiguous target that are shown. */
+/** Maximum candidates shown for an ambiguous target. */
 const MAX_CANDIDATES = 4;
 
 /**
- * What an ambiguous target could have meant: each candidate as Playwright names it uniquely, in the words of our
- * language.
+ * The candidates for an ambiguous target, each as Playwright names it uniquely, in our language.
  *
  * @returns undefined if the error is another one.
  */
@@ -37,7 +36,7 @@ export function ambiguity(message: string, target: Target | undefined): string |
       return `${words} (${clip(oneLine(preview), 80)})`;
     });
   const rest = Number(count) > candidates.length ? ", …" : "";
-  return `${name} matches ${count} elements. Name one: ${candidates.join(", ")}${rest}; or put first, last or nth 2 before it`;
+  return `${name} matches ${count} elements. Choose one: ${candidates.join(", ")}${rest}; or write first, last or nth 2 before it`;
 }
 
 const TEXTUAL: Readonly<Record<string, string>> = {
@@ -56,7 +55,7 @@ const CALLS = new RegExp(
   "y",
 );
 
-/** A locator as Playwright prints it, in our words; undefined if there are none for it. */
+/** A locator printed by Playwright, in our language; undefined if it has no equivalent. */
 export function sentenceOf(locator: string): string | undefined {
   const parts: string[] = [];
   CALLS.lastIndex = 0;
@@ -72,7 +71,7 @@ export function sentenceOf(locator: string): string | undefined {
       continue;
     }
     if (inFrame !== undefined) {
-      // Of an iframe's title, name or id, as our language names frames.
+      // The frame target for an iframe's title, name or id.
       const frame = /^`(?:iframe\[(?:title|name|id)="([^"]+)"\]|(?:iframe)?#([\w-]+))`$/.exec(last ?? "");
       const known = frame?.[1] ?? frame?.[2];
       if (known === undefined) return undefined;
@@ -97,7 +96,7 @@ export function sentenceOf(locator: string): string | undefined {
   return parts.reverse().join(" in ");
 }
 
-/** Says that nothing matches, and which half of `X in Y` is missing. */
+/** Explains that nothing matches, and which half of `X in Y` is missing. */
 export async function missing(page: Page, target: Target): Promise<string> {
   const nothing = `nothing matches ${describeTarget(target)}`;
   const { inside, base } = target;
@@ -109,7 +108,7 @@ export async function missing(page: Page, target: Target): Promise<string> {
     const alone = await targetOn(page, { ...target, inside: undefined })
       .count()
       .catch(() => 0);
-    return `${nothing}: ${describeTarget(inside)} is there, ${alone === 0 ? "nothing else is" : "the other half is elsewhere"}`;
+    return `${nothing}: ${describeTarget(inside)} exists, ${alone === 0 ? "the rest does not" : "the rest is elsewhere"}`;
   }
   if (base.kind === "role" && base.name === undefined) {
     const tags = await page

@@ -11,7 +11,7 @@ export interface SuiteTest {
   readonly assertions: string[];
 }
 
-/** Who runs the tests of a suite. */
+/** The runner of a suite's tests. */
 export interface SuiteTester {
   prepare(request: RunRequest): Promise<unknown>;
   run(request: RunRequest, call: Calling): Promise<RunReport>;
@@ -19,7 +19,7 @@ export interface SuiteTester {
 
 export interface SuiteRequest extends Pick<RunRequest, "devices" | "evidence" | "timeoutMs"> {
   readonly tests: readonly SuiteTest[];
-  /** After the first test that does not pass the rest is not started. */
+  /** Starts no more tests after the first that does not pass. */
   readonly bail: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface SuiteReport {
   readonly passed: boolean;
   readonly failed: number;
   readonly not_run: number;
-  /** Those that were not started or not finished: after `bail`, or when the time was over. */
+  /** Tests that were not started or not finished: after `bail`, or on timeout. */
   readonly not_run_names?: string[];
   readonly durationMs: number;
   readonly tests: SuiteEntry[];
@@ -48,7 +48,7 @@ const MAX_LINKS = 20;
 const MAX_TESTS = 100;
 
 /**
- * Runs many tests side by side. All sentences are read before the first page is opened, so that a slip in the last
+ * Runs many tests in parallel. All sentences are parsed before the first page is opened, so that a typo in the last
  * test costs nothing.
  */
 export async function runSuite(
@@ -71,9 +71,9 @@ export async function runSuite(
       throw new ToolError(error.kind, `${place}: ${error.message}`, { ...error });
     });
   }
-  // Before the call's own time limit, so that the verdicts that are there are returned.
+  // Before the call's own time limit, so that the verdicts so far are returned.
   const { signal, abort, end } = startDeadline(workMs(call), call.signal);
-  // Every test that waits for its turn listens.
+  // Every waiting test adds a listener.
   setMaxListeners(0, signal);
   let done = 0;
   let artifacts: NonNullable<RunReport["artifacts"]> = [];
@@ -108,7 +108,7 @@ export async function runSuite(
 
 const BAILED = new ToolError("cancelled", "An earlier test of the suite failed.");
 
-/** What became of one test; undefined if the suite was stopped first. */
+/** The outcome of one test; undefined if the suite was stopped first. */
 async function entryOf(
   tester: SuiteTester,
   request: RunRequest,
@@ -137,7 +137,7 @@ async function entryOf(
     ];
   } catch (error) {
     if (signal.aborted) return undefined;
-    // Without a browser no test can run; whatever becomes of one test does not end the others.
+    // Without a browser no test can run; any other error ends only its own test.
     if (error instanceof ToolError && error.code === "no_browser") throw error;
     const durationMs = Math.round(performance.now() - began);
     const failure = error instanceof Error ? error.message : String(error);

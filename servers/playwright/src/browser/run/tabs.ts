@@ -1,16 +1,16 @@
 import type { BrowserContext, Page, Response } from "playwright";
 
-/** What is known of one tab's navigations. */
+/** The navigations of one tab. */
 export interface Place {
   /** The newest response to a navigation of its main frame. */
   response?: Response;
-  /** The URL that its main frame was last asked to go to, redirects included. */
+  /** The last URL that its main frame navigated to, redirects included. */
   wanted?: string;
-  /** The URL that its main frame was led to, if it is not a web page: `file:///…`. */
+  /** The URL that its main frame was sent to, if it is not a web page: `file:///…`. */
   forbidden?: string;
 }
 
-/** The tabs of a run in the order of opening. Sentences are about the current one. */
+/** The tabs of a run in the order of opening. Sentences refer to the current one. */
 export class Tabs {
   readonly all: Page[];
   readonly #places = new WeakMap<Page, Place>();
@@ -26,21 +26,21 @@ export class Tabs {
     });
   }
 
-  /** The current tab; when it closed itself, as popups for signing in do, the last one that is open. */
+  /** The current tab; if it closed itself, as sign-in popups do, the last open one. */
   get current(): Page {
     if (this.#current.isClosed())
       this.#current = this.all.findLast((page) => !page.isClosed()) ?? this.#current;
     return this.#current;
   }
 
-  /** What is known of a tab. */
+  /** A tab's navigations. */
   place(page: Page): Place {
     const known = this.#places.get(page) ?? {};
     this.#places.set(page, known);
     return known;
   }
 
-  /** The tab with a number, or an open one that was not current yet; undefined if there is none (now). */
+  /** The tab with a number, or an open one that was never current; undefined if there is none (yet). */
   find(which: number | "new"): Page | undefined {
     const found = which === "new" ? this.all.find((page) => !this.#seen.has(page)) : this.all[which - 1];
     return found?.isClosed() === true ? undefined : found;

@@ -24,13 +24,13 @@ export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
   readonly states: StateStore;
   readonly secrets: Secrets;
   readonly readUpload: RunServices["readUpload"];
-  /** Contexts that run at the same time. */
+  /** Maximum concurrent contexts. */
   readonly concurrency: number;
   readonly log: (sentence: string) => void;
   readonly stepMs?: RunServices["stepMs"];
 }
 
-/** One test, as a caller asks for it. */
+/** A requested test. */
 export interface RunRequest {
   readonly url: string;
   readonly steps: readonly string[];
@@ -41,15 +41,15 @@ export interface RunRequest {
   readonly look?: Look;
 }
 
-/** What of a call a run listens to and reports to. */
+/** The parts of a call that a run uses. */
 export interface Calling {
   readonly signal: AbortSignal;
-  /** Milliseconds from now after which the call ends by itself. */
+  /** Milliseconds until the call times out. */
   readonly leftMs: number;
   progress(done: number, total?: number, note?: string): void;
 }
 
-/** What of a call's time its work may still take: the rest is for ending it and writing the answer. */
+/** The time left for a call's work: the rest is for cleaning up and writing the answer. */
 export const workMs = ({ leftMs }: Calling): number => leftMs - Math.min(6_000, leftMs / 4);
 const BEAT_MS = 5_000;
 
@@ -59,7 +59,7 @@ interface ParsedTest {
   readonly devices: readonly Device[];
 }
 
-/** Runs tests in one browser, and stores what they leave. */
+/** Runs tests in one browser, and stores their artifacts. */
 export class Tester {
   readonly contexts: Contexts;
   readonly runs: RunStore;
@@ -77,7 +77,7 @@ export class Tester {
     this.#semaphore = semaphoreOf(options.concurrency);
   }
 
-  /** Starts the browser in the background; if it does not start, the first run says why. */
+  /** Starts the browser in the background; if that fails, the first run reports why. */
   prewarm(): void {
     this.contexts.prewarm().catch((error: unknown) => {
       this.options.log(
@@ -93,7 +93,7 @@ export class Tester {
   /**
    * Runs one test on each of its devices.
    *
-   * @throws ToolError if there is no verdict; its data holds the assertions and the time that it took.
+   * @throws ToolError if there is no verdict; its data contains the assertions and the duration.
    */
   async run(request: RunRequest, call: Calling): Promise<RunReport> {
     const began = performance.now();
@@ -112,12 +112,12 @@ export class Tester {
     return new ToolError(error.kind, message, { ...error, data, cause: error.cause });
   }
 
-  /** What a run or a session that begins at `url` works with. */
+  /** The dependencies of a run or a session that starts at `url`. */
   async servicesFor(url: URL): Promise<RunServices> {
     return { ...this.options, guard: await this.options.policy.guardFor(url), contexts: this.contexts };
   }
 
-  /** Reads all that a caller wrote, before a browser is touched. */
+  /** Parses the caller's input before a browser is used. */
   async prepare({
     url,
     steps,
@@ -144,7 +144,7 @@ export class Tester {
     let beat: NodeJS.Timeout | undefined;
     try {
       let done = 0;
-      // Reports that grow with the time: they keep a long call alive.
+      // Progress that grows with time, to keep a long call alive.
       const report = (note?: string) =>
         call.progress(done + tookMs() / (tookMs() + request.timeoutMs), devices.length, note);
       beat = setInterval(() => report(), BEAT_MS).unref();
@@ -175,7 +175,7 @@ export class Tester {
       );
       const { assertions, notes, passed, ...facts } = joined(deviceRuns);
       const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
-      // A page may show secrets in its title, its URL or its texts.
+      // A page may show secrets in its title, URL or texts.
       const answer: RunReport = this.secrets.redactIn({
         url: request.url,
         assertions,
@@ -186,7 +186,7 @@ export class Tester {
         run_id: id,
         artifacts,
       });
-      // With what was done, so that a look can begin where the run ended, and a spec can be written of it.
+      // With the script, so that an inspection can repeat it and a spec can be written from it.
       const said = (texts: readonly string[], parsed: readonly object[]) =>
         texts.map((text, index) => explicit(text, parsed[index], found));
       await this.runs.finish<Done>(id, {
@@ -206,7 +206,7 @@ export class Tester {
     }
   }
 
-  /** What is known of the browser, for people who look for a fault. */
+  /** Information about the browser, for diagnosis. */
   async browser(): Promise<Record<string, unknown>> {
     const launched = await this.contexts.browser().catch(() => undefined);
     if (launched?.browser.isConnected() !== true) return { running: false };
@@ -228,7 +228,7 @@ export class Tester {
 
 type DeviceRuns = readonly Awaited<ReturnType<typeof runOnDevice>>[];
 
-/** The runs on all devices as one report; facts of the page are those of the first. */
+/** The runs on all devices as one report; the page's properties are those of the first. */
 function joined(deviceRuns: DeviceRuns) {
   const [first] = deviceRuns;
   const failed = deviceRuns.find((deviceRun) => deviceRun.failed_step !== undefined)?.failed_step;
@@ -244,7 +244,7 @@ function joined(deviceRuns: DeviceRuns) {
   };
 }
 
-/** All values, or the first error once all have ended: nothing goes on behind an answer. */
+/** All values, or the first error once all have settled, so that no work continues after the answer. */
 async function settledAll<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
   const settled = await Promise.allSettled(work);
   return settled.map((one) => {

@@ -10,21 +10,21 @@ import { slugOf } from "./devices.ts";
 import type { Outcome } from "./expectation.ts";
 import { targetOn } from "./locate.ts";
 
-/** A page higher than this is photographed down to here: the browser would need gigabytes for more. */
+/** Maximum height of a screenshot: the browser would need gigabytes for more. */
 export const MAX_HEIGHT = 16_000;
-/** Frames that are taken to find two that are alike. */
+/** Maximum frames taken to find two equal ones. */
 const MAX_FRAMES = 6;
 
 export interface Shot {
   readonly fullPage?: boolean;
   readonly of?: Locator | undefined;
   readonly masks?: readonly Locator[];
-  /** With animations at their end, to be compared. */
+  /** With animations finished, for comparison. */
   readonly still?: boolean;
 }
 
-/** A picture of the page or of an element; `cut` if the page is too high. */
-export async function photograph(
+/** A screenshot of the page or of an element; `cut` if the page is too high. */
+export async function takeScreenshot(
   page: Page,
   { fullPage = false, of, masks = [], still = false }: Shot,
   deadline: Deadline,
@@ -38,7 +38,7 @@ export async function photograph(
     if (cut)
       throw new ToolError(
         "too_large",
-        `The element is ${Math.round(box.width)}x${Math.round(box.height)} px; at most ${MAX_HEIGHT} px each way are photographed.`,
+        `The element is ${Math.round(box.width)}x${Math.round(box.height)} px; the limit is ${MAX_HEIGHT} px each way.`,
       );
     return { png: await deadline.race(of.screenshot(options)), cut };
   }
@@ -67,15 +67,16 @@ export interface Comparing {
   readonly deadline: Deadline;
   readonly baselines: BaselineStore;
   readonly device: string;
-  /** Where the pictures of this run go. */
+  /** The folder for this run's screenshots. */
   readonly folder: string;
   readonly secretFields: readonly Locator[];
 }
 
 /**
- * Compares the page with its baseline, pixel by pixel, once two frames in a row are alike: judged as the baseline is,
- * since a browser draws a page at rest with a shade's difference now and then. What is seen is kept as
- * `<name>.actual.png`; if it differs, `<name>.diff.png` shows where, and if it fails, `<name>.expected.png` is the baseline.
+ * Compares the page with its baseline, pixel by pixel, once two frames in a row are equal by the same measure,
+ * because browsers draw a still page with slightly different shades now and then. The screenshot is kept as
+ * `<name>.actual.png`; if it differs, `<name>.diff.png` shows where, and on failure `<name>.expected.png` is the
+ * baseline.
  */
 export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): Promise<Outcome> {
   const { page, deadline, baselines, folder } = scope;
@@ -86,10 +87,10 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
   if (count !== 1)
     return {
       passed: false,
-      actual: `${count === 0 ? "nothing matches" : `${count} elements match`} what is to be photographed`,
+      actual: `${count === 0 ? "nothing matches" : `${count} elements match`} the target`,
     };
   const shot = async () =>
-    (await photograph(page, { of, masks, fullPage: of === undefined, still: true }, deadline)).png;
+    (await takeScreenshot(page, { of, masks, fullPage: of === undefined, still: true }, deadline)).png;
   const { PNG } = (await import("pngjs")).default;
   let actual = await shot();
   let alike = false;
@@ -150,7 +151,7 @@ async function judged(
   };
 }
 
-/** How many pixels differ to the eye, and a picture of where; undefined if the sizes differ. */
+/** How many pixels differ visibly, and a picture of where; undefined if the sizes differ. */
 async function comparison(now: PNGWithMetadata, then: PNGWithMetadata) {
   const { width, height } = then;
   if (now.width !== width || now.height !== height) return undefined;

@@ -15,19 +15,19 @@ export interface CommandOptions {
   readonly onEvent: (event: SpecEvent) => void;
 }
 
-/** How the command ended; `output` is the end of what it printed. */
+/** The command's result; `output` is the end of its output. */
 export interface Ended {
   readonly code: number | null;
   readonly output: string;
 }
 
 const MAX_OUTPUT = 8_000;
-/** After a polite end so long, the group is killed. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2_000;
 
 /**
- * Runs the project's own `playwright test` in a separate process group and hears from it through our reporter on
- * file descriptor 3. When the signal aborts, the whole group ends: workers and browsers too.
+ * Runs the project's own `playwright test` in a separate process group and receives events from our reporter on file
+ * descriptor 3. When the signal aborts, the whole group ends, including workers and browsers.
  *
  * @throws ToolError `unavailable` if the project has no Playwright; the signal's reason.
  */
@@ -56,10 +56,10 @@ export async function playwrightTest({ project, args, signal, onEvent }: Command
   };
   signal.addEventListener("abort", abort, { once: true });
   let output = "";
-  const hear = (chunk: string) => {
+  const receive = (chunk: string) => {
     output = (output + chunk).slice(-MAX_OUTPUT);
   };
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", hear);
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", receive);
   const pipe = child.stdio[3];
   if (pipe !== null && pipe !== undefined && "read" in pipe) listen(pipe, onEvent);
   try {
@@ -73,7 +73,7 @@ export async function playwrightTest({ project, args, signal, onEvent }: Command
     clearTimeout(timer);
     signal.removeEventListener("abort", abort);
     process.off("exit", atExit);
-    // What a spec started and left behind goes with its group.
+    // Kills what a spec started and left running.
     end("SIGKILL");
   }
 }
@@ -91,7 +91,7 @@ function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     if (process.platform === "win32") child.kill(signal);
     else process.kill(-child.pid, signal);
   } catch {
-    // The group is gone.
+    // The group has already ended.
   }
 }
 
@@ -102,7 +102,7 @@ function cliOf(project: string): string {
     try {
       return join(require.resolve(`${name}/package.json`), "..", "cli.js");
     } catch {
-      // The next one, then the error below.
+      // Try the next one, then throw the error below.
     }
   }
   throw new ToolError("unavailable", `Playwright is not installed in the project ${project}.`, {
@@ -111,7 +111,7 @@ function cliOf(project: string): string {
   });
 }
 
-/** What specs get: the server's environment without what belongs to the server. */
+/** The environment of specs: the server's, without the server's own variables. */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(?:REFMCP_|NODE_OPTIONS$|VITEST|FORCE_COLOR$)/.test(name),

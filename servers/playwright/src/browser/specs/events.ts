@@ -2,7 +2,7 @@ import * as z from "zod";
 
 const place = { id: z.string(), title: z.string(), file: z.string(), line: z.number(), project: z.string() };
 
-/** What the reporter says, one JSON object a line. */
+/** The reporter's events, one JSON object per line. */
 export const specEvent = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("tests"), tests: z.array(z.object(place)) }),
   z.object({ kind: z.literal("begin"), total: z.number() }),
@@ -21,7 +21,7 @@ export const specEvent = z.discriminatedUnion("kind", [
 ]);
 export type SpecEvent = z.output<typeof specEvent>;
 
-/** An event in a line, or undefined for a line that is none. */
+/** The event in a line; undefined for any other line. */
 export function eventOf(line: string): SpecEvent | undefined {
   try {
     return specEvent.safeParse(JSON.parse(line)).data;

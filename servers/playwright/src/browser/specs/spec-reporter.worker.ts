@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from "node:fs";
 
-/** What of Playwright's reporter API (docs: "Reporter") is used; every version since 1.30 has it. */
+/** The part of Playwright's reporter API (docs: "Reporter") that we use; every version since 1.30 has it. */
 interface Case {
   readonly id: string;
   readonly title: string;
@@ -26,8 +26,8 @@ interface Failure {
 }
 
 /**
- * Loaded by the user's own Playwright: reports what happens as JSON lines on a separate file descriptor, so that
- * nothing that specs print can be mistaken for it.
+ * Loaded by the user's own Playwright: reports events as JSON lines on a separate file descriptor, so that spec
+ * output cannot be mistaken for them.
  */
 export default class SpecReporter {
   readonly #fd = Number(process.env.REFMCP_REPORT_FD ?? "3");
@@ -39,7 +39,7 @@ export default class SpecReporter {
 
   onBegin(_config: unknown, suite: { allTests(): Case[] }): void {
     const tests = suite.allTests().map(placeOf);
-    // In portions: a pipe takes a line of any length, but its reader should not have to hold all of it.
+    // In chunks: a pipe accepts a line of any length, but its reader should not have to buffer all of it.
     for (let i = 0; i < tests.length; i += 100) this.#tell({ kind: "tests", tests: tests.slice(i, i + 100) });
     this.#tell({ kind: "begin", total: tests.length });
   }
@@ -78,7 +78,7 @@ export default class SpecReporter {
       try {
         bytes = bytes.subarray(writeSync(this.#fd, bytes));
       } catch (error) {
-        // A full pipe is tried again; a server that went away hears nothing.
+        // Retries a full pipe; gives up if the server has ended.
         if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) this.#open = false;
       }
     }

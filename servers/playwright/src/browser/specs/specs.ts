@@ -38,7 +38,7 @@ export interface SpecReport {
   readonly durationMs: number;
   readonly failures: SpecFailure[];
   readonly not_shown?: number;
-  /** Tests that the call's time was too short for. */
+  /** Tests that did not run before the timeout. */
   readonly not_run?: number;
   readonly run_id: string;
   readonly artifacts: ShownArtifact[];
@@ -54,7 +54,7 @@ export class Specs {
   readonly #runs: RunStore;
   readonly #secrets: Secrets;
 
-  /** @param secrets what specs get by their environment and answers never show. */
+  /** @param secrets values from the specs' environment that answers never show. */
   constructor(folder: string | undefined, runs: RunStore, secrets: Secrets) {
     this.#folder = folder;
     this.#runs = runs;
@@ -64,12 +64,12 @@ export class Specs {
   get folder(): string {
     if (this.#folder !== undefined) return this.#folder;
     throw new ToolError("unavailable", "No Playwright project is configured.", {
-      hint: "Start it with --project and the folder of the project. To test a page without specs call pw_run_test.",
+      hint: "Start the server with --project and the project's folder. To test a page without specs call pw_run_test.",
       code: "no_project",
     });
   }
 
-  /** All tests that the selection finds, by file and line; nothing is run. */
+  /** All tests that match the selection, by file and line; nothing is run. */
   async list(selection: Selection, signal: AbortSignal): Promise<ListedSpec[]> {
     const found: ListedSpec[] = [];
     const errors: string[] = [];
@@ -87,7 +87,7 @@ export class Specs {
     return found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
   }
 
-  /** Runs what the selection finds, with progress for every test; nothing of it outlives the call. */
+  /** Runs the tests that match the selection, with progress for every test; no process outlives the call. */
   async run(selection: Selection & { readonly lastFailed: boolean }, call: Calling): Promise<SpecReport> {
     const began = performance.now();
     const { id, folder } = await this.#begin();
@@ -97,10 +97,10 @@ export class Specs {
     const errors: string[] = [];
     let total: number | undefined;
     let done = 0;
-    // Before the call's own time limit, so that the verdicts that are there are returned.
+    // Before the call's own time limit, so that the verdicts so far are returned.
     const { signal, end } = startDeadline(workMs(call), call.signal);
     const onTest = (event: Extract<SpecEvent, { kind: "test" }>) => {
-      // What is interrupted has no verdict.
+      // Interrupted tests have no verdict.
       if (!event.last || signal.aborted) return;
       done += 1;
       const verdict = VERDICTS[event.outcome];
@@ -175,12 +175,12 @@ export class Specs {
     };
   }
 
-  /** A text of the project's without colours and secrets. */
+  /** A text from the project without colors and secrets. */
   #plain(text: string): string {
     return this.#secrets.redact(stripVTControlCharacters(text).trim());
   }
 
-  /** Copies an attachment of a test into the run's folder, so that it can be looked at by its run and name. */
+  /** Copies a test's attachment into the run's folder, so that it can be viewed by run and name. */
   async #keep(path: string, folder: string, stem: string): Promise<void> {
     const stat = await lstat(path).catch(() => undefined);
     if (stat === undefined || !stat.isFile() || stat.size > MAX_ARTIFACT_BYTES) return;
@@ -199,12 +199,12 @@ export class Specs {
 
 const VERDICTS = { expected: "passed", unexpected: "failed", flaky: "flaky", skipped: "skipped" } as const;
 
-/** Arguments of `playwright test`. Nothing that a caller gives can stand as an option. */
+/** Arguments of `playwright test`. No argument from the caller can act as an option. */
 function argumentsOf({ files, grep, project }: Selection): string[] {
   return [
     ...(grep === undefined ? [] : [`--grep=${grep}`]),
     ...(project === undefined ? [] : [`--project=${project}`]),
-    // Playwright takes them as patterns; line numbers stay behind a colon.
+    // Playwright treats them as patterns; line numbers follow a colon.
     ...files.map((file) => {
       const [, path = file, line = ""] = /^(.*?)((?::\d+){0,2})$/s.exec(file) ?? [];
       const pattern = escaped(path.replaceAll("\\", "/")).replaceAll("\\/", "/");
@@ -213,22 +213,22 @@ function argumentsOf({ files, grep, project }: Selection): string[] {
   ];
 }
 
-/** Takes the secrets out of a zip; false for one of which that cannot be said. */
+/** Removes secrets from a zip; false if that is not certain. */
 const isRedacted = (path: string, secrets: Secrets) => redactZip(path, secrets).catch(() => false);
 
 function nothing(errors: readonly string[], output: string): ToolError {
   const said = clip(errors.join("\n") || output, 2_000);
   if (/No tests found/i.test(said) || said === "")
-    return new ToolError("not_found", "No test of the project fits this selection.", {
+    return new ToolError("not_found", "No test of the project matches this selection.", {
       hint: "Call pw_list_specs without arguments to see all tests.",
     });
   return new ToolError("invalid", `The project's tests cannot be loaded:\n${said}`, {
-    hint: "Correct the project's configuration or its specs, then call again.",
+    hint: "Fix the project's configuration or its specs, then call again.",
     code: "project",
   });
 }
 
-/** A test on one line; what stands before the title is what pw_run_specs takes in `files`. */
+/** A test on one line; the part before the title can be passed to pw_run_specs in `files`. */
 export function specLine({ file, line, title, project }: ListedSpec): string {
   return `${file}:${line} ${title}${project === undefined ? "" : ` [${project}]`}`;
 }
@@ -248,7 +248,7 @@ export function specText(report: SpecReport): string {
     ...(report.not_run === undefined
       ? []
       : [
-          `${report.not_run} not run: the time of the call was over. Run them with files or grep, or raise --timeout-ms.`,
+          `${report.not_run} not run before the call timed out. Run them with files or grep, or raise --timeout-ms.`,
         ]),
     ...artifacts.map(({ path }) => path),
   ].join("\n");

@@ -10,7 +10,7 @@ export interface Approval {
 }
 
 /**
- * Makes what a run saw the baseline that later runs are compared with.
+ * Accepts a run's screenshot as the baseline for later runs.
  *
  * @param confirm asks the user; nothing is changed before.
  * @throws ToolError `not_found` if the run did not compare this baseline.
@@ -26,7 +26,7 @@ export async function approve(
       "invalid",
       `baseline ${JSON.stringify(baseline.slice(0, 80))} is not a valid baseline name.`,
       {
-        hint: "Give the name in the assertion: screenshot matches baseline 'home'.",
+        hint: "Pass the name from the assertion: screenshot matches baseline 'home'.",
       },
     );
   const device = slugOf(request.device, "device");
@@ -39,7 +39,7 @@ export async function approve(
   await confirm(
     before === undefined
       ? `Accept ${artifact.path} as the new baseline '${baseline}' in ${path}?`
-      : `Replace the baseline '${baseline}' in ${path} (${before.length} bytes) by ${artifact.path} (${picture.length} bytes)? The old picture is lost.`,
+      : `Replace the baseline '${baseline}' in ${path} (${before.length} bytes) with ${artifact.path} (${picture.length} bytes)? The old image is lost.`,
   );
   await baselines.write(baseline, device, picture);
   return { path, replaced: before !== undefined, from: artifact.path };

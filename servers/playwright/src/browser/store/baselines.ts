@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BASELINE_NAME } from "../language/quality.ts";
 
-/** The pictures that later runs are compared with, in a folder that belongs in the project's repository. */
+/** The baseline images for later runs, in a folder that belongs in the project's repository. */
 export class BaselineStore {
   readonly folder: string;
 
@@ -10,10 +10,10 @@ export class BaselineStore {
     this.folder = folder;
   }
 
-  /** Where a baseline lies; each device has its own. */
+  /** The path of a baseline; each device has its own. */
   path(name: string, device: string): string {
     if (!BASELINE_NAME.test(name) || name.includes(".."))
-      throw new TypeError(`no name of a baseline: ${name}`);
+      throw new TypeError(`invalid baseline name: ${name}`);
     return join(this.folder, `${name}${device === "desktop" ? "" : `@${device}`}.png`);
   }
 
@@ -21,7 +21,7 @@ export class BaselineStore {
     return readFile(this.path(name, device)).catch(() => undefined);
   }
 
-  /** Puts a picture in a baseline's place, whole or not at all; the path. */
+  /** Writes a baseline atomically; returns its path. */
   async write(name: string, device: string, picture: Uint8Array): Promise<string> {
     await mkdir(this.folder, { recursive: true });
     const path = this.path(name, device);

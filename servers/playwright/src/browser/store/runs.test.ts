@@ -26,11 +26,11 @@ async function ended(store: RunStore, bytes = 10, ago = 0): Promise<string> {
 }
 
 describe("the store of runs", () => {
-  it("keeps what the documents say", () => {
+  it("keeps the documented number and size", () => {
     expect(RETENTION).toEqual({ runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 60 * 60 * 1_000 });
   });
 
-  it("keeps a limited number of runs, and forgets the others", async () => {
+  it("keeps a limited number of runs", async () => {
     const store = new RunStore(folder, { ...RETENTION, runs: 3 });
     for (let n = 0; n < 7; n++) await ended(store);
     expect(await store.ids()).toHaveLength(3);
@@ -45,7 +45,7 @@ describe("the store of runs", () => {
     expect(await other.ids()).toEqual([id]);
   });
 
-  it("keeps runs for so long", async () => {
+  it("deletes runs after the retention time", async () => {
     const store = new RunStore(folder, { ...RETENTION, milliseconds: 60_000 });
     const [old, young] = [await ended(store), await ended(store, 10, 30_000)];
     await touch(store, old, new Date(Date.now() - 61_000));
@@ -53,34 +53,34 @@ describe("the store of runs", () => {
     expect(await store.ids()).toEqual([young]);
   });
 
-  it("never sweeps a run that is being written, by itself or by another server", async () => {
+  it("never deletes a run in progress, of itself or of another server", async () => {
     const store = new RunStore(folder, { ...RETENTION, runs: 1 });
     const other = new RunStore(folder, { ...RETENTION, runs: 1 });
     const [own, foreign] = [await store.begin(), await other.begin()];
     await ended(store);
     await ended(store);
     expect(await store.ids()).toEqual(expect.arrayContaining([own.id, foreign.id]));
-    // One that a server left behind when it was killed goes in the end.
+    // A run left by a killed server is deleted eventually.
     await touch(store, foreign.id, new Date(Date.now() - 3 * 3_600_000));
     await store.sweep();
     expect(existsSync(foreign.folder)).toBe(false);
     expect(existsSync(own.folder)).toBe(true);
   });
 
-  it("is for this user only", async () => {
+  it("is accessible only to this user", async () => {
     const { folder: home } = await new RunStore(folder).begin();
     if (process.platform !== "win32") expect((await stat(home)).mode & 0o077).toBe(0);
   });
 
   it.each(["..", "../store", ".", "", "a/b", "a\\b", ".hidden", "x".repeat(500)])(
-    "knows no run %j",
+    "rejects the run id %j",
     async (id) => {
       await mkdir(join(folder, ".hidden"));
       await expect(new RunStore(folder).artifacts(id)).rejects.toMatchObject({ kind: "not_found" });
     },
   );
 
-  it("gives files of the run and nothing that a link leads to", async () => {
+  it("returns files of the run, and follows no symlink", async () => {
     const store = new RunStore(folder);
     const { id, folder: home } = await store.begin();
     await symlink("/etc/passwd", join(home, "passwd.txt"));
@@ -91,7 +91,7 @@ describe("the store of runs", () => {
       await expect(store.artifact(id, name)).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it("links to the file, or to the resource where the client is elsewhere", async () => {
+  it("links to the file, or to the resource for a remote client", async () => {
     const [here, elsewhere] = [new RunStore(folder), new RunStore(folder, RETENTION, "pw")];
     const id = await ended(here);
     expect((await here.artifact(id, "home.png")).uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
@@ -99,7 +99,7 @@ describe("the store of runs", () => {
     expect(shown).toMatchObject({ uri: `pw://runs/${id}/home.png`, path: `pw://runs/${id}/home.png` });
   });
 
-  it("leaves nothing of a run that came to nothing", async () => {
+  it("leaves nothing of a discarded run", async () => {
     const store = new RunStore(folder);
     const { id, folder: home } = await store.begin();
     await writeFile(join(home, "half.png"), "x");
@@ -109,7 +109,7 @@ describe("the store of runs", () => {
 });
 
 describe("the store of baselines", () => {
-  it("keeps one for each device, whole, and lists them", async () => {
+  it("writes one for each device atomically, and lists them", async () => {
     const store = new BaselineStore(join(folder, "new"));
     expect(await store.read("home", "desktop")).toBeUndefined();
     await store.write("home", "desktop", Buffer.from("a"));
@@ -119,7 +119,7 @@ describe("the store of baselines", () => {
     expect(await store.list()).toEqual(["home.png", "home@iphone-15.png"]);
   });
 
-  it.each(["../x", "a/b", "", "..", "a\0b"])("has no name %j", async (name) => {
-    await expect(new BaselineStore(folder).read(name, "desktop")).rejects.toThrow(/no name of a baseline/);
+  it.each(["../x", "a/b", "", "..", "a\0b"])("rejects the name %j", async (name) => {
+    await expect(new BaselineStore(folder).read(name, "desktop")).rejects.toThrow(/invalid baseline name/);
   });
 });

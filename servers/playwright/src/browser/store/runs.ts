@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/core/answer";
 
-/** What is kept of one run. */
+/** A stored run. */
 export interface Artifact {
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
   readonly mimeType: string;
-  /** What an answer links to. */
+  /** The link in an answer. */
   readonly uri: string;
 }
 
@@ -26,10 +26,10 @@ export interface Retention {
 
 export const RETENTION: Retention = { runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 3_600_000 };
 
-/** What of a test's report is needed to do it again. */
+/** The part of a test's report that is needed to repeat it. */
 export interface Done {
   readonly url: string;
-  /** Each text in quotes alone with what it was found as. */
+  /** Each bare quoted text and how it was resolved. */
   readonly done: {
     readonly steps: readonly string[];
     readonly assertions: readonly string[];
@@ -37,12 +37,12 @@ export interface Done {
   };
 }
 
-/** Names that artifacts and run ids have: no separator, no dot first, so that none leads out of its folder. */
+/** Valid names of artifacts and run ids: no separator and no leading dot, so that none leads out of its folder. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
-/** A run that was touched this short ago may still be written by another process, or is left of one that was ended. */
-const YOUNG_MS = 2 * 3_600_000;
+/** An unfinished run that changed this recently may still belong to another process. */
+const RECENT_MS = 2 * 3_600_000;
 const REPORT = "report.json";
-/** How long after a run old ones are swept. */
+/** Delay after a run before old ones are deleted. */
 const SWEEP_MS = 2_000;
 
 const MIME: Readonly<Record<string, string>> = {
@@ -64,7 +64,7 @@ export function mimeOf(name: string): string {
 
 export const isText = (mimeType: string) => /^(?:text\/|application\/json)/.test(mimeType);
 
-/** The folder that holds the artifacts of runs, one folder a run, and forgets old ones. */
+/** The folder with the artifacts of runs, one folder per run; deletes old ones. */
 export class RunStore {
   readonly folder: string;
   readonly #retention: Retention;
@@ -79,7 +79,7 @@ export class RunStore {
     this.#links = links;
   }
 
-  /** A new run with its own folder, only for this user. */
+  /** Creates a run with its own folder, accessible only to this user. */
   async begin(): Promise<{ id: string; folder: string }> {
     const time = new Date()
       .toISOString()
@@ -92,26 +92,26 @@ export class RunStore {
     return { id, folder };
   }
 
-  /** Keeps a run that goes on for long from being swept by another process. */
+  /** Prevents another process from deleting a long run. */
   async touch(id: string): Promise<void> {
     const now = new Date();
     await utimes(join(this.folder, id), now, now);
   }
 
-  /** The run is over: its report is kept, and old runs are swept. */
+  /** Ends a run: keeps its report, and schedules the deletion of old runs. */
   async finish<Report = unknown>(id: string, report: Report): Promise<void> {
     await writeFile(join(this.folder, id, REPORT), `${JSON.stringify(report, undefined, 2)}\n`, {
       mode: 0o600,
     });
     this.#live.delete(id);
-    // Once for several runs. What cannot be deleted now is tried again after the next run.
+    // Once for several runs. Failed deletions are retried after the next run.
     this.#sweepSoon ??= setTimeout(() => {
       this.#sweepSoon = undefined;
       this.sweep().catch(() => undefined);
     }, SWEEP_MS).unref();
   }
 
-  /** A run that came to nothing leaves nothing. */
+  /** Deletes a run without a result. */
   async drop(id: string): Promise<void> {
     this.#live.delete(id);
     await rm(join(this.folder, id), { recursive: true, force: true });
@@ -135,7 +135,7 @@ export class RunStore {
   /**
    * The artifacts of a run by name.
    *
-   * @throws ToolError `not_found` for a run that is not there (any more).
+   * @throws ToolError `not_found` for an unknown or deleted run.
    */
   async artifacts(id: string): Promise<Artifact[]> {
     if (!NAME.test(id) || !existsSync(join(this.folder, id))) {
@@ -156,7 +156,7 @@ export class RunStore {
     return found.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** @throws ToolError `not_found` for an artifact that the run does not have, with those that it has. */
+  /** @throws ToolError `not_found` for an unknown artifact, with the existing ones. */
   async artifact(id: string, name: string): Promise<Artifact> {
     const all = await this.artifacts(id);
     const found = all.find((one) => one.name === name);
@@ -177,12 +177,12 @@ export class RunStore {
     );
   }
 
-  /** @throws ToolError `too_large` with the path, for what is too large to be sent. */
+  /** @throws ToolError `too_large` with the path, if it is too large to send. */
   async readWhole(artifact: Artifact, max: number): Promise<Buffer> {
     if (artifact.bytes <= max) return readFile(artifact.path);
     throw new ToolError(
       "too_large",
-      `${artifact.name} has ${sized(artifact.bytes)}; at most ${sized(max)} are sent.`,
+      `${artifact.name} is ${sized(artifact.bytes)}; the limit is ${sized(max)}.`,
       {
         hint: `The file is ${artifact.path}.`,
       },
@@ -202,7 +202,7 @@ export class RunStore {
     }
   }
 
-  /** Deletes runs that are too old, too many or too large together; never one that is being written. */
+  /** Deletes runs that are too old, too many or too large together; never one in progress. */
   sweep(now = Date.now()): Promise<string[]> {
     const swept = this.#sweeping.catch(() => undefined).then(() => this.#sweep(now));
     this.#sweeping = swept;
@@ -213,7 +213,7 @@ export class RunStore {
     const deleted: string[] = [];
     let runs = 0;
     let bytes = 0;
-    // By the time of their last change: names do not tell which of two in one second is newer.
+    // Sorted by modification time, because names only have a resolution of one second.
     const times = await Promise.all(
       (await this.ids()).map(async (id) => {
         const stat = await lstat(join(this.folder, id)).catch(() => undefined);
@@ -227,7 +227,7 @@ export class RunStore {
       bytes += await bytesOf(folder);
       const age = now - changed;
       const finished = existsSync(join(folder, REPORT));
-      if (!finished && age < YOUNG_MS) continue;
+      if (!finished && age < RECENT_MS) continue;
       const { runs: maxRuns, bytes: maxBytes, milliseconds } = this.#retention;
       if (age <= milliseconds && runs <= maxRuns && (bytes <= maxBytes || runs === 1)) continue;
       await rm(folder, { recursive: true, force: true });

@@ -10,8 +10,8 @@ const MAX_STATES = 50;
 const MAX_BYTES = 1_000_000;
 
 /**
- * Signed-in states under names, so that a later run begins where an earlier one got to. They hold session tokens: only
- * this user can read the folder, and no tool returns what is in it.
+ * Named signed-in states, so that a later run can start signed in. They contain session tokens: only this user can
+ * read the folder, and no tool returns its contents.
  */
 export class StateStore {
   readonly folder: string;
@@ -26,7 +26,7 @@ export class StateStore {
     return files.flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : [])).sort();
   }
 
-  /** @throws ToolError `not_found` for a name that nothing was saved under, with those that there are. */
+  /** @throws ToolError `not_found` for an unknown name, with the existing ones. */
   async read(name: string): Promise<SavedState> {
     try {
       return JSON.parse(await readFile(this.#path(name), "utf8"));
@@ -35,7 +35,7 @@ export class StateStore {
       const near = nearest(name, names, 3);
       const shown = (near.length > 0 ? near : names.slice(0, 10)).join(", ");
       throw new ToolError("not_found", `There is no saved state ${JSON.stringify(name)}.`, {
-        hint: `${shown === "" ? "" : `There are: ${shown}. `}Sign in with steps that end with "save state '${name}'".`,
+        hint: `${shown === "" ? "" : `Saved states: ${shown}. `}Sign in with steps that end with "save state '${name}'".`,
         code: "state",
         cause: error,
       });
@@ -43,7 +43,7 @@ export class StateStore {
   }
 
   /**
-   * Saves a state, whole or not at all.
+   * Saves a state atomically.
    *
    * @throws ToolError `too_large` for more than 1 MB, or for the 51st name.
    */
@@ -52,14 +52,14 @@ export class StateStore {
     if (text.length > MAX_BYTES)
       throw new ToolError(
         "too_large",
-        `The state has ${sized(text.length)}; at most ${sized(MAX_BYTES)} are saved.`,
+        `The state is ${sized(text.length)}; the limit is ${sized(MAX_BYTES)}.`,
       );
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const names = await this.names();
     if (names.length >= MAX_STATES && !names.includes(name))
       throw new ToolError(
         "too_large",
-        `There are ${names.length} saved states; at most ${MAX_STATES} are kept.`,
+        `There are ${names.length} saved states; the limit is ${MAX_STATES}.`,
         {
           hint: `Save under an existing name, or delete files in ${this.folder}.`,
         },
@@ -71,12 +71,12 @@ export class StateStore {
 
   /** Names are checked by the language: no separator, no dot. */
   #path(name: string): string {
-    if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw new TypeError(`not a name of a state: ${name}`);
+    if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw new TypeError(`invalid state name: ${name}`);
     return join(this.folder, `${name}.json`);
   }
 }
 
-/** What of a state could sign somebody in: values that look like tokens. */
+/** The values of a state that look like tokens. */
 export const tokensOf = ({ cookies, origins }: SavedState): string[] =>
   [
     ...cookies.map(({ value }) => value),
