@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The levels of `--log-level`, from most to least talkative. */
+/** The levels of `--log-level`, from most to least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -13,10 +13,10 @@ export interface Log {
 }
 
 /**
- * A log that writes `name level: message`, one line each, from `level` up. Within a traced request (`withTrace`) the
- * message begins with `trace_id=… span_id=…`.
+ * Creates a log that writes lines `name level: message` from `level` up. In a traced request (`withTrace`), the message
+ * begins with `trace_id=… span_id=…`.
  *
- * @param write receives whole lines; default: stderr.
+ * @param write receives complete lines; default: stderr.
  */
 export function createLog(
   name: string,
@@ -32,16 +32,16 @@ export function createLog(
   return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
 }
 
-/** What a log line says of the request that it belongs to; nothing without a trace. */
+/** The part of a log line that identifies its request; undefined without a trace. */
 const current = new AsyncLocalStorage<string | undefined>();
 
 /** `version-traceid-parentid-flags`; all zeros are invalid (W3C Trace Context, section 3.2). */
 const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;
 
 /**
- * Runs work of a request within the trace that its `_meta.traceparent` names (MCP, OpenTelemetry conventions), so
- * that log lines say which request they belong to; without a valid one it runs in none, also if the caller is in one.
- * The first trace makes every promise of the process cost more (Node 20), so without one nothing is entered.
+ * Runs a request's work in the trace given by its `_meta.traceparent` (MCP, OpenTelemetry conventions), so that log
+ * lines identify the request. Without a valid one it runs outside any trace, even if the caller is in one. The first
+ * trace makes every promise of the process more expensive (Node.js 20), so without traces no context is entered.
  */
 export function withTrace(
   params: { readonly _meta?: Readonly<Record<string, unknown>> },

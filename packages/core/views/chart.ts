@@ -5,7 +5,7 @@ import { hasNumbers, numberOf, shown, type Table } from "./table.ts";
 export const KINDS = ["bar", "line", "scatter"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** More marks can't be told apart, and slow the page down. */
+/** More marks could not be distinguished, and would slow the page down. */
 const MAX_MARKS = 2_000;
 const WIDTH = 620;
 const HEIGHT = 300;

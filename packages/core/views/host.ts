@@ -16,7 +16,7 @@ export interface ResourceContents {
   readonly blob?: string;
 }
 
-/** A tool result, as the host passes it on. */
+/** A tool result, as passed on by the host. */
 export interface ToolResult {
   readonly content?: readonly Block[];
   readonly structuredContent?: Record<string, unknown>;

@@ -22,7 +22,7 @@ export function tableOf({ structuredContent }: ToolResult): Table | undefined {
   const answer = structuredContent as unknown as Answer | undefined;
   const rows = answer?.rows ?? answer?.objects?.map((row) => keysOf(answer.columns).map((key) => row[key]));
   if (answer === undefined || rows === undefined) return undefined;
-  // How to continue is for the model; people have a button.
+  // The note on how to continue is for the model; people have a button.
   const notices = (answer.notices ?? []).filter((notice) => !notice.includes("next_cursor"));
   return { columns: answer.columns, rows, next: answer.next_cursor, notices };
 }
@@ -59,7 +59,7 @@ export function shown(value: unknown): string {
 
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-/** The order of two values: numbers by size, texts by the reader's language, NULL last. */
+/** Compares two values: numbers by size, texts by the user's language, NULL last. */
 export function compare(left: unknown, right: unknown): number {
   if (left === null || right === null) return Number(left === null) - Number(right === null);
   const [one, other] = [numberOf(left), numberOf(right)];

@@ -1,15 +1,14 @@
-/** No answer is longer than this many characters, whatever the options say (what the strictest hosts still show). */
+/** Hard limit on the characters of an answer, whatever the options say: what the strictest hosts still show. */
 export const HARD_ANSWER_CHARS = 80_000;
 
-/** Claude Code writes an answer of more characters to a file instead of showing it to the model (its documentation, 2026-10). */
+/** Claude Code saves a longer answer to a file instead of showing it to the model (its documentation, 2026-10). */
 export const MAX_SHOWN_CHARS = 50_000;
 
-/** The `_meta` of a tool whose answers may be longer than that; hosts show them up to this many characters. */
+/** The `_meta` of a tool with longer answers; hosts show up to `chars` characters. */
 export const largeAnswers = (chars: number) => ({ "anthropic/maxResultSizeChars": chars });
 
 /**
- * How many leading items fit into `budget` characters, at least one if there is any, so that paging always
- * moves on.
+ * How many leading items fit into `budget` characters. At least one if there is any, so paging always advances.
  *
  * @param size the characters that one item costs in the answer; default: its JSON and a comma.
  */
@@ -28,7 +27,7 @@ export function fitting<Item>(
   return count;
 }
 
-/** Cuts a text to `max` characters without splitting a surrogate pair. */
+/** Cuts text to `max` characters without splitting a surrogate pair. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text;
   const last = text.charCodeAt(max - 1);
@@ -41,7 +40,7 @@ export function grouped(count: number): string {
   return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Bytes with a unit for people: 0 B, 1.5 KiB, 12 MiB. */
+/** A readable size: 0 B, 1.5 KiB, 12 MiB. */
 export function sized(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let value = bytes;

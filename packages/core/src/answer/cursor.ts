@@ -3,10 +3,10 @@ import { ToolError } from "./errors.ts";
 
 /** Writes and reads the cursors of one list. */
 export interface CursorCodec<State> {
-  /** The opaque text for `next_cursor`. */
+  /** Returns the opaque text for `next_cursor`. */
   encode(state: State): string;
   /**
-   * The state behind a cursor that this list gave out earlier; undefined for no cursor.
+   * Returns the state in a cursor that this list issued; undefined without a cursor.
    *
    * @throws ToolError `invalid` for a damaged cursor or one that belongs to another list or query.
    */
@@ -53,14 +53,14 @@ export function cursorsOf<State>(list: string, query: unknown, state: StateCheck
   };
 }
 
-/** The owner's key and the state in a cursor's text; an undefined owner if the text is not a cursor. */
+/** The owner's key and the state in a cursor; an undefined owner if the text is not a cursor. */
 function parsePair(cursor: string): [owner: string | undefined, state: unknown] {
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (Array.isArray(value) && value.length === 2 && typeof value[0] === "string")
       return [value[0], value[1]];
   } catch {
-    // Not base64url of JSON: answered below as damaged.
+    // Not base64url of JSON: reported as damaged below.
   }
   return [undefined, undefined];
 }

@@ -3,12 +3,12 @@
  *
  * - `invalid`: the input is not valid.
  * - `not_found`: the named thing does not exist.
- * - `denied`: it exists or could, but a boundary, an option or the user says no.
- * - `conflict`: the state is not what the caller assumed; read again, then retry.
- * - `unavailable`: something the server needs is missing or does not answer.
+ * - `denied`: a boundary, an option or the user refuses it.
+ * - `conflict`: the state is not what the caller expected; read again, then retry.
+ * - `unavailable`: something the server needs is missing or does not respond.
  * - `timeout`: the time limit ran out.
- * - `too_large`: a size limit was met.
- * - `cancelled`: the caller took the request back.
+ * - `too_large`: a size limit was exceeded.
+ * - `cancelled`: the caller cancelled the request.
  */
 export type ErrorKind =
   | "invalid"
@@ -21,7 +21,7 @@ export type ErrorKind =
   | "cancelled";
 
 export interface ToolErrorOptions {
-  /** What to do next, naming the tool or the option that helps. A whole sentence. */
+  /** What to do next, naming the tool or the option that helps. A complete sentence. */
   hint?: string | undefined;
   /** A stable code specific to the server, for example git's `not_a_repository`. */
   code?: string | undefined;
@@ -32,8 +32,8 @@ export interface ToolErrorOptions {
 }
 
 /**
- * An error that the agent is meant to read. Everything else that is thrown is an internal error and reaches
- * the agent as an id only.
+ * An error for the agent to read. Anything else that is thrown is an internal error, of which the agent sees only an
+ * id.
  *
  * The message says what was wrong (with the value) and what is allowed; the hint says what to do next.
  */
@@ -54,15 +54,15 @@ export class ToolError extends Error {
 }
 
 /**
- * The candidates nearest to `word` by edit distance, best first, at most `max`; none farther than a third of its
- * length (at least two letters, or one where the word itself has no more than two), and none much farther than the best.
+ * The candidates nearest to `word` by edit distance, best first, at most `max`. None is farther than a third of the
+ * word's length (two letters at least, or one for a word of one or two letters), or much farther than the best.
  */
 export function nearest(word: string, candidates: Iterable<string>, max = 3): string[] {
   const wanted = word.toLowerCase().slice(0, MAX_COMPARED_CHARS);
   const farthest = Math.max(wanted.length <= 2 ? 1 : 2, Math.floor(wanted.length / 3));
   const scored: { candidate: string; distance: number }[] = [];
   for (const candidate of candidates) {
-    // The distance is at least the difference in length, and looking at lengths first keeps a long list cheap.
+    // The distance is at least the difference in length, so comparing lengths first keeps a long list cheap.
     if (Math.abs(candidate.length - wanted.length) > farthest) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());
     if (distance <= farthest) scored.push({ candidate, distance });

@@ -9,8 +9,8 @@ const UNSAFE =
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
- * Foreign text (a file's name, a branch, a title) on one of our lines: whatever could forge another line or
- * hide is shown as an escape, `\n` or `\u{202e}`. Text without such characters is returned unchanged.
+ * Untrusted text (a file name, a branch, a title) for one line of our own: characters that could forge another line or
+ * hide text become escapes, `\n` or `\u{202e}`. Text without such characters is returned unchanged.
  */
 export function oneLine(text: string): string {
   return text

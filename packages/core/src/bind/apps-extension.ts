@@ -9,9 +9,9 @@ import { hasForms } from "./asking.ts";
 import type { Runtime } from "./runtime.ts";
 import { answerCard, hasCard } from "./tool.ts";
 
-/** The extension with which hosts show interactive views (MCP Apps, 2026-01-26). */
+/** The extension for interactive views in hosts (MCP Apps, 2026-01-26). */
 export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
-/** The type of a view. */
+/** The MIME type of a view. */
 export const VIEW_TYPE = "text/html;profile=mcp-app";
 
 /** Whether the client shows views. */
@@ -20,18 +20,18 @@ export function showsApps(capabilities: ClientCapabilities | undefined): boolean
   return Array.isArray(settings?.mimeTypes) && settings.mimeTypes.includes(VIEW_TYPE);
 }
 
-/** Whether a card asks the user of this client: there is something to ask, views are shown, and there are no forms. */
+/** Whether this client's user is asked by a card: confirmation is on, and the client shows views but no forms. */
 export function showsCards(confirm: "ask" | "never", capabilities: ClientCapabilities | undefined): boolean {
   return confirm === "ask" && showsApps(capabilities) && !hasForms(capabilities);
 }
 
-/** Whether any of the tools has something to show, cards included or not. */
+/** Whether any of the tools has a view or, if `cards` is set, a confirmation card. */
 export function hasApps(tools: readonly ToolFacts[], cards: boolean): boolean {
   return tools.some((tool) => tool.view !== undefined || (cards && hasCard(tool)));
 }
 
 /**
- * Adds MCP Apps to the methods, for clients that show views; for any other client they stay unchanged.
+ * Adds MCP Apps to the methods for clients that show views. For other clients the methods are unchanged.
  *
  * @param call runs a tool, which may show a card.
  */

@@ -10,28 +10,28 @@ import { packageFolder } from "./read-skills.ts";
 import type { Runtime } from "./runtime.ts";
 import { type ApprovedCall, hasCard } from "./tool.ts";
 
-/** Where a result's `_meta` has what the confirmation card needs. Hosts give `_meta` to the view and not to the model. */
+/** The key in a result's `_meta` for the confirmation card's data. Hosts pass `_meta` to the view, not to the model. */
 const CONFIRMATION_META = "io.github.refmcp/confirmation";
 /** The view of the card. */
 const CARD = "confirm";
 
-/** A card is answered within minutes; later it expires. */
+/** How long a card can be answered, in milliseconds. */
 const WAITING_MS = 10 * 60_000;
 const MAX_WAITING = 50;
 
-/** A call that waits for the user's click. */
+/** A call that is waiting for the user's click. */
 interface Waiting<Context> extends ApprovedCall<Context> {
   readonly principal: string | undefined;
   readonly until: number;
 }
 
 /**
- * What MCP Apps add for a client that shows views: `_meta.ui` on tools, the views as resources `ui://SERVER/VIEW.html`, and the
- * confirmation card, whose one tool only a view may call.
+ * MCP Apps for clients that show views: `_meta.ui` on tools, the views as resources `ui://SERVER/VIEW.html`, and the
+ * confirmation card, whose tool only a view may call.
  *
- * The card answers a question that the host cannot ask by a form. Two things keep the model from answering it: the tool is for
- * views only (`visibility: ["app"]`, which the host enforces), and it needs a token, which is used once, belongs to this very
- * call with these arguments and this loss, and is only in the result's `_meta`.
+ * The card asks a question that the host cannot ask with a form. Two things keep the model from answering it: the tool
+ * is for views only (`visibility: ["app"]`, enforced by the host), and it needs a token that is only in the result's
+ * `_meta`, works once, and is bound to this call with its arguments and its loss.
  */
 export class Apps<Context> {
   readonly #runtime: Runtime<Context, OptionTable>;
@@ -46,7 +46,7 @@ export class Apps<Context> {
     return `${this.#runtime.definition.name}_confirm`;
   }
 
-  /** Whether a card asks the user of this client. */
+  /** Whether this client's user is asked by a card. */
   asks({ capabilities }: ClientRequest["client"]): boolean {
     return showsCards(this.#runtime.options.confirm, capabilities);
   }
@@ -64,7 +64,7 @@ export class Apps<Context> {
       const { outputSchema, ...rest } = tool;
       return {
         ...rest,
-        // A result that shows the card has no data yet, which a client that checks the schema would refuse.
+        // A result that shows the card has no data yet, so a client that checks the schema would reject it.
         ...(isCard || outputSchema === undefined ? {} : { outputSchema }),
         _meta: { ...tool._meta, ui: { resourceUri: this.#uri(fact?.view) } },
       };
@@ -112,7 +112,7 @@ export class Apps<Context> {
     };
   }
 
-  /** The result that shows the card instead of doing what needs the user's confirmation. */
+  /** The result that shows the card; the call has done nothing yet. */
   card(call: ApprovedCall<Context>, message: string, request: ClientRequest): CallToolResult {
     const now = Date.now();
     for (const [token, { until }] of this.#waiting)
@@ -131,7 +131,7 @@ export class Apps<Context> {
    * Takes the answer to a card.
    *
    * @returns the call that the user agreed to, once; undefined if they declined.
-   * @throws ToolError `not_found` for a token that is not waiting, or is another caller's.
+   * @throws ToolError `not_found` for an unknown, used or expired token, or one of another caller.
    */
   answered({ params, client }: ClientRequest): ApprovedCall<Context> | undefined {
     const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);

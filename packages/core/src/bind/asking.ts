@@ -10,7 +10,7 @@ import type { Revision } from "../protocol/revisions.ts";
 import type { Seal } from "../protocol/seal.ts";
 import { type ClientCapabilities, CODES, type InputRequest } from "../protocol/wire.ts";
 
-/** The result of a request whose questions the client must answer first (MCP 2026-07-28, `InputRequiredResult`). */
+/** The result of a request whose questions the client has to answer first (MCP 2026-07-28, `InputRequiredResult`). */
 export class InputRequired {
   readonly resultType = "input_required";
   readonly inputRequests: Readonly<Record<string, InputRequest>>;
@@ -22,10 +22,10 @@ export class InputRequired {
   }
 }
 
-/** Thrown if a card that the host shows with the answer asks the user (MCP Apps). */
+/** Thrown if the user is asked by a card that the host shows with the answer (MCP Apps). */
 export class CardNeeded extends Error {
   override readonly name = "CardNeeded";
-  /** The questions that the user has answered with yes when they agree to this one. */
+  /** All questions that count as confirmed once the user confirms this one. */
   readonly approved: ReadonlySet<string>;
 
   constructor(message: string, approved: ReadonlySet<string>) {
@@ -36,9 +36,9 @@ export class CardNeeded extends Error {
 
 /** The methods that may end with `input_required`. */
 const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-/** People need minutes, not seconds, to answer. */
+/** How long a person may take to answer, in milliseconds. */
 const ANSWER_MS = 10 * 60_000;
-/** How often a legacy request is run again after answers. */
+/** How often a legacy request runs again after answers. */
 const MAX_ROUNDS = 8;
 
 /** The form of a confirmation. */
@@ -61,13 +61,13 @@ interface AskingOptions {
   readonly seal: Seal;
   /** The server's name. */
   readonly server: string;
-  /** The questions that a card was answered for, if the host can show one. */
+  /** The questions that the user confirmed on a card; undefined if the host shows no cards. */
   readonly approved?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Questions to the client within one call. Each question has a key derived from its content, so that a
- * changed question (another loss than the one the user agreed to) is asked again, unless the tool names it.
+ * Questions to the client within one call. A question's key is derived from its content unless the tool gives one, so a
+ * changed question (a different loss than the user confirmed) is asked again.
  * In the modern era, answers of earlier rounds travel in the sealed `requestState`.
  */
 export class Asking {
@@ -76,11 +76,11 @@ export class Asking {
   readonly #options: AskingOptions;
   #answers: Answers | undefined;
   #rounds = 0;
-  /** The open questions by key: those that were asked before the first of them ended the run. */
+  /** The open questions by key: those asked before the first of them ended the run. */
   #needed: Map<string, InputRequest> | undefined;
 
   /**
-   * @param subject the call that the answers belong to: an approval of one call must not serve another.
+   * @param subject the call that the answers belong to: a confirmation of one call is not valid for another.
    * @throws ProtocolError -32602 for a `requestState` that this server did not issue.
    */
   constructor(request: ClientRequest, subject: () => string, options: AskingOptions) {
@@ -90,7 +90,7 @@ export class Asking {
     if (request.params.requestState !== undefined) this.#given();
   }
 
-  /** The answers so far: of earlier rounds, if they belong to this call, and of this request. */
+  /** The answers so far: those of earlier rounds, if they belong to this call, and those of this request. */
   #given(): Answers {
     if (this.#answers !== undefined) return this.#answers;
     const { requestState, inputResponses } = this.#request.params;
@@ -121,7 +121,7 @@ export class Asking {
     return digest(this.#subject());
   }
 
-  /** Whether a question is open, also if the handler swallowed the error. */
+  /** Whether a question is open, even if the handler swallowed the error. */
   get isOpen(): boolean {
     return this.#needed !== undefined;
   }
@@ -197,7 +197,7 @@ export class Asking {
     throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
   }
 
-  /** What the user filled in. */
+  /** The values that the user entered. */
   #elicit(message: string, requestedSchema: object, hint: string, key?: string): unknown {
     if (!hasForms(this.#capabilities)) {
       throw new ToolError(
@@ -254,9 +254,9 @@ export class Asking {
   }
 
   /**
-   * The answer to a question, of this round or an earlier one.
+   * The answer to a question, from this round or an earlier one.
    *
-   * @throws an error that ends the run if there is none that fits; the handler runs again with the answer.
+   * @throws an error that ends the run if there is no valid answer yet; the handler runs again with the answer.
    */
   #answerTo<Answer>(
     kind: string,
@@ -274,13 +274,16 @@ export class Asking {
   }
 }
 
-/** A form as JSON Schema; elicitation has flat objects of primitive values only. */
+/** A form as JSON Schema; elicitation supports only flat objects of primitive values. */
 function formSchema(form: z.ZodObject): object {
   const { type, properties, required = [] } = form["~standard"].jsonSchema.input({ target: "draft-2020-12" });
   return { type, properties, required };
 }
 
-/** The parameters of a question in a revision with a handshake: no mode before 2025-11-25, an id for URLs since. */
+/**
+ * The parameters of a question in a revision with a handshake: no mode before 2025-11-25, and an id for URLs from then
+ * on.
+ */
 function asLegacy(params: object, revision: Revision): object {
   if (!("mode" in params)) return params;
   const { mode, ...rest } = params;
@@ -288,7 +291,7 @@ function asLegacy(params: object, revision: Revision): object {
   return mode === "url" ? { ...params, elicitationId: crypto().randomUUID() } : params;
 }
 
-/** The declared capabilities that exist in a revision: a client may declare those of its newest one. */
+/** The declared capabilities that exist in this revision: clients may also declare those of newer ones. */
 function capabilitiesIn(
   { elicitation: asks, samplingTools }: Revision,
   declared: ClientCapabilities | undefined,
@@ -303,7 +306,7 @@ function capabilitiesIn(
   };
 }
 
-/** Whether a client has forms: one that declares no mode has them, one that declares only URLs does not. */
+/** Whether a client supports forms: yes if it declares no mode, no if it declares only URLs. */
 export function hasForms(declared: ClientCapabilities | undefined): boolean {
   const elicitation = declared?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

@@ -10,12 +10,12 @@ import { Asking, type InputRequired } from "./asking.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * Runs an author's handler for a request: with the client's roots, the open context and a `Call`, under the time limit.
- * Where the handler asks the client something, it runs again with the answers.
+ * Runs a handler for a request, with the client's roots, the open context and a `Call`, under the time limit. If the
+ * handler asks the client something, it runs again with the answers.
  *
  * @param subject what the client's answers belong to: the call with its arguments.
- * @param approved what the user agreed to by a card, if the host can show one.
- * @throws what the handler throws; ToolError `timeout` or `cancelled` if it ends early.
+ * @param approved what the user confirmed on a card, if the host shows cards.
+ * @throws what the handler throws; ToolError `timeout` or `cancelled` if the call ends early.
  */
 export async function runHandler<Context, Value>(
   runtime: Runtime<Context, OptionTable>,
@@ -44,7 +44,7 @@ export async function runHandler<Context, Value>(
   }
 }
 
-/** Usually the roots are settled and the context is open, so the handler starts at once. */
+/** Usually the roots are known and the context is open, so the handler starts at once. */
 function run<Context, Value>(
   runtime: Runtime<Context, OptionTable>,
   request: ClientRequest,
@@ -58,22 +58,22 @@ function run<Context, Value>(
   return Promise.resolve(settling)
     .then(() => runtime.open())
     .then((context) => {
-      // The call may have ended since: the client has its answer, so the handler must not run.
+      // If the call has ended in between, the client has its answer, so the handler must not run.
       call.check();
       return handler(context, call);
     });
 }
 
-/** How many time limits a call may take at most, however much progress it reports (MCP, "Timeouts"). */
+/** Maximum time of a call that reports progress, as a multiple of the time limit (MCP, "Timeouts"). */
 const MAX_LIMITS = 10;
 
-/** What one run of a handler gets. Most calls never use the signal, so it is created on demand. */
+/** The `Call` of one run of a handler. Most calls never use the signal, so it is created on demand. */
 class RunningCall implements Call {
   readonly budget: number;
   readonly #request: ClientRequest;
   readonly #asking: Asking;
   readonly #limitMs: number;
-  /** When it ends at the latest, in milliseconds of `performance.now()`. */
+  /** The latest time at which it ends, in milliseconds of `performance.now()`. */
   readonly #endsAt: number;
   #timer: NodeJS.Timeout | undefined;
   /** Why it ended early. */

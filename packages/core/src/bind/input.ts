@@ -7,17 +7,17 @@ import { oneLine } from "../answer/untrusted.ts";
 const MAX_PROBLEMS = 20;
 
 /**
- * Arguments of a call → the tool's typed input. `null` for an optional argument counts as omitted, since some
+ * Parses a call's arguments into the tool's typed input. `null` for an optional argument counts as omitted, since some
  * hosts fill in every property of a schema.
  *
- * @throws ToolError `invalid` with a line for each wrong field, 20 at most.
+ * @throws ToolError `invalid` with a line for each invalid field, at most 20.
  */
 export function parseArguments<Input extends z.ZodObject>(
   name: string,
   input: Input,
   given: Readonly<Record<string, unknown>> | undefined,
 ): z.output<Input> {
-  // zod silently ignores this key, strict or not.
+  // zod ignores this key, even in strict mode.
   const hasProto = given !== undefined && Object.hasOwn(given, "__proto__");
   const parsed = input.safeParse(withoutNulls(input, given ?? {}), { reportInput: true });
   if (parsed.success && !hasProto) return parsed.data;
@@ -78,7 +78,7 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], remain
   }
 }
 
-/** @param below where the argument is, if it is not at the top. */
+/** @param below the path of the object with the argument, "" at the top level. */
 function unknownArgument(key: string, below: string, known: readonly string[]): string {
   const [near] = nearest(key, known);
   const suggestion = near === undefined ? "" : ` Did you mean ${near}?`;
@@ -100,7 +100,7 @@ function bound(relation: string, limit: number | bigint, origin: string): string
 
 const MAX_VALUES_SHOWN = 50;
 
-/** A value as JSON on one line, truncated if long; for a large structure only its kind. */
+/** A value as JSON on one line, truncated if long; for a large structure, only its kind. */
 function shown(value: unknown): string {
   let left = MAX_VALUES_SHOWN;
   try {

@@ -4,7 +4,7 @@ import type { ResourceOutline } from "../define/resource.ts";
 import type { LazyServer, ServerDefinition } from "../define/server.ts";
 import type { ToolFacts, ToolSchemas } from "../define/tool.ts";
 
-/** A server without its code, as JSON: what its process shows before the first call. */
+/** A server's definition without code, as JSON: what its process shows before the first call. */
 export interface Outline<Context>
   extends Omit<
     ServerDefinition<Context>,
@@ -17,8 +17,8 @@ export interface Outline<Context>
 }
 
 /**
- * A server that is listed by its outline and loaded with the first call that needs it, so that startup reads
- * neither its tools nor their schemas. Used for bundles; see `outlineOf`.
+ * A server that lists its tools from the outline and loads them on the first call that needs them, so startup reads
+ * neither the tools nor their schemas. Used by bundles; see `outlineOf`.
  */
 export function lazyServer<Context, Table extends OptionTable>(
   outline: Outline<Context>,

@@ -56,7 +56,7 @@ export function listedPrompt(prompt: Prompt<never> | LazyPrompt<never>): ListedP
   };
 }
 
-/** What a resource shows, and which handlers it has; it survives JSON. */
+/** A resource's listed fields, and which handlers it has; serializable as JSON. */
 export function resourceOutline(resource: Resource<never> | LazyResource<never>): ResourceOutline {
   if ("load" in resource) return resource;
   return {

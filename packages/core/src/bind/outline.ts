@@ -5,7 +5,7 @@ import { listedPrompt, resourceOutline } from "./listing.ts";
 import { readSkills } from "./read-skills.ts";
 import { schemasOf } from "./schema.ts";
 
-/** The outline of a server, for its bundle; it survives JSON. */
+/** The outline of a server, for its bundle; serializable as JSON. */
 export function outlineOf(server: AnyServer): Outline<never> {
   const {
     options: _,

@@ -12,7 +12,7 @@ import { blockFor } from "./result.ts";
 import type { Runtime } from "./runtime.ts";
 import { unknownName } from "./tool.ts";
 
-/** @throws ProtocolError -32602 for a prompt that does not exist, with near names. */
+/** @throws ProtocolError -32602 for a prompt that does not exist, with similar names. */
 export async function findPrompt<Context>(
   prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[],
   name: string,

@@ -27,7 +27,7 @@ function filesOf(folder: URL): Skill["files"] {
 }
 
 /**
- * The folder of the package that a module belongs to, whether it runs from its sources or from its bundle.
+ * The folder of the package that a module belongs to, whether the module runs from source or from a bundle.
  *
  * @param module its `import.meta.url`.
  * @throws {Error} if it is not in a package.

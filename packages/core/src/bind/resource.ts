@@ -26,7 +26,7 @@ import { compileTemplate, type UriMatcher } from "./uri.ts";
 
 interface Entry<Context> {
   readonly facts: ResourceOutline;
-  /** Of a template. */
+  /** Only for a template. */
   readonly matcher: UriMatcher | undefined;
   load(): Awaitable<Resource<Context>>;
 }
@@ -164,7 +164,7 @@ export async function readResource<Context>(
 /**
  * Starts watching a URI for `resources/subscribe` or `subscriptions/listen`.
  *
- * @returns what stops it; undefined if nothing of that name can be watched.
+ * @returns a function that stops it; undefined if nothing with that URI can be watched.
  */
 export async function watchResource<Context>(
   runtime: Runtime<Context, OptionTable>,
@@ -181,7 +181,7 @@ export async function watchResource<Context>(
       return begun;
     });
   } catch (error) {
-    // Cancelled or too late: what it may still start is stopped.
+    // Cancelled or timed out: stop whatever it still starts.
     void Promise.resolve(begun)
       .then((stop) => stop?.())
       .catch((late: unknown) => runtime.log.debug(`watching ${uri}: ${describeError(late)}`));

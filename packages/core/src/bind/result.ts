@@ -8,13 +8,13 @@ import { describeError, faultError } from "../protocol/errors.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { CallToolResult } from "../protocol/wire.ts";
 
-/** Key in a result's `_meta` that contains an error's kind and code for programs. */
+/** The key in a result's `_meta` with an error's kind and code, for programs. */
 const ERROR_META = "io.github.refmcp/error";
 
 /**
- * What a tool returned → what the client gets. Data is checked against `output`, stripped of unknown keys
- * (a client rejects an answer that has any) and sent both as `structuredContent` and as the same JSON in text,
- * since some hosts show one and some the other. `JsonText` is sent unchanged.
+ * Converts a tool's return value to the client's result. Data is checked against `output`, stripped of unknown keys (a
+ * client rejects an answer that has any) and sent both as `structuredContent` and as JSON text, since some hosts show
+ * one and some the other. `JsonText` is sent unchanged.
  *
  * @throws ToolError `too_large` if the answer exceeds the hard limit of 80,000 characters.
  * @throws TypeError if the tool violated its own contract: an internal error.
@@ -35,7 +35,7 @@ export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult
   const text = answer.text ?? JSON.stringify(parsed.data);
   if (answer.text !== undefined) checkLength(tool, JSON.stringify(parsed.data).length);
   const content = withinLimit(tool, [{ type: "text", text: text.toWellFormed() }, ...answer.links]);
-  // A result with evidence states that it is not an error: a failed verdict is a finished run.
+  // A result with links states that it is not an error: a failed verdict is still a finished run.
   return { content, structuredContent: parsed.data, ...(returned === answer ? { isError: false } : {}) };
 }
 
@@ -53,7 +53,7 @@ function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
   );
 }
 
-/** The last line of defense: a tool stays within `call.budget` itself and offers a cursor. */
+/** The last line of defense: a tool should itself stay within `call.budget` and offer a cursor. */
 function withinLimit(tool: Tool<unknown>, content: ContentBlock[]): ContentBlock[] {
   const length = content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
   checkLength(tool, length);
@@ -70,8 +70,8 @@ function checkLength(tool: Tool<unknown>, length: number): void {
 }
 
 /**
- * An error → a tool result that the agent can act on, within the hard limit. A `ToolError` is shown unchanged; anything
- * else is an internal error: the agent gets an id, stderr gets the id and the stack.
+ * Converts an error to a tool result that the agent can act on, within the hard limit. A `ToolError` is shown
+ * unchanged. Anything else is an internal error: the agent gets an id, stderr gets the id and the stack.
  */
 export function errorResult(tool: { readonly name: string }, error: unknown, log: Log): CallToolResult {
   const shown = error instanceof ToolError ? error : faultError(tool.name, error, log);
@@ -89,7 +89,7 @@ function fits(data: Record<string, unknown> | undefined): data is Record<string,
   return data !== undefined && JSON.stringify(data).length <= HARD_ANSWER_CHARS;
 }
 
-/** A content block as a client of a revision knows it; one that it does not know becomes text that says the same. */
+/** A content block in the form of a revision; a type that the revision does not have becomes text. */
 export function blockFor({ links, audio }: Revision, block: ContentBlock): ContentBlock {
   if (block.type === "resource_link" && !links)
     return { type: "text", text: `${block.title ?? block.name}: ${block.uri}` };
@@ -102,7 +102,7 @@ export function blockFor({ links, audio }: Revision, block: ContentBlock): Conte
   return block;
 }
 
-/** A tool's result as a client of a revision knows it. */
+/** A tool's result in the form of a revision. */
 export function resultFor(revision: Revision, result: CallToolResult): CallToolResult {
   if (revision.structuredContent) return result;
   const { structuredContent: _, ...rest } = result;

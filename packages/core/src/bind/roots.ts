@@ -12,7 +12,7 @@ const MODERN_TTL_MS = 10 * 60_000;
 export class ClientRoots {
   readonly #bound: DirectoryBound;
   readonly #log: Log;
-  /** For each legacy client whose roots were requested: settles when they are known. */
+  /** For each legacy client whose roots were requested, a promise that settles when they are known. */
   readonly #fetching = new WeakMap<Client, Promise<void>>();
   #believedUntil = 0;
 
@@ -21,7 +21,7 @@ export class ClientRoots {
     this.#log = log;
   }
 
-  /** Legacy era: asks for the roots once the client is initialized, and whenever it says that they changed. */
+  /** Legacy era: requests the roots once the client is initialized, and whenever it notifies that they changed. */
   notified(method: string, client: Client): void {
     if (method !== "notifications/initialized" && method !== "notifications/roots/list_changed") return;
     const fetching = this.#fetch(client).finally(() => {
@@ -43,8 +43,8 @@ export class ClientRoots {
   }
 
   /**
-   * Called before each call: waits for roots that were requested, or in the modern era asks for them within the call,
-   * once per process and again after their time to live.
+   * Called before each call: waits for requested roots or, in the modern era, requests them within the call, once per
+   * process and again when they expire.
    *
    * @returns undefined if there is nothing to wait for.
    */

@@ -16,8 +16,8 @@ import { ClientRoots } from "./roots.ts";
 const NO_ROOTS = { settle: () => undefined, notified: () => undefined };
 
 /**
- * One running server: the definition, its options, the context that is opened on first use, and the connections
- * that listen. All connections of a process share it.
+ * A running server: the definition, its options, the context (opened on first use) and the listening connections. All
+ * connections of a process share it.
  */
 export class Runtime<Context, Table extends OptionTable> {
   readonly definition: Servable<Context, Table>;
@@ -27,7 +27,7 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly seal: Seal;
   /** The client's roots; ignored unless the server touches directories and `--roots` is not `off`. */
   readonly roots: Pick<ClientRoots, "settle" | "notified">;
-  /** The limits of each call: the characters that its answer should stay within, and its time. */
+  /** The limits of each call: its answer's characters, and its time. */
   readonly callLimits: { readonly budget: number; readonly timeoutMs: number };
   readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
   readonly resources: readonly (Resource<Context> | LazyResource<Context>)[];
@@ -44,9 +44,11 @@ export class Runtime<Context, Table extends OptionTable> {
       options: OptionValues<Table> & CommonOptionValues;
       bound: DirectoryBound;
       log: Log;
-      /** Seals what travels through clients; processes that share clients share it. Default: a new key. */
+      /**
+       * Seals state that is sent through clients; processes with the same clients share the key. Default: a new key.
+       */
       stateKey?: Uint8Array | undefined;
-      /** Tools in addition to the definition's. */
+      /** Tools in addition to those of the definition. */
       moreTools?: readonly Tool<Context>[];
     },
   ) {
@@ -65,7 +67,7 @@ export class Runtime<Context, Table extends OptionTable> {
     this.bound.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
   }
 
-  /** The context, opened on the first call; a failed opening is tried again by the next call. */
+  /** The context, opened on the first call. If opening fails, the next call tries again. */
   open(): Promise<Context> {
     if (this.#closing.signal.aborted)
       return Promise.reject(new ToolError("cancelled", "The server is shutting down."));
@@ -73,7 +75,7 @@ export class Runtime<Context, Table extends OptionTable> {
     return this.#context;
   }
 
-  /** Opens the context after the current answer has gone out; a failure shows with the first call. */
+  /** Opens the context after the current answer has been sent; a failure is reported by the first call. */
   warm(): void {
     setImmediate(() => {
       if (!this.#closing.signal.aborted) this.open().catch(() => undefined);
@@ -121,10 +123,10 @@ export class Runtime<Context, Table extends OptionTable> {
 }
 
 /**
- * The tools that exist under these options. `--toolsets`, `--slim` and `--tools` add up, and without any of them the default
- * tools are offered; `--exclude-tools`, `--read-only` and a missing flag (`needs`) take away from whatever was chosen.
+ * The tools that exist with these options. `--toolsets`, `--slim` and `--tools` add up; without any of them, the
+ * default tools are offered. `--exclude-tools`, `--read-only` and a missing flag (`needs`) then remove tools.
  *
- * @param more tools that an option added, which count as chosen.
+ * @param more tools that an option added; they are always chosen.
  */
 function offeredTools<Facts extends ToolFacts>(
   {
@@ -152,7 +154,7 @@ function offeredTools<Facts extends ToolFacts>(
   );
 }
 
-/** Whether a list names a tool, by its name or an older one. */
+/** Whether a list contains a tool's name or one of its older names. */
 function isNamed({ name, aliases = [] }: ToolFacts, names: readonly string[]): boolean {
   return names.includes(name) || aliases.some((alias) => names.includes(alias));
 }

@@ -12,8 +12,8 @@ export function schemasOf({ input, output }: Pick<Tool<never>, "input" | "output
 }
 
 /**
- * The JSON Schema that a client sees, 2020-12. `$schema` is left out (that dialect is the protocol's default)
- * and so is `additionalProperties: false` below the root: it costs tokens and tells a model nothing.
+ * The JSON Schema (2020-12) that clients see. `$schema` is omitted because that dialect is the protocol's default, and
+ * `additionalProperties: false` below the root because it costs tokens without helping a model.
  */
 function objectSchema(schema: z.ZodObject, io: "input" | "output"): JsonSchema & { type: "object" } {
   const { $schema: _, ...root }: JsonSchema = z.toJSONSchema(schema, {

@@ -16,7 +16,7 @@ import type { Runtime } from "./runtime.ts";
 import { addSkills, SKILLS_EXTENSION } from "./skills.ts";
 import { callTool, ToolIndex, unknownName } from "./tool.ts";
 
-/** The protocol allows no more values in one completion (MCP, "Completion"). */
+/** Maximum values of one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;
 
 /** Binds a running server to the protocol: its definitions become the methods that clients call. */
@@ -27,7 +27,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const resources = new Resources(runtime.resources);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;
-  /** The list of tools, and for revisions without icons the same without them. */
+  /** The list of tools, with icons and, for revisions that have none, without. */
   let toolLists: { readonly [icons in "true" | "false"]: readonly ListedTool[] } | undefined;
   const methods = new Map<string, Handler>();
 
@@ -108,9 +108,9 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
 }
 
 /**
- * What depends on the definition and the client. Logging is deprecated in 2026-07-28 and declared there only by a server that
- * logs to its clients. MCP Apps are declared to clients that have them; skills also to every client of the modern era, whose
- * `skills/list` asks for them.
+ * The capabilities for a definition and a client. Logging is deprecated in 2026-07-28 and declared there only by
+ * servers that log to their clients. MCP Apps are declared to clients that support them, and so are skills, which are
+ * also declared to every client of the modern era.
  */
 function capabilitiesOf<Context>(
   { definition, options, tools }: Runtime<Context, OptionTable>,
@@ -132,7 +132,7 @@ function capabilitiesOf<Context>(
   };
 }
 
-/** Answers `completion/complete`, whose parameters' types were already checked. */
+/** Answers `completion/complete`; the types of the parameters are already checked. */
 async function complete<Context>(
   runtime: Runtime<Context, OptionTable>,
   resources: Resources<Context>,

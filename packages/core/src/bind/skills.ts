@@ -17,10 +17,10 @@ interface SkillEntry {
 const MAIN_FILE = "SKILL.md";
 
 /**
- * Adds the methods of the Skills extension, and the files of the skills to `resources/read`. They are not listed as
- * resources: only a client that asks for skills sees them.
+ * Adds the methods of the Skills extension, and the skills' files to `resources/read`. The files are not listed as
+ * resources: only clients that request skills see them.
  *
- * @param source the skills, or a module of the package that has them.
+ * @param source the skills, or the URL of a module in the package that contains them.
  */
 export function addSkills(methods: Map<string, Handler>, source: string | readonly Skill[]): void {
   let loading: Promise<readonly Skill[]> | undefined;
@@ -79,7 +79,7 @@ export function entryOf({ name, files }: Skill): SkillEntry {
   };
 }
 
-/** The frontmatter of a SKILL.md. Ours has one plain scalar per line, which needs no YAML parser. */
+/** The frontmatter of a SKILL.md. Ours has one plain scalar per line, so no YAML parser is needed. */
 function frontmatterOf(name: string, text: string): Record<string, string> {
   const block = /^---\n(.*?)\n---\n/s.exec(text)?.[1] ?? "";
   const fields = Object.fromEntries(

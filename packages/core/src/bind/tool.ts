@@ -22,7 +22,7 @@ export class ToolIndex<Context> {
       for (const name of [tool.name, ...(tool.aliases ?? [])]) this.#tools.set(name, tool);
   }
 
-  /** The tool, or its loading; undefined if there is none. */
+  /** The tool, or a promise while it loads; undefined if there is none. */
   find(name: string): Awaitable<Tool<Context>> | undefined {
     const tool = this.#tools.get(name);
     if (tool === undefined || !("load" in tool)) return tool;
@@ -33,19 +33,19 @@ export class ToolIndex<Context> {
   }
 }
 
-/** -32602 for a name that nothing has (MCP, "Tools: error handling"), with near names. */
+/** -32602 for an unknown name (MCP, "Tools: error handling"), with similar names. */
 export function unknownName(kind: "tool" | "prompt", name: string, known: readonly string[]): ProtocolError {
   const near = nearest(name, known);
   const suggestion = near.length === 0 ? `See ${kind}s/list.` : `Did you mean ${near.join(" or ")}?`;
   return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}. ${suggestion}`));
 }
 
-/** Whether a tool's questions may be asked by a card: its view has to be declared before the call, for every call. */
+/** Whether a card may ask a tool's questions: its view has to be declared before the call, for every call. */
 export function hasCard({ effect, view }: ToolFacts): boolean {
   return effect === "destroy" && view === undefined;
 }
 
-/** A call with its arguments, and the questions that a card was answered for. */
+/** A call with its arguments, and the questions that the user confirmed on a card. */
 export interface ApprovedCall<Context> {
   readonly tool: Tool<Context>;
   readonly given: Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ export interface ApprovedCall<Context> {
 /**
  * Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read.
  *
- * @param apps what shows the user a card, if the client can.
+ * @param apps shows cards, if the client supports them.
  */
 export function callTool<Context>(
   runtime: Runtime<Context, OptionTable>,
@@ -67,7 +67,7 @@ export function callTool<Context>(
   return runTool(runtime, { tool, given, approved: new Set() }, request, apps);
 }
 
-/** Runs the call that the user agreed to by a card (MCP Apps), or says that they declined. */
+/** Runs the call that the user confirmed on a card (MCP Apps), or reports that they declined. */
 export async function answerCard<Context>(
   runtime: Runtime<Context, OptionTable>,
   request: ClientRequest,
@@ -108,7 +108,7 @@ async function runTool<Context>(
 }
 
 /**
- * Arguments under their listed names; one that is given under both is left unchanged, and refused as unknown.
+ * Arguments under their listed names. If both names are given, the alias is kept, and rejected as unknown.
  */
 function withListedNames(
   { argumentAliases }: Pick<ToolFacts, "argumentAliases">,

@@ -1,17 +1,17 @@
 import { MAX_URI_CHARS } from "../protocol/messages.ts";
 
-/** Splits URIs by a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
+/** Matches URIs against a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
 export interface UriMatcher {
   readonly variables: readonly string[];
-  /** The percent-decoded values, or undefined if the URI is not of this family. */
+  /** The percent-decoded values, or undefined if the URI does not match. */
   match(uri: string): Record<string, string> | undefined;
 }
 
 /**
- * Compiles a template. `{x}` takes one path segment without `/`, `{+x}` takes anything, `{?x,y}` matches
- * query parameters in any order, each optional.
+ * Compiles a template. `{x}` matches one path segment, `{+x}` anything, `{?x,y}` optional query parameters in any
+ * order.
  *
- * @throws TypeError for a template with another operator, since nothing here would match it.
+ * @throws TypeError for a template with another operator, which is not supported.
  */
 export function compileTemplate(template: string): UriMatcher {
   const variables: string[] = [];

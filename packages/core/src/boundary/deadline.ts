@@ -1,22 +1,22 @@
-/** A time limit of some work. */
+/** A time limit for some work. */
 export interface Deadline {
   /** Aborts when the time is over, the parent aborts or `abort` is called. */
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
-  /** Frees the timer and the parent: call it when the work is done. */
+  /** Releases the timer and the parent; call it when the work is done. */
   end(): void;
 }
 
-/** The longest time that `setTimeout` takes; it turns a longer one into 1 ms. */
+/** The maximum delay of `setTimeout`, which turns a longer one into 1 ms. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 /**
- * Starts a time limit. `AbortSignal.any([parent, AbortSignal.timeout(ms)])` is none: Node.js loses a timeout that only the
- * combined signal holds at the next garbage collection. This timer is held until it fires or `end` is called, and does
- * not keep the process running.
+ * Starts a time limit. `AbortSignal.any([parent, AbortSignal.timeout(ms)])` is not reliable: if only the combined
+ * signal references the timeout, Node.js loses it at the next garbage collection. This timer is kept until it fires or
+ * `end` is called, and does not keep the process running.
  *
  * @param ms milliseconds; with `Infinity` only the parent and `abort` end the work.
- * @param late makes the signal's reason for when the time is over; default: that of `AbortSignal.timeout`.
+ * @param late creates the signal's reason when the time is over; default: that of `AbortSignal.timeout`.
  */
 export function startDeadline(
   ms: number,

@@ -3,10 +3,10 @@ import type { ClientRoot } from "../boundary/paths/directories.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "./content.ts";
 
 /**
- * What a tool, resource or prompt gets for one call. It is the same in both protocol eras.
+ * What a tool, resource or prompt gets for one call; the same in both protocol eras.
  *
- * A question to the client (`confirm`, `ask`, `openUrl`, `sample`, `roots`) ends this run, and the handler runs again from
- * the start once the answer is available, so it must change nothing before its last question is answered.
+ * A question to the client (`confirm`, `ask`, `openUrl`, `sample`, `roots`) ends this run. The handler runs again from
+ * the start once the answer is available, so it must not change anything before its last question is answered.
  * `resources/list`, completions and watches cannot ask in 2026-07-28.
  */
 export interface Call {
@@ -15,17 +15,17 @@ export interface Call {
   /** How many characters the response should stay within (`--max-answer-chars`). */
   readonly budget: number;
   /**
-   * Milliseconds from now after which the call ends with an error (`--timeout-ms`), for work that prefers to return
-   * partial results in time. If the client asked for progress, each report restarts the limit, up to ten times in
-   * total; then this is what is left of the sum.
+   * Milliseconds left before the call ends with an error (`--timeout-ms`), for work that can return partial results in
+   * time. If the client requested progress, each report restarts the limit, up to ten times in total; this is then the
+   * rest of the total.
    */
   readonly leftMs: number;
   /**
-   * Reports progress to a client that asked for it: `done` of `total` in any unit, with a short note. `done` must grow from
-   * report to report.
+   * Reports progress to a client that requested it: `done` of `total` in any unit, with a short note. `done` must
+   * increase with each report.
    */
   progress(done: number, total?: number, note?: string): void;
-  /** Sends a log message to the client, if it listens for that level. */
+  /** Sends a log message to the client, if it wants that level. */
   log(level: LoggingLevel, message: string): void;
   /**
    * Asks the user to confirm exactly what `message` says.
@@ -35,19 +35,19 @@ export interface Call {
   confirm(message: string): Promise<void>;
   /**
    * Asks the user to fill in a form (elicitation): a flat object of strings, numbers, booleans and enums.
-   * Questions that do not depend on each other can be asked at once: `await Promise.all([call.ask(…), call.roots()])`.
+   * Independent questions can be asked at once: `await Promise.all([call.ask(…), call.roots()])`.
    *
-   * @param key names the question to the client (2026-07-28, `inputRequests`); default: made of its content, so that
-   *   an answer serves no other question. Give one only if any answer in that form will do.
+   * @param key the question's key for the client (2026-07-28, `inputRequests`). Default: derived from its content, so
+   *   an answer is valid for no other question. Set it only if any answer in that form will do.
    * @throws ToolError `denied` if the user declines or cannot be asked.
    */
   ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>>;
-  /** Asks the user to visit `url` (elicitation in url mode); resolves when the user agreed to open it. */
+  /** Asks the user to visit `url` (elicitation in URL mode); resolves when the user has agreed to open it. */
   openUrl(message: string, url: string): Promise<void>;
   /**
    * Asks the client's model for a completion (sampling).
    *
-   * @throws ToolError `denied` if the client offers no model; in 2026-07-28 the call then ends with -32021.
+   * @throws ToolError `denied` if the client offers no model; in 2026-07-28, the call ends with -32021 instead.
    */
   sample(request: SampleRequest): Promise<SampleResult>;
   /** The client's roots now; empty if the client has none. */

@@ -1,7 +1,7 @@
 import { LOG_LEVELS } from "../log.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 
-/** The hosts that an entry can be printed for. */
+/** The hosts that `--print-config` supports. */
 export const HOST_NAMES = [
   "claude-desktop",
   "claude-code",
@@ -25,7 +25,7 @@ export const HOST_NAMES = [
 ] as const;
 export type HostName = (typeof HOST_NAMES)[number];
 
-/** Puts options into a section of the help. */
+/** Puts options under a heading of the help. */
 function under<const Table extends OptionTable>(heading: string, table: Table): Table {
   const entries = Object.entries(table).map(([key, option]) => [key, { ...option, heading }]);
   return Object.fromEntries(entries);
@@ -196,7 +196,7 @@ export const commonOptions = {
   }),
 };
 
-/** The parsed common options. `directories` is empty if a server touches none. */
+/** The parsed common options. `directories` is empty for a server that accesses none. */
 export interface CommonOptionValues
   extends OptionValues<typeof commonOptions>,
     OptionValues<typeof directoryOptions> {

@@ -1,14 +1,14 @@
 /**
- * The parts of the protocol's vocabulary that authors write: content blocks, messages, annotations (MCP schema). They are
- * held against the official SDK's types by `protocol/wire.test.ts`.
+ * The protocol types that authors use: content blocks, messages, annotations (MCP schema). `protocol/wire.test.ts`
+ * compares them with the official SDK's types.
  */
 
-/** Free-form members that clients and servers attach to a message. */
+/** Arbitrary metadata that clients and servers attach to a message. */
 export type Meta = Record<string, unknown>;
 
 export type Role = "user" | "assistant";
 
-/** Hints for a client about who a block is for and how much it matters. */
+/** Hints for clients: who a block is for, and how important it is. */
 export interface Annotations {
   audience?: Role[] | undefined;
   /** 0 to 1. */
@@ -81,7 +81,7 @@ export interface PromptMessage {
   content: ContentBlock;
 }
 
-/** What a host shows and decides approvals by. */
+/** Hints that hosts show, and use to decide which calls need approval. */
 export interface ToolAnnotations {
   title?: string | undefined;
   readOnlyHint?: boolean | undefined;
@@ -90,7 +90,7 @@ export interface ToolAnnotations {
   openWorldHint?: boolean | undefined;
 }
 
-/** The levels of MCP log messages, from most to least talkative (RFC 5424). */
+/** The levels of MCP log messages, from most to least verbose (RFC 5424). */
 export const LOGGING_LEVELS = [
   "debug",
   "info",
@@ -124,7 +124,7 @@ export interface SamplingMessage {
   _meta?: Meta | undefined;
 }
 
-/** What a sampling request may ask of the client's model (MCP `sampling/createMessage`). */
+/** The parameters of a sampling request (MCP `sampling/createMessage`). */
 export interface SampleRequest {
   messages: SamplingMessage[];
   maxTokens: number;

@@ -1,23 +1,23 @@
 import type { ToolAnnotations } from "./content.ts";
 
 /**
- * What a tool does to the world.
+ * What a tool does to data.
  *
  * - `read`: nothing changes.
- * - `add`: something new appears, nothing that was there is altered.
- * - `change`: something is altered, and our journal or the caller can undo it.
- * - `destroy`: something is permanently lost or hard to restore; the tool asks the user first.
+ * - `add`: something new is created; existing data is unchanged.
+ * - `change`: existing data is modified, and our journal or the caller can undo it.
+ * - `destroy`: data is permanently lost or hard to restore; the tool asks the user first.
  */
 export type Effect = "read" | "add" | "change" | "destroy";
 
-/** Whether a tool of this effect stays in `--read-only` mode. */
+/** Whether tools with this effect are offered with `--read-only`. */
 export function isReading(effect: Effect): boolean {
   return effect === "read";
 }
 
 /**
- * The annotations that a host shows and decides approvals by (MCP schema, `ToolAnnotations`): an addition is not
- * destructive; anything that alters is, because the specification has only "additive" and "destructive".
+ * The annotations for hosts (MCP schema, `ToolAnnotations`). Adding is not destructive; any modification is, because
+ * the specification only distinguishes "additive" and "destructive".
  */
 export function annotationsOf(tool: {
   effect: Effect;

@@ -1,8 +1,8 @@
 import * as z from "zod";
 
-/** One vocabulary for all servers' inputs, so that an agent learns a parameter once. */
+/** Input fields that all servers share, so that a parameter means the same everywhere. */
 
-/** How many items at most. */
+/** The maximum number of items. */
 export const limit = (standard: number, max: number) =>
   z.int().min(1).max(max).default(standard).describe(`Maximum results, 1 to ${max}.`);
 
@@ -19,12 +19,12 @@ export const nextCursor = z
   .optional()
   .describe("Pass as cursor for the next page; absent on the last page.");
 
-/** How much to tell. */
+/** How much detail to return. */
 export const detail = z
   .enum(["concise", "full"])
   .default("concise")
   .describe("concise: the essentials; full: everything.");
 
-/** A time limit of one call. */
+/** The time limit of a call. */
 export const timeoutMs = (standard: number, max: number) =>
   z.int().min(1).max(max).default(standard).describe(`Time limit in milliseconds, 1 to ${max}.`);

@@ -1,14 +1,14 @@
 import type { Icon } from "./content.ts";
 import type { Effect } from "./effect.ts";
 
-/** A server's icon: white lines on a grid of 24 by 24 over two colors, the upper and the lower one. */
+/** A server's icon: white lines on a 24 by 24 grid over a gradient of two colors, top to bottom. */
 export interface ServerIcon {
   readonly colors: readonly [string, string];
   /** SVG elements. */
   readonly glyph: string;
 }
 
-/** For a server without an icon: a plug. */
+/** The default icon: a plug. */
 const DEFAULT: ServerIcon = {
   colors: ["#adb5bd", "#495057"],
   glyph: '<path d="M9 4v4.5M15 4v4.5M6.5 8.5h11V12a5.5 5.5 0 0 1-11 0zM12 17.5V20.5"/>',
@@ -19,7 +19,7 @@ export function serverIconSvg({ colors, glyph }: ServerIcon = DEFAULT): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 256 256"><linearGradient id="a" x2="0" y2="1"><stop stop-color="${colors[0]}"/><stop offset="1" stop-color="${colors[1]}"/></linearGradient><rect width="256" height="256" rx="56" fill="url(#a)"/><g transform="translate(29 29) scale(8.25)" fill="none" stroke="#fff" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round">${glyph}</g></svg>`;
 }
 
-/** What a tool does, at a glance: an eye, a plus, a pencil, a bin; lines that show on light and dark. */
+/** One glyph per effect (an eye, a plus, a pencil, a bin), visible on light and dark backgrounds. */
 const GLYPHS: Readonly<Record<Effect, string>> = {
   read: "M1 8s3-5 7-5 7 5 7 5-3 5-7 5-7-5-7-5zM8 6v4M6 8h4",
   add: "M8 2v12M2 8h12",
@@ -27,7 +27,7 @@ const GLYPHS: Readonly<Record<Effect, string>> = {
   destroy: "M2 4h12M6 4V2h4v2M4 4l1 10h6l1-10",
 };
 
-/** The icon of a tool, as hosts show it in lists (MCP 2025-11-25, "Icons"). */
+/** The icon of a tool in hosts' lists (MCP 2025-11-25, "Icons"). */
 export function toolIcons(effect: Effect): Icon[] {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="none" stroke="#888" d="${GLYPHS[effect]}"/></svg>`;
   return [asIcon(svg)];

@@ -1,51 +1,56 @@
-/** What options of all types have. */
+/** Properties of options of all types. */
 interface OptionFacts {
   /** One sentence on one line. */
   readonly description: string;
   /**
-   * Further environment variables, asked in this order after the automatic `REFMCP_<SERVER>_<FLAG>`;
-   * `false`: the option exists on the command line only.
+   * Further environment variables, read in this order after the automatic `REFMCP_<SERVER>_<FLAG>`. `false` if the
+   * option only exists on the command line.
    */
   readonly env?: readonly string[] | false;
   /** The flag without its dashes, if it is not the key in kebab-case. */
   readonly flag?: string;
   /** Placeholder for the value in help: `DIR`. Default: by type. */
   readonly valueName?: string;
-  /** Arguments without a flag are its value too. At most one option of a table is positional. */
+  /** Whether arguments without a flag are also values of this option. At most one option of a table is positional. */
   readonly positional?: boolean;
-  /** The section of the help that lists it. */
+  /** The heading in the help under which it is listed. */
   readonly heading?: string;
-  /** The name of its field in a host's form (manifest.json), which asks for options that have one. */
+  /** The label of its field in a host's form (manifest.json), which asks for options that have one. */
   readonly title?: string;
-  /** It works but is not shown. */
+  /** Whether it works but is not shown. */
   readonly hidden?: boolean;
-  /** Host entries, server.json and manifest.json ask the user for it: the server is of little use without. */
+  /**
+   * Whether host entries, server.json and manifest.json ask the user for it, because the server is of little use
+   * without it.
+   */
   readonly ask?: boolean;
-  /** Keys of options that make this one unnecessary: where one of them is given, a printed entry does not ask for it. */
+  /** Keys of options that make this one unnecessary: if one of them is set, a printed entry does not ask for it. */
   readonly askUnless?: readonly string[];
 }
 
 /**
- * How many values an option takes: one, several (`list`), or several pairs (`named`: `--db sales=postgres://…`). A name is
- * `unique` or may be `repeated`, for example a host with two headers.
+ * How many values an option takes: one, several (`list`), or several pairs (`named`: `--db sales=postgres://…`). Names
+ * are `unique` or may be `repeated`, for example for a host with two headers.
  */
 type Values<Value> =
   | { readonly list?: never; readonly named?: never; readonly default?: Value }
   | { readonly list: true; readonly named?: never; readonly default?: readonly Value[] }
   | { readonly list?: never; readonly named: "unique" | "repeated"; readonly default?: never };
 
-/** `check` returns what the text should be, as a clause after "it" (`takes text without line breaks`), or undefined. */
+/**
+ * `check` returns undefined for a valid text, otherwise a clause that follows "it": `takes text without line breaks`.
+ */
 interface Text {
   readonly check?: (value: string) => string | undefined;
 }
 
 /**
- * An option by its type.
- * - directory, file: a path that need not exist; `~` and `file:` URIs are understood, relative paths are made absolute
+ * An option. Its type is one of:
+ * - directory, file: a path that need not exist; `~` and `file:` URIs are supported, relative paths are made absolute
  * - flag: `--flag` and `--no-flag`; off unless `default` is true
  * - url: http or https
  * - string: a list is split at commas unless `commas` is false, for globs and similar
- * - secret: a text that appears in no help, error, log or printed entry
+ * - secret: a text that is never shown in help, errors, logs or printed entries
  */
 export type Option = OptionFacts &
   (
@@ -58,7 +63,7 @@ export type Option = OptionFacts &
     | ({ readonly type: "secret" } & Text & Values<never>)
   );
 
-/** The options of a server by camelCase key: the one source of argv, environment, help, README and manifests. */
+/** The options of a server by camelCase key: the single source for argv, environment, help, README and manifests. */
 export type OptionTable = Readonly<Record<string, Option>>;
 
 /** A value of a `name=value` option. */
@@ -87,8 +92,8 @@ export type OptionValue<O extends Option> = O extends { readonly named: string }
       : ScalarValue<O> | undefined;
 
 /**
- * The parsed options of a table. Every key is there: a flag is a boolean, a list that was not given is empty, and
- * an option without a default is `undefined` until it is given.
+ * The parsed options of a table. Every key is present: a flag is a boolean, an omitted list is empty, and any other
+ * omitted option without a default is `undefined`.
  */
 export type OptionValues<Table extends OptionTable> = {
   readonly [Key in keyof Table]: OptionValue<Table[Key]>;
@@ -110,7 +115,7 @@ type WithFittingDefaults<Table extends OptionTable> = {
  *
  * ```ts
  * export const options = defineOptions({
- *   maxReadChars: { type: "integer", description: "Most characters of one read.", min: 1, default: 80_000 },
+ *   maxReadChars: { type: "integer", description: "Maximum characters of one read.", min: 1, default: 80_000 },
  * });
  * ```
  */

@@ -4,7 +4,7 @@ import type { PromptMessage } from "./content.ts";
 import type { Completer } from "./resource.ts";
 import type { Awaitable } from "./tool.ts";
 
-/** Arguments of a prompt: strings only, as the protocol carries no other type. */
+/** Arguments of a prompt: only strings, since the protocol supports no other type. */
 export type PromptArguments = z.ZodObject<Record<string, z.ZodType<string | undefined, string | undefined>>>;
 
 export interface Prompt<Context, Arguments extends PromptArguments = PromptArguments> {
@@ -26,7 +26,7 @@ export interface ListedPrompt {
   arguments: { name: string; description?: string; required: boolean }[];
 }
 
-/** A prompt of a bundled server: listed from what was recorded at build time, and loaded with its first call. */
+/** A prompt of a bundled server: listed from the data recorded at build time, loaded on its first call. */
 export interface LazyPrompt<Context> {
   readonly name: string;
   readonly listed: ListedPrompt;

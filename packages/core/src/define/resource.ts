@@ -26,7 +26,7 @@ interface ResourceFacts {
 export interface FixedResource<Context> extends ResourceFacts {
   readonly uri: string;
   read(context: Context, call: Call): Awaitable<ResourceBody>;
-  /** Starts watching for the first subscriber, within `call`; `changed` notifies all of them. */
+  /** Starts watching for the first subscriber, within `call`; `changed` notifies all subscribers. */
   watch?(context: Context, changed: () => void, call: Call): Awaitable<Unwatch>;
 }
 
@@ -44,7 +44,7 @@ export interface ListedResource {
 
 export interface ResourcePage {
   readonly resources: readonly ListedResource[];
-  /** The next page's cursor; left out on the last page. */
+  /** The next page's cursor; omitted on the last page. */
   readonly nextCursor?: string;
 }
 
@@ -62,7 +62,7 @@ export type VariablesOf<Template extends string> =
     ? Names<Expression> | VariablesOf<Rest>
     : never;
 
-/** A family of resources, named by a URI template. Values arrive percent-decoded. */
+/** A family of resources with a URI template. Values are percent-decoded. */
 export interface TemplateResource<Context, Template extends string = string> extends ResourceFacts {
   readonly uriTemplate: Template;
   read(
@@ -70,9 +70,9 @@ export interface TemplateResource<Context, Template extends string = string> ext
     context: Context,
     call: Call,
   ): Awaitable<ResourceBody>;
-  /** Those worth listing; bounded, in pages. */
+  /** Lists the resources that are worth listing, in bounded pages. */
   list?(context: Context, cursor: string | undefined, call: Call): Awaitable<ResourcePage>;
-  /** Suggestions for a variable, at most 100 are sent; `others` holds the variables that are filled in already. */
+  /** Suggests values for a variable, of which at most 100 are sent; `others` holds the variables already filled in. */
   readonly complete?: {
     readonly [Variable in VariablesOf<Template>]?: Completer<Context>;
   };
@@ -94,7 +94,7 @@ export type Completer<Context> = (
 
 export type Resource<Context> = FixedResource<Context> | TemplateResource<Context>;
 
-/** What a resource shows, and which handlers it has. */
+/** A resource's listed fields, and which handlers it has. */
 export interface ResourceOutline extends ResourceFacts {
   readonly uri?: string;
   readonly uriTemplate?: string;
@@ -104,12 +104,12 @@ export interface ResourceOutline extends ResourceFacts {
   readonly completes: readonly string[];
 }
 
-/** A resource of a bundled server: listed from what was recorded at build time, and loaded with its first call. */
+/** A resource of a bundled server: listed from the data recorded at build time, loaded on its first call. */
 export interface LazyResource<Context> extends ResourceOutline {
   load(): Promise<Resource<Context>>;
 }
 
-/** The `resource` function of a server: a `uri` makes a fixed resource, a `uriTemplate` a family. */
+/** The `resource` function of a server: `uri` defines a fixed resource, `uriTemplate` a family. */
 export function resourceFor<Context>() {
   function resource(definition: FixedResource<Context>): FixedResource<Context>;
   function resource<const Template extends string>(

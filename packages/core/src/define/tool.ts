@@ -4,14 +4,14 @@ import type { Call } from "./call.ts";
 import type { ContentBlock, Meta, ResourceLink } from "./content.ts";
 import type { Effect } from "./effect.ts";
 
-/** A block of an answer: text, image, audio, a resource or a link to one. */
+/** A block of an answer: text, an image, audio, a resource or a link to one. */
 export type Content = ContentBlock;
-/** A link to a resource, in addition to an answer. */
+/** A link to a resource that accompanies an answer. */
 export type Link = ResourceLink;
 
 export type Awaitable<Value> = Value | Promise<Value>;
 
-/** A data tool's value with links and, if the JSON is not for people, a separate text. */
+/** A data tool's value with links and, if the JSON is hard to read, a separate text. */
 export class DataAnswer<Value> {
   readonly value: Value;
   readonly links: readonly Link[];
@@ -25,9 +25,9 @@ export class DataAnswer<Value> {
 }
 
 /**
- * Attaches `resource_link` blocks to a data tool's value. Some hosts drop links, so each must also be in the value.
+ * Attaches `resource_link` blocks to a data tool's value. Some hosts drop links, so include each in the value too.
  *
- * @param text replaces the JSON text block; it must say all that the value says.
+ * @param text replaces the JSON text block; it must contain everything that the value does.
  */
 export function withLinks<Value>(
   value: Value,
@@ -41,12 +41,12 @@ export function withLinks<Value>(
   );
 }
 
-/** What `run` returns: the plain value of `output`, or text or blocks if there is no `output`. */
+/** What `run` returns: a plain value that matches `output`, or text or blocks if there is no `output`. */
 export type ToolReturn<Output> = Output extends z.ZodObject
   ? z.input<Output> | DataAnswer<z.input<Output>> | JsonText
   : string | readonly Content[];
 
-/** What is known about a tool without its schemas and code. */
+/** A tool's definition without its schemas and code. */
 export interface ToolFacts {
   /** snake_case, unique over all servers. */
   readonly name: string;
@@ -54,22 +54,21 @@ export interface ToolFacts {
   /** First sentence: what it does and when to use it. */
   readonly description: string;
   readonly effect: Effect;
-  /** Whether it reaches beyond this machine's own files and databases. */
+  /** Whether it accesses anything beyond local files and databases. */
   readonly openWorld: boolean;
-  /** Whether repeating a call has no further effect; always true for reading tools. */
+  /** Whether repeating a call has no further effect; always true for read-only tools. */
   readonly idempotent?: boolean;
-  /** Older names under which it can still be called; they are not listed. */
+  /** Older names that can still be called; they are not listed. */
   readonly aliases?: readonly string[];
   /**
-   * Other names of arguments, such as those of similar tools, and the listed ones that they map to: `{ query:
-   * "sql" }`.
+   * Other names for arguments, such as those of similar tools: other name → listed name, `{ query: "sql" }`.
    */
   readonly argumentAliases?: Readonly<Record<string, string>>;
   /** The toolset that it belongs to, if the server has toolsets. */
   readonly toolset?: string;
-  /** Key of the flag option without which the tool does not exist, for example `allowWrite`. */
+  /** The key of the flag option that enables the tool, for example `allowWrite`. */
   readonly needs?: string;
-  /** The view that shows its answers in hosts with MCP Apps: a folder of the package's `views/`. */
+  /** The view that shows its answers in hosts with MCP Apps: a folder in the package's `views/`. */
   readonly view?: string;
   /** Its `_meta` in `tools/list`: metadata for protocol extensions. */
   readonly meta?: Meta;
@@ -85,7 +84,7 @@ export interface Tool<
   run(input: z.output<Input>, context: Context, call: Call): Awaitable<ToolReturn<Output>>;
 }
 
-/** A tool of a bundled server: listed from what was recorded at build time, and loaded with its first call. */
+/** A tool of a bundled server: listed from the data recorded at build time, loaded on its first call. */
 export interface LazyTool<Context> extends ToolFacts {
   readonly schemas: ToolSchemas;
   load(): Promise<Tool<Context>>;

@@ -8,10 +8,10 @@ import { renderOptionTable } from "./help.ts";
 import { defaultText, optionEntries } from "./option-table.ts";
 
 /**
- * All that a server offers as plain JSON, whatever options it is started with: the source of READMEs, `server.json`
- * and `manifest.json`.
+ * Everything that a server can offer, as plain JSON, whatever its options: the source of READMEs, `server.json` and
+ * `manifest.json`.
  *
- * @param table the server's options, the common ones included
+ * @param table the server's options, including the common ones
  */
 export async function describeServer<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,

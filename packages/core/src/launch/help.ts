@@ -13,11 +13,11 @@ import {
 import { splitsAtCommas } from "./option-values.ts";
 import { leftWidth, shellWord, twoColumns, usableColumns, wrap } from "./text-layout.ts";
 
-/** What the help of a server is made of. */
+/** The data for a server's help. */
 export interface HelpFacts
   extends Pick<ServerDefinition<never>, "title" | "packageName" | "version" | "description" | "toolsets"> {
   readonly all: ServerOptions<OptionTable>;
-  /** The file that node runs in a clone; the package may not be on npm. */
+  /** The file that node runs in a clone, since the package may not be on npm. */
   readonly bin?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What runs once in a shell instead of serving a host. */
+/** The commands for a shell, which run once instead of serving a host. */
 const COMMANDS = [
   ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
   ["tools [TOOL]", "List the tools, or show the arguments of one."],
@@ -93,14 +93,14 @@ function label({ option, flag, valueName }: OptionEntry): string {
   return option.positional === true ? `${valueName}, ${written}` : written;
 }
 
-/** How many values it takes, if several, and in which range. */
+/** Whether it takes several values, and their range. */
 function takes(option: Option): string[] {
   const several = isRepeatable(option) && (splitsAtCommas(option) ? "comma-separated" : "repeatable");
   const range = option.type === "integer" ? rangeText(option) : undefined;
   return [several, range].filter((fact) => typeof fact === "string");
 }
 
-/** The description with range, default and further variables: `… (1 to 10; default 5; also DEPTH)`. */
+/** The description with range, default and additional variables: `… (1 to 10; default 5; also DEPTH)`. */
 function explained({ option, variables }: OptionEntry): string {
   const facts = takes(option);
   const preset = defaultText(option);
@@ -132,7 +132,7 @@ function environmentNote(server: string, entries: readonly OptionEntry[]): strin
   return `Every option that affects serving can also be set as an environment variable: ${prefix} and its name${shown}.${paths ? " Directories are separated as in PATH." : ""} The command line takes precedence.`;
 }
 
-/** What a tool table shows of a tool. */
+/** A tool in a tool table. */
 export type ToolRow = Pick<Tool<never>, "name" | "effect" | "description">;
 
 /**
@@ -155,13 +155,13 @@ export function renderToolTable(tools: readonly ToolRow[], columns?: number): st
   return `${[...twoColumns(rows, names + effects + 2, usableColumns(columns)), "", total].join("\n")}\n`;
 }
 
-/** Up to the first full stop that ends a sentence: one before a space and a capital, or at the end. */
+/** The text up to the first period that ends a sentence: before a space and a capital, or at the end. */
 export function firstSentence(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return /^.*?[.!?](?= [\p{Lu}"`(]|$)/u.exec(line)?.[0] ?? line;
 }
 
-/** The Markdown table of a server's options for its README; hidden options are left out. */
+/** The Markdown table of a server's options for its README, without hidden options. */
 export function renderOptionTable(server: string, table: OptionTable): string {
   const rows = optionEntries(server, table)
     .filter(({ option }) => option.hidden !== true)

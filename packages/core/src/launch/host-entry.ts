@@ -14,27 +14,27 @@ import { type Json, jsonText, shellWord } from "./text-layout.ts";
 /** A variable of the server's environment in a host's entry. */
 export interface HostVariable {
   readonly name: string;
-  /** Left out for a secret: no entry ever holds one, but says where the host gets it. */
+  /** Undefined for a secret: an entry never contains one, only where the host gets it. */
   readonly value?: string;
   readonly secret?: boolean;
-  /** What the user is asked for. */
+  /** A description of the value, for asking the user. */
   readonly description?: string;
 }
 
-/** What a host needs to know to start a server. */
+/** What a host needs to start a server. */
 export interface ServerLaunch {
   /** The name that the host uses: lower case, at most 20 characters, no underscore. */
   readonly serverKey: string;
-  /** Run through `npx -y`, unless `command` says otherwise. */
+  /** Run with `npx -y` unless `command` is set. */
   readonly packageName: string;
   /** The server's own arguments. */
   readonly args?: readonly string[];
   readonly env?: readonly HostVariable[];
   /**
-   * What VS Code asks for in addition to secrets: `${input:ID}` in an argument is replaced with the answer.
+   * Values that VS Code asks for in addition to secrets: `${input:ID}` in an argument is replaced with the answer.
    */
   readonly inputs?: readonly { readonly id: string; readonly description: string }[];
-  /** A program of this machine instead of npx, for a clone: `{ command: "/abs/node", args: ["/abs/dist/bin.js"] }`. */
+  /** A local program instead of npx, for a clone: `{ command: "/abs/node", args: ["/abs/dist/bin.js"] }`. */
   readonly command?: Launch;
 }
 
@@ -45,28 +45,28 @@ export interface HostEntry {
   readonly title: string;
   readonly locations: readonly HostLocation[];
   readonly format: "json" | "toml" | "yaml";
-  /** A whole file with this server only; its end is a line break. */
+  /** A complete file with only this server, ending in a line break. */
   readonly text: string;
   /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent if it is the same. */
   readonly windowsText: string | undefined;
-  /** A shell command that does the same, if the host has one that can. */
+  /** A shell command that does the same, if the host has one. */
   readonly shellCommand: string | undefined;
   /** A link that does the same, if the host has one. */
   readonly link: string | undefined;
-  /** Sentences on what to look out for. */
+  /** Sentences about things to watch out for. */
   readonly notes: readonly string[];
   /** The same, for Windows only. */
   readonly windowsNotes: readonly string[];
   /** The host's own documentation. */
   readonly documentation: string;
-  /** The date of the documentation or source that the entry was compared with, `2026-09`. */
+  /** When the entry was last compared with the host's documentation or source: `2026-09`. */
   readonly checked: string;
 }
 
 /**
  * The entry of a server in a host's configuration.
  *
- * @throws {TypeError} if the server key has another form than hosts take.
+ * @throws {TypeError} if the server key has a form that hosts do not accept.
  */
 export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(launch.serverKey))
@@ -76,7 +76,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
   const facts = HOSTS[host];
   const { title, documentation, checked, locations, format = "json" } = facts;
   const start = launchOf(launch);
-  // There `npx` is a batch file, which only a shell can start.
+  // On Windows, `npx` is a batch file, which only a shell can start.
   const windowsStart =
     facts.findsNpxOnWindows === true ? start : { command: "cmd", args: ["/c", start.command, ...start.args] };
   return {
@@ -95,7 +95,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
   };
 }
 
-/** A link that installs the server into VS Code, which asks for secrets and inputs. */
+/** A link that installs the server in VS Code, which asks for secrets and inputs. */
 export function vscodeLink(launch: ServerLaunch): string {
   const inputs = vscodeInputs(launch);
   const config = serverEntry(HOSTS.vscode, launch, launchOf(launch));
@@ -103,12 +103,12 @@ export function vscodeLink(launch: ServerLaunch): string {
   return `https://insiders.vscode.dev/redirect/mcp/install?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(JSON.stringify(config))}`;
 }
 
-/** A link that installs the server into Cursor; secrets are taken from its environment. */
+/** A link that installs the server in Cursor, which takes secrets from its environment. */
 export function cursorLink(launch: ServerLaunch): string {
   return linkWith("https://cursor.com/en/install-mcp", launch, base64Of(entryLine("cursor", launch)));
 }
 
-/** The links that hosts document, with the entry of the server itself in them. */
+/** The links documented by hosts, which contain the server's entry. */
 const LINKS: Partial<Record<HostName, (launch: ServerLaunch) => string>> = {
   vscode: vscodeLink,
   cursor: cursorLink,
@@ -125,7 +125,7 @@ const entryLine = (host: HostName, launch: ServerLaunch) =>
   JSON.stringify(serverEntry(HOSTS[host], launch, launchOf(launch)));
 const base64Of = (text: string) => Buffer.from(text).toString("base64");
 
-/** A value in a link, without the parentheses that end a link in Markdown. */
+/** Encodes a value for a link, including parentheses, which would end a link in Markdown. */
 function queryValue(text: string): string {
   return encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");
 }
@@ -159,7 +159,7 @@ function entryText(facts: HostFacts, launch: ServerLaunch, start: Launch): strin
   const entry = serverEntry(facts, launch, start);
   if (format === "toml") return stringify({ [key]: { [launch.serverKey]: entry } });
   if (format === "yaml") {
-    // A value in JSON is one in YAML, too.
+    // JSON values are also valid YAML.
     const fields = Object.entries(entry).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}\n`);
     return `${key}:\n  ${launch.serverKey}:\n${fields.join("")}`;
   }
@@ -185,10 +185,10 @@ function secretNames(env: readonly HostVariable[]): string[] {
   return env.filter((variable) => variable.secret === true).map((variable) => variable.name);
 }
 
-/** The host's own command for a POSIX shell, if it can add all of the server's variables. */
+/** The host's own command for a POSIX shell, if it can set all of the server's variables. */
 function shellCommandOf(facts: HostFacts, launch: ServerLaunch): string | undefined {
   const { adds, secret } = facts;
-  // Where an entry names no place for a secret, the command would hold it, and every user of the machine sees that.
+  // If an entry cannot refer to a secret, the command would contain it, visible to every user of the machine.
   if (secretNames(launch.env ?? []).length > 0 && (secret === undefined || secret("X") === "X"))
     return undefined;
   const pairs = Object.entries(variablesOf(facts, launch).all);

@@ -5,7 +5,7 @@ export interface HostLocation {
   /** `project`: relative to its folder; `user`: for all projects. */
   readonly scope: "project" | "user";
   readonly platform: "any" | "macOS" | "Linux" | "Windows";
-  /** As the platform writes it; `~` is the home directory where the platform is `any`. */
+  /** In the platform's notation; for `any`, `~` is the home directory. */
   readonly path: string;
 }
 
@@ -17,7 +17,7 @@ export interface Launch {
 
 /** The variables of an entry. */
 export interface EntryVariables {
-  /** All of them; the value of a secret says where the host gets it. */
+  /** All variables; a secret's value refers to where the host gets it. */
   readonly all: Readonly<Record<string, string>>;
   /** Those that are not secrets. */
   readonly plain: Readonly<Record<string, string>>;
@@ -25,27 +25,27 @@ export interface EntryVariables {
   readonly secrets: readonly string[];
 }
 
-/** What is known about a host. */
+/** Facts about a host. */
 export interface HostFacts {
   readonly title: string;
-  /** The host's own page on the format. */
+  /** The host's documentation of the format. */
   readonly documentation: string;
-  /** The date of the host's documentation or source that the facts were compared with. */
+  /** When these facts were last compared with the host's documentation or source. */
   readonly checked: string;
   readonly locations: readonly HostLocation[];
   /** The key of the file that lists servers; default: `mcpServers`. */
   readonly key?: string;
   /** Default: `json`. */
   readonly format?: "toml" | "yaml";
-  /** The entry of one server, if it is not `command`, `args` and `env`. */
+  /** Builds the entry of a server, if it differs from `command`, `args` and `env`. */
   readonly entry?: (start: Launch, variables: EntryVariables, serverKey: string) => { [key: string]: Json };
-  /** How an entry names a secret that the host gets elsewhere; absent: the user pastes it into the file. */
+  /** How an entry refers to a secret that the host gets elsewhere. If absent, the user pastes it into the file. */
   readonly secret?: (name: string) => string;
-  /** What the host treats as a variable in an argument. */
+  /** Matches what the host treats as a variable in an argument. */
   readonly replaces?: RegExp;
-  /** The host's own command that adds a server, up to `--`; undefined if it does not take variables. */
+  /** The host's own command that adds a server, up to `--`; undefined if it cannot set these variables. */
   readonly adds?: (serverKey: string, variables: readonly string[]) => readonly string[] | undefined;
-  /** The host starts programs through a shell on Windows, so that it finds `npx` itself. */
+  /** Whether the host starts programs through a shell on Windows, and so finds `npx`. */
   readonly findsNpxOnWindows?: boolean;
   readonly notes?: readonly string[];
 }
@@ -56,7 +56,7 @@ const user = (path: string, platform: HostLocation["platform"] = "any"): HostLoc
   platform,
   path,
 });
-/** A path below the home directory of macOS and Linux, and one of Windows. */
+/** A path below the home directory on macOS and Linux, and one on Windows. */
 const userOf = (posix: string, windows: string): HostLocation[] => [
   user(posix, "macOS"),
   user(posix, "Linux"),
@@ -64,7 +64,7 @@ const userOf = (posix: string, windows: string): HostLocation[] => [
 ];
 const braced = (name: string) => `\${${name}}`;
 
-/** What each host's documentation says. Where it prints a link that installs a server, `host-entry.ts` makes it. */
+/** Facts from each host's documentation. Install links are built in `host-entry.ts`. */
 export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   "claude-desktop": {
     title: "Claude Desktop",
@@ -84,7 +84,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     locations: [project(".mcp.json"), user("~/.claude.json")],
     secret: braced,
     replaces: /\$\{/,
-    // `--env` takes every word up to the next option.
+    // `--env` consumes every word up to the next option.
     adds: (name, variables) => ["claude", "mcp", "add", ...variables, "--scope", "project", name],
     notes: ["For all your projects, use --scope user instead of --scope project."],
   },
@@ -118,7 +118,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     locations: [user("~/.codex/config.toml"), project(".codex/config.toml")],
     key: "mcp_servers",
     format: "toml",
-    // It takes secrets from its own environment: `env_vars` names those that it passes on.
+    // Codex takes secrets from its own environment; `env_vars` lists those that it passes on.
     entry: ({ command, args }, { plain, secrets }) => ({
       command,
       args,
@@ -270,7 +270,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
       ...userOf("~/.config/devin/mcp_config.json", "%APPDATA%\\devin\\mcp_config.json"),
     ],
     adds: (name, { length }) => (length > 0 ? undefined : ["devin", "mcp", "add", "-s", "project", name]),
-    notes: ["A secret of a project belongs in .devin/mcp_config.local.json, which git ignores."],
+    notes: ["A project's secrets belong in .devin/mcp_config.local.json, which git ignores."],
   },
   windsurf: {
     title: "Windsurf",
@@ -293,7 +293,7 @@ export function ordinaryEntry(
   return { command, args, ...(Object.keys(all).length > 0 && { env: all }) };
 }
 
-/** The id under which VS Code keeps an input: `DATABASE_URL` → `database-url`. */
+/** The id of an input in VS Code: `DATABASE_URL` → `database-url`. */
 export function inputId(variable: string): string {
   return variable.toLowerCase().replaceAll("_", "-");
 }

@@ -1,22 +1,21 @@
 import { nearest } from "../answer/errors.ts";
 import { type OptionEntry, variablePrefix } from "./option-table.ts";
 
-/** A value as an error shows it: quoted, control characters escaped, cut, without the password of a URL. */
+/** A value for an error message: quoted, escaped, truncated, and without the password of a URL. */
 export function shown(text: string): string {
   const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
   return JSON.stringify(harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless);
 }
 
-/** A name as a sentence shows it: control characters escaped, cut. */
+/** A name for a message: escaped and truncated. */
 function printable(name: string): string {
   return shown(name).slice(1, -1);
 }
 
 /**
- * ` Did you mean --read-only?`, or "" if nothing is near. Names that begin with the word (up to three) are
- * nearer than a misspelling.
+ * ` Did you mean --read-only?`, or "" if nothing is similar. Up to three names that begin with the word are preferred.
  *
- * @param prefix comes before each name in the sentence
+ * @param prefix put before each name
  */
 export function suggestion(word: string, candidates: readonly string[], prefix = ""): string {
   const longer = word.length > 2 ? candidates.filter((candidate) => candidate.startsWith(word)) : [];
@@ -27,7 +26,7 @@ export function suggestion(word: string, candidates: readonly string[], prefix =
   return ` Did you mean ${before.join(", ")}${before.length > 0 ? " or " : ""}${prefix}${last}?`;
 }
 
-/** The sentence for an argument that looks like an option but is not one. Its value is left out: it may be a secret. */
+/** The message for an argument that looks like an option but is not one. Its value may be a secret and is not shown. */
 export function unknownOption(written: string, entries: readonly OptionEntry[]): string {
   const visible = entries.filter((entry) => entry.option.hidden !== true);
   const name = written.replace(/=.*/s, "");
@@ -47,7 +46,7 @@ export function unknownOption(written: string, entries: readonly OptionEntry[]):
   return `Unknown option ${printable(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
 }
 
-/** The sentence for an argument without a flag if the server takes none. */
+/** The message for an argument without a flag, if the server takes none. */
 export function unexpectedArgument(
   text: string,
   last: OptionEntry | undefined,
@@ -60,8 +59,8 @@ export function unexpectedArgument(
 }
 
 /**
- * Sentences for the variables that have the server's prefix and belong to no option: most likely they are
- * misspelled, and an option that silently has no effect may be one for safety.
+ * Warnings about variables that have the server's prefix but match no option. They are probably misspelled, and a
+ * safety option that silently has no effect would be dangerous.
  */
 export function unknownVariables(
   server: string,
@@ -81,11 +80,10 @@ export function unknownVariables(
 }
 
 /**
- * The sentence for names in a list option that the server does not have, for example tools in `--tools`; undefined
- * if it has them all.
+ * The message for unknown names in a list option, for example tools in `--tools`; undefined if all are known.
  *
  * @param option the flag with its dashes
- * @param see what lists the known names, for example `--list-tools`
+ * @param see the option or command that lists the known names, for example `--list-tools`
  */
 export function unknownNames(
   option: string,

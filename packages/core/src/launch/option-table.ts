@@ -2,24 +2,24 @@ import { commonOptions, directoryOptions } from "../define/common-options.ts";
 import type { Option, OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
 
-/** What of a server's definition decides its options. */
+/** The part of a server's definition that determines its options. */
 export type OptionsOwner<Table extends OptionTable> = Pick<
   Servable<never, Table>,
   "name" | "options" | "directories" | "toolsets"
 >;
 
-/** All options of a server, the common ones included, in the order of the help. */
+/** All options of a server, including the common ones, in the order of the help. */
 export interface ServerOptions<Table extends OptionTable> {
   readonly server: string;
   readonly table: OptionTable;
-  /** Only carries the type of the server's own options. */
+  /** Only for the type of the server's own options. */
   readonly own: Table;
 }
 
 /**
- * Joins a server's own options with the common ones that apply to it.
+ * Combines a server's own options with the common ones that apply to it.
  *
- * @throws {TypeError} if the server has an option that is a common one too.
+ * @throws {TypeError} if an option of the server has the name of a common one.
  */
 export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
   const { name, options, directories, toolsets = {} } = owner;
@@ -46,7 +46,7 @@ function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets
   };
 }
 
-/** An option of a table with the names it goes by: what the parser, the help and the generators work from. */
+/** An option of a table with its names, for the parser, the help and the generators. */
 export interface OptionEntry {
   readonly key: string;
   readonly option: Option;
@@ -58,7 +58,7 @@ export interface OptionEntry {
   readonly valueName: string;
 }
 
-/** The start of the environment variables of a server: `REFMCP_FILESYSTEM_`. */
+/** The prefix of a server's environment variables: `REFMCP_FILESYSTEM_`. */
 export function variablePrefix(server: string): string {
   return `REFMCP_${server.replaceAll("-", "_").toUpperCase()}_`;
 }
@@ -94,13 +94,13 @@ export function isRepeatable(option: Option): boolean {
   return option.list === true || option.named !== undefined;
 }
 
-/** The default in words for people (`20,000`, `on`), or undefined if there is none worth naming. */
+/** The default for the help (`20,000`, `on`), or undefined if there is none worth showing. */
 export function defaultText(option: Option): string | undefined {
   if (option.type === "flag") return option.default === true ? "on" : undefined;
   return option.default === undefined ? undefined : [option.default].flat().map(plain).join(", ");
 }
 
-/** A range in words for people, or undefined: `1,000 to 80,000`. */
+/** A range for the help, or undefined: `1,000 to 80,000`. */
 export function rangeText({
   min,
   max,

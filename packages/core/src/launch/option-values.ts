@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { NamedValue, Option } from "../define/options.ts";
 import { suggestion } from "./option-errors.ts";
 
-/** What the meaning of a path depends on. */
+/** The settings that determine how a path is parsed. */
 export interface PathContext {
   /** Relative paths start here; absolute. */
   readonly cwd: string;
@@ -15,11 +15,11 @@ export interface PathContext {
 
 export type Scalar = string | number | boolean | URL;
 
-/** A text that its option does not take; the message says what it takes, as a clause after "it": `takes an integer from 1 to 5`. */
+/** An invalid value; the message is a clause that follows "it": `takes an integer from 1 to 5`. */
 export class BadValue extends Error {}
 
 /**
- * Reads one text as a value of the option's type (one item, for a list). Nothing on the disk is touched.
+ * Parses a text as a value of the option's type (one item, for a list). Does not access the disk.
  *
  * @throws {BadValue}
  */
@@ -34,7 +34,7 @@ export function readValue(
   return { name: name.trim(), value: readScalar(option, value.trim(), pathContext) };
 }
 
-/** The values of an option that was not given: none, one, or a list's. */
+/** The values of an option that is not set: none, one, or a list's. */
 export function defaultValues(option: Option, pathContext: PathContext): readonly Scalar[] {
   if (option.type === "flag") return [option.default ?? false];
   const values = [option.default ?? []].flat();
@@ -49,14 +49,14 @@ export function splitsAtCommas(option: Option): boolean {
   return option.type === "enum" || option.type === "integer";
 }
 
-/** Splits a text of the command line into the items of a list option: names at commas, all else not at all. */
+/** Splits a command-line value into the items of a list option: names at commas, anything else not at all. */
 export function splitArgument(option: Option, text: string): string[] {
   return splitsAtCommas(option) ? items(text, ",") : [text];
 }
 
 /**
- * Splits the text of an environment variable into the items of a list option: names at commas, paths at the
- * platform's path delimiter as in PATH, everything else at line breaks.
+ * Splits the value of an environment variable into the items of a list option: names at commas, paths at the platform's
+ * delimiter as in PATH, anything else at line breaks.
  */
 export function splitVariable(option: Option, text: string, platform: NodeJS.Platform): string[] {
   return items(text, separator(option, platform));

@@ -11,7 +11,7 @@ import {
   splitVariable,
 } from "./option-values.ts";
 
-/** How the process was started. */
+/** The process's arguments and environment. */
 export interface Invocation {
   /** The arguments after the program: `process.argv.slice(2)`. */
   readonly argv: readonly string[];
@@ -31,33 +31,33 @@ export interface OptionsRead<Table extends OptionTable> {
   readonly ok: true;
   readonly values: OptionValues<Table>;
   readonly sources: { readonly [Key in keyof Table]: OptionSource };
-  /** The environment variable of each value that came from one, by key. */
+  /** The environment variable that each value came from, by key. */
   readonly variables: ReadonlyMap<string, string>;
-  /** What was ignored, for stderr: sentences without secrets. */
+  /** Sentences for stderr about ignored input, without secrets. */
   readonly warnings: readonly string[];
 }
 
 export interface OptionsRefused {
   readonly ok: false;
-  /** One sentence or two for stderr, without secrets; the process exits with code 2. */
+  /** One or two sentences for stderr, without secrets; the process exits with code 2. */
   readonly message: string;
 }
 
-/** What one option was given, before defaults; `variable` if it came from the environment. */
+/** The texts that set one option; `variable` if they came from the environment. */
 interface Given {
   readonly values: readonly unknown[];
   readonly variable?: string;
 }
 
-/** Leaves the parser; the message is for the user. */
+/** Ends parsing; the message is for the user. */
 class BadOption extends Error {}
 
 /**
- * Reads the options of a table from the command line and, for those not given there, from the environment.
+ * Reads the options of a table from the command line and, if they are not set there, from the environment.
  *
  * Command line: `--flag value`, `--flag=value`, `--no-flag`, repeated or comma-separated lists, `--` before
- * positionals. Environment: `REFMCP_<SERVER>_<FLAG>`, then the option's further variables; empty ones do not
- * count, nor do placeholders that a host did not fill in.
+ * positionals. Environment: `REFMCP_<SERVER>_<FLAG>`, then the option's further variables; empty values and
+ * placeholders that a host did not fill in are ignored.
  */
 export function parseOptions<Table extends OptionTable>(
   server: string,
@@ -95,7 +95,7 @@ export function parseOptions<Table extends OptionTable>(
   warnings.push(...unknownVariables(server, entries, invocation.env));
   return {
     ok: true,
-    // The one place where the loop over the table meets its mapped type.
+    // TypeScript cannot follow a loop over the table's keys, hence the cast.
     values: values as OptionValues<Table>,
     sources: sources as OptionsRead<Table>["sources"],
     variables,
@@ -103,7 +103,7 @@ export function parseOptions<Table extends OptionTable>(
   };
 }
 
-/** The command line as tokens of these options: which words are flags, their values, or neither. */
+/** Splits the command line into tokens: flags, their values, and other words. */
 export function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
   const options = entries.map(({ flag, option }) => {
     return [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const;
@@ -117,7 +117,7 @@ export function tokensOf(entries: readonly OptionEntry[], argv: readonly string[
   }).tokens;
 }
 
-/** The texts that the command line gives each option: for a list, its items. */
+/** The texts that set each option on the command line; for a list, its items. */
 function readArguments(entries: readonly OptionEntry[], argv: readonly string[]): Map<OptionEntry, string[]> {
   const texts = new Map<OptionEntry, string[]>();
   const give = (entry: OptionEntry, ...more: string[]) =>
@@ -161,7 +161,7 @@ function itemsOf({ option }: OptionEntry, text: string): string[] {
   return items.length === 0 ? [""] : items;
 }
 
-/** The first of an option's variables that has a value; placeholders that a host left in are warned of. */
+/** The first of an option's variables that has a value. Warns about placeholders that a host left in. */
 function readVariables(
   entry: OptionEntry,
   env: Invocation["env"],
@@ -182,7 +182,7 @@ function readVariables(
   return undefined;
 }
 
-/** Whether a host passed its own placeholder on because it had no value: `${input:token}`, `$TOKEN`, `<paste …>`. */
+/** Whether a host passed on its own placeholder because it had no value: `${input:token}`, `$TOKEN`, `<paste …>`. */
 function isPlaceholder({ option, variables }: OptionEntry, text: string): boolean {
   const trimmed = text.trim();
   if (/^\$\{[^}]*\}$/.test(trimmed)) return true;
@@ -191,7 +191,7 @@ function isPlaceholder({ option, variables }: OptionEntry, text: string): boolea
   return variables.some((variable) => trimmed === `$${variable}` || trimmed === `%${variable}%`);
 }
 
-/** The values of an option's texts without duplicates; an option that is not repeatable has at most one. */
+/** The values of an option's texts without duplicates; at most one unless the option is repeatable. */
 function readAll(
   where: string,
   entry: OptionEntry,

@@ -11,7 +11,7 @@ import type { HttpSettings } from "../transport/http/settings.ts";
 import { type ServerOptions, serverOptions } from "./option-table.ts";
 import { type Invocation, type OptionsRead, parseOptions } from "./parse-options.ts";
 
-/** What to write instead of serving, and the exit code. */
+/** The output of a process that does not serve, and its exit code. */
 export interface Printed {
   readonly kind: "print";
   readonly stdout: string;
@@ -19,7 +19,7 @@ export interface Printed {
   readonly exitCode: number;
 }
 
-/** A server that is ready to take connections (over HTTP where `http` is there), or a text to print instead. */
+/** A server that is ready for connections (over HTTP if `http` is set), or a text to print instead. */
 export type Prepared<Context, Table extends OptionTable> =
   | {
       readonly kind: "run";
@@ -29,11 +29,11 @@ export type Prepared<Context, Table extends OptionTable> =
   | Printed;
 
 /**
- * Turns a definition, a command line and an environment into a running server or a text (help, version, a host's
- * entry, a mistake in the options). Opens nothing and writes nothing but warnings.
+ * Creates a running server from a definition, a command line and an environment, or a text to print (help, version, a
+ * host's entry, an error in the options). Opens nothing, and writes nothing except warnings.
  *
- * @param how `writeLog` receives the log's lines, stderr by default; `inShell`: for one command of a person or a script,
- *   who works in this directory.
+ * @param how `writeLog` receives the log's lines (default: stderr). `inShell`: runs one command for a person or a
+ *   script, in their working directory.
  */
 export async function prepare<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
@@ -62,7 +62,7 @@ export async function prepare<Context, Table extends OptionTable>(
   if (typeof http === "string") return refuse(http);
   if (http !== undefined && inShell)
     return refuse("--http runs until stopped; omit it for a single command.");
-  // A remote client's directories are not ours.
+  // A remote client's directories are not on this machine.
   const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
   for (const warning of command.given.warnings) log.warning(warning);
@@ -111,7 +111,7 @@ function refuse(message: string): Printed {
   return { kind: "print", stdout: "", stderr: `${message}\n`, exitCode: 2 };
 }
 
-/** Where to listen; a sentence where the options do not allow it, undefined without `--http`. */
+/** Where to listen; an error message if the options are invalid, undefined without `--http`. */
 async function httpSettings(
   options: CommonOptionValues,
   env: Readonly<Record<string, string | undefined>>,
@@ -132,7 +132,7 @@ async function httpSettings(
   }
 }
 
-/** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */
+/** The error message for an unknown name in `--tools` or `--exclude-tools`. */
 async function unknownToolNames(
   tools: readonly Pick<ToolFacts, "name" | "aliases">[],
   options: CommonOptionValues,
@@ -167,12 +167,12 @@ function boundOf(
   });
 }
 
-/** What the user wants of the process. */
+/** What the process should do. */
 export type CommandLine<Table extends OptionTable> =
   | {
       readonly kind: "serve" | "list-tools" | "print-config";
       readonly options: OptionValues<Table> & CommonOptionValues;
-      /** The same as it was read: with where each value came from, and what was ignored. */
+      /** The same with the source of each value, and what was ignored. */
       readonly given: OptionsRead<OptionTable>;
     }
   | { readonly kind: "help" }
@@ -184,7 +184,7 @@ export type CommandLine<Table extends OptionTable> =
 /**
  * Reads the command line and the environment of a server process.
  *
- * `--help` and `--version` win over everything, so that they work despite a mistake.
+ * `--help` and `--version` take precedence, so they work even if another argument is wrong.
  */
 export function parseCommandLine<Table extends OptionTable>(
   all: ServerOptions<Table>,
@@ -196,9 +196,9 @@ export function parseCommandLine<Table extends OptionTable>(
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
   const given = parseOptions(all.server, all.table, invocation);
   if (!given.ok) return { kind: "error", message: given.message };
-  // What a server without directories lacks, so that every server's options look alike.
+  // Defaults for servers without directories, so that all servers' options have the same shape.
   const absent = { directories: [], clientRoots: "off" };
-  // `serverOptions` joined the two tables at run time; only here do their types meet again.
+  // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
   const values: unknown = { ...absent, ...given.values };
   const options = values as OptionValues<Table> & CommonOptionValues;
   if (options.printConfig !== undefined) return { kind: "print-config", options, given };

@@ -7,15 +7,15 @@ import { type OptionEntry, optionEntries } from "./option-table.ts";
 import { joinForVariable, splitsAtCommas } from "./option-values.ts";
 import type { OptionsRead } from "./parse-options.ts";
 
-/** The options of this process as another start of the server needs them. */
+/** The options of this process in the form needed to start the server again. */
 export interface CarriedOptions {
   readonly args: readonly string[];
   readonly env: readonly HostVariable[];
 }
 
 /**
- * The options that were given, as the arguments and variables of a host's entry: paths absolute, secrets as
- * variables without their value, what came from the environment as variables again.
+ * Converts the options that were set to the arguments and variables of a host's entry: paths become absolute, secrets
+ * become variables without a value, and what came from the environment stays there.
  */
 export function carryOptions(
   server: string,
@@ -63,7 +63,7 @@ function hasPassword(value: AnyValue): boolean {
   });
 }
 
-/** `--flag=value` rather than two words, so that a value that begins with a dash stays one. */
+/** `--flag=value` instead of two words, so that a value may begin with a dash. */
 function argumentsOf({ option, flag }: OptionEntry, texts: readonly string[]): string[] {
   if (option.type === "flag") return [texts[0] === "true" ? `--${flag}` : `--no-${flag}`];
   if (option.positional === true && texts.every((text) => !text.startsWith("-"))) return [...texts];
@@ -71,9 +71,9 @@ function argumentsOf({ option, flag }: OptionEntry, texts: readonly string[]): s
 }
 
 /**
- * How this process can be started again if it does not run from an installed package: this Node.js and the bin, both
- * as absolute paths, because desktop hosts often start with a PATH that has no `node`. Undefined inside `node_modules`
- * (npx, a global or a local installation), where npx is the way.
+ * The command that starts this server again if it is not an installed package: this Node.js and the bin as absolute
+ * paths, because desktop hosts often have a PATH without `node`. Undefined inside `node_modules` (npx, a global or a
+ * local installation), where npx is used.
  *
  * @param bin the file that node runs: `process.argv[1]` with links resolved
  */
@@ -84,11 +84,11 @@ export function localCommand(bin: string | undefined): Launch | undefined {
 }
 
 /**
- * The answer to `--print-config`, for the platform that the user is on: the entry of this server with the options it was
- * started with, exactly as it has to be pasted, and for stderr where it goes and what to watch out for.
+ * The output of `--print-config` for the user's platform: this server's entry with the current options, ready to paste,
+ * and for stderr where to put it and what to watch out for.
  *
- * @param origin `bin` is the file that node runs, with links resolved; outside `node_modules` the entry runs it instead
- *   of npx
+ * @param origin `bin` is the file that node runs, with links resolved; outside `node_modules`, the entry runs it
+ *   instead of npx
  */
 export function renderHostEntry(
   host: HostName,

@@ -5,7 +5,7 @@ import { type HttpServing, serveHttp } from "../transport/http/serve.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import { installShutdown } from "./shutdown.ts";
 
-/** Runs a server over HTTP as this process until a signal comes; says on stderr where it listens. */
+/** Serves over HTTP in this process until a signal arrives; prints its address to stderr. */
 export async function runHttp<Context>(
   runtime: Runtime<Context, OptionTable>,
   settings: HttpSettings,

@@ -9,10 +9,10 @@ import { shellWords } from "./shell/words.ts";
 import { installShutdown } from "./shutdown.ts";
 
 /**
- * Runs a server as this process: reads the command line and the environment, then speaks MCP over stdin and
- * stdout until the client goes away or a signal comes, or with `--http` over HTTP until a signal comes. Its context
- * opens on the first call that needs it. If the command line ends in a command (`call git_log --max_count 5`), that
- * runs instead, once.
+ * Runs a server as this process: reads the command line and the environment, then serves MCP over stdin and stdout
+ * until the client disconnects or a signal arrives, or with `--http` over HTTP until a signal arrives. The context is
+ * opened on the first call that needs it. If the command line ends in a command (`call git_log --max_count 5`), runs
+ * only that command.
  *
  * ```ts
  * await run(defineServer({ name: "hello", … }));

@@ -1,29 +1,29 @@
 import type { Log } from "../log.ts";
 
 export interface ShutdownOptions {
-  /** Ends the connection, then what the server holds (pool, browser, watcher, database, child processes). */
+  /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
   readonly close: () => Promise<void>;
   readonly log: Pick<Log, "debug" | "error">;
-  /** From the first sign of the end to the exit, in milliseconds. Default: 2,000. */
+  /** Milliseconds from the beginning of the shutdown to the exit. Default: 2,000. */
   readonly withinMs?: number;
-  /** When a process that no longer reacts is killed, in milliseconds. Default: 5,000. */
+  /** Milliseconds until a process that no longer responds is killed. Default: 5,000. */
   readonly killAfterMs?: number;
 }
 
 export interface Shutdown {
   /**
-   * Starts the end of the process; a second call does nothing.
+   * Starts the shutdown; a second call does nothing.
    *
-   * @param why for the log.
-   * @param since when it began, in milliseconds of `performance.now()`, if that was earlier.
+   * @param why the reason, for the log.
+   * @param since when the shutdown began, in milliseconds of `performance.now()`, if earlier.
    */
   begin(why: string, since?: number): void;
 }
 
-/** The minimum left for closing if the grace has used up the time. */
+/** The minimum time for closing, even if the grace period has used it up. */
 const MIN_CLOSE_MS = 250;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** Errors of a connection whose other side went away. No work is left half done. */
+/** Errors of a connection that the other side has closed. No work is left half done. */
 const PEER_GONE: ReadonlySet<unknown> = new Set([
   "EPIPE",
   "ECONNRESET",
@@ -32,15 +32,15 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Ends the process in order: `close` runs once, then the process exits with 0; it exits at the latest after `withinMs`,
- * whatever timer, pool or socket holds the event loop, and it is killed after `killAfterMs` if the loop itself is
- * blocked. `SIGTERM`, `SIGINT` and `SIGHUP` start it; a second signal exits at once.
+ * Shuts the process down: `close` runs once, then the process exits with 0. It exits after `withinMs` at the latest,
+ * even if a timer, pool or socket keeps the event loop running, and is killed after `killAfterMs` if the event loop is
+ * blocked. `SIGTERM`, `SIGINT` and `SIGHUP` start the shutdown; a second signal exits at once.
  *
- * An exception that nobody caught also starts it, with exit code 1: it may have left something half done, and a
- * host starts a fresh process. Only the error of a lost connection is logged and passed over. A rejection that
- * nobody awaited is logged and passed over, since the work that failed had no one waiting for it.
+ * An uncaught exception also starts it, with exit code 1: it may have left something half done, and hosts start a new
+ * process. Errors of a lost connection are only logged, and so are unhandled rejections, since nothing waited for the
+ * work that failed.
  *
- * Install it once per process. What must not outlive a forced exit can be ended synchronously in a listener of
+ * Install it once per process. Anything that must not outlive a forced exit can be ended synchronously in a listener of
  * the process's `exit` event.
  */
 export function installShutdown(options: ShutdownOptions): Shutdown {
@@ -78,7 +78,7 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
     });
   }
   process.on("unhandledRejection", (reason) => log.error(`unhandled rejection: ${inOneLine(reason)}`));
-  // Whatever was thrown, not always an Error.
+  // Anything can be thrown, not only an Error.
   process.on("uncaughtException", (error: unknown) => {
     log.error(`uncaught exception: ${inOneLine(error)}`);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -87,21 +87,21 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
   return { begin: (why, since) => begin(why, since) };
 }
 
-/** Kills this process from another thread, since a blocked event loop runs no timer. */
+/** Kills this process from another thread, since timers do not fire in a blocked event loop. */
 function killAfter(ms: number): void {
   try {
-    // Loaded only now: it would be one of the most expensive parts of starting.
+    // Loaded only now, since it would be one of the most expensive parts of startup.
     const { Worker } = process.getBuiltinModule("node:worker_threads");
     const code = `setTimeout(() => process.kill(process.pid, "SIGKILL"), ${Math.ceil(ms)})`;
     const worker = new Worker(code, { eval: true, stdin: false, stdout: false, stderr: false });
     worker.on("error", () => undefined);
     worker.unref();
   } catch {
-    // Worker threads can be forbidden (node --permission); the timer in this thread has to do.
+    // Worker threads can be forbidden (node --permission); then only the timer in this thread remains.
   }
 }
 
-/** An error with the first lines of its stack, for a log of lines. */
+/** An error with the first lines of its stack on one line, for the log. */
 function inOneLine(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? String(error)) : String(error);
   return text

@@ -1,4 +1,4 @@
-/** Breaks a text into lines of at most `width` columns at its spaces; a longer word stays whole. */
+/** Wraps text at spaces to at most `width` columns; a longer word stays whole. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.trim().split(/\s+/)) {
@@ -9,14 +9,14 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** The columns to write for: those of the terminal, between 40 and 100; 80 if there is none. */
+/** The width to write for: the terminal's, limited to 40 to 100 columns; 80 without a terminal. */
 export function usableColumns(columns: number | undefined): number {
   return columns === undefined || columns === 0 ? 80 : Math.min(Math.max(columns, 40), 100);
 }
 
 /**
- * Lines with a short left and a wrapped right column, indented by two. A left column longer than `left` is on
- * a separate line.
+ * Lines with a short left and a wrapped right column, indented by two spaces. A label longer than `left` gets its own
+ * line.
  */
 export function twoColumns(
   rows: readonly (readonly [left: string, right: string])[],
@@ -32,14 +32,14 @@ export function twoColumns(
   });
 }
 
-/** The width of the left column: the longest label, but at most `max`; longer ones do not count. */
+/** The width of the left column: the longest label, ignoring those longer than `max`. */
 export function leftWidth(labels: readonly string[], max: number): number {
   return Math.max(0, ...labels.map((label) => label.length).filter((length) => length <= max));
 }
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
-/** JSON with two spaces of indentation in which a list of plain values stays on one line while it fits into 80 columns. */
+/** JSON with two spaces of indentation. A list of plain values stays on one line if it fits into 80 columns. */
 export function jsonText(value: Json, indent = ""): string {
   if (typeof value !== "object") return JSON.stringify(value);
   const deeper = `${indent}  `;
@@ -59,7 +59,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** A word of a POSIX shell's command line, quoted only where it must be. */
+/** A word for a POSIX shell, quoted only if necessary. */
 export function shellWord(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

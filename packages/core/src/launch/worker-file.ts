@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 
 /**
- * The file of a worker thread or child process that a server starts: `<name>.worker.js` next to the server's bundle.
- * Tests, which run from the sources, use the one of `vitest.worker-file.ts` instead.
+ * The file of a server's worker thread or child process: `<name>.worker.js` next to the server's bundle. Tests run from
+ * the sources and use `vitest.worker-file.ts` instead.
  *
  * @param importer `import.meta.url` of the module that starts it.
  */

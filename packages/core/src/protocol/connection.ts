@@ -29,18 +29,18 @@ import type {
 
 export interface ConnectionOptions {
   readonly service: Service;
-  /** Where answers go, unless a message has its own outlet, and what belongs to no request. */
+  /** The default outlet for answers, and for messages that belong to no request. */
   readonly outlet: Outlet;
   /** How many requests may be unanswered before `isHeld`. Default: 1,024. */
   readonly maxInFlight?: number | undefined;
-  /** The process's load: when it is full, new requests are refused. Default: a separate one, without limits. */
+  /** The load of the process; when it is full, new requests are refused. Default: a separate one without limits. */
   readonly load?: Load;
   readonly principal?: Principal | undefined;
-  /** Called with what was dropped without an answer, as the end of a sentence. */
+  /** Called for each message that was dropped without an answer, with the end of a sentence. */
   readonly dropped: (what: string) => void;
 }
 
-/** A request from the server that the client has not answered yet. */
+/** A request to the client that has not been answered yet. */
 interface Question {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -48,7 +48,7 @@ interface Question {
 
 /** How a message arrived. */
 interface Arrival {
-  /** Where its answer goes. */
+  /** Receives the answer. */
   readonly outlet: Outlet;
   readonly bytes: number;
   readonly inBatch: boolean;
@@ -56,13 +56,13 @@ interface Arrival {
   readonly isChecked: boolean;
 }
 
-/** All answers to a batch are held until the last one, so their number is limited. */
+/** Limits the size of a batch, since all answers are held until the last one. */
 const MAX_BATCH = 1_000;
 
 /**
- * One client's connection: reads its messages, checks each once, runs it and answers it. Every request gets exactly one
- * answer, unless it is cancelled; nothing else gets one. A transport hands messages in by `receive` or `take`, and takes
- * what goes out by its `Outlet`.
+ * One client's connection: parses its messages, checks each once, runs it and answers it. Every request gets exactly
+ * one answer unless it is cancelled; other messages get none. Transports pass messages to `receive` or `take`, and send
+ * output through their `Outlet`.
  */
 export class Connection implements Client {
   readonly #options: ConnectionOptions;
@@ -72,18 +72,18 @@ export class Connection implements Client {
   readonly #load: Load;
   readonly #gate: EraGate;
   readonly #requests = new Map<RequestId, ClientRequest>();
-  /** How many of `#requests` count towards the limit. */
+  /** How many of `#requests` count toward the limit. */
   #unanswered = 0;
   readonly #questions = new Map<RequestId, Question>();
   #nextQuestion = 1;
-  /** Why questions can no longer be asked. */
+  /** Why the client can no longer be asked; undefined if it can. */
   #silence: string | undefined;
   readonly #watches: Watches;
   readonly #streams: Streams;
   readonly #unlisten: () => void;
   readonly #legacy: ReadonlyMap<string, Handler>;
   readonly #modern: ReadonlyMap<string, Handler>;
-  /** The rest of a batch. */
+  /** The remaining entries of a batch. */
   #batch:
     | { readonly values: IterableIterator<[number, unknown]>; readonly batch: Batch; readonly bytes: number }
     | undefined;
@@ -116,7 +116,7 @@ export class Connection implements Client {
     return this.#options.principal;
   }
 
-  /** The revision in force; undefined before one is settled. */
+  /** The current revision; undefined until one is agreed on. */
   get revision(): Revision | undefined {
     return this.#gate.revision;
   }
@@ -130,8 +130,8 @@ export class Connection implements Client {
   }
 
   /**
-   * Whether to stop reading until something is answered. While calls wait for the client, its messages must be read, so
-   * new requests are refused instead.
+   * Whether to stop reading until something is answered. While calls are waiting for the client, its messages must be
+   * read, so new requests are refused instead.
    */
   get isHeld(): boolean {
     return this.#unanswered >= this.#maxInFlight && this.#questions.size === 0;
@@ -146,7 +146,7 @@ export class Connection implements Client {
     return this.#requests.has(id);
   }
 
-  /** Takes one message or batch as JSON text. A batch is only opened; `takeEntry` takes its entries. */
+  /** Takes one message or batch as JSON text. The entries of a batch are then taken with `takeEntry`. */
   take(text: string): void {
     let value: unknown;
     try {
@@ -211,7 +211,7 @@ export class Connection implements Client {
     }
   }
 
-  /** Takes a parsed message whose parameters were checked. */
+  /** Takes a parsed message whose parameters are already checked. */
   accept(message: Message, arrival: Pick<Arrival, "outlet" | "bytes">): void {
     if (!this.#isClosed) this.#serve(message, { ...arrival, inBatch: false, isChecked: true });
   }
@@ -339,9 +339,9 @@ export class Connection implements Client {
   };
 
   /**
-   * Asks the client (legacy era), and resolves with its result.
+   * Sends a request to the client (legacy era), and resolves with its result.
    *
-   * @throws ProtocolError with the client's error, or -32603 if no answer arrives, or not in time.
+   * @throws ProtocolError with the client's error, or -32603 if no answer arrives in time.
    */
   ask(method: string, params: object | undefined, { timeoutMs, request }: AskLimit): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -385,7 +385,9 @@ export class Connection implements Client {
     else question.reject(new ProtocolError(message.error));
   }
 
-  /** The client closed its end: open questions fail, and the calls that asked continue without an answer. */
+  /**
+   * Called when the client closes its end: open questions fail, and the calls that asked continue without an answer.
+   */
   clientLeft(): void {
     this.#silence = "The client closed the connection before it answered.";
     const error = new ProtocolError(internalError(this.#silence));
@@ -393,7 +395,7 @@ export class Connection implements Client {
     this.#questions.clear();
   }
 
-  /** Answers what is unanswered with an error, streams with a result, and stops watching. */
+  /** Ends pending requests with an error and streams with a result, and stops watching. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -401,7 +403,7 @@ export class Connection implements Client {
     this.#streams.close();
     const error = internalError("The server closed before this request was finished.");
     for (const request of [...this.#requests.values()]) request.abort(error);
-    // Entries of a batch that were not taken get no answer, so that the others can go out.
+    // Entries of a batch that were not taken get no answer, so that the others can be sent.
     for (const [index] of this.#batch?.values ?? []) this.#batch?.batch.slot(index).answer(undefined);
     this.clientLeft();
     await this.#watches.close();

@@ -4,14 +4,14 @@ import { envelopeProblem } from "./params.ts";
 import { LEGACY_VERSIONS, MODERN_VERSIONS, type Revision, revisionOf, UNDECIDED } from "./revisions.ts";
 import { CODES, META, type NotificationMessage, type RequestMessage, type RpcError } from "./wire.ts";
 
-/** Methods that only the modern era has: without the version they are a modern client's mistake. */
+/** Methods that only the modern era has; without a version, they are a modern client's mistake. */
 const MODERN_ONLY: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"]);
 
 /**
- * Decides the era of a connection by its first request, and checks the version that every message claims in `_meta` (MCP
- * 2026-07-28, "Versioning": every request is accepted or refused by its own version).
+ * Determines the era of a connection from its first request, and checks the version in the `_meta` of every message
+ * (MCP 2026-07-28, "Versioning": every request is accepted or refused by its own version).
  *
- * - `open`: nothing decisive has arrived yet.
+ * - `open`: no message has determined the era yet.
  * - `probe`: `server/discover` was answered; the client may continue in either era.
  * - `legacy`, `modern`: decided.
  */
@@ -20,12 +20,12 @@ export class EraGate {
   #revision: Revision | undefined;
   readonly #isModernMethod: (method: string) => boolean;
 
-  /** @param isModernMethod whether the modern era has such a method here. */
+  /** @param isModernMethod whether this server has the method in the modern era. */
   constructor(isModernMethod: (method: string) => boolean) {
     this.#isModernMethod = isModernMethod;
   }
 
-  /** The revision in force: the negotiated one, or the last that a modern request named. */
+  /** The current revision: the negotiated one, or that of the last modern request. */
   get revision(): Revision | undefined {
     return this.#revision;
   }
@@ -35,13 +35,13 @@ export class EraGate {
     return this.#phase === "legacy";
   }
 
-  /** `initialize` agreed on this revision. */
+  /** Sets the revision that `initialize` agreed on. */
   negotiated(revision: Revision): void {
     this.#phase = "legacy";
     this.#revision = revision;
   }
 
-  /** The revision of a request, or why it is refused. A request that is let through may decide the era. */
+  /** The revision of a request, or why it is refused. An accepted request may determine the era. */
   admit({ method, params }: RequestMessage): Revision | RpcError {
     const meta = params?._meta;
     const refusal =
@@ -56,7 +56,7 @@ export class EraGate {
       return invalidParams(`params._meta["${META.version}"] must be a string, not ${show(claim)}.`);
     const supported = MODERN_VERSIONS.includes(claim);
     if (this.#phase === "legacy") {
-      // Repeating what was negotiated is harmless; a modern request would get a legacy answer.
+      // Repeating the negotiated version is harmless, but a modern request would get a legacy answer.
       if (claim === this.#revision?.version) return undefined;
       if (!supported) return unsupported(claim);
       const opened =
@@ -75,7 +75,7 @@ export class EraGate {
           data: { supported: MODERN_VERSIONS },
         };
       }
-      // A handshake that also names its own, legacy revision.
+      // A handshake that also names its legacy revision.
       if (LEGACY_VERSIONS.includes(claim)) return this.#unclaimed(method);
     }
     if (!supported) return unsupported(claim);
@@ -91,7 +91,7 @@ export class EraGate {
     if (this.#phase === "legacy") return undefined;
     if (this.#phase === "modern") {
       if (method === "initialize") return unsupported(requested);
-      // An unknown method outranks a missing claim.
+      // The error for an unknown method takes precedence over a missing version.
       return this.#isModernMethod(method) ? missingClaim(method) : undefined;
     }
     const opensLegacy = this.#phase === "open" || method === "initialize" || method === "ping";
@@ -102,7 +102,7 @@ export class EraGate {
   }
 
   /**
-   * Whether a notification is looked at: before the era is decided only a request may decide it.
+   * Whether to process a notification: only a request can determine the era, so earlier notifications are ignored.
    *
    * @param cancels whether it cancels a request in flight.
    */

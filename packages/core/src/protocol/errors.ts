@@ -41,15 +41,14 @@ export function resourceNotFound(uri: string, message = `Resource not found: ${u
   return new ProtocolError(invalidParams(message, { uri }));
 }
 
-/** Refuses any cursor of a list that has one page: it issues none. */
+/** Refuses any cursor for a list with a single page, which issues none. */
 export function refuseCursor(cursor: unknown): void {
   if (cursor === undefined) return;
   throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
 }
 
 /**
- * Logs an internal error under a new id, and returns the error that shows the caller this id and nothing
- * else.
+ * Logs an internal error with a new id, and returns an error that shows the caller only this id.
  *
  * @param where a tool's name, or a method.
  */
@@ -63,11 +62,11 @@ export function faultError(where: string, error: unknown, log: Log): ToolError {
 
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.stack ?? error.message;
-  // An object without a prototype has no text.
+  // String() throws for an object without a prototype.
   return typeof error === "object" ? "an object that is not an Error" : String(error);
 }
 
-/** Whatever a handler threw, as the error of the response. @param uri the resource that was asked for. */
+/** Converts whatever a handler threw to the error of a response. @param uri the requested resource. */
 export function protocolError(error: unknown, where: string, log: Log, uri?: string): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof ToolError))
@@ -83,7 +82,7 @@ export function parseError(message: string): RpcError {
   return { code: CODES.parseError, message };
 }
 
-/** @param error what `JSON.parse` threw. */
+/** @param error the error of `JSON.parse`. */
 export function notJson(error: unknown, what = "message"): RpcError {
   return parseError(
     `The ${what} is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : "?"}.`,
@@ -95,11 +94,11 @@ export const METHOD_NOT_FOUND: RpcError = { code: CODES.methodNotFound, message:
 /**
  * An error response as JSON text.
  *
- * If the id of the request is unknown, the schemas of 2025-11-25 and later omit the member (`id?: string | integer`),
- * which JSON-RPC 2.0 does not allow. Earlier ones have no form for it at all (`id` is required and never null), so
- * there, and before a revision is agreed on, JSON-RPC 2.0 section 5 applies: null.
+ * If the request's id is unknown, the schemas of 2025-11-25 and later omit the member (`id?: string | integer`), which
+ * JSON-RPC 2.0 does not allow. Earlier ones do not cover this case (`id` is required and never null), so for them, and
+ * before a revision is agreed on, JSON-RPC 2.0 section 5 applies: null.
  *
- * @param revision the one in force, if one is.
+ * @param revision the current one, if any.
  */
 export function errorText(
   id: RequestId | undefined,

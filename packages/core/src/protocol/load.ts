@@ -1,13 +1,15 @@
-/** Messages up to this size pass even if large ones have used up the total. */
+/** Messages up to this size are accepted even if large ones have used up the total. */
 const LARGE_BYTES = 16_384;
 
-/** A process's load from all clients, and its limits. */
+/** The load on a process from all clients, and its limits. */
 export class Load {
-  /** Running requests: unanswered, or abandoned while their handlers still run. Subscriptions do not count. */
+  /**
+   * Running requests: unanswered ones, and those that ended while their handlers still run. Subscriptions do not count.
+   */
   requests = 0;
-  /** Bytes of the messages that are being read, and of those whose requests run. */
+  /** Bytes of the messages that are being read, and of those whose requests are running. */
   bytes = 0;
-  /** Resources that are watched: each may cost a handle of the system. */
+  /** Watched resources; each may use a system handle. */
   readonly watches = new Shares(2_000);
   /** Open streams of `subscriptions/listen`. */
   readonly streams = new Shares(2_048);
@@ -19,7 +21,7 @@ export class Load {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether this many more requests may run. */
+  /** Whether `count` more requests may run. */
   hasRoomFor(requests: number): boolean {
     return this.requests + requests <= this.#maxRequests;
   }
@@ -30,7 +32,7 @@ export class Load {
   }
 }
 
-/** A limited number of things, shared by callers: each may hold at most as many as are still free. */
+/** A limited number of slots shared by callers: each caller may hold at most as many as are still free. */
 export class Shares {
   readonly #all: number;
   readonly #held = new Map<string, number>();
@@ -40,12 +42,12 @@ export class Shares {
     this.#all = all;
   }
 
-  /** The most that one caller can hold. */
+  /** The maximum that one caller can hold. */
   get each(): number {
     return Math.ceil(this.#all / 2);
   }
 
-  /** @returns whether the caller got one. */
+  /** @returns whether the caller got a slot. */
   take(caller: string): boolean {
     const held = this.#held.get(caller) ?? 0;
     if (held >= this.#all - this.#taken) return false;

@@ -11,8 +11,8 @@ import {
 } from "./wire.ts";
 
 /**
- * What a parsed JSON value means to a server: a message to pass on, one to answer with an error, or one that may not be
- * answered (a malformed notification or response).
+ * A parsed JSON value, classified: a valid message, one to answer with an error, or one that must not be answered (a
+ * malformed notification or response).
  */
 export type Incoming =
   | { readonly kind: "request"; readonly message: RequestMessage }
@@ -24,8 +24,8 @@ export type Incoming =
 type JsonObject = Record<string, unknown>;
 
 /**
- * Reads one JSON value as a JSON-RPC 2.0 message within MCP's limits: ids are strings or integers (never null),
- * `params` is an object. Members that neither knows are left out.
+ * Parses a JSON value as a JSON-RPC 2.0 message with MCP's restrictions: ids are strings or integers (never null),
+ * `params` is an object. Unknown members are dropped.
  */
 export function readMessage(value: unknown): Incoming {
   if (!isObject(value)) return refused(undefined, `A message must be a JSON object, not ${show(value)}.`);
@@ -86,7 +86,7 @@ function readParams(value: JsonObject): { params?: Params } | { error: RpcError 
   return problem === undefined ? { params } : { error: invalidParams(problem) };
 }
 
-/** Optional members of `_meta` that the protocol defines; null counts as absent, as it does for parameters. */
+/** Optional members of `_meta` that the protocol defines; null counts as absent, as for parameters. */
 const OPTIONAL_META = ["progressToken", META.clientInfo, META.logLevel, META.relatedTask];
 
 function dropNullMeta(params: JsonObject): void {
@@ -95,7 +95,7 @@ function dropNullMeta(params: JsonObject): void {
   if (isObject(meta)) for (const key of OPTIONAL_META) if (meta[key] === null) delete meta[key];
 }
 
-/** What is wrong with the members of `_meta` that every revision knows. */
+/** A problem in the members of `_meta` that every revision has; undefined if there is none. */
 function metaProblem(meta: unknown): string | undefined {
   if (!isObject(meta)) return `"params._meta" must be an object, not ${show(meta)}.`;
   const token = meta.progressToken;
@@ -118,12 +118,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A string, or an integer that a double holds exactly: beyond, an id could not come back unchanged. */
+/** A string or a safe integer: a larger id could not be returned unchanged. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
 }
 
-/** A value in a sentence: short, and never a whole document. */
+/** A short form of a value for a message. */
 export function show(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "an array";
@@ -143,7 +143,7 @@ function dropped(what: string): Incoming {
 const ID = String.raw`(-?\d{1,16}|"(?:[^"\\]|\\.)*")`;
 const JSONRPC = String.raw`"jsonrpc"\s*:\s*"2\.0"\s*`;
 const METHOD = String.raw`"method"\s*:\s*"[^"\\]*"\s*`;
-/** The orders in which clients write a request: id before params (most), or id at the end (the TypeScript SDK). */
+/** The member orders that clients use in a request: id before params (most), or id at the end (the TypeScript SDK). */
 const ID_FIRST = new RegExp(
   String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?(?:${METHOD},\s*"id"\s*:\s*${ID}\s*,|"id"\s*:\s*${ID}\s*,\s*(?:${JSONRPC},\s*)?${METHOD},)`,
 );
@@ -151,8 +151,8 @@ const METHOD_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?${METHOD}
 const ID_LAST = new RegExp(String.raw`,\s*(?:${JSONRPC},\s*)?"id"\s*:\s*${ID}\s*(?:,\s*${JSONRPC})?\}\s*$`);
 
 /**
- * The id of a request of which only both ends are known; undefined unless it surely is the id of a request, since
- * an answer to a wrong id would be taken for the answer to another request.
+ * The id of a request of which only the first and last bytes are known; undefined unless it is certain, since an answer
+ * with a wrong id would be matched to another request.
  */
 export function recoverId(start: string, end: string): RequestId | undefined {
   const found = ID_FIRST.exec(start) ?? (METHOD_FIRST.test(start) ? ID_LAST.exec(end) : null);
@@ -166,11 +166,12 @@ export function recoverId(start: string, end: string): RequestId | undefined {
   }
 }
 
-/** The longest URI that is matched. */
+/** Maximum length of a URI that is matched. */
 export const MAX_URI_CHARS = 16_384;
 
 /**
- * A client's URI with the characters that RFC 3986 does not allow percent-encoded: what goes back out must be a URI.
+ * Percent-encodes the characters of a client's URI that RFC 3986 does not allow, since answers must contain a valid
+ * URI.
  */
 export function asUri(text: string): string {
   return encodeURI(text.toWellFormed()).replaceAll("%25", "%");

@@ -7,18 +7,18 @@ import { META, type RequestMessage, type RpcError } from "./wire.ts";
 
 type Era = Revision["era"];
 
-/** A parameter of a method: its path in `params`, and what it must be. */
+/** A parameter of a method: its path in `params`, and its check. */
 interface Parameter {
   readonly path: readonly string[];
   /** Completes the sentence "params.<path> must …". */
   readonly must: string;
   readonly fits: (value: unknown) => boolean;
   readonly optional?: true;
-  /** How the sentence shows the value, if its type says too little. */
+  /** How the message shows the value, if its type is not enough. */
   readonly shown?: (value: unknown) => string;
 }
 
-/** The parameters of a method by era; an era without the method is left out. */
+/** The parameters of a method by era; an era without the method is absent. */
 type Method = { readonly [E in Era]?: readonly Parameter[] };
 
 const isString = (value: unknown): boolean => typeof value === "string";
@@ -57,7 +57,7 @@ const below = (prefix: readonly string[], rows: readonly Parameter[]): Parameter
 const inBothEras = (...parameters: Parameter[]): Method => ({ legacy: parameters, modern: parameters });
 const inLegacy = (...parameters: Parameter[]): Method => ({ legacy: parameters });
 const inModern = (...parameters: Parameter[]): Method => ({ modern: parameters });
-/** A method that may answer `input_required`; the client's answers come with the retry. */
+/** A method that may return `input_required`; the retry contains the client's answers. */
 const withRetry = (...parameters: Parameter[]): Method => ({
   legacy: parameters,
   modern: [...parameters, optional(object("inputResponses")), optional(string("requestState"))],
@@ -68,7 +68,7 @@ const MAX_URIS = 1_000;
 
 const uri = (path: string): Parameter[] => [string(path), atMost(path, MAX_URI_CHARS, "characters")];
 
-/** `Implementation`: who the client is. */
+/** `Implementation`: the client's name and version. */
 const IMPLEMENTATION: readonly Parameter[] = [
   string("name"),
   string("version"),
@@ -175,11 +175,11 @@ const ENVELOPE: readonly Parameter[] = [
 ];
 
 /**
- * What is wrong with the parameters of a request; undefined if their types fit, or if this era has no such method (then
- * another error applies). Only types are checked: unknown cursors, tools and URIs are left to the handlers.
+ * A problem in the types of a request's parameters; undefined if there is none, or if this era has no such method
+ * (another error applies). Unknown cursors, tools and URIs are left to the handlers.
  *
- * Optional parameters that are null are removed: many JSON libraries write an absent member as null. Arguments of tools
- * and prompts stay unchanged.
+ * Optional parameters that are null are removed, since many JSON libraries write an absent member as null. Arguments of
+ * tools and prompts are unchanged.
  */
 export function requestProblem(
   { method, params }: Pick<RequestMessage, "method" | "params">,
@@ -196,7 +196,7 @@ export function requestProblem(
   return found === undefined ? undefined : invalidParams(found.sentence);
 }
 
-/** What is wrong with the envelope of a modern request: the key of `_meta`, and a sentence. */
+/** A problem in the envelope of a modern request: the key of `_meta`, and a sentence. */
 export function envelopeProblem(
   method: string,
   params: unknown,

@@ -15,7 +15,7 @@ import {
   type RpcError,
 } from "./wire.ts";
 
-/** How the server reaches a client, for one request or for what belongs to none. */
+/** Sends messages to a client, for one request or for none. */
 export interface Outlet {
   /** Sends the one answer to a request; undefined if it gets none because it was cancelled. */
   answer(json: string | undefined, error?: RpcError): void;
@@ -24,7 +24,7 @@ export interface Outlet {
   ask(json: string): void;
 }
 
-/** An outlet that writes everything the same way. */
+/** An outlet that passes every message to `write`. */
 export function outletTo(write: (json: string) => void): Outlet {
   return {
     answer(json) {
@@ -35,33 +35,36 @@ export function outletTo(write: (json: string) => void): Outlet {
   };
 }
 
-/** Who sent a request, as far as it was authenticated. */
+/** The authenticated caller of a request. */
 export interface Principal {
-  /** Differs between any two callers that must not see each other's sessions and answers. */
+  /** Different for callers that must not see each other's sessions and answers. */
   readonly key: string;
-  /** When its access expires, in milliseconds of `Date.now()`; undefined if it does not. */
+  /** When its access expires, in milliseconds of `Date.now()`; undefined for never. */
   readonly expiresAt?: number;
 }
 
-/** The client behind a request: a connection of the legacy era, or what a modern request says about itself. */
+/** The client that sent a request: a connection of the legacy era, or the description in a modern request. */
 export interface Client {
-  /** What it declared; undefined if it declared nothing. */
+  /** Its declared capabilities; undefined if it declared none. */
   readonly capabilities: ClientCapabilities | undefined;
-  /** The least serious message that it wants; `none` if it wants none. */
+  /** The lowest log level that it wants; `none` for no messages. */
   readonly logLevel: LoggingLevel | "none";
   readonly principal: Principal | undefined;
-  /** Sends the client a request. Only the legacy era has that. */
+  /** Sends a request to the client; only in the legacy era. */
   ask?(method: string, params: object | undefined, limit: AskLimit): Promise<unknown>;
 }
 
 export interface AskLimit {
-  /** How long the answer may take, in milliseconds. */
+  /** Time limit for the answer, in milliseconds. */
   readonly timeoutMs: number;
-  /** The request that the question belongs to; its end takes the question back. */
+  /** The request that the question belongs to; when it ends, the question is cancelled. */
   readonly request?: ClientRequest;
 }
 
-/** How long clients may keep a result (MCP 2026-07-28, "Caching"), in milliseconds. Lists do not change within a process. */
+/**
+ * How long clients may keep a result (MCP 2026-07-28, "Caching"), in milliseconds. Lists do not change within a
+ * process.
+ */
 const TTL_MS: Readonly<Record<string, number>> = {
   "tools/list": 600_000,
   "prompts/list": 600_000,
@@ -78,11 +81,11 @@ interface RequestParts {
   readonly client: Client;
   readonly outlet: Outlet;
   readonly service: Service;
-  /** Counts it until it is over and its handlers have settled. */
+  /** Counts the request until it is over and its handlers have settled. */
   readonly load: Load;
-  /** How large its message was. */
+  /** The size of its message. */
   readonly bytes: number;
-  /** Called once, before the answer goes out. */
+  /** Called once, before the answer is sent. */
   readonly settled: (request: ClientRequest) => void;
 }
 
@@ -95,10 +98,10 @@ export class ClientRequest {
   readonly client: Client;
   readonly outlet: Outlet;
   readonly #parts: RequestParts;
-  /** Answered or cancelled: nothing more is sent for it. */
+  /** Whether it is answered or cancelled; nothing more is sent for it. */
   isOver = false;
   #isAborted = false;
-  /** Handlers that have not settled: they may continue after its end if they ignore the signal. */
+  /** Handlers that have not settled; they may outlive the request if they ignore the signal. */
   #running = 0;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
@@ -114,7 +117,10 @@ export class ClientRequest {
     this.#count(1);
   }
 
-  /** Whether it stays open until it is cancelled: it counts towards no limit, and shutdown does not wait for it. */
+  /**
+   * Whether it stays open until it is cancelled. Such a request counts toward no limit, and shutdown does not wait for
+   * it.
+   */
   get isSubscription(): boolean {
     return this.method === "subscriptions/listen";
   }
@@ -125,7 +131,10 @@ export class ClientRequest {
     load.bytes += one * bytes;
   }
 
-  /** Runs the handler, which may be undefined; answers by `outlet`, now or later. The parameters were checked before. */
+  /**
+   * Runs the handler, which may be undefined, and answers through `outlet`, now or later. The parameters are already
+   * checked.
+   */
   run(handler: Handler | undefined): void {
     if (handler === undefined) this.fail(new ProtocolError(METHOD_NOT_FOUND));
     else withTrace(this.params, () => this.#handle(handler));
@@ -169,7 +178,7 @@ export class ClientRequest {
       resultType: "complete",
       ...(ttlMs === undefined || "resultType" in result ? {} : { ttlMs, cacheScope: "private" }),
       ...result,
-      // Every answer names the server; its icon comes with discovery.
+      // Every answer names the server; its icon is sent only with discovery.
       _meta: {
         ...meta,
         [META.serverInfo]: this.method === "server/discover" ? { ...identity, icons } : identity,
@@ -185,7 +194,7 @@ export class ClientRequest {
     this.#finish(errorText(this.id, rpc, this.revision), rpc);
   };
 
-  /** Ends it without an answer: the client no longer wants one. */
+  /** Ends it without an answer, because the client cancelled it. */
   cancel(): void {
     if (this.isOver) return;
     this.#finish(undefined);
@@ -232,7 +241,7 @@ export class ClientRequest {
     if (!this.isOver) this.outlet.notify(method, params);
   }
 
-  /** Reports progress to a client that asked for it; it must increase (MCP, "Progress"), across re-runs too. */
+  /** Reports progress to a client that requested it. It must increase (MCP, "Progress"), also across repeated runs. */
   reportProgress(progress: number, total: number | undefined, message: string | undefined): boolean {
     const progressToken = this.params._meta?.progressToken;
     if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return false;
@@ -246,12 +255,12 @@ export class ClientRequest {
     return true;
   }
 
-  /** Whether the client asked for progress of this request. */
+  /** Whether the client requested progress for this request. */
   get wantsProgress(): boolean {
     return this.params._meta?.progressToken !== undefined;
   }
 
-  /** Sends a log message, if the client wants that level. */
+  /** Sends a log message if the client wants that level. */
   log(level: LoggingLevel, data: unknown): void {
     const { logLevel } = this.client;
     if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel)) return;
@@ -259,7 +268,7 @@ export class ClientRequest {
   }
 }
 
-/** A response as JSON text. Structured content that is text already is spliced in. */
+/** A response as JSON text. `JsonText` is spliced in as structured content. */
 function responseText(id: RequestId, result: object): string {
   if (!("structuredContent" in result && result.structuredContent instanceof JsonText))
     return JSON.stringify({ jsonrpc: "2.0", id, result });
@@ -273,7 +282,7 @@ export function isThenable<Value>(value: Value | PromiseLike<Value>): value is P
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-/** The client of a modern request, from its envelope, which was already checked. */
+/** The client of a modern request, from its envelope, which is already checked. */
 export function clientOf(message: RequestMessage, principal: Principal | undefined): Client {
   const meta: Readonly<Record<string, unknown>> = message.params?._meta ?? {};
   const level = LOGGING_LEVELS.find((one) => one === meta[META.logLevel]);
@@ -281,9 +290,8 @@ export function clientOf(message: RequestMessage, principal: Principal | undefin
 }
 
 /**
- * The answer to a JSON-RPC batch (MCP 2025-03-26, "Batching"): one array, written once every entry is settled, in
- * the order of the requests. Notifications, responses and cancelled requests have no entry; an answer without
- * entries is not written.
+ * The answer to a JSON-RPC batch (MCP 2025-03-26, "Batching"): one array in the order of the requests, sent once every
+ * entry is settled. Notifications, responses and cancelled requests have no entry; an empty answer is not sent.
  */
 export class Batch {
   readonly #answers: (string | undefined)[];
@@ -297,7 +305,7 @@ export class Batch {
     this.#outlet = outlet;
   }
 
-  /** The outlet of one entry: only its answer waits for the others. */
+  /** The outlet of one entry, whose answer waits for the others. */
   slot(index: number): Outlet {
     return {
       answer: (json) => this.#settle(index, json),

@@ -1,4 +1,4 @@
-/** What one revision of the protocol has and the others have not. A new one is based on the one before. */
+/** The features of a protocol revision. Each revision is based on the previous one. */
 export interface Revision {
   readonly version: string;
   /**
@@ -8,20 +8,20 @@ export interface Revision {
   readonly era: "legacy" | "modern";
   /** JSON-RPC batches. */
   readonly batches: boolean;
-  /** How an error names a request whose id is unknown: by `null` (JSON-RPC 2.0), or by no member at all (the schema). */
+  /** The id in an error if the request's id is unknown: `null` (JSON-RPC 2.0), or no member (the schema). */
   readonly unknownId: "null" | "absent";
   /** Audio blocks. */
   readonly audio: boolean;
   /** `resource_link` blocks. */
   readonly links: boolean;
   readonly structuredContent: boolean;
-  /** What the server may ask the user: nothing, forms, or forms and URLs, each named by its mode. */
+  /** What the server may ask the user: nothing, forms, or forms and URLs with a mode. */
   readonly elicitation: "none" | "forms" | "modes";
   /** Tools in sampling requests. */
   readonly samplingTools: boolean;
   /** Icons of servers and tools. */
   readonly icons: boolean;
-  /** A stream of events may begin with an event without data, so that it can be resumed from its beginning. */
+  /** Whether an event stream may begin with an event without data, from which it can be resumed. */
   readonly primingEvents: boolean;
 }
 
@@ -69,17 +69,17 @@ const versionsOf = (era: Revision["era"]): readonly string[] =>
 export const LEGACY_VERSIONS = versionsOf("legacy");
 export const MODERN_VERSIONS = versionsOf("modern");
 
-/** A connection of the legacy era on which no `initialize` agreed on a revision: the newest, but for unknown ids. */
+/** For a legacy connection before `initialize` has agreed on a revision: the newest, except for unknown ids. */
 export const UNDECIDED: Revision = { ...FIFTH, version: "", unknownId: "null" };
 
-/** @throws TypeError for a version that this server does not speak. */
+/** @throws TypeError for an unsupported version. */
 export function revisionOf(version: string): Revision {
   const revision = REVISIONS.get(version);
   if (revision === undefined) throw new TypeError(`unknown protocol revision ${version}`);
   return revision;
 }
 
-/** The revision that `initialize` agrees on: the requested one, or the newest with a handshake. */
+/** The revision that `initialize` agrees on: the requested one if supported, otherwise the newest with a handshake. */
 export function agreedRevision(requested: unknown): Revision {
   const version = LEGACY_VERSIONS.find((one) => one === requested) ?? LEGACY_VERSIONS.at(-1) ?? "";
   return revisionOf(version);

@@ -4,8 +4,8 @@ import { crypto } from "../crypto.ts";
 const TTL_MS = 10 * 60_000;
 
 /**
- * Seals what travels through a client and comes back (MCP 2026-07-28, `requestState`: it MUST be integrity-protected), with
- * HMAC-SHA-256 over the state, its expiry and what it belongs to.
+ * Signs state that a client receives and returns (MCP 2026-07-28, `requestState`: it MUST be integrity-protected), with
+ * HMAC-SHA-256 over the state, its expiry and its owner.
  */
 export class Seal {
   #key: Uint8Array | undefined;
@@ -15,7 +15,7 @@ export class Seal {
     this.#key = key;
   }
 
-  /** @param owner what the state is for and who sent it; the same text opens it. */
+  /** @param owner what the state is for and who sent it; the same text is needed to open it. */
   seal(state: unknown, owner: string): string {
     const body = Buffer.from(JSON.stringify([Date.now() + TTL_MS, state])).toString("base64url");
     return `${body}.${this.#mac(body, owner).toString("base64url")}`;

@@ -7,13 +7,13 @@ import type { ClientRequest } from "./request.ts";
 import type { Revision } from "./revisions.ts";
 import type { ClientCapabilities, Implementation, ServerCapabilities } from "./wire.ts";
 
-/** What a handler returns when it answers the request itself, later. */
+/** Returned by a handler that answers the request itself, later. */
 export const LATER = Symbol("answered later");
 
-/** Answers one request: its result, or a rejection with the error. */
+/** Handles one request: returns its result, or rejects with the error. */
 export type Handler = (request: ClientRequest) => Awaitable<object | typeof LATER>;
 
-/** Starts watching a resource for a request; undefined if nothing of that name can be watched. */
+/** Starts watching a resource for a request; undefined if it cannot be watched. */
 export type StartWatching = (
   uri: string,
   changed: () => void,
@@ -26,20 +26,20 @@ export interface Listener {
   resourcesChanged(): void;
 }
 
-/** What the engine serves: `bind` makes one of a definition, and every connection of a process shares it. */
+/** What the engine serves: created from a definition by `bind`, and shared by all connections of a process. */
 export interface Service {
   readonly identity: Implementation;
-  /** Its pictures, for the opening of a connection. */
+  /** Its icons, which are sent when a connection is opened. */
   readonly icons: Icon[];
   readonly instructions: string;
   readonly log: Log;
-  /** @param declared what the client declared, if that is known. */
+  /** @param declared the client's capabilities, if known. */
   capabilities(era: Revision["era"], declared?: ClientCapabilities): ServerCapabilities;
   /** The methods of both eras: tools, resources, prompts, completion. */
   readonly methods: ReadonlyMap<string, Handler>;
   readonly watch: StartWatching;
   /** Adds a listener; returns the function that removes it. */
   listen(listener: Listener): () => void;
-  /** Looks at a client's notification of the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
+  /** Handles a client's notification in the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
   notified?(method: string, connection: Connection): void;
 }

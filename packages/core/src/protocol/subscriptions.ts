@@ -8,10 +8,10 @@ import { LATER, type Service } from "./service.ts";
 import { META } from "./wire.ts";
 
 interface Watch {
-  /** Who started it; it counts towards that caller's share. */
+  /** The caller that started it, toward whose share it counts. */
   readonly caller: string;
   subscribers: number;
-  /** Settles when watching has begun; its value stops it. */
+  /** Resolves when watching has started, with the function that stops it. */
   started: Promise<Unwatch | undefined>;
 }
 
@@ -32,7 +32,7 @@ export class Watches {
     return this.#watches.has(uri);
   }
 
-  /** @throws whatever starting the watch throws; nothing is subscribed then. */
+  /** @throws what starting the watch throws; then nothing is subscribed. */
   async add(uri: string, request: ClientRequest): Promise<void> {
     for (let present = this.#watches.get(uri); present !== undefined; present = this.#watches.get(uri)) {
       present.subscribers += 1;
@@ -40,7 +40,7 @@ export class Watches {
         await present.started;
         return;
       } catch {
-        // The request that started it failed or was cancelled; this one tries again.
+        // The request that started it failed or was cancelled, so this one tries again.
       }
     }
     const caller = callerOf(request);
@@ -61,7 +61,7 @@ export class Watches {
     }
   }
 
-  /** Like `add`, but a URI that is already watched gets no additional subscriber. */
+  /** Like `add`, but does nothing if the URI is already watched. */
   async ensure(uri: string, request: ClientRequest): Promise<void> {
     const present = this.#watches.get(uri);
     const isWatched = await present?.started.then(
@@ -104,7 +104,7 @@ function callerOf({ client }: ClientRequest): string {
   return client.principal?.key ?? "";
 }
 
-/** What a stream was promised (MCP 2026-07-28, `SubscriptionFilter`). */
+/** What a stream is subscribed to (MCP 2026-07-28, `SubscriptionFilter`). */
 interface Acknowledged {
   toolsListChanged?: true;
   promptsListChanged?: true;
@@ -113,7 +113,7 @@ interface Acknowledged {
 }
 const LISTS = ["tools", "prompts", "resources"] as const;
 
-/** The streams of `subscriptions/listen`: of one connection, or of all stateless clients of a process. */
+/** The streams of `subscriptions/listen`, for one connection or for all stateless clients of a process. */
 export class Streams {
   readonly #service: Service;
   readonly #watches: Watches;
@@ -127,10 +127,10 @@ export class Streams {
   }
 
   /**
-   * Opens a stream: starts watching first, so that no change after the acknowledgement is missed, then acknowledges what
-   * is granted.
+   * Opens a stream: first starts watching, so that no change after the acknowledgement is missed, then acknowledges the
+   * granted subscriptions.
    *
-   * @throws ProtocolError -32603 where too many are open.
+   * @throws ProtocolError -32603 if too many are open.
    */
   async open(request: ClientRequest): Promise<typeof LATER> {
     if (!this.#shares.take(callerOf(request)))
@@ -198,7 +198,7 @@ export class Streams {
       if (resourcesListChanged === true) this.#send(request, "notifications/resources/list_changed", {});
   }
 
-  /** Ends all streams with a result, as the server does when it closes. */
+  /** Ends all streams with a result when the server closes. */
   close(): void {
     for (const request of [...this.#open.keys()]) this.end(request);
   }

@@ -9,7 +9,7 @@ import type {
 } from "../define/content.ts";
 import type { ToolSchemas } from "../define/tool.ts";
 
-/** The messages of MCP as they cross the wire; `wire.test.ts` holds them against the official SDK's types. */
+/** The messages of MCP on the wire; `wire.test.ts` compares them with the official SDK's types. */
 
 /** A string, or an integer within ±(2^53 - 1). */
 export type RequestId = string | number;
@@ -50,7 +50,7 @@ export const CODES = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internalError: -32_603,
-  /** A refusal of the transport; the code that the SDKs use. */
+  /** A refusal by the transport; the same code as in the SDKs. */
   refused: -32_000,
   sessionNotFound: -32_001,
   headerMismatch: -32_020,
@@ -70,7 +70,7 @@ export const META = {
   traceparent: "traceparent",
 } as const;
 
-/** How a server introduces itself. */
+/** A server's name, title and version. */
 export interface Implementation {
   readonly name: string;
   readonly title?: string;
@@ -79,7 +79,7 @@ export interface Implementation {
   readonly icons?: Icon[];
 }
 
-/** What a client declares that it can be asked for. */
+/** The capabilities that a client declares. */
 export interface ClientCapabilities {
   readonly roots?: { readonly listChanged?: boolean };
   readonly sampling?: { readonly tools?: object; readonly context?: object };
@@ -121,7 +121,7 @@ export interface ReadResourceResult {
   contents: ResourceContents[];
 }
 
-/** A question to the client: a separate request in the legacy era, part of a result in the modern one. */
+/** A question to the client: a request in the legacy era, part of a result in the modern one. */
 export type InputRequest =
   | { readonly method: "elicitation/create"; readonly params: Readonly<Record<string, unknown>> }
   | { readonly method: "sampling/createMessage"; readonly params: object }

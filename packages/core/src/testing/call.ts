@@ -1,7 +1,7 @@
 import { ToolError } from "../answer/errors.ts";
 import type { Call } from "../define/call.ts";
 
-/** A call for unit tests: records what a tool reports and asks. */
+/** A call for unit tests, which records a tool's reports and questions. */
 export interface RecordedCall extends Call {
   readonly reported: readonly { done: number; total: number | undefined; note: string | undefined }[];
   readonly questions: readonly string[];
@@ -12,11 +12,11 @@ export interface RecordedCall extends Call {
 export interface FakeCallOptions {
   /** Default 20,000 characters. */
   readonly budget?: number;
-  /** What the user says to `confirm`. Default: nobody can be asked. */
+  /** The user's answer to `confirm`. Default: the user cannot be asked. */
   readonly agrees?: boolean;
 }
 
-/** What a tool's `run` gets in a unit test, without a client. */
+/** A `Call` for a tool's `run` in a unit test, without a client. */
 export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
   const controller = new AbortController();
   const reported: { done: number; total: number | undefined; note: string | undefined }[] = [];

@@ -25,7 +25,7 @@ import { outletTo } from "../protocol/request.ts";
 
 export type Era = "legacy" | "modern";
 
-/** The revision that a client of each era speaks in tests. */
+/** The revision that clients of each era use in tests. */
 export const REVISIONS = { legacy: "2025-11-25", modern: "2026-07-28" } as const;
 
 export interface ConnectOptions {
@@ -36,30 +36,30 @@ export interface ConnectOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** How Node.js is started for a server over stdio; default: `[process.execPath]`. */
   readonly node?: readonly string[];
-  /** The client's roots; left out, the client has no such capability. */
+  /** The client's roots; without them, the client does not declare the capability. */
   readonly roots?: readonly ClientRoot[];
-  /** Answers the server's questions; left out, the client cannot be asked. */
+  /** Answers the server's questions; without it, the client cannot be asked. */
   readonly elicit?: (params: ElicitRequest["params"]) => ElicitResult | Promise<ElicitResult>;
-  /** Plays the client's model; left out, the client offers none. */
+  /** Stands in for the client's model; without it, the client offers none. */
   readonly sample?: (
     params: CreateMessageRequest["params"],
   ) => CreateMessageResult | Promise<CreateMessageResult>;
 }
 
-/** A client connected to a server, with everything that crossed the wire. */
+/** A client connected to a server, with all messages that it received. */
 export interface Connected {
   readonly client: Client;
   /** Every message that the server sent, in order. */
   readonly received: readonly JSONRPCMessage[];
-  /** What the server wrote to stderr so far (over stdio; in memory: its log). */
+  /** The server's stderr so far (in memory: its log). */
   stderr(): string;
   /** The server's process id, over stdio. */
   readonly pid: number | undefined;
-  /** Closes the connection and waits until the server is gone. */
+  /** Closes the connection and waits until the server has exited. */
   close(): Promise<void>;
 }
 
-/** Connects a client to a server in this process, through a pair of transports in memory. */
+/** Connects a client to a server in this process, through a pair of in-memory transports. */
 export async function connectInMemory(server: AnyServable, options: ConnectOptions = {}): Promise<Connected> {
   let log = "";
   const prepared = await prepare(server, options.args ?? [], options.env ?? {}, {
@@ -83,7 +83,7 @@ export async function connectInMemory(server: AnyServable, options: ConnectOptio
   };
 }
 
-/** Serves a running server over a transport of the SDK's, for example one side of a pair in memory. */
+/** Serves a running server over an SDK transport, for example one side of an in-memory pair. */
 export function serveInMemory<Context>(
   runtime: Runtime<Context, OptionTable>,
   transport: Transport,
@@ -101,8 +101,8 @@ export function serveInMemory<Context>(
 }
 
 /**
- * The command of a Node.js that permission bits stop. They do not stop root, who then runs it without the capabilities that
- * pass over them (Linux, capabilities(7)).
+ * The command of a Node.js to which permission bits apply. They do not apply to root, so as root it runs without the
+ * capabilities that override them (Linux, capabilities(7)).
  */
 export function nodeBoundByPermissions(): readonly string[] {
   return process.getuid?.() === 0
@@ -132,7 +132,7 @@ export async function connectStdio(bin: string, options: ConnectOptions = {}): P
   };
 }
 
-/** Connects a client over a transport, noting all that comes in. */
+/** Connects a client over a transport, recording all incoming messages. */
 async function connectClient(
   transport: Transport,
   options: ConnectOptions,
@@ -158,7 +158,7 @@ async function connectClient(
   return { client, received };
 }
 
-/** Notes every message before the client sees it. */
+/** Records every message before the client sees it. */
 function recording(transport: Transport, received: JSONRPCMessage[]): Transport {
   let handler: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
@@ -177,7 +177,7 @@ function recording(transport: Transport, received: JSONRPCMessage[]): Transport 
   return transport;
 }
 
-/** What a child process needs of this one's environment, and nothing else. */
+/** The part of this process's environment that a child process needs. */
 function baseEnvironment(): Record<string, string> {
   const { TMPDIR } = process.env;
   return { ...getDefaultEnvironment(), ...(TMPDIR !== undefined && { TMPDIR }) };
@@ -198,13 +198,13 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a raw session over pipes gave: for tests of the bytes on the wire. */
+/** The output of a raw session over pipes, for tests of the bytes on the wire. */
 export interface RawSession extends ProcessEnd {
   readonly lines: readonly string[];
   readonly stderr: string;
 }
 
-/** Starts a built server, writes `input` to its stdin, closes it and returns all that came back. */
+/** Starts a built server, writes `input` to its stdin, closes it and returns the output. */
 export async function rawSession(
   bin: string,
   input: string | Uint8Array,
@@ -218,20 +218,20 @@ export async function rawSession(
   return { lines, stderr, code: child.exitCode, signal: child.signalCode };
 }
 
-/** A built server that listens on a port of this machine. */
+/** A built server that listens on a local port. */
 export interface HttpProcess {
   /** The endpoint, `http://127.0.0.1:PORT/mcp`. */
   readonly url: URL;
   readonly pid: number;
-  /** What the server wrote to stderr so far. */
+  /** The server's stderr so far. */
   stderr(): string;
-  /** Settles when the process has ended, however it ended. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<ProcessEnd>;
   /** Sends a signal, `SIGTERM` by default, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<ProcessEnd>;
 }
 
-/** What a client over HTTP may be given besides. */
+/** Additional options of a client over HTTP. */
 export interface HttpConnectOptions extends Omit<ConnectOptions, "args" | "env"> {
   /** Headers of every request, for example `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -240,7 +240,7 @@ export interface HttpConnectOptions extends Omit<ConnectOptions, "args" | "env">
 /**
  * Starts a built server (`dist/bin.js`) with `--http` on a free port, and waits until it listens.
  *
- * @throws where it ends before it listens, with what it wrote to stderr.
+ * @throws an error with its stderr if it exits before it listens.
  */
 export async function startHttp(
   bin: string,
@@ -283,7 +283,7 @@ export async function connectHttp(
   return {
     ...connected,
     async close() {
-      // A legacy session would stay open until it has been idle for long.
+      // A legacy session would stay open for a long time.
       if (transport.sessionId !== undefined) await transport.terminateSession().catch(() => undefined);
       await connected.client.close();
     },

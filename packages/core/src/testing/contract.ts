@@ -30,31 +30,31 @@ import {
   toolSnapshot,
 } from "./surface.ts";
 
-/** A small world that a server works on: files, a repository, a database. Every test gets a fresh one. */
+/** What a server works on in a test (files, a repository, a database). Every test gets a new one. */
 export interface World {
   /** The server's command line. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Arguments of one good call of each tool, by name. */
+  /** Arguments of one successful call of each tool, by name. */
   readonly calls: Readonly<Record<string, Arguments>>;
-  /** Calls that come before the good call of a tool, where it continues something, for example a session. */
+  /** Calls to make before a tool's successful call, for example to start the session that it continues. */
   readonly before?: Readonly<
     Record<string, readonly { readonly name: string; readonly arguments: Arguments }[]>
   >;
   /**
-   * Arguments with which a destroying tool asks before it loses something, where its good call loses nothing; `options` are
-   * further ones of the command line that it takes.
+   * Arguments with which a destroying tool asks for confirmation, if its successful call loses nothing. `options` are
+   * additional command-line options.
    */
   readonly losses?: Readonly<Record<string, { arguments: Arguments; options?: readonly string[] }>>;
-  /** Arguments with which a tool fails as it should, for as many tools as can. */
+  /** Arguments with which a tool fails as intended, for as many tools as possible. */
   readonly failures?: Readonly<Record<string, Arguments>>;
-  /** Good calls whose answers would be far over the budget if they were not bounded. */
+  /** Successful calls whose answers would far exceed the budget if they were not bounded. */
   readonly large?: Readonly<Record<string, Arguments>>;
-  /** A text planted where an answer or a log must never show it. */
+  /** A planted text that no answer or log may contain. */
   readonly secret?: string;
-  /** A digest of everything that reading tools must leave unchanged. */
+  /** A digest of everything that read-only tools must not change. */
   fingerprint(): Promise<string>;
-  /** Replaces what differs between two worlds (paths, times, ids) by fixed names, for snapshots. */
+  /** Replaces what differs between two worlds (paths, times, ids) with fixed names, for snapshots. */
   stable(text: string): string;
   dispose(): Promise<void>;
 }
@@ -66,19 +66,19 @@ export interface ContractOptions {
   /** The folder of the snapshots, `test/surface`. */
   readonly surface: string;
   world(): Promise<World>;
-  /** Options that show every tool, if some need a flag or a toolset. */
+  /** Options that enable every tool, if some need a flag or a toolset. */
   readonly allTools?: readonly string[];
 }
 
 type Via = "memory" | "stdio";
 const ERAS: readonly Era[] = ["legacy", "modern"];
-/** `npm test` goes in memory, the long tests through the built process; an author's own run does both. */
+/** `npm test` runs in memory, the long tests use the built process, and an author's own run does both. */
 const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
 const MAX_TOKENS = 6_000;
 
 /**
- * The suite that every server passes: it looks at the server only through a client, in both eras, in memory and
- * as the built process. What is in this repository also keeps to its layout.
+ * The suite that every server passes. It uses the server only through a client, in both eras, in memory and as the
+ * built process. Servers in this repository must also follow its layout.
  */
 export function contract(options: ContractOptions): void {
   const { server, bin, allTools = [] } = options;
@@ -150,13 +150,13 @@ export function contract(options: ContractOptions): void {
     });
 
     it("stays within its budget of tokens", () => {
-      const move = "Put some tools into a toolset that is off by default, or make two tools one";
+      const move = "Put some tools into a toolset that is off by default, or merge two tools";
       expect(defaults.length, `Too many tools. ${move}`).toBeLessThanOrEqual(20);
       expect(tokensOf(defaults), `Too many tokens. ${move}`).toBeLessThanOrEqual(MAX_TOKENS);
       expect(rest.instructions?.length ?? 0, "Shorten the instructions").toBeLessThanOrEqual(1_500);
     });
 
-    it("offers with --slim the tools that it names, at most eight", () => {
+    it("offers its slim tools with --slim, at most eight", () => {
       const { slim = [] } = server;
       expect(slim.length).toBeLessThanOrEqual(8);
       expect(server.tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...slim]));
@@ -188,7 +188,7 @@ export function contract(options: ContractOptions): void {
       none(
         gone.map(
           (name) =>
-            `test/surface has ${name}, which is not a tool any more. If you renamed a released tool, keep its old name in aliases. Then delete test/surface/${name}.*.`,
+            `test/surface has ${name}, which is no longer a tool. If you renamed a released tool, keep its old name in aliases. Then delete test/surface/${name}.*.`,
         ),
       );
     });
@@ -206,7 +206,7 @@ export function contract(options: ContractOptions): void {
     describe.each(VIAS)("via %s", (via) => {
       const elicit: ConnectOptions["elicit"] = () => ({ action: "accept", content: { confirm: true } });
 
-      it("has a good call of every tool in its fixture", async () => {
+      it("has a successful call of every tool in its fixture", async () => {
         const { world, connected } = await enter(via, { era });
         const { tools } = await connected.client.listTools();
         const names = tools.map((tool) => tool.name);
@@ -214,14 +214,14 @@ export function contract(options: ContractOptions): void {
         none([
           ...names
             .filter((name) => !known.includes(name))
-            .map((name) => `Add one good call of ${name} to calls in test/fixture.ts.`),
+            .map((name) => `Add one successful call of ${name} to calls in test/fixture.ts.`),
           ...known
             .filter((name) => !names.includes(name))
             .map((name) => `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`),
         ]);
       });
 
-      it("answers every reading tool twice alike, within the budget, without changing the world", async () => {
+      it("gives the same answer twice for every read-only tool, within the budget, without changing the world", async () => {
         const { world, connected } = await enter(via, { era, elicit });
         const before = await world.fingerprint();
         for (const tool of (await connected.client.listTools()).tools) {
@@ -241,8 +241,8 @@ export function contract(options: ContractOptions): void {
       });
 
       const changing = server.tools.filter((candidate) => candidate.effect !== "read");
-      // Each in its own world and, over stdio, its own process. Over stdio one era is enough for each: the
-      // eras differ above the transport, and in memory both are gone through.
+      // Each tool gets its own world and, over stdio, its own process. Over stdio one era is enough, because the eras
+      // differ above the transport and the in-memory tests cover both.
       const asked = changing.filter((_, index) => via === "memory" || ERAS[index % ERAS.length] === era);
       for (const tool of asked) {
         it(`answers ${tool.name}`, async () => {
@@ -290,12 +290,12 @@ export function contract(options: ContractOptions): void {
           expect(length, `large in test/fixture.ts is not large for ${name}`).toBeGreaterThan(1_000);
           expect(
             length,
-            `${name} goes beyond call.budget: cut the list with fitting, and return a next_cursor`,
+            `${name} exceeds call.budget: cut the list with fitting, and return a next_cursor`,
           ).toBeLessThanOrEqual(DEFAULT_BUDGET);
         }
       });
 
-      it("explains what is wrong: unknown arguments with those it expects, failures with a next step", async () => {
+      it("explains errors: unknown arguments with the expected ones, failures with a next step", async () => {
         const { world, connected } = await enter(via, { era, elicit });
         for (const { name } of server.tools) {
           const args = { ...world.calls[name], surely_unknown: 1 };
@@ -325,7 +325,7 @@ export function contract(options: ContractOptions): void {
         expect((await connected.client.listTools()).tools.length).toBe(server.tools.length);
       });
 
-      it("offers only reading tools with --read-only", async () => {
+      it("offers only read-only tools with --read-only", async () => {
         const { connected } = await enter(via, { era, args: ["--read-only"] });
         const { tools } = await connected.client.listTools();
         expect(tools.length, "A server has at least one tool with the effect read").toBeGreaterThan(0);
@@ -391,7 +391,7 @@ export function contract(options: ContractOptions): void {
 
 const CHANGED = "A tool with the effect read changed the world: make its effect add, change or destroy";
 
-/** Fails with one problem on each line. */
+/** Fails with one problem per line. */
 function none(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join("\n"));
 }

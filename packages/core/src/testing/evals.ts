@@ -5,31 +5,31 @@ import type { World } from "./contract.ts";
 import { withCheckedOutput } from "./output-keys.ts";
 import { textOf } from "./surface.ts";
 
-/** Calls a tool and gives its text; fails where the tool does. */
+/** Calls a tool and returns its text; throws if the tool fails. */
 export type CallTool = (name: string, args?: Readonly<Record<string, unknown>>) => Promise<string>;
 
 /**
- * A task as a person would give it to an assistant that has this server. A model is judged by `check`; the
- * scripted `reference` shows that the tools suffice and that `check` knows a good result from none.
+ * A task as a person would give it to an assistant that has this server. `check` judges a model's result. The scripted
+ * `reference` shows that the tools suffice and that `check` accepts a good result.
  */
 export interface Task {
   readonly name: string;
-  /** What the person says; of the world where it names something of it, for example an address. */
+  /** The person's request; a function of the world if it contains something from it, for example an address. */
   readonly prompt: string | ((world: World) => string);
   /** Options of the server in addition to the world's, for example `--read-only`. */
   readonly args?: readonly string[];
-  /** Solves the task with tool calls only; the answer to the person. */
+  /** Solves the task with tool calls only; returns the answer for the person. */
   reference(call: CallTool, world: World): Promise<string>;
-  /** Whether the answer and the world are as they should be. */
+  /** Whether the answer and the state of the world are correct. */
   check(answer: string, world: World): boolean | Promise<boolean>;
 }
 
-/** A new server starts with few; with more tools there is one for each. */
+/** A new server starts with a few tasks; one with more tools has one for each tool. */
 const MIN_TASKS = 3;
 const MAX_ASKED = 8;
 const MAX_TASKS = 15;
 
-/** Runs the reference solution of every task on a fresh world. */
+/** Runs the reference solution of every task in a new world. */
 export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () => Promise<World>): void {
   describe(`${server.name}: tasks`, () => {
     const enough = Math.min(Math.max(MIN_TASKS, server.tools.length), MAX_ASKED);
@@ -38,9 +38,10 @@ export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () =
         tasks.length,
         `evals/tasks.ts has too few tasks: write ${MIN_TASKS}, or one for each tool if there are more, up to ${MAX_ASKED}`,
       ).toBeGreaterThanOrEqual(enough);
-      expect(tasks.length, "Leave the tasks that tell good tools from bad ones").toBeLessThanOrEqual(
-        MAX_TASKS,
-      );
+      expect(
+        tasks.length,
+        "Keep only the tasks that distinguish good tools from bad ones",
+      ).toBeLessThanOrEqual(MAX_TASKS);
       expect(new Set(tasks.map((task) => task.name)).size, "Two tasks have the same name").toBe(tasks.length);
     });
 

@@ -67,7 +67,7 @@ it.each([
   [
     "src/page/web.ts",
     'import "../context.ts";\n',
-    /^src\/page\/web\.ts imports \.\.\/context\.ts: the domain knows nothing of MCP/,
+    /^src\/page\/web\.ts imports \.\.\/context\.ts: the domain must not depend on MCP/,
   ],
   [
     "src/page/web.ts",
@@ -94,7 +94,7 @@ it.each(["test/attacks.test.ts", "evals/tasks.ts", "demo.mjs"])(
 it("names a tool that the demo still calls after it was renamed", async () => {
   await put("demo.mjs", 'await session.call("fetch_old"); await session.call("fetch_new");');
   expect(nameProblems(folder, "fetch", ["fetch_new"])).toEqual([
-    "demo.mjs names fetch_old, which is neither a tool nor a prompt: bring it up to date.",
+    "demo.mjs names fetch_old, which is neither a tool nor a prompt: update it.",
   ]);
   expect(nameProblems(folder, "fetch", ["get"])).toEqual([]);
 });

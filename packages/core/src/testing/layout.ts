@@ -13,11 +13,11 @@ const OTHER_FILES = [
   "tsconfig.json",
   "vitest.config.ts",
 ];
-/** Every other folder of `src` is the domain, exactly one. */
+/** The only other folder in `src` is the domain. */
 const DEFINITIONS = ["tools", "resources", "prompts"];
 const MAX_TOOL_LINES = 80;
 
-/** The files of a folder and all below it, relative to it; none where it does not exist. */
+/** All files below a folder, relative to it; none if it does not exist. */
 export function filesOf(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -28,11 +28,11 @@ export function filesOf(folder: string): string[] {
 
 export const isTest = (file: string): boolean => file.endsWith(".test.ts");
 
-/** What a source imports. */
+/** The modules that a source file imports. */
 export const importsOf = (source: string): string[] =>
   [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name]) => name ?? "");
 
-/** A source without its comments and without what its strings say, so that prose is not taken for code. */
+/** A source without its comments and the contents of its strings, so that prose is not mistaken for code. */
 export const codeOf = (source: string): string =>
   source.replace(
     /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`/g,
@@ -40,7 +40,7 @@ export const codeOf = (source: string): string =>
   );
 
 /**
- * Which of this repository's rules about files and sources a server breaks: one sentence each, with the file and what to do.
+ * The repository's rules about files and sources that a server breaks: one sentence each, with the file and what to do.
  *
  * @param folder `servers/<name>`
  */
@@ -78,10 +78,10 @@ export function layoutProblems(folder: string): string[] {
 }
 
 /**
- * Names of tools that the README and the demo still use, after a tool was renamed or removed.
+ * Finds names of renamed or removed tools that the README and the demo still use.
  *
- * @param name the server's, which its tools may begin with
- * @param known of tools and prompts, older names included
+ * @param name the server's name, with which its tools' names may begin
+ * @param known the names of tools and prompts, including older ones
  */
 export function nameProblems(folder: string, name: string, known: readonly string[]): string[] {
   if (!known.some((one) => one.startsWith(`${name}_`))) return [];
@@ -90,7 +90,7 @@ export function nameProblems(folder: string, name: string, known: readonly strin
     const used = new Set(text.match(new RegExp(`\\b${name}_[a-z0-9_]+\\b`, "g")));
     return [...used]
       .filter((one) => !known.includes(one))
-      .map((one) => `${file} names ${one}, which is neither a tool nor a prompt: bring it up to date.`);
+      .map((one) => `${file} names ${one}, which is neither a tool nor a prompt: update it.`);
   });
 }
 
@@ -120,7 +120,7 @@ function toolProblems(folder: string): string[] {
   });
 }
 
-/** What a source of a server must not do, by its place in `src`. */
+/** Finds what a source file must not contain, depending on its folder in `src`. */
 function sourceProblems(file: string, text: string): string[] {
   const [place = ""] = file.split("/");
   const code = codeOf(text);
@@ -149,7 +149,7 @@ function sourceProblems(file: string, text: string): string[] {
     );
     if (foreign.length > 0)
       problems.push(
-        `imports ${foreign.join(", ")}: the domain knows nothing of MCP. Use parts such as @refmcp/core/answer, /boundary and /http-client, and pass values as parameters.`,
+        `imports ${foreign.join(", ")}: the domain must not depend on MCP. Use parts such as @refmcp/core/answer, /boundary and /http-client, and pass values as parameters.`,
       );
   }
   if (isTest(file)) return problems;
@@ -158,13 +158,13 @@ function sourceProblems(file: string, text: string): string[] {
     problems.push(
       `uses ${output}: stdout belongs to the protocol. Report with call.log or the log that open gets.`,
     );
-  // Node.js loses a timeout that only AbortSignal.any() holds at the next garbage collection.
+  // Node.js loses a timeout that only AbortSignal.any() references at the next garbage collection.
   if (/AbortSignal\s*\.\s*timeout\b/.test(code))
     problems.push("uses AbortSignal.timeout, which can be lost: use startDeadline of @refmcp/core/boundary.");
   return problems;
 }
 
-/** Every module of a bench folder is a benchmark. */
+/** Every module in a bench folder must be a benchmark. */
 export function benchProblems(folder: string): string[] {
   return filesOf(folder)
     .filter((file) => /^[^/]+\.mjs$/.test(file))

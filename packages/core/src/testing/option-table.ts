@@ -3,10 +3,10 @@ import { optionEntries } from "../launch/option-table.ts";
 import { BadValue, readValue } from "../launch/option-values.ts";
 
 /**
- * Checks what the types cannot: names that are well formed and used once, defaults that the option would take, one
- * positional option at most, one-line descriptions.
+ * Checks what types cannot: well-formed, unique names, valid defaults, at most one positional option, one-line
+ * descriptions.
  *
- * @throws {TypeError} with all that is wrong, for the author of the table.
+ * @throws {TypeError} with all problems, for the author of the table.
  */
 export function checkOptionTable(server: string, table: OptionTable): void {
   const problems: string[] = [];

@@ -3,8 +3,8 @@ import type { AnyServer } from "../define/server.ts";
 import { DataAnswer, type Tool } from "../define/tool.ts";
 
 /**
- * The server with tools that fail where they return a key that their `output` does not have. At run time such a key is
- * left out of the answer without a word: nothing is lost by that but what the author meant to send.
+ * The server with tools that fail if they return a key that their `output` does not have. At run time such a key is
+ * silently dropped from the answer.
  */
 export function withCheckedOutput(server: AnyServer): AnyServer {
   return { ...server, tools: server.tools.map(checked) };
@@ -22,7 +22,7 @@ function checked(tool: Tool<unknown>): Tool<unknown> {
       const unknown = new Set(parsed.success ? keysBeyond(value, parsed.data) : []);
       if (unknown.size > 0)
         throw new TypeError(
-          `${tool.name} returned ${[...unknown].join(", ")}, which its output schema does not have. Add it to output, or return without it.`,
+          `${tool.name} returned ${[...unknown].join(", ")}, which its output schema does not have. Add it to output, or don't return it.`,
         );
       return returned;
     },
@@ -34,7 +34,7 @@ function dataOf(returned: unknown): unknown {
   return returned instanceof DataAnswer ? returned.value : returned;
 }
 
-/** The paths of what is in `value` and not in what the schema left of it. */
+/** The paths of keys in `value` that the schema removed. */
 function keysBeyond(value: unknown, left: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null || typeof left !== "object" || left === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {

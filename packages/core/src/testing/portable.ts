@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/client";
 
-/** Words that shout at a model instead of informing it (tool rule 8). */
+/** Words that shout at a model instead of informing it. */
 const SHOUTING =
   /\b(IMPORTANT|MUST|ALWAYS|NEVER|CRITICAL|powerful|seamless(ly)?|blazing(ly)?|comprehensive)\b/;
 
@@ -17,16 +17,16 @@ const UNPORTABLE = [
 ] as const;
 
 /**
- * About how many tokens a value costs a model: four characters each, the usual rule of thumb for JSON. Icons are for people
- * and do not count.
+ * The approximate number of tokens that a value costs a model: four characters each, the usual estimate for JSON. Icons
+ * are for people and do not count.
  */
 export function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value, (key, inner) => (key === "icons" ? undefined : inner)).length / 4);
 }
 
 /**
- * What is wrong with a listed tool by the tool rules and the limits of the hosts (Claude, OpenAI, Gemini, VS Code):
- * one sentence each, none where it is fine.
+ * The problems of a listed tool under our rules and the limits of hosts (Claude, OpenAI, Gemini, VS Code), one sentence
+ * each.
  */
 export function problemsOf(tool: Tool): string[] {
   const problems: string[] = [];
@@ -46,7 +46,7 @@ export function problemsOf(tool: Tool): string[] {
   if (/^#|\n#/.test(description)) say("the description has a heading: write plain sentences");
   const cost = tokensOf(tool);
   if (cost > 600)
-    say(`its definition costs ${cost} tokens: shorten descriptions or take arguments out, to at most 600`);
+    say(`its definition costs ${cost} tokens: shorten descriptions or remove arguments, to at most 600`);
   const { annotations } = tool;
   for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
     if (typeof annotations?.[hint] !== "boolean") say(`the annotation ${hint} is missing`);
@@ -63,7 +63,9 @@ function inputProblems(tool: Tool): string[] {
     problems.push("the input allows unknown arguments: use z.strictObject");
   const properties = objectOf(schema.properties);
   if (Object.keys(properties).length > 10)
-    problems.push(`it has ${Object.keys(properties).length} arguments: leave 10, or make two tools of it`);
+    problems.push(
+      `it has ${Object.keys(properties).length} arguments: reduce them to 10, or split the tool in two`,
+    );
   for (const [name, property] of Object.entries(properties)) {
     if (typeof objectOf(property).description !== "string")
       problems.push(`the argument ${name} has no description: add .describe("…") with a concrete example`);
@@ -82,7 +84,7 @@ function inputProblems(tool: Tool): string[] {
   return problems;
 }
 
-/** zod gives an integer without bounds those of JavaScript. */
+/** zod gives an unbounded integer JavaScript's limits. */
 function isUnbounded({ type, enum: values, const: value, ...node }: Record<string, unknown>): boolean {
   if ((type !== "number" && type !== "integer") || values !== undefined || value !== undefined) return false;
   const { minimum = node.exclusiveMinimum, maximum = node.exclusiveMaximum } = node;

@@ -8,13 +8,16 @@ import type {
 import { expect } from "vitest";
 import type { Connected } from "./connect.ts";
 
-/** A listed tool as its snapshot: what a client sees, with sorted keys at the top; the icon follows from the annotations. */
+/**
+ * The snapshot of a listed tool: what a client sees, with sorted top-level keys and without the icon, which follows
+ * from the annotations.
+ */
 export function toolSnapshot(tool: Tool): string {
   const { name, title, description, annotations, inputSchema, outputSchema, icons: _, ...rest } = tool;
   return json({ name, title, description, annotations, inputSchema, outputSchema, ...rest });
 }
 
-/** The rest of a server's surface, as one snapshot. */
+/** The snapshot of the rest of a server's surface. */
 export function surfaceSnapshot(parts: {
   instructions: string | undefined;
   resources: readonly Resource[];
@@ -24,7 +27,7 @@ export function surfaceSnapshot(parts: {
   return json(parts);
 }
 
-/** A tool's answer as a person reviews it: the text as the model reads it, other blocks and the structure as JSON. */
+/** A tool's answer for review: text as the model reads it, other blocks and structured content as JSON. */
 export function answerSnapshot(call: { name: string; arguments: unknown }, result: CallToolResult): string {
   const blocks = result.content.map((block) => (block.type === "text" ? `${block.text}\n` : json(block)));
   const parts = [
@@ -37,7 +40,7 @@ export function answerSnapshot(call: { name: string; arguments: unknown }, resul
   return parts.join("\n");
 }
 
-/** What a model reads of an answer. */
+/** The text of an answer. */
 export function textOf(result: CallToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
@@ -52,23 +55,23 @@ export interface Call {
   readonly arguments: Arguments;
 }
 
-/** Characters of an answer unless the client sets another budget. */
+/** Maximum characters of an answer, unless the user sets another budget. */
 export const DEFAULT_BUDGET = 20_000;
 const INTERNAL = /internal error|\bat .*:\d+:\d+/;
 
-/** Expects a good answer: bounded, and structured where the tool has an output. */
+/** Expects a valid answer: bounded, and structured if the tool has an output. */
 export function checkAnswer(tool: Tool, result: CallToolResult, connected: Connected): void {
   succeed(tool.name, result, connected);
   expect(result.content.length, `${tool.name} returned nothing`).toBeGreaterThan(0);
   expect(
     textOf(result).length,
-    `${tool.name} goes beyond call.budget: return less, and a next_cursor for the rest`,
+    `${tool.name} exceeds call.budget: return less, and a next_cursor for the rest`,
   ).toBeLessThanOrEqual(DEFAULT_BUDGET);
   if (tool.outputSchema === undefined) expect(result.structuredContent, tool.name).toBeUndefined();
   else expect(result.structuredContent, tool.name).toBeDefined();
 }
 
-/** Expects that a call did not fail. */
+/** Expects that a call succeeded. */
 export function succeed(name: string, result: CallToolResult, connected: Connected): void {
   noInternalError(name, result, connected);
   expect(result.isError, `${name} fails with the arguments of test/fixture.ts: ${textOf(result)}`).not.toBe(
@@ -76,7 +79,7 @@ export function succeed(name: string, result: CallToolResult, connected: Connect
   );
 }
 
-/** Expects that a call failed in a way that its caller can act on. */
+/** Expects that a call failed with an error that its caller can act on. */
 export function fail(name: string, result: CallToolResult, connected: Connected): void {
   noInternalError(name, result, connected);
   expect(result.isError, `${name} does not fail with the arguments of failures in test/fixture.ts`).toBe(
@@ -92,7 +95,7 @@ function noInternalError(name: string, result: CallToolResult, { stderr }: Conne
   if (result.isError !== true || !INTERNAL.test(textOf(result))) return;
   throw new Error(
     [
-      `${name} failed with an internal error. Where the caller can do something about it, throw new ToolError(kind, message, { hint }); otherwise correct it:`,
+      `${name} failed with an internal error. If the caller can do something about it, throw new ToolError(kind, message, { hint }); otherwise fix it:`,
       stderr() || textOf(result),
     ].join("\n"),
   );

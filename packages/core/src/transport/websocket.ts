@@ -9,7 +9,7 @@ import type { Service } from "../protocol/service.ts";
 import { whenExpired } from "./http/auth.ts";
 import { type Answer, refuse } from "./http/reply.ts";
 
-/** The subprotocol that clients ask for. */
+/** The subprotocol that clients request. */
 const SUBPROTOCOL = "mcp";
 /** The close code for a caller whose access has expired (RFC 6455, section 7.4.1). */
 const POLICY_VIOLATION = 1008;
@@ -17,10 +17,10 @@ const POLICY_VIOLATION = 1008;
 const PING_MS = 30_000;
 /** How long a client may take to close its side, in milliseconds. */
 const CLOSE_MS = 100;
-/** With more unsent bytes than this, nothing more is read from a client. */
+/** Reading from a client pauses with more unsent bytes than this. */
 const MAX_UNSENT = 4 * 1_048_576;
 
-/** Serves MCP over WebSocket: one message per frame, on the same connection class as stdio. */
+/** Serves MCP over WebSocket: one message per frame, with the same connection class as stdio. */
 export class WebSocketEndpoint {
   readonly #service: Service;
   readonly #load: Load;
@@ -51,7 +51,7 @@ export class WebSocketEndpoint {
     return this.#open.size;
   }
 
-  /** Takes over a connection whose host, origin and caller were checked, or returns why not. */
+  /** Takes over a connection whose host, origin and caller are checked, or returns an error response. */
   upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): Answer | undefined {
     const { headers } = node;
     const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
@@ -60,14 +60,14 @@ export class WebSocketEndpoint {
     if (socket.destroyed) return undefined;
     if (!this.#shares.take(principal.key))
       return refuse(503, "Too many connections are open; try again later.");
-    // Also if the handshake fails.
+    // Even if the handshake fails.
     socket.once("close", () => this.#shares.giveBack(principal.key));
     this.#server.handleUpgrade(node, socket, head, (webSocket) => this.#serve(webSocket, principal));
     return undefined;
   }
 
   #serve(socket: WebSocket, principal: Principal): void {
-    /** Messages that were read and not taken yet, because the client does not read its answers. */
+    /** Messages that were read but not yet taken, because the client does not read its answers. */
     const waiting: (string | undefined)[] = [];
     const work = () => {
       const isHeld = () => connection.isHeld || socket.bufferedAmount > MAX_UNSENT;
@@ -84,7 +84,7 @@ export class WebSocketEndpoint {
     };
     const send = (json: string) => {
       if (socket.readyState !== socket.OPEN) return;
-      // Answers wait for the client (see `isHeld`); unrequested messages are kept only up to this limit.
+      // Answers wait for the client (see `isHeld`); notifications are kept only up to this limit.
       if (socket.bufferedAmount > 2 * MAX_UNSENT) socket.terminate();
       else socket.send(json, work);
     };

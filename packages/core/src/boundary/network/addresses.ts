@@ -23,12 +23,13 @@ const RESERVES: Readonly<Record<string, Reserve>> = {
   carrierGradeNat: "an address of a shared network (carrier-grade NAT)",
 };
 
-/** The only IPv6 space that IANA assigns to the public internet; all other space is special or unassigned. */
+/** The only IPv6 block that IANA assigns to the public internet; everything else is special or unassigned. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 
 /**
- * Public IPv6 prefixes that carry an IPv4 address, and at which byte: what they lead to is judged. The prefix for local
- * translators (64:ff9b:1::/48, RFC 8215) is not public: where it carries the address is the translator's own choice.
+ * Public IPv6 prefixes with an embedded IPv4 address, and its byte offset: the embedded address is what is checked. The
+ * prefix for local translators (64:ff9b:1::/48, RFC 8215) is not public, since each translator chooses where it embeds
+ * the address.
  */
 const CARRIERS: readonly { readonly prefix: [ipaddr.IPv6, number]; readonly at: number }[] = [
   // NAT64, the well-known prefix (RFC 6052).
@@ -38,15 +39,15 @@ const CARRIERS: readonly { readonly prefix: [ipaddr.IPv6, number]; readonly at: 
 ];
 
 /**
- * What keeps an address from being one of the public internet, by the registries of special addresses (IANA, RFC 6890).
- * An IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, ISATAP) counts as the IPv4 address it leads to.
+ * Why an address is not a public one, by the registries of special-purpose addresses (IANA, RFC 6890). An IPv6 address
+ * that embeds an IPv4 address (mapped, NAT64, 6to4, ISATAP) is treated as that IPv4 address.
  *
- * @param text an IP address as the system writes it, with or without a zone (`fe80::1%eth0`).
+ * @param text an IP address, with or without a zone (`fe80::1%eth0`).
  * @returns undefined for a public address.
  */
 export function reserveOf(text: string): Reserve | undefined {
   if (!ipaddr.isValid(text)) return "not an IP address";
-  // The parser takes the IPv4-compatible ::8.8.8.8 for the mapped ::ffff:8.8.8.8.
+  // The parser mistakes the IPv4-compatible ::8.8.8.8 for the mapped ::ffff:8.8.8.8.
   const address = ipaddr.process(text.replace(/^::(?=\d+\.)/, "::0:"));
   if (address instanceof ipaddr.IPv4) return reserveOfRange(address.range());
   const own = RESERVES[address.range()];
@@ -61,12 +62,15 @@ export function reserveOf(text: string): Reserve | undefined {
   return address.match(GLOBAL_UNICAST) ? reserveOfRange(address.range()) : "a reserved address";
 }
 
-/** Whether a tunnel of RFC 5214 leads to the last four bytes: …:0:5efe:a.b.c.d or …:200:5efe:a.b.c.d, in any prefix. */
+/**
+ * Whether it is an ISATAP address (RFC 5214), whose last four bytes are an IPv4 address: …:0:5efe:a.b.c.d or
+ * …:200:5efe:a.b.c.d, with any prefix.
+ */
 function isIsatap({ parts: [, , , , flags = 0, marker] }: ipaddr.IPv6): boolean {
   return (flags & 0xfcff) === 0 && marker === 0x5efe;
 }
 
-/** Everything that is not plainly unicast is refused, also what a later registry may add. */
+/** Everything that is not plain unicast is refused, including what the registries may add later. */
 function reserveOfRange(range: string): Reserve | undefined {
   return range === "unicast" ? undefined : (RESERVES[range] ?? "a reserved address");
 }
@@ -79,7 +83,7 @@ export function isInNetwork(address: string, network: string): boolean {
   return judged.kind() === base.kind() && judged.match(base, bits);
 }
 
-/** Whether a text is a network in CIDR notation. */
+/** Whether `text` is a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text);
 }

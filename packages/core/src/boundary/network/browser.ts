@@ -2,13 +2,13 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Where a browser may be. */
+/** A place where a browser may be installed. */
 export interface Candidate {
-  /** The program, or a channel that Playwright finds itself. */
+  /** The program, or a channel that Playwright locates itself. */
   readonly program: { readonly executablePath: string } | { readonly channel: string };
-  /** For people: where it was looked for. */
+  /** A description of the place for messages. */
   readonly place: string;
-  /** Named by the user: it is an error if it does not start. */
+  /** Set by the user, so it is an error if it does not start. */
   readonly demanded: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly platform: NodeJS.Platform;
 }
 
-/** The places where a browser may be, in the order in which they are tried. */
+/** The places where a browser may be installed, in the order in which they are tried. */
 export async function candidatesOf({ executablePath, env, platform }: Surroundings): Promise<Candidate[]> {
   const named = executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
   if (named !== undefined && named !== "") {
@@ -42,10 +42,10 @@ export async function candidatesOf({ executablePath, env, platform }: Surroundin
   ];
 }
 
-/** Browsers of the system, the headless shell first: it starts fastest. */
+/** The system's browsers; the headless shell is first because it starts fastest. */
 const SYSTEM: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   linux: [
-    // The program itself: Debian's /usr/bin/chromium-headless-shell is a script that stays in between.
+    // The program itself: Debian's /usr/bin/chromium-headless-shell is a script that keeps running in between.
     "/usr/lib/chromium/chromium-headless-shell",
     "/usr/bin/chromium-headless-shell",
     "/usr/bin/chromium",
@@ -98,9 +98,8 @@ function entriesOf(folder: string): Promise<string[]> {
 export const INSTALL = "npx playwright install --with-deps chromium-headless-shell";
 
 /**
- * Switches for Chromium in addition to Playwright's: nothing may bypass the proxy. QUIC, WebRTC and the
- * browser's own name resolution would; `--host-resolver-rules` is what Chromium's documentation on proxies
- * advises.
+ * Switches for Chromium in addition to Playwright's, so that nothing bypasses the proxy: QUIC, WebRTC and the browser's
+ * own name resolution would. Chromium's documentation on proxies recommends `--host-resolver-rules`.
  */
 const SWITCHES = [
   "--disable-quic",
@@ -108,18 +107,19 @@ const SWITCHES = [
   "--no-pings",
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-  // A pattern that backtracks without end is matched in linear time instead (https://v8.dev/blog/non-backtracking-regexp).
+  // A pattern that backtracks excessively is matched in linear time instead
+  // (https://v8.dev/blog/non-backtracking-regexp).
   "--js-flags=--enable-experimental-regexp-engine-on-excessive-backtracks",
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ];
 
 /**
- * How to start a browser that must stay behind a proxy, in Playwright's terms: its switches, its environment, and that
- * whoever starts it also ends it.
+ * Playwright's options for a browser that must stay behind a proxy: its switches, its environment, and no signal
+ * handlers, since the caller closes it.
  */
 export function guardedLaunch(env: NodeJS.ProcessEnv) {
   return {
-    // Playwright turns off the browser's own limit on floods of messages (history, navigation): one page could then hold up
+    // Playwright turns off the browser's own limit on floods of messages (history, navigation), so one page could block
     // all others.
     ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
     args: SWITCHES,
@@ -130,7 +130,7 @@ export function guardedLaunch(env: NodeJS.ProcessEnv) {
   };
 }
 
-/** The environment of the browser, without our variables and anything that looks like a secret. */
+/** The browser's environment, without our variables and without anything that looks like a secret. */
 function harmlessOf(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter(
@@ -150,9 +150,10 @@ const GONE = /was not bound in the connection|^Cannot find (?:parent )?object/;
 const guarded = new WeakSet<object>();
 
 /**
- * Makes an answer that Playwright cannot read fail its own call. If the answer to a navigation and the end of its
- * context cross, as when a run is stopped at its deadline, Playwright 1.65 names a response that it has just disposed of.
- * It then throws in its own message loop, which would end this process, and leaves the call without an answer.
+ * Makes a message that Playwright cannot read fail only the call it answers. If the answer to a navigation arrives
+ * while its context is being closed, as when a run reaches its deadline, Playwright 1.65 refers to a response that it
+ * has just disposed of. It then throws in its own message loop, which would end this process, and never settles the
+ * call.
  *
  * @param owner any object of Playwright's.
  */

@@ -12,31 +12,31 @@ import type { Duplex } from "node:stream";
 import { ToolError } from "../../answer/errors.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
-/** Decides what a page may reach, and connects to exactly that. */
+/** Decides what a page may reach, and opens the connections. */
 export interface NetworkGuard {
   /**
-   * A connection to `host` (a name or an IP address without brackets).
+   * Connects to `host` (a name or an IP address without brackets).
    *
-   * @throws Error if it is refused or nobody answers.
+   * @throws Error if it is refused or the host does not respond.
    */
   connect(host: string, port: number): Promise<Socket>;
-  /** Whether an error of `connect` was a refusal of the policy. */
+  /** Whether an error of `connect` was a refusal by the policy. */
   isRefusal(error: unknown): boolean;
   /**
    * Checks a URL before a page is sent there.
    *
-   * @throws ToolError `denied` where the policy refuses it.
+   * @throws ToolError `denied` if the policy refuses it.
    */
   check(url: URL): Promise<void>;
 }
 
-/** A URL guard as the guard of a proxy. */
+/** Adapts a URL guard to a proxy. */
 export function networkGuardOf(guard: UrlGuard): NetworkGuard {
   return {
     connect: (host, port) => guard.connect(host, port),
     isRefusal: (error) => error instanceof ToolError && error.kind === "denied",
     async check(url) {
-      // Credentials in a URL are for the page; the guard checks where it leads.
+      // Credentials in a URL are the page's business; the guard checks the destination.
       const place = new URL(url);
       place.username = "";
       place.password = "";
@@ -54,7 +54,7 @@ export interface ProxyFailure {
   readonly reason: string;
 }
 
-/** Failures that are kept; a page can cause any number. */
+/** How many failures are kept; a page can cause any number. */
 const MAX_FAILURES = 200;
 const HOP_BY_HOP = new Set([
   "connection",
@@ -68,13 +68,13 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * A forward proxy in this process, for a browser context: whatever the page asks for, by whichever channel,
- * comes through it, and every connection is opened by the guard, which resolves the name once, checks every address
- * and connects to what it checked. It listens on loopback, on a port of the system's choice.
+ * A forward proxy in this process, for a browser context. All of the page's traffic passes through it, and every
+ * connection is opened by the guard, which resolves the name once, checks every address and connects to what it
+ * checked. It listens on loopback, on a free port.
  */
 export class ForwardProxy {
   readonly #server: Server;
-  /** What opens the connections; replaced when a run takes a spare context. */
+  /** Opens the connections; replaced when a run takes a spare context. */
   guard: NetworkGuard;
   readonly #agent: Agent;
   readonly #open = new Set<Duplex>();
@@ -131,7 +131,7 @@ export class ForwardProxy {
     try {
       const socket = await this.guard.connect(host, port);
       this.#keep(socket);
-      // Whatever name led there.
+      // Whatever name was used.
       if (socket.remotePort === this.port && /^(?:::ffff:)?127\.0\.0\.1$/.test(socket.remoteAddress ?? "")) {
         socket.destroy();
         throw new Error("it is this server's proxy");
@@ -174,7 +174,7 @@ export class ForwardProxy {
       got.pipe(answer);
       got.on("error", () => answer.destroy());
     });
-    // The page sees the same as without a proxy: a connection that ends.
+    // As without a proxy, the page sees a closed connection.
     outgoing.on("error", () => answer.destroy());
     answer.on("close", () => outgoing.destroy());
     incoming.on("error", () => outgoing.destroy());
@@ -203,7 +203,7 @@ export class ForwardProxy {
 /** An IPv6 address without its brackets. */
 const bare = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1");
 
-/** Raw headers (names and values in turn) without those that are for one hop only. */
+/** Raw headers (alternating names and values) without the hop-by-hop ones. */
 function kept(raw: readonly string[]): string[] {
   const left: string[] = [];
   for (let i = 0; i + 1 < raw.length; i += 2) {

@@ -10,15 +10,15 @@ import { oneLine } from "../../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
-/** What one download may take. */
+/** The limits of one download. */
 export interface HttpBudgets {
-  /** Bytes of the body after decoding; longer bodies are truncated. */
+  /** Maximum bytes of the body after decoding; longer bodies are truncated. */
   readonly bytes: number;
-  /** Milliseconds to the headers of one hop. */
+  /** Milliseconds until the headers of one hop. */
   readonly headersMs: number;
-  /** Milliseconds for everything, redirects included. */
+  /** Milliseconds for the whole download, including redirects. */
   readonly totalMs: number;
-  /** Redirects that are followed. */
+  /** Maximum redirects. */
   readonly redirects: number;
 }
 
@@ -27,18 +27,21 @@ export interface HttpClientOptions {
   readonly budgets: HttpBudgets;
   /** Certificates to trust in addition to those of Node.js, in PEM. */
   readonly ca?: readonly string[] | undefined;
-  /** Headers that the user configured for a URL; they are not sent to where a redirect leads, unless it is configured too. */
+  /**
+   * The headers that the user configured for a URL. They are not sent to a redirect's target unless it is configured
+   * too.
+   */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
   /**
-   * Agents that go through a proxy. Names are then checked here before a request and resolved again by the proxy, which
-   * has to keep to its own rules; a name that only the proxy can resolve is left to it.
+   * Agents for a proxy. Names are checked here before a request and resolved again by the proxy, which must enforce its
+   * own rules; a name that only the proxy can resolve is left to it.
    */
   readonly proxy?: { readonly http: HttpAgent; readonly https: HttpAgent } | undefined;
-  /** Makes the cookie jar of a download whose redirects set cookies; without it, they are dropped. */
+  /** Creates a cookie jar for a download whose redirects set cookies; without it, cookies are dropped. */
   readonly cookieJar?: () => Promise<HttpCookieJar>;
 }
 
-/** Cookies of one download: what a redirect sets goes to the addresses that it is for. */
+/** The cookies of one download, sent only to the URLs that they are valid for. */
 export interface HttpCookieJar {
   /** @param cookie a Set-Cookie header; one that is not valid for the URL is ignored */
   set(url: URL, cookie: string): void;
@@ -47,30 +50,33 @@ export interface HttpCookieJar {
 }
 
 export interface HttpAnswer {
-  /** Where it came from, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: URL;
-  /** Every URL that led elsewhere, in order. */
+  /** Every URL that redirected, in order. */
   readonly redirects: readonly URL[];
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Decoded (gzip, br, deflate). */
   readonly body: Buffer;
-  /** Whether the body was longer than its budget. */
+  /** Whether the body was longer than the limit. */
   readonly isCut: boolean;
 }
 
 export interface HttpGet {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** A smaller budget than the client's, for example for robots.txt. */
+  /** A lower limit than the client's, for example for robots.txt. */
   readonly bytes?: number;
 }
 
-/** One encoding is normal, two happen; a stack of more is an attack (each can multiply its input a thousandfold). */
+/** One encoding is normal, two occur; more are an attack, since each can multiply its input a thousandfold. */
 const MAX_ENCODINGS = 2;
 const MAX_HEADER_BYTES = 32_768;
 
-/** Downloads from the web through a `UrlGuard`: what was checked is connected to, and every redirect is checked again. */
+/**
+ * Downloads from the web through a `UrlGuard`: it connects only to addresses that were checked, and checks every
+ * redirect.
+ */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #http: HttpAgent;
@@ -89,9 +95,8 @@ export class HttpClient {
   /**
    * Gets a URL.
    *
-   * @throws ToolError `denied` and `invalid` by the guard; `timeout` over the budgets; `unavailable` if the network or
-   * the server fails; `too_large` for headers and encodings over their limits. An error status does not throw
-   * here.
+   * @throws ToolError `denied` and `invalid` from the guard; `timeout` after a time limit; `unavailable` if the network
+   * or the server fails; `too_large` for headers and encodings over their limits. An error status does not throw.
    */
   async get(url: string | URL, { headers = {}, signal, bytes }: HttpGet = {}): Promise<HttpAnswer> {
     const { guard, budgets } = this.#options;
@@ -147,7 +152,7 @@ export class HttpClient {
     this.#https.destroy();
   }
 
-  /** Through a proxy we do no lookup, so the name's addresses are checked before. */
+  /** A proxy does the lookup itself, so the name's addresses are checked before. */
   async #checkBeforeProxy(url: URL, signal: AbortSignal): Promise<void> {
     const { guard, proxy } = this.#options;
     if (proxy === undefined) return;
@@ -159,7 +164,7 @@ export class HttpClient {
     }
   }
 
-  /** A kept connection may be closed by the other side just when it is used: that is tried once more. */
+  /** The server may close a kept-alive connection just when it is reused, so the request is tried once more. */
   async #retried(
     url: URL,
     headers: Readonly<Record<string, string>>,
@@ -182,7 +187,7 @@ export class HttpClient {
     const { guard, budgets, headersFor, ca, proxy } = this.#options;
     const isHttps = url.protocol === "https:";
     const port = portOf(url);
-    // Node asks for one address if it does not choose the family itself (--no-network-family-autoselection).
+    // Node.js requests a single address with --no-network-family-autoselection.
     const lookup: LookupFunction = (host, { all }, done) => {
       guard.place(host, port, signal).then(
         ({ addresses }) =>
@@ -196,7 +201,7 @@ export class HttpClient {
       agent: isHttps ? this.#https : this.#http,
       headers: { "accept-encoding": "gzip, br, deflate", ...headers, ...headersFor?.(url) },
       lookup,
-      // An agent of a proxy makes the inner connection by the options of the request.
+      // A proxy's agent makes the inner connection with the options of the request.
       ...(proxy === undefined || ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
       maxHeaderSize: MAX_HEADER_BYTES,
       insecureHTTPParser: false,
@@ -205,7 +210,7 @@ export class HttpClient {
     const seconds = budgets.headersMs / 1000;
     const late = () => new ToolError("timeout", `${shown(url)} sent no headers within ${seconds} s.`);
     const deadline = startDeadline(budgets.headersMs, signal, late);
-    // It may also fail while the body is read, which the response reports.
+    // It may also fail while the body is being read, which the response reports.
     sent.on("error", () => undefined).end();
     try {
       const [response]: IncomingMessage[] = await once(sent, "response", { signal: deadline.signal });
@@ -221,14 +226,14 @@ export class HttpClient {
   }
 }
 
-/** Where a response leads; undefined if it is the answer itself. */
+/** The target of a redirect; undefined for any other response. */
 function redirectOf(response: IncomingMessage, from: URL): URL | string | undefined {
   const { statusCode = 0, headers } = response;
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
   return URL.canParse(headers.location, from.href) ? new URL(headers.location, from) : headers.location;
 }
 
-/** The body without its encodings, cut at `max` bytes; a compressed bomb never gets larger than that here. */
+/** The decoded body, cut at `max` bytes, so a decompression bomb never gets larger than that. */
 async function bodyOf(
   response: IncomingMessage,
   max: number,
@@ -305,7 +310,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "its compressed body is incomplete",
 };
 
-/** What the network or Node.js said, in words. */
+/** A network or Node.js error as a sentence. */
 function explained(error: unknown, url: URL): unknown {
   if (error instanceof ToolError || !(error instanceof Error)) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
@@ -322,7 +327,7 @@ function explained(error: unknown, url: URL): unknown {
   });
 }
 
-/** A URL for people, without what could be secret in its query. */
+/** A URL for messages, on one line and truncated. */
 function shown(url: string | URL): string {
   const text = String(url);
   return oneLine(text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -7,73 +7,74 @@ import { oneLine } from "../../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
 
-/** Which addresses of the network may be reached. Hosts are given as in `parseHostRule`. */
+/** Which network addresses may be reached. Hosts are written as in `parseHostRule`. */
 export interface UrlRules {
   /** Allowed although their address is not public (`--allow-host`). */
   readonly allowHosts?: readonly string[];
-  /** Never allowed, whatever else is (`--deny-host`). */
+  /** Never allowed, even if another rule allows them (`--deny-host`). */
   readonly denyHosts?: readonly string[];
-  /** Every address is allowed, private ones too (`--allow-private`). */
+  /** Allows every address, including private ones (`--allow-private`). */
   readonly allowPrivate?: boolean;
-  /** Loopback is allowed: for a server that tests pages on this machine. */
+  /** Allows loopback, for a server that tests pages on this machine. */
   readonly allowLoopback?: boolean;
 }
 
-/** A place in the network that has been checked: the connection goes to one of `addresses`, and to nothing else. */
+/** A checked destination: connections go only to one of `addresses`. */
 export interface CheckedPlace {
-  /** In lower case, ASCII (punycode), without brackets and without the dot at its end. */
+  /** In lower case, ASCII (punycode), without brackets and without a trailing dot. */
   readonly host: string;
   readonly port: number;
   readonly addresses: readonly LookupAddress[];
 }
 
-/** What resolves a name: `dns.lookup` of the system, or a test double. */
+/** Resolves a name: `dns.lookup`, or a test double. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface UrlGuard {
   /**
-   * Checks what can be known without the network: scheme, credentials, host rules, a literal address.
+   * Checks what needs no network access: scheme, credentials, host rules, a literal address.
    *
-   * @throws ToolError `invalid` for anything but a web URL; `denied` for what the rules refuse.
+   * @throws ToolError `invalid` if it is not a web URL; `denied` if the rules refuse it.
    */
   check(url: string | URL): URL;
   /**
-   * Resolves a host once and checks every address that it has. One that is refused refuses the host: an attacker's
-   * name has a public and a private address and answers with either (DNS rebinding).
+   * Resolves a host once and checks all its addresses. If one is refused, the host is refused: an attacker's name can
+   * have a public and a private address and return either (DNS rebinding).
    *
    * @throws ToolError `denied`; `unavailable` if the host has no address.
    */
   place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace>;
   /**
-   * Opens a TCP connection to a host, to an address that was checked.
+   * Opens a TCP connection to a checked address of a host.
    *
-   * @throws ToolError as `place`; the system's error if none of the addresses answers.
+   * @throws ToolError as `place`; the system's error if none of the addresses responds.
    */
   connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
 }
 
 const SCHEMES = ["http:", "https:"];
 const MAX_URL_CHARS = 8_192;
-/** How long one address may take to answer before the next is tried, in milliseconds. */
+/** How long to wait for one address before trying the next, in milliseconds. */
 const CONNECT_MS = 10_000;
-/** Names that mean this machine or this network by definition, whatever a resolver says (RFC 6761, RFC 6762, RFC 8375). */
+/**
+ * Names that by definition mean this machine or this network, whatever they resolve to (RFC 6761, RFC 6762, RFC 8375).
+ */
 const LOCAL_NAMES: readonly { readonly name: RegExp; readonly reserve: Reserve }[] = [
   { name: /(?:^|\.)localhost$/, reserve: "a loopback address" },
   { name: /\.(?:local|internal|home\.arpa|localdomain|lan)$/, reserve: "a private address" },
 ];
 
 /**
- * Guards what a server reaches in the network. Only http and https; no credentials in URLs; no address that is not
- * public unless the rules allow it; what was checked is what is connected to. Every redirect has to be checked again,
- * by whoever follows it.
+ * Guards a server's network access: only http and https, no credentials in URLs, only public addresses unless the rules
+ * allow others, and connections only to addresses that were checked. Whoever follows a redirect has to check it again.
  *
- * @throws ToolError `invalid` where a rule cannot be read.
+ * @throws ToolError `invalid` if a rule is invalid.
  */
 export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemResolve): UrlGuard {
   const allowed = (rules.allowHosts ?? []).map(parseHostRule);
   const denied = (rules.denyHosts ?? []).map(parseHostRule);
 
-  /** The host in canonical form. @throws ToolError where a rule about names refuses it. */
+  /** The host in canonical form. @throws ToolError if a name rule refuses it. */
   function checkName(host: string, port: number): string {
     const name = plainHost(host);
     if (denied.some((rule) => rule.names(name, port)))
@@ -145,8 +146,8 @@ export function portOf(url: URL): number {
 }
 
 /**
- * Parses a web URL. WHATWG's parser brings every notation of an IPv4 address (decimal, octal, hexadecimal, short,
- * full-width digits) into one form, so that our checks need not know them.
+ * Parses a web URL. The WHATWG parser normalizes every notation of an IPv4 address (decimal, octal, hexadecimal, short,
+ * full-width digits), so our checks don't have to handle them.
  *
  * @throws ToolError `invalid`; `denied` for another scheme or credentials.
  */
@@ -183,15 +184,15 @@ export function parseWebUrl(given: string | URL): URL {
 
 /** One entry of `--allow-host` or `--deny-host`. */
 interface HostRule {
-  /** Whether it covers this host at this port. */
+  /** Whether it matches this host and port. */
   names(host: string, port: number): boolean;
-  /** Whether it covers this address at this port. */
+  /** Whether it matches this address and port. */
   covers(address: string, port: number): boolean;
 }
 
 /**
- * Reads a rule: a name (`example.org`), every name below one (`*.example.org`), an address (`192.0.2.7`, `[::1]`) or a
- * network (`10.0.0.0/8`); the first three also with a port (`localhost:3000`).
+ * Parses a rule: a name (`example.org`), its subdomains (`*.example.org`), an address (`192.0.2.7`, `[::1]`) or a
+ * network (`10.0.0.0/8`); the first three optionally with a port (`localhost:3000`).
  *
  * @throws ToolError `invalid`
  */
@@ -224,7 +225,7 @@ export function parseHostRule(text: string): HostRule {
 }
 
 /**
- * A host in the form that rules and checks compare: lower case, ASCII, no brackets, zone or dot at the end.
+ * A host in the form that rules and checks compare: lower case, ASCII, without brackets, zone or trailing dot.
  */
 function plainHost(host: string): string {
   const bare = host
@@ -233,8 +234,7 @@ function plainHost(host: string): string {
     .replace(/\.$/, "")
     .toLowerCase();
   if (isIP(bare) !== 0) return bare;
-  // A host that comes from elsewhere than a parsed URL may still contain an IPv4 address in one of the old
-  // notations.
+  // A host that does not come from a parsed URL may contain an IPv4 address in one of the old notations.
   const parsed = URL.canParse(`http://${bare}/`) ? new URL(`http://${bare}/`).hostname : domainToASCII(bare);
   return parsed.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
@@ -269,7 +269,7 @@ async function open(address: string, port: number, signal: AbortSignal | undefin
   }
 }
 
-/** A lookup cannot be stopped; the caller need not wait for it. */
+/** A lookup cannot be cancelled, but the caller doesn't have to wait for it. */
 function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return work;
   signal.throwIfAborted();

@@ -21,16 +21,16 @@ import type {
 
 export interface Written {
   readonly created: boolean;
-  /** Where the content is: the path asked for, or what a link there leads to. */
+  /** Where the content is: the requested path, or the target of a link there. */
   readonly path: string;
 }
 
 /**
- * Writes a whole file so that nobody ever sees part of it: to a temporary file next to it, synced, then
- * renamed to its name. A failure leaves everything unchanged: the temporary file is removed.
+ * Writes a whole file atomically: to a temporary file next to it, which is synced and then renamed. On failure the
+ * temporary file is removed and everything else is unchanged.
  *
- * The name gets a new inode: a hard link elsewhere, perhaps outside the allowed directories, keeps the old content. Extended
- * attributes and access control lists are not carried over.
+ * The name gets a new inode, so a hard link elsewhere, perhaps outside the allowed directories, keeps the old content.
+ * Extended attributes and access control lists are not preserved.
  */
 export async function writeFileAt(
   path: string,
@@ -114,7 +114,7 @@ async function writeInto(
   }
 }
 
-/** Lets the caller inspect what is about to be replaced. */
+/** Lets the caller check the content that is about to be replaced. */
 async function runCheck(
   { entry, path }: GuardedPlace,
   check: NonNullable<WriteOptions["check"]>,
@@ -136,13 +136,15 @@ async function runCheck(
   }
 }
 
-/** Nothing in this process runs between the two calls: what was checked is what is replaced. */
+/** Nothing else in this process runs between the two calls, so what was checked is what is replaced. */
 function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checked: Identity): void {
   if (!isStill(entry, checked)) throw changedConcurrently(path);
   renameSync(temporary, entry);
 }
 
-/** Replacing needs no permission on the file itself, but removing it shows that it should stay unchanged. */
+/**
+ * Replacing a file needs no permission on the file itself, but a user who removed that permission wants it unchanged.
+ */
 async function requirePermission({ entry, path }: GuardedPlace): Promise<void> {
   try {
     await access(entry, constants.W_OK);
@@ -156,7 +158,7 @@ async function requirePermission({ entry, path }: GuardedPlace): Promise<void> {
   }
 }
 
-/** Makes the new name last through a power failure, if the file system lets a directory be synced. */
+/** Makes the rename survive a power failure, if the file system can sync a directory. */
 async function syncDirectory(directory: GuardedDirectory): Promise<void> {
   try {
     const handle = await open(directory.entry(""), constants.O_RDONLY);
@@ -166,6 +168,6 @@ async function syncDirectory(directory: GuardedDirectory): Promise<void> {
       await handle.close();
     }
   } catch {
-    // Windows, some network file systems: the name is there, only not yet for certain on the disk.
+    // Windows and some network file systems: the file has its name, but it may not be on the disk yet.
   }
 }

@@ -6,14 +6,14 @@ import type { AllowedDirectory } from "./types.ts";
 export interface Applied {
   readonly directories: AllowedDirectory[];
   readonly ignored: AllowedDirectory[];
-  /** Why roots were ignored. */
+  /** Ignored roots, and why. */
   readonly why: string;
 }
 
 /**
  * The part of `configured` that the client's `roots` cover: a root inside a configured directory replaces it,
- * a root around one leaves it unchanged. The result never contains anything that was outside before, and
- * read-only directories stay read-only.
+ * a root around one leaves it unchanged. The result never contains anything that was outside before, and read-only
+ * directories stay read-only.
  */
 export function narrow(
   configured: readonly AllowedDirectory[],
@@ -36,8 +36,8 @@ export function narrow(
 }
 
 /**
- * The client's `roots` instead of `configured`, as the official server does, but for two things: a whole file system
- * is taken only if one is configured, and what is configured as read-only stays so.
+ * The client's `roots` instead of `configured`, as in the official server, with two exceptions: a whole file system is
+ * accepted only if one is configured, and directories configured as read-only stay read-only.
  */
 export function replace(
   configured: readonly AllowedDirectory[],

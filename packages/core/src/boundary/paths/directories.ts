@@ -26,46 +26,44 @@ export interface ClientRoot {
 export interface DirectoryBoundOptions {
   readonly configured: readonly ConfiguredDirectory[];
   /**
-   * What the client's roots do where directories are configured: `narrow` them, `replace` them (the official
-   * server's behavior, except that `/` is never opened by a client), or nothing (`off`:
-   * then they do not count if nothing is configured, either).
+   * How the client's roots affect the configured directories: they `narrow` them, `replace` them (as in the official
+   * server, except that a client can never open `/`), or are ignored (`off`), even if no directory is configured.
    */
   readonly mode: "narrow" | "replace" | "off";
   /** The directory to use if none is configured and the client offers none. */
   readonly fallback?: string;
 }
 
-/** How long the state of the directories is cached; a refusal always checks again first. */
+/** How long the state of the directories is cached; it is always checked again before a refusal. */
 const REMEMBERED_MS = 1000;
 
 /**
  * The directories that a server may access: those configured, narrowed by the client's roots.
  *
- * A configured directory may be a link, may be missing at first, and may disappear and return: it is looked
- * up again while the server runs. A link on the path from the start may be changed. But if it leads elsewhere
- * because a directory was replaced by a symlink, or because of a link that is itself inside an allowed
- * directory, it is disabled until the server is restarted: otherwise whoever can write there could choose
- * what is allowed.
+ * A configured directory may be a link, may be missing at first, and may disappear and return: it is looked up again
+ * while the server runs. Links that were on its path from the start may change. But if its target changes because a
+ * directory was replaced by a symlink, or because of a link inside an allowed directory, it is disabled until the
+ * server is restarted: otherwise whoever can write there could choose what is allowed.
  */
 export class DirectoryBound implements Bound {
   readonly #configured: readonly AllowedDirectory[];
   readonly #mode: DirectoryBoundOptions["mode"];
   readonly #fallback: readonly AllowedDirectory[];
   readonly #listeners = new Set<() => void>();
-  /** Where each path led when it first existed, and through which links. */
+  /** The target of each path when it first existed, and the links on the way. */
   readonly #trusted = new Map<string, { realPath: string; links: ReadonlySet<string> }>();
   #roots: readonly AllowedDirectory[] = [];
   #directories: readonly AllowedDirectory[] = [];
   #seenAt = Number.NEGATIVE_INFINITY;
 
-  /** @throws ToolError `invalid` for a configured path that cannot be one (empty, NUL, a URI with a host). */
+  /** @throws ToolError `invalid` for a configured path that is not valid (empty, NUL, a URI with a host). */
   constructor(options: DirectoryBoundOptions) {
     this.#mode = options.mode;
     this.#configured = options.configured.map((one) =>
       this.#introduce(absolute(one.path), one.source, one.writable ?? true),
     );
     const fallback = options.fallback === undefined ? undefined : absolute(options.fallback);
-    // Some hosts start their servers in "/": that is not the user's choice.
+    // Some hosts start their servers in "/", which the user did not choose.
     this.#fallback =
       fallback === undefined || isFileSystemRoot(fallback, process.platform)
         ? []
@@ -93,9 +91,9 @@ export class DirectoryBound implements Bound {
   }
 
   /**
-   * Sets the roots that the client offers now; undefined or empty: none.
+   * Sets the client's current roots; undefined or empty for none.
    *
-   * @returns notes for the log, whole sentences: which roots were ignored, and why
+   * @returns sentences for the log: which roots were ignored, and why
    */
   setClientRoots(roots: readonly ClientRoot[] | undefined): string[] {
     const notes: string[] = [];
@@ -141,7 +139,7 @@ export class DirectoryBound implements Bound {
     return notes;
   }
 
-  /** A path that the user or the client has just given: its current target is what they mean. */
+  /** A path that the user or the client has just given; they mean its current target. */
   #introduce(path: string, source: DirectorySource, writable: boolean): AllowedDirectory {
     const found = lookUp(path);
     if (found.unavailable === undefined && !this.#trusted.has(path)) this.#trust(path, found.realPath);
@@ -197,7 +195,7 @@ function pathOfRoot(uri: string, notes: string[]): string | undefined {
 }
 
 /**
- * The part of an error's sentence that says which directories are allowed, or what to do if there are none:
+ * The part of an error message that names the allowed directories, or what to do if there are none:
  * `the allowed directories are "/a" and "/b" (read-only)`.
  */
 export function describeBound(bound: Bound): string {
@@ -217,8 +215,8 @@ export function describeBound(bound: Bound): string {
 type RealDirectory = Pick<AllowedDirectory, "realPath" | "unavailable">;
 
 /**
- * Looks up an absolute path on the disk: every link resolved, for a missing directory those of its nearest existing
- * ancestor. Also finds a name that is stored in the other Unicode form (NFC, NFD).
+ * Resolves all links of an absolute path; for a missing directory, those of its nearest existing ancestor. Also finds a
+ * name that is stored in the other Unicode form (NFC, NFD).
  */
 export function lookUp(path: string): RealDirectory {
   let failure: unknown;
@@ -229,7 +227,7 @@ export function lookUp(path: string): RealDirectory {
         return { realPath, unavailable: "contains devices or processes, not files, and is never allowed" };
       }
       if (realPath.includes("\uFFFD")) {
-        // Node writes every byte that is not UTF-8 so: two such names would look alike.
+        // Node.js decodes every byte that is not UTF-8 to this character, so two such names would look the same.
         return { realPath, unavailable: "has a name that is not valid UTF-8" };
       }
       return statSync(realPath).isDirectory()
@@ -261,8 +259,8 @@ function nearestRealPath(path: string): string {
 }
 
 /**
- * The real places of the links that are followed on the way to `path`, in order; at most 40, as Linux allows.
- * Who can write to one of these places decides where `path` leads.
+ * The real paths of the links that are followed on the way to `path`, in order; at most 40, as on Linux. Whoever can
+ * write there decides where `path` leads.
  */
 function linksOnTheWay(path: string): string[] {
   const links: string[] = [];
@@ -292,7 +290,7 @@ function targetOf(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    // Not a link, or nothing at all.
+    // Not a link, or missing.
     return undefined;
   }
 }

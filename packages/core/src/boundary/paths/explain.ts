@@ -7,12 +7,12 @@ import { gone, leadsOutside } from "./refusals.ts";
 import { errorCode, isMissing, listed, quote, systemError } from "./system-error.ts";
 import type { GuardContext, GuardedDirectory } from "./types.ts";
 
-/** How many names of a directory are compared with a missing one. */
+/** How many names in a directory are compared with a missing one. */
 const MAX_NAMES_COMPARED = 5000;
 
 /**
- * The error to throw for `path`: explained, and the same `denied` for everything that leads out of the bound,
- * whether it exists or not.
+ * The error to throw for `path`, with an explanation. Everything outside the bound gets the same `denied`, whether it
+ * exists or not.
  */
 export async function explain(error: unknown, path: string, context: GuardContext): Promise<unknown> {
   if (error instanceof ToolError || errorCode(error) === undefined) return error;
@@ -24,7 +24,7 @@ export async function explain(error: unknown, path: string, context: GuardContex
   return isMissing(error) ? missing(path, reached, context) : systemError(error, path);
 }
 
-/** Whether the deepest existing part of a path is inside; what is missing below it then is too. */
+/** Whether the deepest existing part of a path is inside, and with it what is missing below. */
 export async function isReachInside({ real }: Reach, { opener, membership }: GuardContext): Promise<boolean> {
   if (membership.surelyAround(real) !== undefined) return true;
   try {
@@ -36,7 +36,7 @@ export async function isReachInside({ real }: Reach, { opener, membership }: Gua
   }
 }
 
-/** `not_found`, with the nearest directory that exists and the names in it that resemble the missing one. */
+/** `not_found`, with the nearest existing directory and the names in it that are similar to the missing one. */
 async function missing(path: string, reached: Reach, context: GuardContext): Promise<ToolError> {
   const [name] = reached.missing;
   if (name === undefined) {
@@ -78,7 +78,7 @@ async function namesIn(path: string, { opener }: GuardContext): Promise<string[]
       if (names.length === MAX_NAMES_COMPARED) break;
     }
   } catch {
-    // The names are only a help.
+    // The suggested names are optional.
   } finally {
     await directory?.close();
   }

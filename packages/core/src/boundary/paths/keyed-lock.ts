@@ -1,7 +1,7 @@
-/** Runs `work` after all earlier work for the same key has ended. */
+/** Runs `work` after all earlier work with the same key has ended. */
 export type KeyedLock = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
-/** A lock per key: work for other keys does not wait. */
+/** A lock for each key; work with other keys does not wait. */
 export function keyedLock(): KeyedLock {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {

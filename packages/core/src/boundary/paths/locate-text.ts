@@ -11,12 +11,12 @@ const platform: Platform = process.platform;
 const rules: TextRules = { platform, home: homedir };
 
 /**
- * The text of an argument → an absolute, normalized path that is inside an allowed directory by its text.
- * Its target is only known when it is opened.
+ * Converts the text of an argument to an absolute, normalized path that is, judging by its text, inside an allowed
+ * directory. Its target is known only when it is opened.
  *
- * A relative path is resolved against the directories in order: the first in which it exists, else the first.
+ * A relative path is resolved against the first directory in which it exists, or else the first one.
  *
- * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory is not there)
+ * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory does not exist)
  */
 export async function locateText(text: string, bound: Bound): Promise<string> {
   const parsed = parsePath(text, rules);
@@ -33,7 +33,7 @@ export async function locateText(text: string, bound: Bound): Promise<string> {
   return plain(other, text);
 }
 
-/** The allowed directory around `path`, by its text, if there is only one that does not exist now. */
+/** The allowed directory around `path`, by its text, if the only one does not exist now. */
 export function unavailableAround(path: string, bound: Bound): AllowedDirectory | undefined {
   return innermost(path, bound, isAvailable) === undefined ? innermost(path, bound) : undefined;
 }
@@ -78,7 +78,7 @@ async function belowDirectories(path: string, bound: Bound): Promise<string | un
   return inside.find((candidate) => candidate === candidates[0]);
 }
 
-/** What is behind a link out of the bound does not count: the choice of directory would reveal it. */
+/** A link that leads out of the bound does not count: the choice of directory would reveal its target. */
 async function isThere(path: string, bound: Bound): Promise<boolean> {
   try {
     if (innermost(await realpath(dirname(path)), bound) === undefined) return false;
@@ -90,11 +90,11 @@ async function isThere(path: string, bound: Bound): Promise<boolean> {
 }
 
 /**
- * An absolute path that refers to an allowed directory by another name: through a link above it (macOS's
- * `/tmp`), in another case or Unicode form, or as a Windows short name. Its ancestors are compared by device
- * and inode; the answer is the path below the directory as we know it.
+ * Translates an absolute path that refers to an allowed directory by another name: through a link above it (macOS's
+ * `/tmp`), in another case or Unicode form, or as a Windows short name. Its ancestors are compared by device and inode;
+ * the result is below the directory as configured.
  *
- * Shares are not accessed: connecting to an arbitrary server would send it the user's credentials.
+ * Network shares are not accessed: connecting to an arbitrary server would send it the user's credentials.
  */
 async function otherName(path: string, bound: Bound): Promise<string | undefined> {
   if (path.startsWith("\\\\")) return undefined;

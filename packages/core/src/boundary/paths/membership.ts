@@ -2,17 +2,16 @@ import { statfsSync } from "node:fs";
 import { isInside, mayBeInside, type Platform } from "./platform.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
-/** Answers, by text, which allowed directory something belongs to. */
+/** Decides, by text, which allowed directory a path belongs to. */
 export interface Membership {
-  /** The innermost allowed directory around an absolute real path; cached state is enough. */
+  /** The innermost allowed directory around an absolute real path, from cached state. */
   around(realPath: string): AllowedDirectory | undefined;
   /** The same, but checks the directories again before it returns undefined. */
   surelyAround(realPath: string): AllowedDirectory | undefined;
 }
 
 /**
- * Whether there is a directory that `realPath` may be in under another name, so that its text alone does not
- * say which one it belongs to.
+ * Whether `realPath` may be in an allowed directory under another name, which its text alone cannot show.
  */
 export function hasOtherName(realPath: string, bound: Bound, platform: Platform): boolean {
   return bound
@@ -59,8 +58,8 @@ export function membershipOf(bound: Bound, platform: Platform): Membership {
 }
 
 /**
- * Trees that show processes, devices and kernel state as files. `/proc/self/root` alone would give access to
- * the whole disk.
+ * Directories that show processes, devices and kernel state as files. `/proc/self/root` alone would give access to the
+ * whole disk.
  */
 const places = ["/proc", "/sys", "/dev"];
 
@@ -70,7 +69,7 @@ export function isSpecialPlace(realPath: string, platform: Platform): boolean {
   return places.some((place) => isInside(realPath, place, platform));
 }
 
-/** linux/magic.h: file systems without content of the user's, wherever they are mounted. */
+/** linux/magic.h: file systems that contain no user data, wherever they are mounted. */
 const specialTypes = new Set([
   0x9fa0, // proc
   0x62656572, // sysfs
@@ -102,10 +101,10 @@ const localTypes = new Set([
   0x01021994, // tmpfs
 ]);
 
-/** Special: without content of the user's. Local: reading waits for no network and no other program. */
+/** Special: contains no user data. Local: reading waits for no network and no other program. */
 export type FileSystemKind = "special" | "local" | "other";
 
-/** The kind of the file system that `path` is on; "other" if that is unknown. About a microsecond. */
+/** The kind of file system that `path` is on; "other" if unknown. Takes about a microsecond. */
 export function fileSystemKind(path: string): FileSystemKind {
   try {
     const { type } = statfsSync(path);

@@ -12,8 +12,8 @@ import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import type { GuardContext, GuardedPlace } from "./types.ts";
 
 /**
- * Moves the entry at `from` to `to`: atomically if both are on one file system, else by a copy that is
- * renamed when complete, and whose source is then removed. A link is moved as a link, its text unchanged.
+ * Moves the entry at `from` to `to`: atomically within one file system, otherwise with a copy that is renamed when
+ * complete, after which the source is removed. A link is moved as a link, with its text unchanged.
  */
 export async function moveEntry(
   from: string,
@@ -66,7 +66,7 @@ async function moveTo(
   await target.parent.verify();
 }
 
-/** rename(2) does not report which of the two paths its error is about. */
+/** rename(2) does not report which of the two paths caused the error. */
 async function isAboutSource(error: unknown, source: GuardedPlace, target: GuardedPlace): Promise<boolean> {
   switch (errorCode(error)) {
     case "EBUSY":
@@ -82,7 +82,7 @@ async function isAboutSource(error: unknown, source: GuardedPlace, target: Guard
   }
 }
 
-/** Between two file systems. The source is removed last, and only what was copied: nothing can get lost. */
+/** Moves between two file systems. The source is removed last, and only what was copied, so nothing can be lost. */
 async function moveAcross(
   { place: source }: Moved,
   target: GuardedPlace,

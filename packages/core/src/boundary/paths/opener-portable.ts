@@ -14,26 +14,26 @@ import {
 } from "./refusals.ts";
 import { type AllowedDirectory, type Bound, type Identity, isSame } from "./types.ts";
 
-/** Windows has no O_NONBLOCK; nothing there blocks on opening. */
+/** Windows has no O_NONBLOCK, and opening never blocks there. */
 const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** A path that keeps being swapped is refused after this many tries. */
+/** How many attempts are made to open a path that keeps being swapped. */
 const tries = 5;
 
-/** How often a path is checked before it is trusted. */
+/** How many times a path is checked before it is trusted. */
 const looks = 5;
 
 /**
- * macOS, Windows, and Linux without /proc: the real path is verified, opened without following a link, and its device
- * and inode are compared before and after. What is read is the opened handle.
+ * macOS, Windows, and Linux without /proc: verifies the real path, opens it without following a link, and compares its
+ * device and inode before and after. Reads use the opened handle.
  *
- * Weaker than on Linux, especially when directories are changed: `entry` is a path, so `verify` detects a
- * swapped parent only afterwards. Reading is as safe on macOS, where no component may be a link
- * (`openUnlinked`); elsewhere a program would have to swap a parent directory at the right microsecond a
- * dozen times within one call.
+ * This is weaker than on Linux, especially when directories are changed: `entry` is a path, so `verify` detects a
+ * swapped parent only afterwards. Reading on macOS is as safe as on Linux, because no component may be a link
+ * (`openUnlinked`); elsewhere, a program would have to swap a parent directory at the right microsecond a dozen times
+ * within one call.
  */
 export function portableOpener(bound: Bound, membership: Membership): Opener {
-  /** The target of `path`, if it is inside and does not change during the check. */
+  /** The target of `path`, if it is inside and did not change during the check. */
   async function find(path: string, asked: string) {
     const realPath = await realpath(path);
     let directory = membership.surelyAround(realPath);
@@ -98,8 +98,8 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
 }
 
 /**
- * Whether `realPath` still is a real path and still names the same thing. Checked several times in a row: a
- * program that swaps a directory back and forth must hit the microseconds between two checks each time.
+ * Whether `realPath` is still a real path and still refers to the same file. It is checked several times in a row: a
+ * program that swaps a directory back and forth has to hit the microseconds between two checks each time.
  */
 function isStill(realPath: string, identity: Identity): boolean {
   try {
@@ -114,8 +114,7 @@ function isStill(realPath: string, identity: Identity): boolean {
 }
 
 /**
- * For file systems on which one directory has several names: compares each ancestor with the allowed
- * directories.
+ * For file systems where a directory can have several names: compares each ancestor with the allowed directories.
  */
 async function aroundByIdentity(realPath: string, bound: Bound): Promise<AllowedDirectory | undefined> {
   const candidates: { directory: AllowedDirectory; identity: BigIntStats }[] = [];

@@ -20,14 +20,14 @@ import { isDirectory, isNotDirectory, leadsOutside, specialFile, specialPlace } 
 import { type AllowedDirectory, type Bound, type GuardedDirectory, type Identity, isSame } from "./types.ts";
 
 /**
- * open(2), O_PATH: finds a file without opening it. So a FIFO does not block, a device does nothing, and of what
- * is outside not even the access time changes. Node has no constant for it; the value holds on every
- * architecture that Node runs on.
+ * open(2), O_PATH: locates a file without opening it. So a FIFO does not block, a device does nothing, and not even the
+ * access time of a file outside changes. Node.js has no constant for it; the value is the same on every architecture
+ * that Node.js supports.
  */
 const O_PATH = 0o10000000;
 const openDescriptor = promisify(open);
 
-/** A path to what descriptor `fd` refers to, whatever happened to its name: proc_pid_fd(5). */
+/** A path to the file of descriptor `fd`, even if it was renamed: proc_pid_fd(5). */
 function through(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
@@ -47,15 +47,15 @@ export function hasProc(): boolean {
 }
 
 /**
- * Linux: a file is first found (O_PATH), then verified by the path that the kernel knows for it, and only then
- * opened, through the descriptor. No swap of links or directories can interfere (CVE-2025-53109). The calls
- * on the descriptor take microseconds and do not wait for a disk, hence synchronous. Finding a file may wait
- * for a file server, so it is synchronous only in a directory seen on a local disk in the last ten seconds.
+ * Linux: locates a file (O_PATH), verifies the path that the kernel reports for it, and only then opens it, through the
+ * descriptor. Swapping links or directories cannot interfere (CVE-2025-53109). The calls on the descriptor take
+ * microseconds and never wait for a disk, so they are synchronous. Locating a file may wait for a file server, so it is
+ * synchronous only in a directory that was on a local disk in the last ten seconds.
  */
 export function procOpener(bound: Bound, membership: Membership): Opener {
   const remembered = shortMemory();
 
-  /** Finds what `path` leads to. A link may lead to any file system, so it is followed in the thread pool. */
+  /** Locates the target of `path`. A link may lead to any file system, so it is followed in the thread pool. */
   async function find(path: string): Promise<number> {
     if (remembered().localDirectories.has(dirname(path))) {
       const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
@@ -78,7 +78,7 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
     const kind = kinds.get(stat.dev) ?? fileSystemKind(through(fd));
     kinds.set(stat.dev, kind);
     if (kind === "special") throw specialPlace(asked);
-    // Only a path without links: those may lead through another file system before they come to this one.
+    // Only a path without links, since a link may lead through another file system to this one.
     if (kind === "local" && realPath === path)
       localDirectories.add(stat.isDirectory() ? path : dirname(path));
     return { kind, found: { stat, realPath, directory } };
@@ -123,7 +123,7 @@ function guardedDirectory(
     path,
     ...verified,
     entry(name) {
-      // The number may refer to another directory by now.
+      // The number may now refer to another directory.
       if (closed) throw new Error(`Used after it was closed: ${path}`);
       checkEntryName(name);
       return `${through(fd)}/${name === "" ? "." : name}`;
@@ -137,7 +137,7 @@ function guardedDirectory(
   };
 }
 
-/** The path that the kernel knows for an open file; without the suffix that it adds to a removed name. */
+/** The path that the kernel reports for an open file, without the suffix that it adds to a deleted one. */
 function kernelPath(fd: number, stat: Stats): string {
   const path = readlinkSync(through(fd));
   const mark = " (deleted)";
@@ -150,9 +150,8 @@ function kernelPath(fd: number, stat: Stats): string {
 }
 
 /**
- * For file systems on which one directory has several names (case, Unicode form), so that the kernel's text
- * may differ from ours: climbs from the file by `..`, which no link can divert, until it meets an allowed
- * directory.
+ * For file systems where a directory can have several names (case, Unicode form), so the kernel's path may differ from
+ * ours: goes up from the file with `..`, which no link can divert, until it finds an allowed directory.
  */
 function aroundByIdentity(
   fd: number,

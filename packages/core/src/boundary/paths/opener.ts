@@ -5,18 +5,18 @@ import { errorCode } from "./system-error.ts";
 import type { GuardedDirectory, GuardedFile } from "./types.ts";
 
 /**
- * Opens what a path leads to, links followed, and verifies its location before anything is read. `path` is
- * for the system, `asked` for messages and for the result.
+ * Opens the target of a path, following links, and verifies its location before anything is read. `path` is for the
+ * system, `asked` for messages and the result.
  *
- * Both throw `denied` (outside, device, FIFO, socket), `invalid` (of the other type), and errors of the operating
- * system unchanged.
+ * Both throw `denied` (outside, device, FIFO, socket), `invalid` (a directory instead of a file, or vice versa), and
+ * errors of the operating system unchanged.
  */
 export interface Opener {
   openFile(path: string, asked: string): Promise<GuardedFile>;
   openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
 }
 
-/** One component, as `entry` requires. */
+/** Checks that `name` is a single component, as `entry` requires. */
 export function checkEntryName(name: string): void {
   if (
     name === "." ||
@@ -28,10 +28,12 @@ export function checkEntryName(name: string): void {
   }
 }
 
-/** open(2) of macOS 11 and newer: a link in any component is refused, not only in the last. Node has no name for it. */
+/**
+ * open(2) on macOS 11 and newer: refuses a link in any component, not only in the last. Node.js has no constant for it.
+ */
 const O_NOFOLLOW_ANY = 0x20000000;
 
-/** Opens the entry at `path` itself, not a link's target. Windows has no such flag: its callers compare. */
+/** Opens the entry at `path` itself, not a link's target. Windows has no such flag, so callers compare identities. */
 export async function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {
   if (process.platform !== "darwin") return open(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
   try {
@@ -45,8 +47,8 @@ export async function openUnlinked(path: string, flags: number, mode?: number): 
 const own = new WeakSet<GuardedDirectory>();
 
 /**
- * A directory outside the bound that only this process can access, such as a journal: trees can be copied
- * from and to it. Its path comes from the server itself, never from an argument.
+ * A private directory outside the bound, such as a journal, from and to which trees can be copied. Its path comes from
+ * the server itself, never from an argument.
  */
 export function ownDirectory(path: string): GuardedDirectory {
   const directory = {
@@ -65,7 +67,7 @@ export function ownDirectory(path: string): GuardedDirectory {
   return directory;
 }
 
-/** Opens what is below an own directory; there is nothing to verify, but links are not followed. */
+/** Opens files and directories below a private directory; there is nothing to verify, but links are not followed. */
 const ownOpener: Opener = {
   async openFile(path, asked) {
     const handle = await openUnlinked(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -75,7 +77,7 @@ const ownOpener: Opener = {
   openDirectory: async (path) => ownDirectory(path),
 };
 
-/** The opener for what is below `parent`. */
+/** The opener for entries below `parent`. */
 export function openerBelow(parent: GuardedDirectory, opener: Opener): Opener {
   return own.has(parent) ? ownOpener : opener;
 }

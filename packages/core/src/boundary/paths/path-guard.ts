@@ -14,13 +14,13 @@ import { quote } from "./system-error.ts";
 import { copyTree, removeTree } from "./tree.ts";
 import type { Bound, GuardContext, PathGuard } from "./types.ts";
 
-/** How a guard proves what it opened: by the kernel's own path (Linux), or by comparing before and after. */
+/** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */
 export type Verification = "proc" | "portable";
 
 /**
- * The guard of a bound.
+ * Creates the guard of a bound.
  *
- * @param verification default: the stronger one that this system supports
+ * @param verification default: the strongest that this system supports
  */
 export function createPathGuard(bound: Bound, verification?: Verification): PathGuard {
   const { platform } = process;

@@ -3,27 +3,26 @@ import { ToolError } from "../../answer/errors.ts";
 import { type Platform, pathsOf } from "./platform.ts";
 import { quote } from "./system-error.ts";
 
-/** What the interpretation of a path's text depends on. */
+/** The settings that determine how a path's text is parsed. */
 export interface TextRules {
   readonly platform: Platform;
   /** The user's home directory, for `~`. */
   home(): string;
 }
 
-/** A parsed path, not yet resolved: nothing on disk was accessed. */
+/** A parsed path, not yet resolved on disk. */
 export interface PathText {
-  /** Normalized if absolute; else as written. */
+  /** Normalized if absolute, otherwise as written. */
   readonly path: string;
   readonly absolute: boolean;
 }
 
 /**
- * Parses the text of a path from an argument: `~` and `~/x` are the home directory, a `file://` URI is
- * decoded; everything else, percent signs too, is taken literally. `..` is resolved by text, as a shell's
- * `cd` does.
+ * Parses the text of a path from an argument: `~` is the home directory, a `file://` URI is decoded, and everything
+ * else, including percent signs, is literal. `..` is resolved by text, as in a shell's `cd`.
  *
- * @throws ToolError `invalid` for text that is not a path: empty, NUL, lone surrogates, over-long, a URI with a
- * host, and Windows' device, reserved, stream and drive-relative names where `platform` is `win32`.
+ * @throws ToolError `invalid` for text that is not a path: empty, NUL, lone surrogates, too long, a URI with a host,
+ * and on `win32` device, reserved, stream and drive-relative names.
  */
 export function parsePath(text: string, rules: TextRules): PathText {
   checkCharacters(text);
@@ -57,8 +56,8 @@ function checkCharacters(text: string): void {
 }
 
 /**
- * RFC 8089. A query, a fragment and raw white space would be dropped silently and open another file, so they
- * are refused.
+ * RFC 8089. A query, a fragment and raw whitespace are refused: they would be dropped silently, and another file
+ * opened.
  */
 function pathOfUri(uri: string, platform: Platform): string {
   const refuse = (why: string, hint: string): ToolError =>
@@ -107,7 +106,7 @@ function checkLengths(text: string, platform: Platform): void {
   if (size > max) {
     throw refuse(`The path ${quote(text)}`, size, isWindows ? "characters" : "bytes", max);
   }
-  // Linux counts a name's bytes, the others its characters.
+  // Linux limits a name's bytes, other systems its characters.
   const countsBytes = platform === "linux";
   for (const name of text.split(isWindows ? /[\\/]/ : "/")) {
     const length = countsBytes ? Buffer.byteLength(name) : name.length;
@@ -120,12 +119,11 @@ function checkLengths(text: string, platform: Platform): void {
 const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/i;
 
 /**
- * Checks a path's text by Windows' rules and returns it with `/c/x` (as Git Bash writes it) turned into `C:\x`.
+ * Checks a path by Windows' rules, and converts `/c/x` (Git Bash) to `C:\x`.
  *
- * Refused, because they refer to something other than the file they seem to: `\\?\` and `\\.\` (past all
- * normalization, devices), `C:x` and `\x` (relative to a current directory or drive), reserved names,
- * trailing dots and spaces (stripped by the system), `name:stream` (alternate data streams), characters no
- * name can hold.
+ * Refuses paths that refer to a different file than they seem to: `\\?\` and `\\.\` (no normalization, devices), `C:x`
+ * and `\x` (relative to a current directory or drive), reserved names, trailing dots and spaces (stripped by the
+ * system), `name:stream` (alternate data streams), and characters that are not allowed in names.
  *
  * @throws ToolError `invalid`
  */

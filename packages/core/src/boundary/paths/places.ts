@@ -24,7 +24,7 @@ export function openDirectoryAt(path: string, context: GuardContext): Promise<Gu
   return openStored(path, context, (candidate) => context.opener.openDirectory(candidate, path));
 }
 
-/** Tries the path unchanged, then as stored if that differs only in Unicode form. */
+/** Tries the path unchanged, then in the Unicode form in which it is stored. */
 async function openStored<Opened>(
   path: string,
   context: GuardContext,
@@ -42,10 +42,11 @@ async function openStored<Opened>(
 }
 
 /**
- * The parent of `path`, opened and verified, and the entry of its last name; a link there is not followed.
+ * Opens and verifies the parent of `path`; returns it with the entry of the last component, where a link is not
+ * followed.
  *
- * @param options.write the entry is going to be changed: read-only directories, and allowed directories themselves, are
- * refused
+ * @param options.write the entry is going to be changed, so read-only directories and the allowed directories
+ * themselves are refused
  */
 export async function openPlace(
   path: string,
@@ -74,7 +75,7 @@ export async function openPlace(
   }
 }
 
-/** The entry `asked`, or the one that is the same name in another Unicode form. */
+/** The entry `asked`, or one whose name differs only in Unicode form. */
 async function findEntry(
   parent: GuardedDirectory,
   asked: string,
@@ -101,7 +102,7 @@ export function requireWritable(place: GuardedPlace, { bound, platform }: GuardC
   }
 }
 
-/** Whether the path is an ancestor of `directory` written differently. */
+/** Whether the path is an ancestor of `directory` under another name. */
 function isAncestor({ entry }: GuardedPlace, real: string, directory: string): boolean {
   const depth = real.split(sep).length;
   const ancestor = directory.split(sep).slice(0, depth).join(sep);
@@ -110,7 +111,7 @@ function isAncestor({ entry }: GuardedPlace, real: string, directory: string): b
   return one !== undefined && other !== undefined && isSame(one, other);
 }
 
-/** lstat of an entry now, or undefined if nothing is there. */
+/** lstat of an entry, or undefined if it does not exist. */
 export async function statEntry(parent: GuardedDirectory, name: string): Promise<Stats | undefined> {
   try {
     return await lstat(parent.entry(name));
@@ -121,10 +122,10 @@ export async function statEntry(parent: GuardedDirectory, name: string): Promise
 }
 
 /**
- * Creates the directory at `path` and missing parents. Each is created in its opened and verified parent, so that no
- * swapped link can redirect it outside.
+ * Creates the directory at `path` and any missing parents. Each is created in its opened and verified parent, so a
+ * swapped link cannot redirect it outside.
  *
- * @returns those that were created, outermost first
+ * @returns the directories that were created, outermost first
  */
 export async function makeDirectories(path: string, context: GuardContext): Promise<string[]> {
   const created: string[] = [];
@@ -150,7 +151,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   }
 }
 
-/** Creates one directory; false if something already exists, even if another program just created it. */
+/** Creates one directory; false if something already exists there, even if another program has just created it. */
 async function makeIn(directory: GuardedDirectory, name: string, path: string): Promise<boolean> {
   if (!directory.directory.writable) throw readOnly(path, directory.directory);
   await directory.verify();

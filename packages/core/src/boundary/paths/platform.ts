@@ -1,20 +1,20 @@
 import path from "node:path";
 
-/** Which system's path rules apply. A parameter everywhere, so that Windows' rules are tested on Linux. */
+/** Which system's path rules apply. A parameter everywhere, so that Windows' rules can be tested on Linux. */
 export type Platform = NodeJS.Platform;
 
-/** Node's path functions by the rules of `platform`. */
+/** Node.js' path functions for `platform`. */
 export function pathsOf(platform: Platform): path.PlatformPath {
   return platform === "win32" ? path.win32 : path.posix;
 }
 
-/** Whether file names usually differ in more than case on `platform`, so that text alone cannot tell two apart. */
+/** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */
 export function foldsCase(platform: Platform): boolean {
   return platform === "win32" || platform === "darwin";
 }
 
 /**
- * `text` in the form in which two variants of one name are equal: composed (NFC), lower case. Never for
+ * `text` composed (NFC) and in lower case, which makes variants of one name equal. Only for comparing, never for
  * opening.
  */
 export function fold(text: string): string {
@@ -22,8 +22,8 @@ export function fold(text: string): string {
 }
 
 /**
- * Whether `target` is `directory` or is below it, by text alone; both absolute and normalized. Compares whole
- * components: `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
+ * Whether `target` is `directory` or below it, by text alone; both absolute and normalized. Compares whole components:
+ * `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
  */
 export function isInside(target: string, directory: string, platform: Platform): boolean {
   if (target === directory) return true;
@@ -32,7 +32,7 @@ export function isInside(target: string, directory: string, platform: Platform):
 }
 
 /**
- * As `isInside`, for names that may differ in case or Unicode form. Only a hint: callers verify.
+ * Like `isInside`, for names that may differ in case or Unicode form. Only a hint; callers verify it.
  */
 export function mayBeInside(target: string, directory: string, platform: Platform): boolean {
   return isInside(fold(target), fold(directory), platform);

@@ -2,22 +2,23 @@ import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { isAbsolute, join, parse, sep } from "node:path";
 import type { GuardContext, GuardedDirectory } from "./types.ts";
 
-/** How far a path leads: the deepest place that exists, and the names that are missing below it. */
+/** How much of a path exists: its deepest existing part, and the missing names below it. */
 export interface Reach {
   /** Absolute, every link resolved. */
   readonly real: string;
-  /** The names below `real` that do not exist; none if the path leads to something. */
+  /** The names below `real` that do not exist; none if the path exists. */
   readonly missing: readonly string[];
-  /** False if a dangling link was followed by hand, so that `missing` are not the path's own last names. */
+  /** False if a dangling link was followed, so `missing` are not the path's own last components. */
   readonly direct: boolean;
 }
 
-/** As many links as Linux follows in one path. */
+/** How many links Linux follows in one path. */
 const MAX_LINKS = 40;
 
 /**
- * Follows an absolute path as far as it goes, dangling links too: their target counts, not their location. It
- * also looks outside the bound, so the caller must not reveal anything before `real` is known to be inside.
+ * Follows an absolute path as far as it exists, including dangling links, whose target counts instead of their
+ * location. It also looks outside the bound, so the caller must not reveal anything before it has checked that `real`
+ * is inside.
  */
 export async function reach(path: string): Promise<Reach> {
   let at = path;
@@ -26,10 +27,10 @@ export async function reach(path: string): Promise<Reach> {
     const { real, missing } = found;
     const [next = "", ...others] = missing;
     const target = next === "" ? undefined : await targetOf(join(real, next));
-    // A loop of links leads nowhere: it belongs to its own location.
+    // A loop of links has no target, so its own location counts.
     if (links === MAX_LINKS) return { ...found, direct: false };
     if (target !== undefined) {
-      // Not normalized: `..` after a link means the parent of what the link leads to.
+      // Not normalized: `..` after a link is the parent of the link's target.
       at = [isAbsolute(target) ? target : real + sep + target, ...others].join(sep);
     } else if (missing.includes("..")) {
       at = join(real, ...missing);
@@ -63,14 +64,13 @@ async function targetOf(link: string): Promise<string | undefined> {
 }
 
 /**
- * Whether `text` has more than one Unicode form, so that a name may be stored in a form other than the
- * requested one.
+ * Whether `text` has more than one Unicode form, so a name may be stored in another form than requested.
  */
 export function hasForms(text: string): boolean {
   return text.normalize("NFC") !== text.normalize("NFD");
 }
 
-/** The entry of `directory` that is `name` in another Unicode form (NFC, NFD), where `name` itself does not exist. */
+/** The entry of `directory` that is `name` in another Unicode form (NFC, NFD), if `name` itself does not exist. */
 export async function storedName(directory: GuardedDirectory, name: string): Promise<string | undefined> {
   if (!hasForms(name)) return undefined;
   const composed = name.normalize("NFC");

@@ -14,7 +14,7 @@ import {
 import { promisify } from "node:util";
 import { errorCode } from "./system-error.ts";
 
-/** Operations on a file opened for reading: the part of a `FileHandle` that `SmallFile` has too. */
+/** Operations on a file opened for reading: the methods of `FileHandle` that `SmallFile` also has. */
 export interface ReadHandle {
   /** -1 once it is closed. */
   readonly fd: number;
@@ -31,16 +31,16 @@ export interface ReadHandle {
   close(): Promise<void>;
 }
 
-/** Up to this size a file is read synchronously: about 10 µs, where each trip through the thread pool costs 15 to 20. */
+/** Files up to this size are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
 export const SMALL_BYTES = 64 * 1024;
 
 const readLater = promisify(read);
 const readWhole = promisify(readFile);
 
 /**
- * A small regular file on a local file system, opened and read without the thread pool. Only for what is known to be
- * one: a FIFO, a device or a file server would stop every other call for as long as it does not answer. A disk that
- * must be woken for the file's content stops them too; that is accepted, since no more than `SMALL_BYTES` are read.
+ * A small regular file on a local file system, opened and read without the thread pool. Never use it for anything else:
+ * a FIFO, a device or a file server would block all other calls until it responds. A sleeping disk blocks them too,
+ * which is acceptable because at most `SMALL_BYTES` are read.
  */
 export class SmallFile implements ReadHandle {
   #fd: number;
@@ -81,7 +81,7 @@ export class SmallFile implements ReadHandle {
   }
 
   createReadStream(options: { start: number; autoClose: false }): ReadStream {
-    // A destroyed stream closes its descriptor even so; by the time we close it, the number may name another file.
+    // A destroyed stream closes its descriptor anyway; when we close it, the number may refer to another file.
     const fs = { open, read, close: (_fd: number, done: () => void) => done() };
     return createReadStream("", { ...options, fd: this.#fd, fs });
   }

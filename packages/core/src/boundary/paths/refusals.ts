@@ -9,8 +9,8 @@ function refusal(kind: ErrorKind, code: string, path: string, what: string, hint
 }
 
 /**
- * The one refusal of everything outside the bound. It is the same whether the thing exists or not, so that it
- * cannot be used to probe the disk.
+ * The only refusal for everything outside the bound. It is the same whether the path exists or not, so it cannot be
+ * used to probe the disk.
  */
 export function outside(path: string, bound: Bound): ToolError {
   if (bound.directories().length === 0) {
@@ -23,7 +23,7 @@ export function outside(path: string, bound: Bound): ToolError {
   return refusal("denied", "outside", path, what, hint);
 }
 
-/** As `outside`, for a path that is inside by its text. */
+/** Like `outside`, for a path whose text is inside. */
 export function leadsOutside(path: string, bound: Bound): ToolError {
   const what = `leads through a symlink to a path outside the allowed directories; ${describeBound(bound)}`;
   const hint = "Use a path that stays inside, or ask the user to allow the symlink's target.";
@@ -49,7 +49,7 @@ export function isAllowedDirectory(path: string, directory: AllowedDirectory): T
   return refusal("denied", "allowed_directory", path, what, "Change its contents instead.");
 }
 
-/** Only regular files and directories are accessed. */
+/** The refusal of everything except regular files and directories. */
 export function specialFile(
   path: string,
   stat: Pick<StatsBase<number | bigint>, "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">,
@@ -62,7 +62,7 @@ export function specialFile(
   return refusal("denied", "special_file", path, what, "Choose a regular file.");
 }
 
-/** Files of a special file system: `/proc` and similar. */
+/** The refusal of files in a special file system, such as `/proc`. */
 export function specialPlace(path: string): ToolError {
   const what = "contains devices or kernel data, not files; it is never allowed";
   return refusal("denied", "special_file", path, what, "Choose a regular file.");
@@ -78,7 +78,7 @@ export function isNotDirectory(path: string): ToolError {
   return refusal("invalid", "not_directory", path, "is a file, not a directory", hint);
 }
 
-/** Another program changed the disk during an operation. */
+/** The refusal if another program changed the disk during an operation. */
 export function changedConcurrently(path: string): ToolError {
   const what = "was changed by another program during this operation";
   return refusal("conflict", "changed_meanwhile", path, what, "Check it, then retry.");

@@ -12,10 +12,10 @@ export interface Moved {
 }
 
 /**
- * Moves an entry within one file system. Without `overwrite` the file system itself decides that the name is free.
- * With it, a file or link replaces a file or link, a directory an empty directory.
+ * Moves an entry within one file system. Without `overwrite`, the file system itself ensures that the name is free.
+ * With it, a file or link replaces a file or link, and a directory an empty directory.
  *
- * @throws ToolError `conflict`, `invalid`; EXDEV if the places are on two file systems: nothing was changed then
+ * @throws ToolError `conflict`, `invalid`; EXDEV, with nothing changed, if the paths are on two file systems
  */
 export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
   const { place, stat } = moved;
@@ -53,18 +53,18 @@ async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<vo
   const isReplacingDirectory = target.stat?.isDirectory() === true;
   if (isReplacingDirectory && !stat.isDirectory()) throw isDirectory(target.path);
   if (!isReplacingDirectory && stat.isDirectory()) throw exists(target.path);
-  // Windows replaces no directory.
+  // Windows cannot replace a directory.
   if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
-  // rename(2) does nothing if both are hard links of one file.
+  // rename(2) does nothing if both are hard links to one file.
   if (isStill(target.entry, stat)) unlinkIfSame(place.entry, stat);
   else await rename(place.entry, target.entry);
 }
 
 /**
- * Our empty directory reserves the name; the rename may replace only that one, and only while it is empty.
+ * Our empty directory reserves the name. The rename may replace only that directory, and only while it is empty.
  */
 async function moveDirectory(source: string, target: string): Promise<void> {
-  // On Windows a rename of a directory replaces nothing anyway.
+  // On Windows, renaming a directory never replaces anything.
   if (process.platform === "win32") {
     await rename(source, target);
     return;
@@ -101,7 +101,7 @@ export function isStill(entry: string, identity: Identity): boolean {
   return now !== undefined && isSame(now, identity);
 }
 
-/** Removes a name, unless another program has put something new there. */
+/** Removes a name, unless another program has created something new there. */
 function unlinkIfSame(entry: string, identity: Identity): void {
   if (isStill(entry, identity)) unlinkSync(entry);
 }
@@ -110,12 +110,12 @@ function unlinkIfSame(entry: string, identity: Identity): void {
 const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /**
- * Gives a file the name `to`, which must be free: the file system decides atomically, so that exactly one of
- * several callers gets the name. rename(2) would replace what is there, and Node has no RENAME_NOREPLACE.
+ * Gives a file the name `to`, which must be free. The file system checks this atomically, so exactly one of several
+ * callers gets the name. rename(2) would replace an existing file, and Node.js has no RENAME_NOREPLACE.
  *
  * @param path what to call `to` in errors
- * @returns `linked` if the old name is still there and to be removed, `moved` if it is already gone
- * @throws EEXIST if `to` is taken; ToolError `conflict` if `entry` is another file by now
+ * @returns `linked` if the old name still exists and has to be removed, `moved` if it is gone
+ * @throws EEXIST if `to` is taken; ToolError `conflict` if `entry` is now another file
  */
 export async function giveFreeName(
   { entry, identity }: { readonly entry: string; readonly identity: Identity },
@@ -130,13 +130,13 @@ export async function giveFreeName(
     await renameOverHolder(entry, to, path);
     return "moved";
   }
-  // macOS follows a link that was put in the file's place, and would give an outside file a name inside.
+  // macOS follows a link that has replaced the file, which would give an outside file a name inside.
   if (isSame(lstatSync(to, { bigint: true }), identity)) return "linked";
   unlinkSync(to);
   throw changedConcurrently(path);
 }
 
-/** Without hard links: our empty file reserves the name until the rename replaces it. */
+/** Without hard links, our empty file reserves the name until the rename replaces it. */
 async function renameOverHolder(entry: string, to: string, path: string): Promise<void> {
   const holder = await open(to, "wx");
   const held = await holder.stat({ bigint: true });

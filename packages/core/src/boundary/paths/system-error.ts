@@ -7,7 +7,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether `error` says that nothing is there. */
+/** Whether `error` means that nothing exists there. */
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
@@ -15,7 +15,7 @@ export function isMissing(error: unknown): boolean {
 
 type Words = readonly [kind: ToolError["kind"], message: string, hint: string];
 
-/** What errors of the operating system mean; `@` is replaced with the path, `#` with the code. */
+/** Messages for errors of the operating system; `@` is replaced with the path, `#` with the code. */
 const WORDS: Readonly<Record<string, Words>> = {
   ENOENT: ["not_found", "@ does not exist.", "List the directory to see its contents."],
   ENOTDIR: ["invalid", "A part of @ is a file, not a directory.", "List its parent to see its contents."],
@@ -49,8 +49,8 @@ const SAME: Readonly<Record<string, string>> = {
 const OTHER: Words = ["unavailable", "I/O error on @ (#).", "Retry; if it persists, tell the user."];
 
 /**
- * An error of the operating system in words, about the path as the caller wrote it. What is not one (a ToolError, a
- * bug) is returned unchanged.
+ * Converts an error of the operating system to a ToolError about the path as the caller wrote it. Any other error (a
+ * ToolError, a bug) is returned unchanged.
  */
 export function systemError(error: unknown, path: string): unknown {
   const code = errorCode(error);
@@ -63,8 +63,7 @@ export function systemError(error: unknown, path: string): unknown {
 const MAX_QUOTED_CHARS = 300;
 
 /**
- * A path or name inside quotes for a message, on one line whatever it contains, truncated after 300
- * characters.
+ * A path or name in quotes for a message, on one line, truncated after 300 characters.
  */
 export function quote(text: string): string {
   return `"${oneLine(text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text)}"`;

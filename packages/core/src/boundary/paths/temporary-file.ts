@@ -5,7 +5,7 @@ import { openUnlinked } from "./opener.ts";
 import { changedConcurrently } from "./refusals.ts";
 import { type GuardedDirectory, isSame } from "./types.ts";
 
-/** A new file under a random name, written in full before it is renamed. */
+/** A new file with a random name, written completely before it is renamed. */
 export interface TemporaryFile {
   readonly handle: FileHandle;
   /** A path for fs calls. */
@@ -16,8 +16,8 @@ export interface TemporaryFile {
 }
 
 /**
- * A name that nobody else has or can guess, for our incomplete copy. Never for the user's files: what has
- * such a name is removed when it is old.
+ * A unique name that nobody can guess, for our incomplete copy. Never for the user's files: old files with such a name
+ * are removed.
  */
 export function temporaryName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
@@ -25,14 +25,13 @@ export function temporaryName(): string {
 
 const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
 /**
- * A file with such a name that has not been written to for this long, in milliseconds, was left by a killed
- * process.
+ * After this time without a write, in milliseconds, a temporary file counts as left behind by a killed process.
  */
 const LEFTOVER_MS = 3_600_000;
-/** Directories that were swept by this process. */
+/** Directories that this process has already cleaned up. */
 const swept = new Set<string>();
 
-/** Removes temporary files that a killed process left in `directory`; once per directory and process. */
+/** Removes temporary files that killed processes left in `directory`; once per directory and process. */
 async function sweep(directory: GuardedDirectory): Promise<void> {
   if (swept.has(directory.realPath)) return;
   if (swept.size >= 1_000) swept.clear();
@@ -46,9 +45,9 @@ async function sweep(directory: GuardedDirectory): Promise<void> {
 }
 
 /**
- * Creates an empty file in `directory` that nobody else can have created (O_EXCL).
+ * Creates a new, empty file in `directory` (O_EXCL).
  *
- * @param mode permissions, of which the umask takes its part
+ * @param mode permissions, before the umask
  * @param path the path to name in errors
  */
 export async function createTemporaryFile(
@@ -73,20 +72,20 @@ export async function createTemporaryFile(
 
 async function discard(handle: FileHandle, entry: string): Promise<void> {
   await handle.close().catch(() => {});
-  // Once it is renamed or removed, there is nothing left to remove.
+  // After it is renamed or removed, there is nothing left to remove.
   await unlink(entry).catch(() => {});
 }
 
 /**
- * Gives the new file the old one's mode and owner (and birth time), as far as the system lets us. The set-user-ID and set-group-ID bits
- * go, as with every write(2) by a user other than root.
+ * Gives the new file the old one's mode, owner and birth time, as far as the system allows. The set-user-ID and
+ * set-group-ID bits are cleared, as with every write(2) by a user other than root.
  */
 export async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid) {
     await handle.chown(old.uid, old.gid).catch(() => {});
   }
   await handle.chmod(old.mode & 0o777);
-  // On these systems a time of change before the birth time sets the birth time too: utimes(2).
+  // On these systems, a modification time before the birth time also sets the birth time: utimes(2).
   if (process.platform === "darwin" || process.platform === "freebsd") {
     const now = new Date();
     await handle.utimes(now, old.birthtime);

@@ -22,19 +22,19 @@ import { type GuardedDirectory, type GuardedPlace, isSame } from "./types.ts";
 /** An entry of an opened directory. */
 export type Spot = Pick<GuardedPlace, "parent" | "name" | "path">;
 
-/** What was found at each path of a tree, the tree's own root being "". */
+/** The stat of each path in a tree; the tree's root is "". */
 export type Inventory = Map<string, BigIntStats>;
 
 export interface CopyTreeOptions {
   readonly signal?: AbortSignal | undefined;
   /**
-   * False for a copy next to the original: it gets the mode, but not owner and times, and is not synced file
-   * by file.
+   * False for a copy next to the original, which gets the mode but not the owner and times, and is not synced file by
+   * file.
    */
   readonly attributes?: boolean;
-  /** Skips devices, FIFOs and sockets, and reports their keys; without it they are refused. */
+  /** Skips devices, FIFOs and sockets and reports their keys; by default they are refused. */
   skipped?(key: string): void;
-  /** Called after each entry with how many are done. */
+  /** Called after each entry with the number done so far. */
   progress?(entries: number): void;
 }
 
@@ -44,11 +44,10 @@ interface CopyContext extends CopyTreeOptions {
 }
 
 /**
- * Copies an entry with everything below it to a place that must be free. Links are copied as links, never
- * followed; every directory is opened, and known to be the one that was listed, before anything in it is
- * touched.
+ * Copies an entry and everything below it to a path that must be free. Links are copied as links, never followed. Every
+ * directory is opened and compared with the listed one before anything in it is touched.
  *
- * @returns what was copied, as it was before it was read
+ * @returns the copied entries, with their state before they were read
  * @throws ToolError `denied` for a device, FIFO or socket, `conflict` if the source changes while it is read
  */
 export async function copyTree(
@@ -120,11 +119,11 @@ function done(key: string, stat: BigIntStats, { inventory, progress }: CopyConte
 }
 
 /**
- * Removes an entry with everything below it; links are removed, never followed.
+ * Removes an entry and everything below it; links are removed, never followed.
  *
- * @param expected default: whatever is there. Else only what it contains and has not changed since: anything else stops
- * the removal with `conflict`.
- * @param key where the entry is in `expected`.
+ * @param expected the entries to remove, which must be unchanged; anything else stops the removal with `conflict`.
+ * Default: whatever is there.
+ * @param key the entry's key in `expected`.
  */
 export async function removeTree(spot: Spot, opener: Opener, expected?: Inventory, key = ""): Promise<void> {
   const entry = spot.parent.entry(spot.name);
@@ -144,8 +143,8 @@ export async function removeTree(spot: Spot, opener: Opener, expected?: Inventor
 }
 
 /**
- * A directory's times change with what is removed from it; its entries are looked at one by one. A file's change time
- * changes when another hard link of it goes.
+ * A directory's times change as its entries are removed, which are compared one by one. A file's change time changes
+ * when another hard link to it is removed.
  */
 function isUnchanged(now: BigIntStats, then: BigIntStats | undefined): boolean {
   if (then === undefined || !isSame(now, then)) return false;
@@ -176,10 +175,10 @@ async function inside(
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Copies a regular file to a free name, with mode, and with `attributes` times and, as far as the system lets us, owner.
+ * Copies a regular file to a free name with its mode; with `attributes`, also its times and, as far as the system
+ * allows, its owner.
  *
- * @param seen the source's lstat; another file in its place, or one that changes while it is read, is a
- * `conflict`
+ * @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict`
  */
 async function copyContent(
   from: Spot,

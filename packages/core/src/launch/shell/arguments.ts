@@ -2,12 +2,12 @@ import { parseArgs } from "node:util";
 import { nearest } from "../../answer/errors.ts";
 import { isObject } from "../../protocol/messages.ts";
 
-/** A mistake in the words of a command; the message is for stderr, with exit code 2. */
+/** An error in a command's arguments; the message is for stderr, with exit code 2. */
 export class UsageError extends Error {}
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The properties of a tool's input, required ones first as the schema orders them. */
+/** The properties of a tool's input in the order of the schema, required ones first. */
 export function propertiesOf(
   input: Schema,
 ): { readonly name: string; readonly schema: Schema; readonly required: boolean }[] {
@@ -19,19 +19,19 @@ export function propertiesOf(
   }));
 }
 
-/** What a command's words ask for. */
+/** The parsed arguments of a command. */
 export interface ShellArguments {
-  /** The tool's arguments as JSON text, in which integers keep all their digits. */
+  /** The tool's arguments as JSON text, so that integers keep all their digits. */
   readonly json: string;
-  /** Whether the whole answer is wanted as JSON. */
+  /** Whether to print the whole answer as JSON. */
   readonly asJson: boolean;
   readonly help: boolean;
 }
 
 /**
- * Reads the words after `call TOOL`: `--max_count 5` (or `--max-count 5`), flags for booleans, repeated flags for lists,
- * JSON for objects, and words without a flag for the required arguments in their order. `--args JSON` gives arguments as
- * one object; `-` reads it from `stdin`.
+ * Parses the words after `call TOOL`: `--max_count 5` (or `--max-count 5`), flags for booleans, repeated flags for
+ * lists, JSON for objects, and words without a flag for the required arguments in order. `--args JSON` passes arguments
+ * as one object; `-` reads it from `stdin`.
  *
  * @throws {UsageError}
  */
@@ -114,7 +114,10 @@ function objectFrom(text: string | undefined, stdin: () => string): Record<strin
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, JSON.stringify(member)]));
 }
 
-/** The texts of one argument as JSON. What does not fit its schema stays text: the tool's own error explains it. */
+/**
+ * Converts the texts of one argument to JSON. Values that do not fit the schema stay text, and the tool's own error
+ * explains the problem.
+ */
 function jsonOf(schema: Schema, texts: readonly string[]): string {
   const last = texts.at(-1) ?? "";
   if (schema.type !== "array") return scalar(schema, last);
@@ -125,7 +128,7 @@ function jsonOf(schema: Schema, texts: readonly string[]): string {
 
 function scalar({ type, enum: values }: Schema, text: string): string {
   if (type === "string" || (type === undefined && Array.isArray(values))) return JSON.stringify(text);
-  // Numbers, booleans, objects, and whatever may be of several types.
+  // Numbers, booleans, objects, and arguments with several types.
   return isJson(text) ? text : JSON.stringify(text);
 }
 

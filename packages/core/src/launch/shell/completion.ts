@@ -7,7 +7,7 @@ import { COMMANDS } from "./words.ts";
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The script that makes a shell complete a server's options, commands, tools and their arguments. */
+/** A completion script for a server's options, commands, tools and their arguments. */
 export function completionScript(
   shell: Shell,
   program: string,
@@ -35,7 +35,7 @@ interface CompletedTool {
   readonly values: readonly { readonly flag: string; readonly words: readonly string[] }[];
 }
 
-/** zsh reads bash's completions through its own bashcompinit. */
+/** zsh supports bash completions with its bashcompinit. */
 function bash(
   program: string,
   flags: readonly string[],

@@ -16,11 +16,11 @@ import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
 import { completionScript, SHELLS } from "./completion.ts";
 import type { ShellWords } from "./words.ts";
 
-/** Exit codes: the tool or resource returned an error; the command line is wrong; interrupted. */
+/** Exit codes: the tool or resource failed; the command line is invalid; interrupted. */
 const FAILED = 1;
 const WRONG = 2;
 const INTERRUPTED = 130;
-/** How long closing may take before the process ends anyway. */
+/** How long closing may take before the process exits anyway, in milliseconds. */
 const CLOSING_MS = 2_000;
 
 /** Runs one command of a server's command line in this process, and ends the process. */
@@ -50,7 +50,7 @@ interface Outcome {
   readonly failed: boolean;
 }
 
-/** A client of the server in its own process, speaking the protocol as any other. */
+/** A client of the server in the same process, which uses the protocol like any other. */
 class ShellClient<Context> {
   readonly #runtime: Runtime<Context, OptionTable>;
   readonly #connection: Connection;
@@ -173,7 +173,11 @@ class ShellClient<Context> {
     return `${lines.join("\n")}\n`;
   }
 
-  /** Sends a request and answers the server's questions at the terminal until there is a result. @throws UsageError */
+  /**
+   * Sends a request and puts the server's questions to the user at the terminal until there is a result.
+   *
+   * @throws UsageError
+   */
   async #request(method: string, members: string): Promise<Readonly<Record<string, unknown>>> {
     let more = "";
     for (;;) {
@@ -213,7 +217,7 @@ class ShellClient<Context> {
   }
 }
 
-/** What a result says to a person: its text, data as indented JSON, links by their URIs. */
+/** A result as text for a person: text blocks, indented JSON for data, URIs for links. */
 function asText(result: Readonly<Record<string, unknown>>): string {
   const { content, structuredContent } = result;
   const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
@@ -238,7 +242,7 @@ function choices({ enum: values, type, items }: Readonly<Record<string, unknown>
   return type === "object" ? "JSON" : typeof type === "string" && type !== "string" ? type : undefined;
 }
 
-/** zod gives an integer without bounds those of JavaScript, which say nothing. */
+/** zod gives an unbounded integer JavaScript's limits, which are not worth showing. */
 function rangeOf({ minimum, maximum }: Readonly<Record<string, unknown>>): string | undefined {
   const [min, max] = [minimum, maximum].map((bound) =>
     typeof bound === "number" && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined,
@@ -246,13 +250,13 @@ function rangeOf({ minimum, maximum }: Readonly<Record<string, unknown>>): strin
   return rangeText({ min, max });
 }
 
-/** An answer to a form (MCP, "Elicitation"). */
+/** The answer to a form (MCP, "Elicitation"). */
 export interface FormAnswer {
   readonly action: "accept" | "decline";
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
-/** Puts questions of tools to the user at the terminal: the message, then a line for each field. */
+/** Asks a tool's questions at the terminal: the message, then one line for each field. */
 class Terminal {
   #lines: AsyncIterator<string> | undefined;
 
@@ -276,7 +280,7 @@ class Terminal {
     return { action: "accept", content };
   }
 
-  /** What the user types; undefined at the end of the input. */
+  /** The line that the user types; undefined at the end of the input. */
   async #line(question: string): Promise<string | undefined> {
     process.stderr.write(question);
     this.#lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();

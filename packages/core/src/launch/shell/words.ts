@@ -2,22 +2,22 @@ import type { OptionTable } from "../../define/options.ts";
 import { optionEntries, type ServerOptions } from "../option-table.ts";
 import { tokensOf } from "../parse-options.ts";
 
-/** What a server does for people and scripts instead of serving a host. */
+/** The commands for people and scripts, which run instead of serving a host. */
 export const COMMANDS = ["call", "read", "tools", "completion"] as const;
 export type Command = (typeof COMMANDS)[number];
 
-/** A command line that ends in a command: `~/work --read-only call git_log --max_count 5`. */
+/** A command line with a command: `~/work --read-only call git_log --max_count 5`. */
 export interface ShellWords {
   /** The server's own options, before the command. */
   readonly options: readonly string[];
   readonly command: Command;
-  /** What follows it. */
+  /** The words after the command. */
   readonly rest: readonly string[];
 }
 
 /**
- * Finds the command among the arguments of a process: the first word that is one and is not the value of an option. A
- * directory of that name is written `./call`.
+ * Finds the command in the arguments of a process: the first word that is a command's name and not the value of an
+ * option. A directory with such a name is written `./call`.
  */
 export function shellWords(
   { server, table }: ServerOptions<OptionTable>,

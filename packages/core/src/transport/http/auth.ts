@@ -7,9 +7,9 @@ import type { Principal } from "../../protocol/request.ts";
 import { type Answer, jsonAnswer, type Reply } from "./reply.ts";
 import { type AuthSettings, type HttpSettings, urlText } from "./settings.ts";
 
-/** Identifies callers, and tells clients where to get a token. */
+/** Authenticates callers, and tells clients where to get a token. */
 export interface Authenticator {
-  /** The caller, or the response that asks for a token. */
+  /** The caller, or a response that requests a token. */
   authenticate(authorization: string | undefined): Awaitable<Principal | Answer>;
   /** The protected-resource metadata (RFC 9728) by path; empty without OAuth. */
   readonly metadata: ReadonlyMap<string, object>;
@@ -25,18 +25,18 @@ export class TokenError extends Error {
   }
 }
 
-/** What a client without a valid token also needs to know. */
+/** Further information for a client without a valid token. */
 interface Challenge {
   readonly scopes: readonly string[];
-  /** Where the protected-resource metadata is. */
+  /** The URL of the protected-resource metadata. */
   readonly resourceMetadata?: string;
 }
 
 const ANYBODY: Principal = { key: "" };
-/** Where metadata is for a resource without a path (RFC 9728, section 3.1). */
+/** The path of the metadata for a resource without a path (RFC 9728, section 3.1). */
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
-/** @param title the server's name for people, shown by the authorization server's consent page. */
+/** @param title the server's display name, shown on the authorization server's consent page. */
 export async function createAuthenticator(
   settings: AuthSettings,
   title: string,
@@ -47,7 +47,7 @@ export async function createAuthenticator(
   return oauthAuthenticator(settings, title, log);
 }
 
-/** One secret for all callers. It is compared in constant time: by digests, which are equally long. */
+/** One secret for all callers. Digests of equal length are compared in constant time. */
 function tokenAuthenticator(token: string): Authenticator {
   const expected = digest(token);
   return {
@@ -95,7 +95,7 @@ async function oauthAuthenticator(
         return { key: JSON.stringify([found.subject, found.clientId]), expiresAt: found.expiresAt };
       } catch (error) {
         if (error instanceof TokenError) return challenge(error, asked);
-        // The verifier repeats a failure for a while, as the same object: one line is enough.
+        // The verifier repeats a failure for a while, as the same object; log it once.
         if (error !== logged)
           log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
         logged = error;
@@ -107,7 +107,7 @@ async function oauthAuthenticator(
   };
 }
 
-/** Calls `end` when the caller's token expires, unless the reply ends first: a stream can outlive its token. */
+/** Calls `end` when the caller's token expires, unless the reply ends first: a stream could outlive its token. */
 export function whenExpired(
   { expiresAt }: Principal,
   reply: Pick<Reply, "whenClosed">,
@@ -119,12 +119,12 @@ export function whenExpired(
   reply.whenClosed(() => clearTimeout(timer));
 }
 
-/** The longest delay of a timer in Node. */
+/** The maximum delay of a timer in Node.js. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
 
-/** 401 or 403 with the way to a token (RFC 6750, section 3; RFC 9728, section 5.1). */
+/** 401 or 403 with instructions to get a token (RFC 6750, section 3; RFC 9728, section 5.1). */
 function challenge({ code, message }: TokenError, { scopes, resourceMetadata }: Challenge): Answer {
   const parameters = {
     error: code,
@@ -149,11 +149,11 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Which requests may reach the endpoint, before authentication. */
+/** Decides which requests may reach the endpoint, before authentication. */
 export interface Access {
-  /** Why a request is refused, for status 403; undefined if it may continue. */
+  /** Why a request is refused (status 403); undefined if it is allowed. */
   refusal(request: IncomingMessage): string | undefined;
-  /** Lets a page of an allowed origin read the answers (CORS). */
+  /** Lets pages of an allowed origin read the answers (CORS). */
   allowReading(request: IncomingMessage, response: ServerResponse): void;
 }
 
@@ -161,8 +161,8 @@ const LOCALHOST = ["localhost", "127.0.0.1", "[::1]"];
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /**
- * Checks `Host` and `Origin` against DNS rebinding (MCP, "Streamable HTTP: Security"): a page that a browser loaded
- * from elsewhere can reach this machine, but it cannot change the names it was loaded by.
+ * Checks `Host` and `Origin` against DNS rebinding (MCP, "Streamable HTTP: Security"): a web page from elsewhere can
+ * reach this machine, but cannot change the names that its browser sends.
  */
 export function createAccess(settings: HttpSettings): Access {
   const { address, auth, allowedHosts, allowedOrigins } = settings;
@@ -197,7 +197,7 @@ function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname || undefined : undefined;
 }
 
-/** The answer to a browser's question whether a page may send a request (CORS preflight). */
+/** The answer to a CORS preflight request. */
 export const PREFLIGHT_HEADERS = {
   "access-control-allow-methods": "GET, POST, DELETE",
   "access-control-allow-headers":

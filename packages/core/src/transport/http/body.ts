@@ -12,8 +12,8 @@ export type Body =
   | { readonly kind: "gone" };
 
 /**
- * Reads a body within two limits: of one body, `maxBytes`, and of all messages that a process has taken on, `load`. While it
- * is being read its bytes count; then its requests count them.
+ * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process. Its bytes count
+ * while it is being read; afterwards its requests count them.
  */
 export function readBody(
   request: IncomingMessage,

@@ -15,7 +15,7 @@ import { StatelessEndpoint } from "./stateless.ts";
 
 const MAX_BATCH = 100;
 
-/** The endpoint `/mcp`: reads a request, determines its era, and checks what all messages have in common. */
+/** The endpoint `/mcp`: reads a request, determines its era, and does the checks that all messages share. */
 export class Endpoint {
   readonly #stateless: StatelessEndpoint;
   readonly sessions: Sessions;
@@ -35,7 +35,7 @@ export class Endpoint {
     return this.#reading > 0;
   }
 
-  /** Serves a request through its reply, or returns why not. */
+  /** Serves a request through its reply, or returns an error response. */
   async serve(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
     const { method, headers } = node;
     if (method === "POST") return this.#post(node, reply, principal);
@@ -100,14 +100,14 @@ export class Endpoint {
     );
   }
 
-  /** Why requests are refused: because of their parameters, or because too many are running. */
+  /** The refusal of requests with invalid parameters, or if too many are running. */
   #refusal(requests: readonly RequestMessage[], era: "legacy" | "modern"): Answer | undefined {
     for (const request of requests) {
       const problem = requestProblem(request, era);
       if (problem !== undefined) return rpcAnswer(400, problem, { id: request.id });
     }
     const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
-    // Answers and cancellations are never refused: others may wait for them.
+    // Responses and cancellations are never refused, because running requests may be waiting for them.
     if (count === 0 || this.#load.hasRoomFor(count)) return undefined;
     return busy(`${this.#load.requests} requests are pending; retry later.`);
   }

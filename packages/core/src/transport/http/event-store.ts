@@ -1,12 +1,12 @@
-/** Limits of what is kept for clients that lost a stream. */
+/** Limits on the events kept for clients that lost a stream. */
 export interface EventLimits {
-  /** Most characters of messages of all sessions together. */
+  /** Maximum characters of messages in all sessions together. */
   readonly total: number;
-  /** Most characters of one session. */
+  /** Maximum characters in one session. */
   readonly perSession: number;
 }
 
-/** An event of a stream: JSON text, or nothing if it only marks the beginning of the stream. */
+/** An event of a stream: JSON text, or "" if it only marks the beginning of the stream. */
 export interface StoredEvent {
   readonly id: string;
   readonly number: number;
@@ -14,12 +14,12 @@ export interface StoredEvent {
   readonly json: string;
 }
 
-/** What a message costs in addition to its text. */
+/** The characters that a message counts in addition to its text. */
 const OVERHEAD = 200;
 /** How many streams without events are remembered; others cannot be resumed. */
 const MAX_FORGOTTEN = 1_000;
 
-/** The events of all sessions of a process, within one limit: the session that holds the most loses its events first. */
+/** The events of all sessions of a process, within one limit. The session with the most loses events first. */
 export class EventStores {
   readonly #limits: EventLimits;
   readonly #stores = new Set<EventStore>();
@@ -56,8 +56,8 @@ export class EventStores {
 }
 
 /**
- * The latest events of one session, oldest dropped first. An event id names its stream, so that a client resumes
- * only what it lost, and only if nothing after its last event is missing.
+ * The latest events of one session; the oldest are dropped first. An event id contains its stream, so a client resumes
+ * only the stream that it lost, and only if no later event is missing.
  */
 export class EventStore {
   readonly #limit: number;
@@ -85,7 +85,7 @@ export class EventStore {
     return id;
   }
 
-  /** The stream of an event and what came after it; undefined if some of it is no longer stored. */
+  /** The stream of an event and the events after it; undefined if some are no longer stored. */
   after(id: string): { readonly stream: string; readonly events: readonly StoredEvent[] } | undefined {
     const [, digits, stream] = /^(\d{1,15})_(.+)$/.exec(id) ?? [];
     const number = Number(digits);
@@ -100,7 +100,7 @@ export class EventStore {
     const event = this.#kept.shift();
     if (event === undefined) return;
     this.size -= event.json.length + OVERHEAD;
-    // Added again as the last, so that the least recent is forgotten first.
+    // Moved to the end, so that the least recently used is dropped first.
     this.#dropped.delete(event.stream);
     this.#dropped.set(event.stream, event.number);
     if (this.#dropped.size > MAX_FORGOTTEN)

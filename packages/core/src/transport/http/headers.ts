@@ -24,14 +24,14 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | u
   return (Array.isArray(value) ? value.join(", ") : value)?.trim();
 }
 
-/** Whether a POST is of the modern era: it, or its header, names a protocol version in the modern way. */
+/** Whether a POST belongs to the modern era: its body or header names a protocol version in the modern way. */
 export function isModern(
   headers: IncomingHttpHeaders,
   message: RequestMessage | NotificationMessage,
 ): boolean {
   const named = headerOf(headers, "mcp-protocol-version");
   const claim = claimOf(message);
-  // A handshake that also names its own, legacy revision.
+  // A handshake that also names its legacy revision.
   if (message.method === "initialize" && LEGACY_VERSIONS.some((version) => version === claim)) return false;
   return claim !== undefined || (named !== undefined && MODERN_VERSIONS.includes(named));
 }
@@ -42,8 +42,8 @@ function claimOf({ params }: RequestMessage | NotificationMessage): unknown {
 }
 
 /**
- * Why a message of the modern era is refused with status 400: a body without its envelope, a version that is not served, or
- * headers that do not repeat the body (MCP 2026-07-28, "Streamable HTTP: request headers").
+ * Why a message of the modern era is refused with status 400: no envelope in the body, an unsupported version, or
+ * headers that do not match the body (MCP 2026-07-28, "Streamable HTTP: request headers").
  */
 export function headerProblem(
   headers: IncomingHttpHeaders,
@@ -94,7 +94,7 @@ function nameProblem(headers: IncomingHttpHeaders, { method, params }: RequestMe
   return typeof value === "string" && name !== value ? mismatch(given, body) : undefined;
 }
 
-/** A header's value, which `=?base64?…?=` carries if it has other characters than ASCII. */
+/** Decodes a header's value, which is written as `=?base64?…?=` if it has non-ASCII characters. */
 function decoded(value: string): string | undefined {
   const base64 = /^=\?base64\?(.*)\?=$/s.exec(value)?.[1];
   if (base64 === undefined) return value;

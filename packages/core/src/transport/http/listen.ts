@@ -6,8 +6,8 @@ import { createConnection, type Server } from "node:net";
 import type { ListenAddress } from "./settings.ts";
 
 /**
- * Listens on a port, or on a Unix socket that only this user can connect to. A socket that a killed process left behind is
- * replaced.
+ * Listens on a port, or on a Unix socket that only this user can connect to. Replaces a socket left behind by a killed
+ * process.
  *
  * @throws the error of `listen`, for example EADDRINUSE.
  */
@@ -20,14 +20,14 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   const { path } = address;
   const found = await lstat(path, { bigint: true }).catch(() => undefined);
   if (found?.isSocket() === true && (await isDeserted(path))) await removeSocket(path, found);
-  // Mode 0600 from the first moment: the socket is created within this call.
+  // The socket is created within this call, so its mode is 0600 from the start.
   const mask = process.umask(0o177);
   server.listen(path);
   process.umask(mask);
   await once(server, "listening");
 }
 
-/** Whether nobody listens on a Unix socket. */
+/** Whether no process listens on a Unix socket. */
 function isDeserted(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
@@ -38,8 +38,8 @@ function isDeserted(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a Unix socket, if it is still the one that was checked. Another process may have replaced it since and be
- * listening there, so it is moved aside first, and put back if it is a different one.
+ * Removes a Unix socket if it is still the one that was checked. Another process may have replaced it since, so it is
+ * first moved aside, and moved back if it is a different one.
  */
 export async function removeSocket(path: string, looked: BigIntStats): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
@@ -49,7 +49,7 @@ export async function removeSocket(path: string, looked: BigIntStats): Promise<v
     return;
   }
   const moved = await lstat(aside, { bigint: true });
-  // The number alone proves nothing: file systems reuse it.
+  // The inode alone proves nothing: file systems reuse it.
   if (moved.ino !== looked.ino || moved.mtimeNs !== looked.mtimeNs)
     await link(aside, path).catch(() => undefined);
   await rm(aside);

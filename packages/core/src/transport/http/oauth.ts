@@ -11,7 +11,10 @@ import { startDeadline } from "../../boundary/deadline.ts";
 import { TokenError } from "./auth.ts";
 import { urlText } from "./settings.ts";
 
-/** Signatures that a public key checks. A shared secret (HS256) or none at all is never accepted (RFC 8725, 3.1). */
+/**
+ * Signature algorithms with a public key. Shared secrets (HS256) and unsigned tokens are never accepted (RFC 8725,
+ * 3.1).
+ */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -25,10 +28,13 @@ const ALGORITHMS = [
   "EdDSA",
   "Ed25519",
 ];
-/** How far the clocks of two machines may differ, in seconds. */
+/** Allowed difference between two machines' clocks, in seconds. */
 const CLOCK_TOLERANCE_S = 30;
 const DISCOVERY_TIMEOUT_MS = 5_000;
-/** How long a failure is repeated without asking the issuer again; clients are told to wait as long. */
+/**
+ * How long a failure is repeated without contacting the issuer again, in milliseconds; clients are asked to wait as
+ * long.
+ */
 const RETRY_MS = 5_000;
 const MAX_DOCUMENT_CHARS = 1_048_576;
 
@@ -40,19 +46,19 @@ interface Trusted {
   readonly keys: JWTVerifyGetKey;
 }
 
-/** What an access token says about its bearer. */
+/** The verified content of an access token. */
 export interface AccessToken {
   readonly subject: string | undefined;
   readonly clientId: string;
   readonly scopes: readonly string[];
-  /** Until when it is accepted, in milliseconds of `Date.now()`. */
+  /** When it expires, in milliseconds of `Date.now()`. */
   readonly expiresAt: number;
 }
 
 /**
  * Checks access tokens as a resource server (OAuth 2.1; RFC 9068): a signed JWT of this issuer, for this audience (RFC
- * 8707), in its time. The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect Discovery), on the
- * first token. The token is checked and discarded: it goes nowhere else.
+ * 8707), within its lifetime. The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect Discovery)
+ * when the first token arrives. The token is checked and discarded, never passed on.
  */
 export function createTokenVerifier({
   issuer,
@@ -97,7 +103,7 @@ function accessTokenOf({ sub, client_id: client, azp, scope, scp, exp = 0 }: JWT
   };
 }
 
-/** What the client is told: which check failed, never the token. */
+/** The error for the client: which check failed, without the token. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof errors.JWTExpired) return invalid("The token has expired.");
   if (error instanceof errors.JWTClaimValidationFailed) {
@@ -121,7 +127,7 @@ function invalid(message: string): TokenError {
   return new TokenError("invalid_token", message);
 }
 
-/** Repeats a failure for a while instead of asking again, since anybody can send tokens. */
+/** Repeats a failure for a while instead of contacting the issuer again, since anyone can send tokens. */
 function sparing<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let failure: { readonly error: unknown; readonly until: number } | undefined;
   return async () => {
@@ -144,7 +150,7 @@ async function discover(issuer: URL): Promise<Trusted> {
       if (![urlText(issuer), issuer.href].includes(metadata.issuer))
         throw new Error(`it is the metadata of ${metadata.issuer}`);
       const keysUrl = new URL(metadata.jwks_uri);
-      // Keys that anyone on the path can replace are as good as none (RFC 8414, section 2).
+      // Without TLS, anyone on the path could replace the keys (RFC 8414, section 2).
       if (issuer.protocol === "https:" && keysUrl.protocol !== "https:")
         throw new Error(`its jwks_uri ${keysUrl} is not https`);
       const readKeys = sparing(() =>
@@ -182,7 +188,7 @@ async function read<Document>(url: URL, schema: z.ZodType<Document>): Promise<Do
   }
 }
 
-/** Where an issuer's metadata may be, in the order of MCP, "Authorization server metadata discovery". */
+/** Possible URLs of an issuer's metadata, in the order of MCP, "Authorization server metadata discovery". */
 function metadataUrls(issuer: URL): URL[] {
   const path = issuer.pathname.replace(/\/$/, "");
   const inserted = ["oauth-authorization-server", "openid-configuration"].map(

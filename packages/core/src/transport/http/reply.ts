@@ -3,20 +3,20 @@ import { errorText } from "../../protocol/errors.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { CODES, type RequestId, type RpcError } from "../../protocol/wire.ts";
 
-/** How much may wait for clients that do not read, and for how long. */
+/** Limits on unsent data for clients that do not read. */
 export interface SlowReaderLimits {
-  /** Most bytes that wait for one client before a further event ends its stream. */
+  /** Maximum unsent bytes for one client; a further event ends its stream. */
   readonly queued: number;
-  /** Most bytes that wait for all clients together; beyond it, the one furthest behind is cut off. */
+  /** Maximum unsent bytes for all clients together; beyond it, the client furthest behind is disconnected. */
   readonly queuedTotal: number;
-  /** How long what waits may make no progress, in milliseconds. */
+  /** How long unsent data may make no progress, in milliseconds. */
   readonly stalledMs: number;
 }
 
-/** How often an idle stream sends a keepalive, so that no intermediary considers it dead. */
+/** How often an idle stream sends a keepalive for intermediaries, in milliseconds. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** One HTTP response: a whole answer, or a stream of server-sent events. What is written after its end is dropped. */
+/** An HTTP response: a complete answer, or a stream of server-sent events. Writes after its end are dropped. */
 export class Reply {
   readonly response: ServerResponse;
   readonly #outbox: Outbox;
@@ -42,7 +42,7 @@ export class Reply {
     return this.response.headersSent && !this.response.writableEnded;
   }
 
-  /** Calls `work` when the response is over, however it ends. */
+  /** Calls `work` when the response has ended, for whatever reason. */
   whenClosed(work: () => void): void {
     if (this.response.closed) work();
     else this.#whenClosed.push(work);
@@ -76,7 +76,7 @@ export class Reply {
     this.write(`${name}${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`);
   }
 
-  /** Writes to the stream. A client that is too far behind is cut off. */
+  /** Writes to the stream. A client that is too far behind is disconnected. */
   write(text: string): void {
     if (this.isClosed || this.response.writableEnded) return;
     if (this.response.writableLength > this.#outbox.limits.queued) {
@@ -92,7 +92,7 @@ export class Reply {
     this.response.end();
   }
 
-  /** Sends what one turn of the event loop writes in one piece: the headers with the first events. */
+  /** Sends everything written in one turn of the event loop together: the headers with the first events. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
@@ -105,8 +105,8 @@ export class Reply {
 }
 
 /**
- * All responses in progress. Node buffers without limit what a client does not read, so a client that is too
- * far behind, or that reads nothing for too long, is cut off. One with a session can resume.
+ * All responses in progress. Node.js buffers unread data without limit, so a client that is too far behind, or reads
+ * nothing for too long, is disconnected. A client with a session can resume.
  */
 export class Outbox {
   readonly limits: SlowReaderLimits;
@@ -122,7 +122,7 @@ export class Outbox {
     for (const timer of this.#timers) timer.unref();
   }
 
-  /** Bytes that wait for clients now. */
+  /** Bytes currently waiting for clients. */
   get waiting(): number {
     let bytes = 0;
     for (const { response } of this.#open) bytes += response.writableLength;
@@ -137,7 +137,7 @@ export class Outbox {
     this.#open.delete(reply);
   }
 
-  /** @param reply the one written to last: while it keeps up, no other has fallen further behind. */
+  /** @param reply the reply that was written to last; if it keeps up, no other has fallen further behind. */
   written({ response: last }: Reply): void {
     if (last.writableLength <= last.writableHighWaterMark) return;
     let excess = this.waiting - this.limits.queuedTotal;
@@ -155,7 +155,7 @@ export class Outbox {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** Ends connections with unsent bytes of which none have gone out since the last check. */
+  /** Ends connections whose unsent bytes have made no progress since the last check. */
   #cutOffStalled(): void {
     for (const reply of this.#open) {
       const { socket } = reply.response;
@@ -171,7 +171,7 @@ export class Outbox {
   }
 }
 
-/** A whole HTTP response. */
+/** A complete HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -188,7 +188,7 @@ export function textAnswer(status: number, json: string, headers: Answer["header
   return { status, headers: { "content-type": "application/json", ...headers }, body: json };
 }
 
-/** A JSON-RPC error as an HTTP response. @param revision the one in force, if one is. */
+/** A JSON-RPC error as an HTTP response. @param revision the current one, if any. */
 export function rpcAnswer(
   status: number,
   error: RpcError,
@@ -201,7 +201,7 @@ export function rpcAnswer(
   return textAnswer(status, errorText(id, error, revision), headers);
 }
 
-/** A refusal of the transport. */
+/** A refusal by the transport. */
 export function refuse(status: number, message: string, headers: Answer["headers"] = {}): Answer {
   return rpcAnswer(status, { code: CODES.refused, message }, { headers });
 }

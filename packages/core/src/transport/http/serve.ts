@@ -12,19 +12,19 @@ import { type Answer, jsonAnswer, Outbox, Reply, refuse, rpcAnswer, type SlowRea
 import type { SessionLimits } from "./sessions.ts";
 import type { HttpSettings } from "./settings.ts";
 
-/** Where the HTTP+SSE transport of 2024-11-05 is: its stream, and where messages are posted to. */
+/** The paths of the HTTP+SSE transport of 2024-11-05: its stream, and the one to post messages to. */
 const SSE_PATH = "/sse";
 const MESSAGES_PATH = "/messages";
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpServing {
   /** The endpoint: `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
   /**
-   * What is in progress: pending requests, open sessions, characters kept for resumption, bytes not read yet.
+   * Current counts: pending requests, open sessions, characters kept for resumption, unread bytes.
    */
   readonly load: HttpLoad;
-  /** Stops accepting connections, lets calls finish within the grace, and ends the rest. */
+  /** Stops accepting connections, lets calls finish within the grace period, and ends the rest. */
   close(): Promise<void>;
 }
 
@@ -35,17 +35,17 @@ export interface HttpLoad {
   readonly waiting: number;
 }
 
-/** The limits of one process; see the parts. */
+/** The limits of one process. */
 export interface HttpLimits extends SessionLimits, SlowReaderLimits {
-  /** The most requests that run at once, whether their clients still wait or not; subscriptions do not count. */
+  /** Maximum requests that run at once, even if their clients no longer wait; subscriptions do not count. */
   readonly inFlight: number;
-  /** How long calls in flight may continue after shutdown began, in milliseconds. */
+  /** How long running calls may continue after the shutdown begins, in milliseconds. */
   readonly graceMs: number;
   readonly connections: number;
 }
 
 const MIB = 1_048_576;
-/** All messages in progress may take this many times the size of the largest. */
+/** All messages in progress together may be this many times the maximum size of one. */
 const MESSAGES_AT_ONCE = 8;
 
 export const HTTP_LIMITS: HttpLimits = {
@@ -61,15 +61,15 @@ export const HTTP_LIMITS: HttpLimits = {
   graceMs: 1_200,
 };
 
-/** How long a client may take to send its headers, and its whole request, in milliseconds. */
+/** How long a client may take to send its headers, and the whole request, in milliseconds. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 /**
- * How long a connection may be idle between two requests, in milliseconds: longer than load balancers keep theirs
- * (usually 60 s), since a connection that the server closes first loses the request that is just being sent.
+ * How long a connection may be idle between two requests, in milliseconds. Longer than with load balancers (usually 60
+ * s), since a request that is being sent is lost if the server closes the connection first.
  */
 const KEEP_ALIVE_MS = 72_000;
-/** When an idle connection is first probed, in milliseconds (TCP keep-alive). */
+/** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
 const PROBE_AFTER_MS = 30_000;
 const CONNECTIONS = {
   requestTimeout: REQUEST_MS,
@@ -80,8 +80,8 @@ const CONNECTIONS = {
 };
 
 /**
- * Serves a running server over Streamable HTTP: `/mcp` in both eras, `/healthz`, and with OAuth the metadata that
- * tells clients where to get a token.
+ * Serves a running server over Streamable HTTP: `/mcp` in both eras, `/healthz`, and with OAuth the metadata that shows
+ * clients where to get a token.
  *
  * @throws the error of `listen`, for example EADDRINUSE.
  */
@@ -97,7 +97,7 @@ export async function serveHttp(
   const load = new Load(limits.inFlight, maxMessageBytes * MESSAGES_AT_ONCE);
   const endpoint = new Endpoint(service, load, limits, maxMessageBytes);
   const outbox = new Outbox(limits);
-  /** What it serves besides Streamable HTTP. */
+  /** The transports that it serves in addition to Streamable HTTP. */
   const others: { readonly count: number; close(): Promise<void> }[] = [];
   const bounds = { load, connections: limits.sessions, maxMessageBytes };
   const sse = settings.sse
@@ -109,7 +109,7 @@ export async function serveHttp(
   for (const one of [sse, webSocket]) if (one !== undefined) others.push(one);
   let isEnding = false;
 
-  /** Serves a request through its reply, or returns what to answer. */
+  /** Serves a request through its reply, or returns the response. */
   async function answer(node: IncomingMessage, reply: Reply): Promise<Answer | undefined> {
     const path = (node.url ?? "/").split("?", 1)[0] ?? "/";
     if (path === "/healthz") return jsonAnswer(isEnding ? 503 : 200, { status: isEnding ? "ending" : "ok" });
@@ -132,7 +132,7 @@ export async function serveHttp(
     return endpoint.serve(node, reply, principal);
   }
 
-  /** Takes over a connection for WebSocket, or returns what to answer. */
+  /** Takes over a connection for WebSocket, or returns the response. */
   async function upgrade(
     to: WebSocketEndpoint,
     node: IncomingMessage,
@@ -151,7 +151,7 @@ export async function serveHttp(
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
     if (response.socket === null) {
-      // Pipelined: Node never reports the end of such a response, and no MCP client pipelines.
+      // Pipelined: Node.js never reports the end of such a response, and no MCP client pipelines.
       node.socket.destroy();
       return;
     }
@@ -180,7 +180,7 @@ export async function serveHttp(
     tls === undefined ? undefined : await (await import("./tls.ts")).secureServer(tls, CONNECTIONS, log);
   const server = secure?.server ?? createServer(CONNECTIONS);
   server.on("request", listener);
-  // With this listener, Node diverts every request with an Upgrade header, including those for HTTP/2.
+  // With this listener, Node.js diverts every request with an Upgrade header, including those for HTTP/2.
   if (webSocket !== undefined)
     server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on("error", () => socket.destroy());
@@ -213,7 +213,7 @@ export async function serveHttp(
       await Promise.all([endpoint, ...others].map((one) => one.close()));
       outbox.close();
       secure?.close();
-      // What has been written goes out before the connections are cut.
+      // Written data is sent before the connections are closed.
       await Promise.race([closed, new Promise((next) => setTimeout(next, 150))]);
       server.closeAllConnections();
       await closed;
@@ -227,7 +227,7 @@ function refuseGarbage(socket: Duplex): void {
   else socket.destroy();
 }
 
-/** Answers an upgrade that is refused: there is no response object for it. */
+/** Answers a refused upgrade, for which there is no response object. */
 function refuseUpgrade(socket: Duplex, { status, headers = {}, body = "" }: Answer): void {
   const lines = Object.entries({
     ...headers,

@@ -10,23 +10,23 @@ import { whenExpired } from "./auth.ts";
 import type { EventStore } from "./event-store.ts";
 import { type Answer, type Reply, refuse } from "./reply.ts";
 
-/** The stream that a client opens by GET, for what belongs to no request. */
+/** The stream that a client opens by GET, for messages that belong to no request. */
 const STANDALONE = "standalone";
 
-/** One session of a client of the legacy era: its connection, its streams, and what it can resume. */
+/** A session of a client of the legacy era: its connection, its streams, and its stored events. */
 export class HttpSession {
   readonly id = randomUUID();
-  /** Its owner: for any other caller the session does not exist. */
+  /** Its owner; for other callers the session does not exist. */
   readonly principal: Principal;
   readonly store: EventStore;
   readonly #connection: Connection;
   readonly #closed: () => void;
   /** The streams that a reply is attached to. */
   readonly #attached = new Map<string, Reply>();
-  /** How many requests of each stream are unanswered. */
+  /** The number of unanswered requests of each stream. */
   readonly #unanswered = new Map<string, number>();
   #responses = 0;
-  /** When it last heard from its client, in milliseconds of `performance.now()`. */
+  /** The time of its client's last request, in milliseconds of `performance.now()`. */
   #heard = performance.now();
 
   constructor(
@@ -52,7 +52,7 @@ export class HttpSession {
     return this.#connection.revision;
   }
 
-  /** Whether its client neither waits for anything nor listens. */
+  /** Whether its client neither waits for an answer nor listens. */
   get isIdle(): boolean {
     return this.#responses === 0 && this.#connection.isIdle;
   }
@@ -65,7 +65,7 @@ export class HttpSession {
     return this.#connection.isPending(id);
   }
 
-  /** Serves the checked messages of a POST: with a stream if there are requests among them. */
+  /** Serves the checked messages of a POST; with a stream if they include requests. */
   post(messages: readonly Message[], size: number, reply: Reply): void {
     this.#hear(reply);
     const requests = messages.filter(isRequest);
@@ -86,7 +86,7 @@ export class HttpSession {
       this.#connection.accept(message, { outlet: isRequest(message) ? outlet : NO_OUTLET, bytes });
   }
 
-  /** Opens the stream of a GET: for what belongs to no request, or the rest of a stream that was lost. */
+  /** Opens the stream of a GET: for messages that belong to no request, or the rest of a lost stream. */
   listen(reply: Reply, principal: Principal, lastEventId: string | undefined): Answer | undefined {
     const resumed = lastEventId === undefined ? undefined : this.store.after(lastEventId);
     const stream = resumed?.stream ?? STANDALONE;
@@ -117,7 +117,7 @@ export class HttpSession {
     });
   }
 
-  /** What a stream carries is kept, so that a client that lost it can resume. */
+  /** Stores the events of a stream, so that a client that lost it can resume. */
   #outlet(stream: string): Outlet {
     const send = (json: string) => {
       const id = this.store.add(stream, json);
@@ -151,5 +151,5 @@ export class HttpSession {
   }
 }
 
-/** For messages that get no answer. */
+/** The outlet for messages that get no answer. */
 const NO_OUTLET: Outlet = outletTo(() => undefined);

@@ -56,7 +56,7 @@ export class Sessions {
     return this.#stores.size;
   }
 
-  /** Serves a request through its reply, or returns why not. */
+  /** Serves a request through its reply, or returns an error response. */
   async serve(incoming: LegacyRequest): Promise<Answer | undefined> {
     const { method, headers, messages, bytes, isBatch, principal, reply } = incoming;
     const opens = messages.some((message) => "method" in message && message.method === "initialize");
@@ -119,7 +119,7 @@ export class Sessions {
   }
 
   /**
-   * Ends an idle session: the oldest one of the caller who has the most. No caller displaces one who has fewer.
+   * Ends an idle session: the oldest of the caller with the most. A caller cannot displace one who has fewer.
    *
    * @returns whether there was one.
    */
@@ -143,7 +143,7 @@ export class Sessions {
   }
 }
 
-/** What a client must be ready to read (MCP, "Streamable HTTP"). */
+/** Checks the content types that a client must accept (MCP, "Streamable HTTP"). */
 function acceptProblem(method: LegacyRequest["method"], headers: IncomingHttpHeaders): string | undefined {
   const accept = headerOf(headers, "accept") ?? "";
   const needed =
@@ -158,8 +158,8 @@ function acceptProblem(method: LegacyRequest["method"], headers: IncomingHttpHea
 
 function problemOf(session: HttpSession, { headers, messages, isBatch }: LegacyRequest): string | undefined {
   const named = headerOf(headers, "mcp-protocol-version");
-  // Only what no session speaks is refused (2025-06-18, "Protocol Version Header"): clients are known that name an older
-  // revision than the one they negotiated, and the official suite is one of them.
+  // Only unsupported versions are refused (2025-06-18, "Protocol Version Header"): some clients, including the official
+  // suite, name an older revision than they negotiated.
   if (named !== undefined && !LEGACY_VERSIONS.includes(named))
     return `The MCP-Protocol-Version header is ${show(named)}, but this session negotiated ${session.revision?.version}.`;
   if (isBatch && session.revision?.batches !== true)

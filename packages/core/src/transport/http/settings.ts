@@ -8,29 +8,32 @@ export type AuthSettings =
   | {
       readonly kind: "oauth";
       readonly issuer: URL;
-      /** The resource that tokens must be issued for (RFC 8707), which clients know this server by (RFC 9728). */
+      /** The resource that tokens must be issued for (RFC 8707), which identifies this server to clients (RFC 9728). */
       readonly audience: URL;
       /** The scopes that every request needs. */
       readonly scopes: readonly string[];
     };
 
-/** Where a server listens: a name or an address (IPv6 without brackets) and a port, 0 for any free one; or a Unix socket. */
+/**
+ * Where a server listens: a name or an address (IPv6 without brackets) and a port, 0 for any free one; or a Unix
+ * socket.
+ */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** Where and for whom a server listens. */
+/** Where a server listens, and who may call it. */
 export interface HttpSettings {
   readonly address: ListenAddress;
   /** Paths of PEM files; undefined for plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** Other transports that it also serves. */
+  /** Additional transports. */
   readonly sse: boolean;
   readonly websocket: boolean;
   readonly auth: AuthSettings;
-  /** Host names that requests may name besides those of this machine, as `URL` writes them. */
+  /** Additional host names allowed in requests, in the form that `URL` uses. */
   readonly allowedHosts: readonly string[];
-  /** Host names of web pages that may call this server, in addition to those of this machine. */
+  /** Host names of further web pages that may call this server. */
   readonly allowedOrigins: readonly string[];
-  /** Seals the state of questions; processes behind one balancer share it. Default: a key of this process. */
+  /** Signs the state of questions; shared by processes behind one load balancer. Default: a key of this process. */
   readonly stateKey: Uint8Array | undefined;
 }
 
@@ -38,14 +41,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIN_SECRET_CHARS = 32;
 
-/** Refused options: one sentence for exit code 2. */
+/** Invalid options; the message is one sentence, for exit code 2. */
 export class HttpOptionError extends Error {}
 
 /**
- * Reads where to listen and whom to trust.
+ * Parses the options for HTTP.
  *
- * @throws {HttpOptionError} for an address that cannot be, for half a configuration, and for an address that others can
- *   reach without authentication.
+ * @throws {HttpOptionError} for an invalid address, incomplete options, or an address that others can reach without
+ *   authentication.
  */
 export function readHttpSettings(
   options: CommonOptionValues & { readonly http: string },
@@ -82,7 +85,7 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** A URL as it was most likely written: without the slash that `URL` adds to a bare origin. */
+/** A URL as the user most likely wrote it: without the slash that `URL` adds to a bare origin. */
 export function urlText(url: URL): string {
   return url.pathname === "/" && url.search === "" ? url.origin : url.href;
 }

@@ -27,7 +27,7 @@ export class SseEndpoint {
   readonly #shares: Shares;
   readonly #streams = new Map<string, Stream>();
 
-  /** @param messages the path that messages are posted to. */
+  /** @param messages the path to post messages to. */
   constructor(
     service: Service,
     messages: string,
@@ -69,7 +69,7 @@ export class SseEndpoint {
     return undefined;
   }
 
-  /** Takes a posted message; its answer goes out on the stream. */
+  /** Takes a posted message; its answer is sent on the stream. */
   async post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
     const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
     const stream = this.#streams.get(id);

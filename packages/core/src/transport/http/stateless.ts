@@ -30,7 +30,7 @@ export class StatelessEndpoint {
     this.#unlisten = service.listen({ changed, resourcesChanged: () => this.#streams.resourcesChanged() });
   }
 
-  /** Runs a request, whose headers, envelope and parameters were checked, and answers it by `reply`. */
+  /** Runs a request whose headers, envelope and parameters are checked, and answers it through `reply`. */
   serve(message: RequestMessage, bytes: number, reply: Reply, principal: Principal): void {
     const request = new ClientRequest(message, {
       revision: revisionOf(String(message.params?._meta?.[META.version])),
@@ -47,7 +47,7 @@ export class StatelessEndpoint {
     request.run(this.#methods.get(message.method));
   }
 
-  /** Ends all streams with a result, and what runs with an error. */
+  /** Ends all streams with a result, and running requests with an error. */
   async close(): Promise<void> {
     this.#unlisten();
     this.#streams.close();
@@ -57,7 +57,7 @@ export class StatelessEndpoint {
   }
 }
 
-/** Answers with JSON; where something is sent before the answer, with a stream of events. */
+/** Answers with JSON, or with a stream of events if anything is sent before the answer. */
 function outletOf(reply: Reply): Outlet {
   return {
     answer(json, error) {
@@ -76,7 +76,7 @@ function outletOf(reply: Reply): Outlet {
   };
 }
 
-/** Most errors are answers (200); these two have their own status (MCP 2026-07-28, "Streamable HTTP"). */
+/** Most errors have status 200; these two have their own (MCP 2026-07-28, "Streamable HTTP"). */
 function statusOf(error: RpcError | undefined): number {
   if (error?.code === CODES.methodNotFound) return 404;
   return error?.code === CODES.missingClientCapability ? 400 : 200;

@@ -7,10 +7,10 @@ import type { Log } from "../../log.ts";
 import type { HttpSettings } from "./settings.ts";
 
 /**
- * An HTTPS server whose certificate is read again when its files change, so that a renewal needs no restart. Connections
- * that are open keep theirs; a pair that does not match is reported, and the last good one stays in use.
+ * An HTTPS server that reloads its certificate when the files change, so a renewal needs no restart. Open connections
+ * keep theirs. A certificate and key that do not match are reported, and the last valid pair stays in use.
  *
- * @throws Error if the certificate or its key cannot be read or do not fit.
+ * @throws Error if the certificate or its key cannot be read, or they do not match.
  */
 export async function secureServer(
   files: NonNullable<HttpSettings["tls"]>,
@@ -35,7 +35,7 @@ export async function secureServer(
       }
     });
   };
-  // The folders, since renewals replace files (and links to them) instead of writing into them.
+  // Watches the folders, since renewals replace the files (or links to them) instead of writing to them.
   const folders = new Set([dirname(files.cert), dirname(files.key)]);
   const watchers: FSWatcher[] = [...folders].map((folder) =>
     watch(folder, { persistent: false }, renew).on("error", (error) => {

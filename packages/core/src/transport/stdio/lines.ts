@@ -1,24 +1,26 @@
 import { isUtf8 } from "node:buffer";
 
-/** A line of input, or why it cannot be read. `start` and `end` are the line's first and last 1,024 bytes as text. */
+/**
+ * A line of input, or why it cannot be used. `start` and `end` are the first and last 1,024 bytes of the line as text.
+ */
 export type Line =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "not-utf8" }
   | { readonly kind: "too-long"; readonly start: string; readonly end: string };
 
 const NEWLINE = 0x0a;
-/** How much of both ends of a line over the limit is kept, for the request's id. */
+/** How many bytes are kept of both ends of an overlong line, to find the request's id. */
 const EDGE = 1024;
-/** A buffer larger than this is given back after its line. */
+/** A larger buffer is released after its line. */
 const KEPT_BUFFER = 1 << 20;
 
 /**
- * Splits a byte stream into lines. `push` takes a chunk, `next` gives its lines one by one, so that the caller may
- * stop in the middle of a chunk.
+ * Splits a byte stream into lines. `push` adds a chunk, `next` returns its lines one by one, so the caller can stop in
+ * the middle of a chunk.
  *
- * Memory is bounded by the longest line allowed, whatever arrives: the bytes of a line over the limit are counted and
- * thrown away. Every byte is copied at most a few times, however small the chunks are: the rest of a line goes into one
- * buffer that doubles.
+ * Memory is bounded by the maximum line length: the bytes of an overlong line are counted and discarded. Every byte is
+ * copied at most a few times, however small the chunks, because an incomplete line is collected in one buffer that
+ * doubles.
  */
 export class LineReader {
   readonly #maxBytes: number;
@@ -40,7 +42,7 @@ export class LineReader {
     this.#at = 0;
   }
 
-  /** The next whole line, or undefined until more is pushed. */
+  /** The next complete line, or undefined until more is pushed. */
   next(): Line | undefined {
     const from = this.#at;
     if (from >= this.#chunk.length) return undefined;
@@ -52,7 +54,7 @@ export class LineReader {
     return undefined;
   }
 
-  /** The text after the last newline, as a line, once the input has ended. */
+  /** The text after the last newline as a line, after the end of the input. */
   last(): Line | undefined {
     return this.#length === 0 && this.#overlong === undefined ? undefined : this.#finish(Buffer.alloc(0));
   }
@@ -84,7 +86,7 @@ export class LineReader {
   #keep(piece: Buffer): void {
     const overlong = this.#overlong;
     if (overlong !== undefined) {
-      // A copy, since a piece of a chunk would keep the whole chunk alive.
+      // A copy, since a slice would keep the whole chunk in memory.
       overlong.end = Buffer.concat([overlong.end, piece.subarray(-EDGE)]).subarray(-EDGE);
       return;
     }

@@ -10,32 +10,35 @@ import { LineWriter } from "./writer.ts";
 /** Why a connection ended from the client's side. */
 export interface ConnectionEnd {
   readonly reason: "input ended" | "output broken";
-  /** When the end was noticed, in milliseconds of `performance.now()`; the grace for calls comes after it. */
+  /** When the end was noticed, in milliseconds of `performance.now()`, before the grace period for calls. */
   readonly since: number;
 }
 
 export interface StdioOptions {
   readonly input: Readable;
-  /** Nobody else may write to it; for a process's own stdout see `protectStdout`. */
+  /** Nothing else may write to it; for a process's own stdout see `protectStdout`. */
   readonly output: Writable;
-  /** The longest line, in bytes. Default: 16 MiB. */
+  /** Maximum bytes of a line. Default: 16 MiB. */
   readonly maxLineBytes?: number;
-  /** How many requests may be unanswered before reading pauses. Default: 1,024. */
+  /** Maximum unanswered requests before reading pauses. Default: 1,024. */
   readonly maxInFlight?: number;
-  /** How many characters may wait for the client before reading pauses. Default: 4 Mi. */
+  /** Maximum unsent characters before reading pauses. Default: 4 Mi. */
   readonly maxQueued?: number;
-  /** How long requests in flight may continue after the end of the input, in milliseconds. Default: 1,500. */
+  /** How long running requests may continue after the end of the input, in milliseconds. Default: 1,500. */
   readonly graceMs?: number;
-  /** Called once when the client is gone, after the grace; it closes the server. Default: the server closes itself. */
+  /**
+   * Called once after the client has disconnected and the grace period is over, to close the server. Default: the
+   * server closes itself.
+   */
   readonly onEnd?: (end: ConnectionEnd) => void;
-  /** Called with one line about each message that was dropped because it must not be answered. */
+  /** Called with a line about each dropped message that must not be answered. */
   readonly note?: (line: string) => void;
 }
 
-/** How long closing waits for a client that does not read; less if the grace for calls has used some of it. */
+/** How long closing waits for a client that does not read, including the grace period for calls. */
 const FLUSH_MS = 1000;
 const MIN_FLUSH_MS = 200;
-/** How many messages are taken in one turn of the event loop: the queue may exceed its limit by as many answers. */
+/** How many messages are taken in one turn of the event loop; the queue may exceed its limit by as many answers. */
 const MAX_AT_ONCE = 128;
 const MAX_NOTES = 50;
 const DROPPED_WHEN_BLOCKED: ReadonlySet<string> = new Set([
@@ -44,10 +47,10 @@ const DROPPED_WHEN_BLOCKED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One client over a pair of streams, a message a line. Reading begins with the first turn of the event loop.
+ * One client over a pair of streams, one message per line. Reading begins in the first turn of the event loop.
  *
- * It pauses while the client does not read its answers and while too much is unanswered, so memory is bounded by the
- * options. A client that never reads its answers therefore eventually blocks when it writes.
+ * Reading pauses while the client does not read its answers or too many requests are unanswered, so the options bound
+ * the memory. A client that never reads its answers eventually blocks when it writes.
  */
 export class StdioServer {
   /** Settles when the connection is closed. */
@@ -104,13 +107,13 @@ export class StdioServer {
     },
   };
 
-  /** Ends the connection. What is unanswered gets an error; what is queued is written, for up to a second. */
+  /** Ends the connection. Unanswered requests get an error, and queued output is written for up to a second. */
   async close(): Promise<void> {
     if (!this.#isOpen) return this.closed;
     this.#isOpen = false;
     clearTimeout(this.#grace);
     const { input } = this.#options;
-    // The error listener stays: an error of a stream that nobody reads any more must not end the process.
+    // The error listener stays: an error of an unused stream must not end the process.
     input.off("data", this.#onData);
     input.off("end", this.#onInputEnd);
     input.off("close", this.#onInputEnd);
@@ -128,7 +131,7 @@ export class StdioServer {
     this.#work();
   };
 
-  /** Takes what it can now, and decides whether to read more. */
+  /** Takes the messages that it can now, and decides whether to read more. */
   #work(): void {
     if (this.#isWorking || this.#isTurnOver || !this.#isOpen) return;
     this.#isWorking = true;
@@ -177,7 +180,7 @@ export class StdioServer {
     this.#work();
   };
 
-  /** Something was answered or written: continues if it waited for that. */
+  /** Called after something was answered or written; continues reading if that was waited for. */
   readonly #wake = (): void => {
     if (this.#isWaking || (!this.#isPaused && this.#ended === undefined)) return;
     this.#isWaking = true;

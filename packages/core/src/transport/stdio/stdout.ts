@@ -3,15 +3,15 @@ import { Writable } from "node:stream";
 let taken: Writable | undefined;
 
 /**
- * Takes the process's stdout for the protocol: the returned stream is the only one that still writes to it.
- * `process.stdout.write` and `.end`, and with them `console.log`, `console.info` and `console.debug`, go to stderr
- * from now on, so that no library can break a line of JSON-RPC.
+ * Reserves the process's stdout for the protocol: only the returned stream still writes to it. `process.stdout.write`
+ * and `.end`, and so `console.log`, `console.info` and `console.debug`, write to stderr from now on, so no library can
+ * corrupt the JSON-RPC lines.
  *
- * Call it before anything else runs. It cannot stop what goes around the stream: `fs.writeSync(1, …)`, native code,
+ * Call it before anything else runs. It cannot stop writes that bypass the stream: `fs.writeSync(1, …)`, native code,
  * or a child process that inherits stdout.
  *
- * A broken stdout makes the returned stream emit `error` (EPIPE). A broken stderr is ignored: logging is no
- * reason to fail.
+ * If stdout breaks, the returned stream emits `error` (EPIPE). A broken stderr is ignored, since a failure to log must
+ * not end the server.
  *
  * @returns the same stream on every call.
  */
@@ -37,7 +37,7 @@ export function protectStdout(): Writable {
   return protocol;
 }
 
-/** `stdout.end(…)` called by other code: writes to stderr, and ends nothing. */
+/** Replaces `stdout.end(…)` for other code: writes to stderr without ending it. */
 function endInstead(...args: unknown[]): NodeJS.WriteStream {
   const [chunk] = args;
   if (typeof chunk === "string" || chunk instanceof Uint8Array) process.stderr.write(chunk);

@@ -1,29 +1,28 @@
 import type { Writable } from "node:stream";
 
 /**
- * JSON leaves U+2028 and U+2029 unescaped; readers that take them for line ends (Node's readline) would cut
- * there.
+ * JSON does not escape U+2028 and U+2029; readers that treat them as line ends (Node.js' readline) would split there.
  */
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
 
-/** About what a pipe holds: enough for one write. */
+/** About the capacity of a pipe: enough for one write. */
 const SOON = 65_536;
 
-/** Half of what a string can hold. */
+/** Half the maximum length of a string. */
 const MAX_WRITE_CHARS = 2 ** 28;
 
 export interface LineWriterOptions {
-  /** With more queued characters than this, the output counts as full. */
+  /** The output counts as full with more queued characters than this. */
   readonly maxQueued: number;
-  /** The output accepted the queue. */
+  /** Called when the output has accepted the queue. */
   readonly onDrain: () => void;
-  /** The reader is gone (EPIPE) or the stream failed; nothing is written after this. */
+  /** Called if the reader is gone (EPIPE) or the stream failed; nothing is written afterwards. */
   readonly onBroken: (error: Error) => void;
 }
 
 /**
- * Writes lines to a stream: all lines of one tick in one `write`, and the next `write` after that, so that unread output
- * is counted here.
+ * Writes lines to a stream: all lines of a tick in one `write`, and the next `write` only after that one completes, so
+ * unread output is counted here.
  */
 export class LineWriter {
   readonly #output: Writable;
@@ -33,7 +32,7 @@ export class LineWriter {
   #scheduled = false;
   #broken = false;
   #waiting: (() => void)[] = [];
-  /** Notifications in the queue, each to be sent once. */
+  /** Notifications in the queue, to avoid duplicates. */
   readonly #queuedNotifications = new Set<string>();
 
   constructor(output: Writable, options: LineWriterOptions) {
@@ -43,12 +42,12 @@ export class LineWriter {
     output.on("close", this.#onClose);
   }
 
-  /** Whether so much is unread that no more should be produced. */
+  /** Whether too much output is unread to produce more. */
   get isFull(): boolean {
     return this.#queue.length + this.#writing > this.#options.maxQueued;
   }
 
-  /** Whether the reader is behind by more than a pipe holds. */
+  /** Whether more output is unread than a pipe holds. */
   get isBlocked(): boolean {
     return this.#writing > 0 && this.#queue.length > SOON;
   }
@@ -75,7 +74,7 @@ export class LineWriter {
     this.write(json);
   }
 
-  /** Resolves when the operating system has the whole queue, the output broke, or `withinMs` passed. */
+  /** Resolves when the whole queue is written, the output is broken, or `withinMs` have passed. */
   flush(withinMs: number): Promise<void> {
     if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => {
@@ -87,10 +86,10 @@ export class LineWriter {
     });
   }
 
-  /** Detaches from the stream without ending it: the process owns it. */
+  /** Detaches from the stream without ending it, since the process owns it. */
   release(): void {
     this.#output.off("close", this.#onClose);
-    // The error listener stays: a late EPIPE of a pending write must not end the process.
+    // The error listener stays: a late EPIPE from a pending write must not end the process.
   }
 
   get #isIdle(): boolean {
