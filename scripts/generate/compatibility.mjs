@@ -35,8 +35,8 @@ function answersText({ tools }) {
   if (first > 0)
     return first === all ? "its answers begin with the same words" : "most answers begin with the same words";
   return count("text", "same", "superset") === 0
-    ? "its answers have another form"
-    : "most answers have another form";
+    ? "its answers have a different form"
+    : "most answers have a different form";
 }
 
 const WORDS = {
