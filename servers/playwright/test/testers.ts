@@ -70,12 +70,13 @@ export const CALL: Calling = {
 export async function makeDrivers(
   limits: ConstructorParameters<typeof Drivers>[2] = {},
   log: (sentence: string) => void = () => undefined,
+  given?: Partial<LaunchOptions>,
 ): Promise<Drivers> {
-  const { executablePath } = await bringBrowser();
+  const own = given ?? (await bringBrowser());
   const folder = await folderOf("drivers");
   return new Drivers(
     {
-      launch: launchOptions({ executablePath }),
+      launch: launchOptions(own),
       rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
       runsFolder: folder,
       baselinesFolder: folder,

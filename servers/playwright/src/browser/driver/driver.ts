@@ -44,6 +44,7 @@ export class Driver {
   #said = "";
   #why: ToolError | undefined;
   #needsReplacement = false;
+  #isRetired = false;
   #watch: NodeJS.Timeout | undefined;
   #keepsWatch = false;
   /** Resolves when the process has ended, with the reason. */
@@ -67,9 +68,14 @@ export class Driver {
     return this.#last;
   }
 
-  /** Whether it can accept a run. */
+  /** Whether it answers questions; those about devices and sentences need no browser. */
+  get isOpen(): boolean {
+    return this.#child.connected && this.#why === undefined && !this.#isRetired;
+  }
+
+  /** Whether it can take a run. */
   get isFit(): boolean {
-    return this.#child.connected && this.#why === undefined && !this.#needsReplacement;
+    return this.isOpen && !this.#needsReplacement;
   }
 
   /**
@@ -109,6 +115,7 @@ export class Driver {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
       if (this.#calls.size === 0 && !this.#keepsWatch) this.#unwatch();
+      if (this.#calls.size === 0 && this.#isRetired) void this.close();
     }
   }
 
@@ -135,6 +142,12 @@ export class Driver {
     const family = pid === undefined ? [] : await familyOf(pid);
     this.#child.kill("SIGKILL");
     for (const one of family) killed(one.pid);
+  }
+
+  /** Shuts it down cleanly after the calls that it still has; it gets no others. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.#calls.size === 0) void this.close();
   }
 
   /** Shuts it down cleanly. */

@@ -97,7 +97,8 @@ export class Drivers {
 
   /** Any driver, even a busy one. */
   #any(): Driver {
-    const [found] = this.#fit;
+    const open = [...this.#all].filter(({ isOpen }) => isOpen);
+    const found = open.find(({ isFit }) => isFit) ?? open[0];
     const driver = found ?? this.#fresh();
     if (found === undefined) this.#idle.push(driver);
     this.#endIdleLater();
@@ -123,7 +124,7 @@ export class Drivers {
   #next(): Driver {
     for (let driver = this.#idle.pop(); driver !== undefined; driver = this.#idle.pop()) {
       if (driver.isFit) return driver;
-      void driver.close();
+      driver.retire();
     }
     return this.#fresh();
   }
@@ -152,7 +153,7 @@ export class Drivers {
         return done;
       } finally {
         if (driver.isFit && driver.callCount < this.#limits.calls) this.#idle.push(driver);
-        else void driver.close();
+        else driver.retire();
         this.#endIdleLater();
       }
     });
@@ -162,7 +163,7 @@ export class Drivers {
     clearTimeout(this.#quiet);
     const { quietMs, idleMs } = this.#limits;
     const endBut = (count: number) => {
-      for (const driver of this.#idle.splice(0, Math.max(0, this.#idle.length - count))) void driver.close();
+      for (const driver of this.#idle.splice(0, Math.max(0, this.#idle.length - count))) driver.retire();
     };
     this.#quiet = setTimeout(() => {
       endBut(1);

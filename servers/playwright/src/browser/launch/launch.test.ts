@@ -13,11 +13,14 @@ import { folderOf, site } from "../../../test/session.ts";
 import { CALL, launchOptions, makeDrivers, makeTester, requestOf } from "../../../test/testers.ts";
 import type { Drivers } from "../driver/drivers.ts";
 import { killed } from "../driver/memory.ts";
+import { HEAP_MB } from "../driver/process.ts";
 import { Contexts } from "../run/context.ts";
 import { devicesOf } from "../run/devices.ts";
 import { launch } from "./launch.ts";
 import { playwright } from "./library.ts";
 
+/** In the command of a driver's process. */
+const OF_A_DRIVER = `--max-old-space-size=${HEAP_MB}`;
 let browser: Awaited<ReturnType<typeof bringBrowser>>;
 let web: Site;
 beforeAll(async () => {
@@ -216,6 +219,31 @@ describe("one browser", () => {
     const { started, run } = await counted({ calls: 2 });
     for (let n = 0; n < 5; n++) expect((await run()).passed).toBe(true);
     expect(started).toHaveLength(3);
+  });
+
+  it("is replaced after the questions that its driver still has", async () => {
+    const { drivers, run } = await counted({ calls: 1 });
+    let isRunning = true;
+    const running = run().finally(() => {
+      isRunning = false;
+    });
+    const ask = async () => {
+      while (isRunning) expect(await drivers.devices([])).toHaveLength(1);
+    };
+    await Promise.all([ask(), ask(), ask(), running]);
+    expect((await running).passed).toBe(true);
+  });
+
+  it("that does not start leaves one process to ask", async () => {
+    const processes = () => descendantsOf(process.pid).filter(({ command }) => command.includes(OF_A_DRIVER));
+    const before = processes().length;
+    const drivers = await makeDrivers({}, undefined, { executablePath: "/nowhere/chrome" });
+    open.push(drivers);
+    for (let n = 0; n < 3; n++) {
+      expect(await drivers.devices([])).toHaveLength(1);
+      await expect.poll(() => drivers.browsers()).toEqual([]);
+    }
+    expect(processes()).toHaveLength(before + 1);
   });
 
   it("is replaced if it ended between two runs", async () => {

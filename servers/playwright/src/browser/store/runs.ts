@@ -189,7 +189,7 @@ export class RunStore {
     );
   }
 
-  /** The beginning of an artifact, up to `most` bytes. */
+  /** The beginning of an artifact, up to `max` bytes. */
   async read(artifact: Artifact, max: number): Promise<Buffer> {
     if (artifact.bytes <= max) return readFile(artifact.path);
     const handle = await open(artifact.path);
