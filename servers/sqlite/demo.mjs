@@ -40,7 +40,7 @@ export async function demo({ folder, say, connect }) {
   );
   await sqlite.call("database_info", {}, { integrity: ["ok"], page_size: 4096 });
 
-  say("A question; then a misspelled table, and a change that would lose data: the user says no.");
+  say("A query, then a misspelled table, and a change that would lose data, which the user declines.");
   await sqlite.call(
     "read_query",
     {

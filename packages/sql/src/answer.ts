@@ -36,7 +36,7 @@ export interface AnswerParts {
 const AROUND = 600;
 
 /** Characters of an answer that are left for rows; at least one. */
-export function roomForRows(columns: readonly Column[], budget: number): number {
+export function spaceForRows(columns: readonly Column[], budget: number): number {
   return Math.max(budget - AROUND - JSON.stringify(columns).length, 1);
 }
 

@@ -19,7 +19,7 @@ export const limitOptions = {
     max: 10_000,
     default: 10_000,
     heading: "Limits",
-    description: "Maximum rows per call; a call that doesn't ask gets 200.",
+    description: "Maximum rows per call. A call that sets no limit gets 200.",
   },
   maxBytes: {
     type: "integer",
@@ -35,7 +35,7 @@ export const limitOptions = {
     max: 65_536,
     default: 8_192,
     heading: "Limits",
-    description: "Longer values are cut to this many bytes.",
+    description: "Longer values are truncated to this many bytes.",
   },
   readAheadMb: {
     type: "integer",

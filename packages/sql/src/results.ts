@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { cursorsOf, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import { answerText, roomForRows } from "./answer.ts";
+import { answerText, spaceForRows } from "./answer.ts";
 import type { Column } from "./cells.ts";
 import { type Format, ROW_COST } from "./formats.ts";
 
@@ -39,7 +39,7 @@ export interface Ahead {
   readonly ms: number;
 }
 
-/** What a tool for reading asks for. */
+/** The request of a reading tool. */
 export interface Question {
   readonly sql: string;
   readonly params: readonly unknown[];
@@ -61,7 +61,7 @@ export interface PageRequest extends Pick<Question, "cursor" | "format" | "budge
   readonly query: unknown;
   readonly maxRows: number;
   readonly maxBytes: number;
-  /** Reads a window and lets go of the database before it resolves. */
+  /** Reads a window, and releases the database before it resolves. */
   read(ahead: Ahead): Promise<ResultWindow>;
 }
 
@@ -110,13 +110,13 @@ export class ResultStore {
         : await this.#read(request, offset, mark);
     const { columns, pieces, cuts } = window;
     const first = offset - start;
-    let room = Math.min(roomForRows(columns, budget), maxBytes);
+    let space = Math.min(spaceForRows(columns, budget), maxBytes);
     let end = first;
     let isCut = false;
     // At least one row, however large, so that paging advances.
     for (; end < pieces.length && end - first < maxRows; end++) {
-      room -= (pieces[end]?.length ?? 0) + 1;
-      if (room < 0 && end > first) break;
+      space -= (pieces[end]?.length ?? 0) + 1;
+      if (space < 0 && end > first) break;
       isCut ||= cuts.has(end);
     }
     const isMore = end < pieces.length || window.more;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Task, World } from "@refmcp/core/testing";
 import Sqlite from "better-sqlite3";
 
-/** One value from the world's database, read without the server. */
+/** One value from the fixture's database, read without the server. */
 function oneValue(world: World, sql: string): unknown {
   const database = new Sqlite(world.args[1] ?? "", { readonly: true });
   try {
@@ -52,7 +52,7 @@ export const tasks: readonly Task[] = [
   ),
   {
     name: "find a column",
-    prompt: "In which table do we keep the total of something, and what does that table belong to?",
+    prompt: "Which table has a total, and which table does it reference?",
     async reference(call) {
       const [found] = JSON.parse(await call("describe_tables", { column: "total" })).tables;
       const { tables } = JSON.parse(await call("describe_tables", { query: found.table }));
@@ -112,8 +112,8 @@ export const tasks: readonly Task[] = [
     check: (_answer, world) => oneValue(world, "SELECT note FROM notes") === "tea at five",
   },
   {
-    name: "move an order, both or nothing",
-    prompt: "Move Charles to Bath and give his order to Mary, in one go.",
+    name: "move an order, all or nothing",
+    prompt: "Move Charles to Bath and give his order to Mary, in one transaction.",
     args: WRITE,
     async reference(call) {
       await call("run_transaction", {
@@ -139,8 +139,8 @@ export const tasks: readonly Task[] = [
     check: (_answer, world) => oneValue(world, "SELECT count(*) FROM orders") === 0,
   },
   {
-    name: "keep what was found",
-    prompt: "Find out where most of our users live, and keep it in the memo.",
+    name: "record a finding",
+    prompt: "Find out where most of our users live, and record it in the memo.",
     async reference(call) {
       const query = "SELECT city FROM users GROUP BY city ORDER BY count(*) DESC, city LIMIT 1";
       const city = firstCell(await call("read_query", { query }));
@@ -150,7 +150,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "is the file healthy",
-    prompt: "Is the database whole, and which table takes most of it?",
+    prompt: "Is the database intact, and which table takes up the most space?",
     async reference(call) {
       const { integrity, largest_tables } = JSON.parse(await call("database_info"));
       return `${integrity.join()} ${largest_tables[0].name}`;
@@ -158,8 +158,8 @@ export const tasks: readonly Task[] = [
     check: (answer) => answer === "ok crowd",
   },
   {
-    name: "hand everything over",
-    prompt: "Write all readers to readers.csv for the printers, and tell how many there are.",
+    name: "export everything",
+    prompt: "Write all readers to readers.csv for the printers, and tell me how many there are.",
     async reference(call) {
       const query = "SELECT n, name FROM crowd ORDER BY n";
       return String(JSON.parse(await call("export_query", { sql: query, path: "readers.csv" })).rows);
@@ -171,8 +171,8 @@ export const tasks: readonly Task[] = [
     },
   },
   {
-    name: "take in a list",
-    prompt: "Take the new users from more.csv into our users.",
+    name: "import a list",
+    prompt: "Import the new users from more.csv into our users table.",
     args: WRITE,
     async reference(call) {
       const given = { path: "more.csv", table: "users" };

@@ -5,7 +5,7 @@ import { ask, change, ENDLESS, labs } from "./asking.ts";
 const enter = labs();
 
 describe("limits", () => {
-  it("kill an endless query while other calls go on", async () => {
+  it("kill an endless query while other calls continue", async () => {
     const here = await enter();
     const stopped = ask(here, ENDLESS, { timeoutMs: 1_500 });
     const caught = expect(stopped).rejects.toMatchObject({ kind: "timeout" });
@@ -31,7 +31,7 @@ describe("limits", () => {
     "SELECT randomblob(500000000)",
     "SELECT printf('%.*c', 500000000, 'x')",
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 900) SELECT group_concat(hex(zeroblob(500000))) FROM t",
-  ])("stop a query that takes too much memory: %s", async (sql) => {
+  ])("stop a query that uses too much memory: %s", async (sql) => {
     const here = await enter({ memory: 250 });
     await expect(ask(here, sql)).rejects.toMatchObject({
       kind: "too_large",
@@ -59,7 +59,7 @@ describe("limits", () => {
     ["bytes", WIDE, 140_000],
     ["cell", { ...WIDE, maxCellBytes: 64 }, 10_000_000],
   ] as const)(
-    "of %s alone cut, and all 100,000 rows come in pages, none twice, none left out (%#)",
+    "of %s alone end a page, and all 100,000 rows come in pages without repeats or gaps (%#)",
     async (by, limits, budget) => {
       const here = await enter({ sql: MANY, limits });
       const sql = by === "cell" ? "SELECT n, x FROM many WHERE n <= 9000" : "SELECT n, x FROM many";
@@ -77,7 +77,7 @@ describe("limits", () => {
     },
   );
 
-  it("of a slow statement come before it ends", async () => {
+  it("of a slow statement arrive before it ends", async () => {
     const here = await enter({ timeoutMs: 8_000 });
     const slow =
       "(WITH RECURSIVE c(i) AS (SELECT n UNION ALL SELECT i + 1 FROM c WHERE i < n + 20000) SELECT max(i) FROM c)";

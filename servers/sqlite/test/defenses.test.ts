@@ -54,7 +54,7 @@ const ATTACKS: readonly (readonly [sql: string, alone: string])[] = [
 ];
 
 const ALL = ["gate", "reading", "readonly", "query"] as const;
-type Defence = (typeof ALL)[number];
+type Defense = (typeof ALL)[number];
 
 let here: Lab;
 let folder: string;
@@ -62,7 +62,7 @@ const old = process.cwd();
 beforeAll(async () => {
   here = await lab();
   // Without a defense, files with relative names must not end up in the repository.
-  folder = mkdtempSync(join(tmpdir(), "refmcp-defence-"));
+  folder = mkdtempSync(join(tmpdir(), "refmcp-defense-"));
   process.chdir(folder);
 });
 afterAll(async () => {
@@ -75,9 +75,9 @@ afterAll(async () => {
 const state = () =>
   `${createHash("sha256").update(readFileSync(here.file)).digest("hex")} ${readdirSync(folder)}`;
 
-/** Whether a defense alone refuses a statement. What it lets pass is actually run. */
-function refuses(defence: Defence, sql: string): boolean {
-  if (defence === "gate") {
+/** Whether a defense alone refuses a statement. Statements that pass are actually run. */
+function refuses(defense: Defense, sql: string): boolean {
+  if (defense === "gate") {
     try {
       passReading(sql);
       return false;
@@ -89,11 +89,11 @@ function refuses(defence: Defence, sql: string): boolean {
   const source = new Sqlite(here.file, { readonly: true });
   source.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`);
   source.close();
-  const handle = new Sqlite(copy, { readonly: defence === "readonly" });
+  const handle = new Sqlite(copy, { readonly: defense === "readonly" });
   try {
-    if (defence === "query") handle.pragma("query_only=ON");
+    if (defense === "query") handle.pragma("query_only=ON");
     const statement = handle.prepare(sql);
-    if (defence === "reading") return !isReading(statement);
+    if (defense === "reading") return !isReading(statement);
     if (statement.reader) statement.all();
     else statement.run();
     // A BEGIN that passed must not have locked anything.
@@ -113,7 +113,7 @@ describe("a reading statement", () => {
       kind: expect.stringMatching(/denied|invalid|not_found/),
     });
     expect(state()).toBe(before);
-    const holding = ALL.filter((defence) => refuses(defence, sql));
+    const holding = ALL.filter((defense) => refuses(defense, sql));
     expect(holding).toEqual(expect.arrayContaining(alone.split(" ")));
   });
 

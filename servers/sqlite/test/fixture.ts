@@ -5,12 +5,12 @@ import type { World } from "@refmcp/core/testing";
 import { lab } from "./lab.ts";
 
 const SECRET = "hunter2-planted-secret";
-const CROWD = `CREATE TABLE crowd AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 20000)
+const MANY_CALLS = `CREATE TABLE crowd AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 20000)
 SELECT n, 'reader number ' || n || ' of the long list' AS name FROM t;`;
 
 /** A small shop in a separate database. */
 export async function world(): Promise<World> {
-  const { folder, file, databases, dispose } = await lab({ sql: CROWD });
+  const { folder, file, databases, dispose } = await lab({ sql: MANY_CALLS });
   databases.close();
   await writeFile(join(folder, "private.txt"), SECRET);
   await writeFile(join(folder, "more.csv"), "name,city\nLuigi,Turin\nAnna,\n");

@@ -4,7 +4,7 @@ import { talk } from "../../test/session.ts";
 
 const enter = labs();
 
-it("include the schema, and quote what they are given", async () => {
+it("include the schema, and quote their arguments", async () => {
   const here = await enter({ sql: 'CREATE TABLE "Ignore the above" (x);' });
   const { connected, close } = await talk(["--db-path", here.file]);
   const ask = async (name: string, given: Record<string, string>) =>

@@ -108,7 +108,7 @@ describe("reading", () => {
     expect(JSON.stringify(structuredContent).length).toBeLessThan(20_000);
   });
 
-  it("explains what cannot be read", async () => {
+  it("explains an invalid sentence", async () => {
     const connected = await enter(`CREATE TABLE big (id INTEGER PRIMARY KEY, b BLOB, n);
       INSERT INTO big VALUES (1, zeroblob(9000000), 5);`);
     for (const [uri, message] of [

@@ -66,7 +66,7 @@ it("distinguishes all kinds of tables", async () => {
   expect(await run("words")).toMatchObject({ type: "virtual", columns: [{ name: "body" }] });
 });
 
-it("stays within the answer's budget and reports what is left out", async () => {
+it("stays within the answer's budget and reports omissions", async () => {
   const columns = Array.from(
     { length: 1_900 },
     (_, index) => `a_rather_long_name_of_a_column_${index} TEXT NOT NULL DEFAULT ''`,
@@ -77,6 +77,6 @@ it("stays within the answer's budget and reports what is left out", async () => 
   );
   const answer = await tool.run(of({ table_name: "wide" }), databases, call);
   expect(JSON.stringify(answer).length).toBeLessThanOrEqual(call.budget);
-  const notices = expect.arrayContaining([expect.stringMatching(/of 1,900 columns are left out/)]);
+  const notices = expect.arrayContaining([expect.stringMatching(/of 1,900 columns are omitted/)]);
   expect(answer).toMatchObject({ notices });
 });

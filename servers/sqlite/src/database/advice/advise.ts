@@ -2,7 +2,7 @@ import { quoteIdentifier } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import { tokenize } from "@refmcp/sql/tokens";
 import type Database from "better-sqlite3";
-import { demandReading } from "../connection/handle.ts";
+import { requireReadOnly } from "../connection/handle.ts";
 import type { Bound, Explained } from "../connection/protocol.ts";
 
 /** Columns that are tried as indexes, and schema objects that are copied for it. */
@@ -20,7 +20,7 @@ export interface Candidate {
  * not considered, so small tables get advice too.
  */
 export function planned(sqlite: Sqlite, database: Database.Database, { sql, params }: Bound): Explained {
-  demandReading(database.prepare(sql));
+  requireReadOnly(database.prepare(sql));
   const plan = planOf(database, sql, params);
   const scanned = plan.flatMap(({ detail }) => {
     const found = /^(?:SCAN (.+)|SEARCH (.+) USING AUTOMATIC .*)$/s.exec(detail);

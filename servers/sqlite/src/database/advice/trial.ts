@@ -1,7 +1,7 @@
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
-import { demandReading } from "../connection/handle.ts";
+import { requireReadOnly } from "../connection/handle.ts";
 import type { Bound, TriedIndex } from "../connection/protocol.ts";
 import { type Candidate, candidatesOf, creating, type Index, planOf, withCopy } from "./advise.ts";
 
@@ -23,7 +23,7 @@ export function tried(
   statements: readonly Bound[],
   limit: number,
 ): TriedIndex[] {
-  for (const { sql } of statements) demandReading(database.prepare(sql));
+  for (const { sql } of statements) requireReadOnly(database.prepare(sql));
   return withCopy(sqlite, database, (copy) =>
     picked(copy, new Statistics(database, copy), statements, limit),
   );

@@ -70,7 +70,7 @@ export class Executor {
     throw new Error(`${job.op} without a transfer`);
   }
 
-  /** A text that changes with every commit of others; data_version only compares on the same handle. */
+  /** A text that changes with every commit of others; data_version is only comparable on the same handle. */
   #version(place: Place): string {
     const { id } = fileAt(place);
     if (this.#watched?.id !== id) {

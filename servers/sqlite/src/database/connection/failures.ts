@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { Failure } from "./protocol.ts";
 
-/** An error of SQLite as a ToolError that says what to do about it. */
+/** Converts a SQLite error to a ToolError that says what to do next. */
 export function explained({ message, code = "", at, line }: Failure, path: string): ToolError {
   const file = oneLine(path);
   const said = oneLine(message.slice(0, 500));
@@ -67,7 +67,7 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
       "Check that the file and its directory are readable.",
     );
   if (/^SQLITE_(FULL|IOERR|NOMEM|TOOBIG)/.test(code))
-    return make("too_large", `${said} (${code}).`, "Nothing was changed. Ask for less at once.");
+    return make("too_large", `${said} (${code}).`, "Nothing was changed. Request less at once.");
   if (/^SQLITE_CONSTRAINT/.test(code))
     return make(
       "conflict",

@@ -10,9 +10,10 @@ export interface Place {
 }
 
 /**
- * The identity of the file at a place, and a text that changes whenever the file does.
+ * The identity of the file at a path, and a text that changes whenever the file does.
  *
- * @throws an error with the code `ENOENT`, `REFMCP_IRREGULAR`, or `REFMCP_SWAPPED` if another file passed the boundary
+ * @throws an error with the code `ENOENT`, `REFMCP_IRREGULAR`, or `REFMCP_SWAPPED` if another file passed the
+ * boundary
  */
 export function fileAt({ file, device, inode }: Place): { readonly id: string; readonly state: string } {
   const there = statSync(file);
@@ -72,6 +73,6 @@ export function isReading({ reader, readonly }: Database.Statement): boolean {
 }
 
 /** @throws an error with the code `REFMCP_WRITES` if the statement is not read-only */
-export function demandReading(statement: Database.Statement): void {
+export function requireReadOnly(statement: Database.Statement): void {
   if (!isReading(statement)) throw failure("REFMCP_WRITES", "not read-only");
 }

@@ -115,7 +115,7 @@ export class Runners {
         if ("answer" in reply) return reply.answer;
         if ("failed" in reply) throw explained(reply.failed, file);
         mine.kill();
-        throw new Error("a runner answered out of turn");
+        throw new Error("unexpected message from a runner");
       });
     } finally {
       if (runner?.isAlive === true && !this.#closed && this.#options.spare !== "none")
@@ -130,7 +130,7 @@ export class Runners {
     }
   }
 
-  /** Waits in line for a working runner's place. */
+  /** Waits until another runner may work. */
   async #turn(signal: AbortSignal): Promise<void> {
     const { max, waitMs = WAIT_MS } = this.#options;
     const deadline = startDeadline(waitMs, signal, () => {

@@ -3,7 +3,7 @@ import { type Statement, statementOf } from "@refmcp/sql";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
 
-/** PRAGMAs that only report something and change no setting. */
+/** PRAGMAs that report something and change no setting. */
 const REPORTING: ReadonlySet<string> = new Set(
   [
     "application_id collation_list compile_options data_version database_list encoding foreign_key_check",
@@ -13,12 +13,12 @@ const REPORTING: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** PRAGMAs whose argument names what to look at, instead of a value to set. */
+/** PRAGMAs whose argument names an object, not a value to set. */
 const WITH_ARGUMENT =
   /^(foreign_key_check|foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/;
 
 /**
- * Lets a single reading statement pass, by its text alone. The runner also checks it with SQLite.
+ * Accepts a single reading statement, by its text alone. The runner also checks it with SQLite.
  *
  * @throws ToolError `invalid` unless there is exactly one statement, `denied` if it does not read
  */
@@ -48,7 +48,7 @@ function passPragma(statement: Statement): void {
 const CHANGING: ReadonlySet<string> = new Set(["INSERT", "REPLACE", "UPDATE", "DELETE"]);
 const DEFINING: ReadonlySet<string> = new Set(["CREATE", "ALTER", "DROP", "REINDEX", "ANALYZE"]);
 
-/** Lets a single changing statement pass. @throws ToolError as `passReading`; DDL needs `allowDdl` */
+/** Accepts a single changing statement. @throws ToolError as `passReading`; DDL needs `allowDdl` */
 export function passWriting(sql: string, allowDdl: boolean): Statement {
   const statement = single(sql);
   if (CHANGING.has(statement.verb)) return statement;

@@ -10,7 +10,7 @@ const COUNTING_MS = 3_000;
 const SAMPLE = { rows: 3, chars: 4_096, ms: 0, cellBytes: 200 };
 const MAX_DDL_CHARS = 6_000;
 
-/** Without the hidden columns of virtual tables, which SELECT * leaves out. */
+/** Without the hidden columns of virtual tables, which SELECT * omits. */
 const COLUMNS =
   'SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
 const PARTS = [
@@ -132,7 +132,7 @@ function bounded<Whole extends Description>(whole: Whole, budget: number) {
     if (!isLong || over() <= 0 || items.length === 0) return;
     const fits = fitting(items, Math.max(1, allowed));
     const keep = fits === 1 && JSON.stringify(items[0]).length > allowed ? 0 : fits;
-    notices.push(`${grouped(items.length - keep)} of ${grouped(items.length)} ${what} are left out.`);
+    notices.push(`${grouped(items.length - keep)} of ${grouped(items.length)} ${what} are omitted.`);
     items.splice(keep);
   };
   cut("sample rows", whole.sample);

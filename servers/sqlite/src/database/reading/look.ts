@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Databases } from "../connection/databases.ts";
 
-/** The database of a call, and the signal that ends the call. */
+/** A call's database and its abort signal. */
 export interface Source {
   readonly databases: Databases;
   readonly database?: string | undefined;
@@ -33,7 +33,7 @@ export async function look(
   );
 }
 
-/** For work that may fail, as with a broken or endless view: its failure becomes a notice. */
+/** For work that may fail, for example on a broken or endless view. A failure becomes a notice. */
 export function attempting(notices: string[]) {
   return async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
     try {

@@ -1,19 +1,19 @@
 import { encodeRow } from "@refmcp/sql/cells";
 import { ROW_COST, rowWriter } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
-import { demandReading } from "../connection/handle.ts";
+import { requireReadOnly } from "../connection/handle.ts";
 import type { Job, ReadAnswer } from "../connection/protocol.ts";
 import { BlobUris, isLarge } from "./blob-uris.ts";
 
-/** The clock is checked every this many rows. */
+/** The clock is checked after this many rows. */
 const CLOCK_EVERY = 16;
-/** Rows are joined in blocks of this many: the garbage collector suffers from many small texts that stay. */
+/** Rows are joined in blocks of this size: many small long-lived strings slow down the garbage collector. */
 const ROWS_AT_ONCE = 256;
 
 /** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
 export function read(database: Database.Database, job: Extract<Job, { op: "read" }>): ReadAnswer {
   const statement = database.prepare<unknown[], unknown[]>(job.sql);
-  demandReading(statement);
+  requireReadOnly(statement);
   statement.raw(true);
   const declared = statement.columns();
   const blobs = new BlobUris(database, declared, job.blobs);

@@ -2,7 +2,7 @@ import { encodeCell } from "@refmcp/sql/cells";
 import { csvLines } from "@refmcp/sql/csv";
 import { distinctNames } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
-import { demandReading } from "../connection/handle.ts";
+import { requireReadOnly } from "../connection/handle.ts";
 import type { Bound, CsvRecord, ExportFormat, Progress, RowsText } from "../connection/protocol.ts";
 
 /** Rows encoded at once. */
@@ -18,7 +18,7 @@ export class RowsOut {
 
   constructor(database: Database.Database, { sql, params, format }: Bound & { format: ExportFormat }) {
     const statement = database.prepare<unknown[], unknown[]>(sql);
-    demandReading(statement);
+    requireReadOnly(statement);
     statement.raw(true);
     this.#format = format;
     const names = statement.columns().map(({ name }) => name);

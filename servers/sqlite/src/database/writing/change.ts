@@ -42,13 +42,13 @@ function run(
   database: Database.Database,
   given: WriteStatement,
   watch: LossWatch,
-  room: { at: number; bytes: number },
+  space: { at: number; bytes: number },
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
   const statement = database.prepare<unknown[], unknown[]>(given.sql);
   const before = watch.before(given);
   const total = totalOf(database);
-  const returned = statement.reader ? rowsOf(statement.raw(true), given.params, room) : undefined;
+  const returned = statement.reader ? rowsOf(statement.raw(true), given.params, space) : undefined;
   if (returned === undefined) statement.run(...given.params);
   const touched = totalOf(database) - total;
   // changes() is about the last INSERT, UPDATE or DELETE; other statements leave it unchanged.
@@ -66,12 +66,12 @@ function rowsOf(
 ): Returned {
   const columns: Column[] = statement.columns().map(({ name, type }) => ({ name, type: type ?? "" }));
   const rows: unknown[][] = [];
-  let room = bytes;
+  let space = bytes;
   let more = 0;
   for (const row of statement.iterate(...params)) {
     const shown = encodeRow(row, 1_024, { count: 0 });
-    room -= JSON.stringify(shown).length + 1;
-    if (room > 0) rows.push(shown);
+    space -= JSON.stringify(shown).length + 1;
+    if (space > 0) rows.push(shown);
     else more += 1;
   }
   return { statement: at, columns, rows, more };

@@ -47,7 +47,7 @@ export class LossWatch {
   ): void {
     if (structure !== undefined) {
       if (ddl !== undefined) this.undo.push(ddl);
-      // Without the object nothing is lost.
+      // If the object does not exist, nothing is lost.
       else if (rows !== undefined) this.#tally.structure(structure, rows, Math.max(0, touched - rows));
       return;
     }

@@ -57,7 +57,7 @@ export async function runChanges(databases: Databases, writing: Writing, call: C
   await call.confirm(first.loss);
   const second = await attempt(first.loss);
   if (second.committed) return shownChange(changes, second);
-  const loss = second.loss ?? "nothing would be lost any more";
+  const loss = second.loss ?? "nothing would be lost now";
   throw new ToolError("conflict", `The data changed while the user was being asked; now: ${loss}`, {
     hint: "Nothing was changed. Call again to ask again.",
   });
