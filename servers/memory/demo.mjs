@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-export const title = "remembers in one session what another recalls, and can undo.";
+export const title = "remembers facts across sessions, and can undo changes.";
 
 /** @param {any} harness see scripts/lib/demo.mjs */
 export async function demo({ folder, say, check, connect }) {
@@ -29,7 +29,9 @@ export async function demo({ folder, say, check, connect }) {
   await first.close();
   check("the official server's file is unchanged", (await readFile(official, "utf8")) === before);
 
-  say("A new process and a newer protocol revision: everything is there, and found without the accent.");
+  say(
+    "A new process and a newer protocol revision: everything is there, and a search finds it without the accent.",
+  );
   const second = await connect("memory", { era: "modern", args: ["--file", official, "--root", folder] });
   await second.call(
     "search_nodes",

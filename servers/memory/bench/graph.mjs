@@ -67,7 +67,7 @@ function works(client, size) {
     "search, an eighth matches": () => client.call("search_nodes", { query: "lighthouses" }),
     "search, a question": () =>
       client.call("search_nodes", { query: "Who writes about lighthouses since 1950?" }),
-    "search, two letters that nothing has": () => client.call("search_nodes", { query: "zq" }),
+    "search, two letters without matches": () => client.call("search_nodes", { query: "zq" }),
     "a ping sent behind that search": () => pingBehind(client, { query: "zq" }),
     "open one by name": () => client.call("open_nodes", { names: [some()] }),
     read_graph: () => client.call("read_graph"),
@@ -132,7 +132,7 @@ async function compare(report, folder, official, size) {
     return (client.bytes - before) / 1000;
   };
   add("answer of read_graph", await answered(theirs), await answered(ours), "kB");
-  add("resident memory at its peak", (await theirs.memory()).peak, (await ours.memory()).peak, "MB");
+  add("peak resident memory", (await theirs.memory()).peak, (await ours.memory()).peak, "MB");
   await Promise.all([theirs.close(), ours.close()]);
   report({
     title: `${size.toLocaleString("en-US")} entities, ${(size * 2).toLocaleString("en-US")} observations`,
@@ -155,7 +155,7 @@ async function alone(report, folder) {
     rows.push([`${name}, ms`, figure(median(taken.ours))]);
     if (name === "create one entity") ours = median(taken.ours);
   }
-  rows.push(["resident memory at its peak, MB", figure((await client.memory()).peak)]);
+  rows.push(["peak resident memory, MB", figure((await client.memory()).peak)]);
   await client.close();
   rows.push(["size on the disk, MB", figure((await stat(file)).size / 1e6)]);
   report({

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
 import { makeModel } from "./lib/model.mjs";
 
-export const title = "which questions a search answers";
+export const title = "which questions a search can answer";
 
 const OFFICIAL = { "@modelcontextprotocol/server-memory": "2026.8.31" };
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));

@@ -26,7 +26,7 @@ const related = (relations: readonly Relation[], from: string, to: string) =>
 
 export const tasks: readonly Task[] = [
   {
-    name: "recall what is known of a person",
+    name: "recall what is known about a person",
     prompt: "What do you know about the person who likes tea?",
     async reference(call) {
       const found = await call("search_nodes", { query: "likes tea", types: ["person"] });
@@ -35,8 +35,8 @@ export const tasks: readonly Task[] = [
     check: (answer) => answer.includes("Ada") && answer.includes("wrote the first program"),
   },
   {
-    name: "remember a new person and how she belongs to others",
-    prompt: "Remember: Sophia De Morgan is a friend of Mary's; she met Ada at Charles's house in 1834.",
+    name: "remember a new person and her relations",
+    prompt: "Remember: Sophia De Morgan is a friend of Mary; she met Ada at Charles's house in 1834.",
     async reference(call) {
       await call("search_nodes", { query: "Sophia De Morgan" });
       const entity = {
@@ -58,7 +58,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "correct a fact",
-    prompt: "Ada does not like tea any more, she drinks coffee now.",
+    prompt: "Ada no longer likes tea; she drinks coffee now.",
     async reference(call) {
       await call("delete_observations", { deletions: [{ entityName: "Ada", observations: ["likes tea"] }] });
       await call("add_observations", { observations: [{ entityName: "Ada", contents: ["likes coffee"] }] });
@@ -70,13 +70,13 @@ export const tasks: readonly Task[] = [
     },
   },
   {
-    name: "find the way between two things",
+    name: "find the path between two entities",
     prompt: "How is Mary connected with the Analytical Engine?",
     reference: (call) => call("find_related", { name: "Mary", to: "Analytical Engine", depth: 5 }),
     check: (answer) => answer.includes('"path":["Mary","Ada","Charles","Analytical Engine"]'),
   },
   {
-    name: "give somebody her full name",
+    name: "rename a person",
     prompt: "Mary is Mary Somerville. Use her full name from now on.",
     async reference(call) {
       await call("update_entities", { updates: [{ name: "Mary", new_name: "Mary Somerville" }] });
@@ -92,7 +92,7 @@ export const tasks: readonly Task[] = [
     },
   },
   {
-    name: "join two entries of one person",
+    name: "merge two entries of one person",
     prompt:
       "Remember that Babbage had a house in Dorset Street. … Oh, Babbage is Charles, make that one person.",
     async reference(call) {
@@ -112,7 +112,7 @@ export const tasks: readonly Task[] = [
     },
   },
   {
-    name: "forget and bring back",
+    name: "delete and restore",
     prompt: "Forget Mary. … No wait, bring her back.",
     async reference(call) {
       const { change_id } = dataOf(await call("delete_entities", { entityNames: ["Mary"] }));
@@ -124,7 +124,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "erase permanently",
-    prompt: "Erase everything about Mary permanently, nothing must remain.",
+    prompt: "Erase everything about Mary permanently; nothing may remain.",
     async reference(call) {
       await call("delete_entities", { entityNames: ["Mary"], hard: true });
       return "Erased.";
@@ -137,8 +137,8 @@ export const tasks: readonly Task[] = [
     },
   },
   {
-    name: "take over an old memory file",
-    prompt: "I have an old memory in official.jsonl. Take it over and tell me what could not be read.",
+    name: "import an old memory file",
+    prompt: "I have an old memory in official.jsonl. Import it and tell me what could not be read.",
     reference: (call) => call("import_graph", { path: "official.jsonl" }),
     check: async (answer, world) =>
       answer.includes("not a line") && (await kept(world)).entities.has("Luigi"),
@@ -156,14 +156,14 @@ export const tasks: readonly Task[] = [
     },
   },
   {
-    name: "count without reading all",
+    name: "count without reading everything",
     prompt: "How many readers do you know, and what kinds of things are in the memory?",
     reference: (call) => call("memory_stats"),
     check: (answer) => answer.includes('{"type":"reader","count":3000}') && answer.includes('"machine"'),
   },
   {
-    name: "tell what happened lately",
-    prompt: "What was remembered last, and where did it come from?",
+    name: "report recent changes",
+    prompt: "What was added last, and where did it come from?",
     reference: (call) => call("recent_changes", { limit: 3 }),
     check: (answer) => answer.includes("3,000 entities") && answer.includes("the fixture"),
   },

@@ -1,5 +1,5 @@
 // A static embedding model with real weights: Universal Sentence Encoder Lite (Cer and others, 2018), distilled as
-// Model2Vec does: each token of its vocabulary through the encoder, centred, common ones weighing less.
+// Model2Vec does: each token of its vocabulary through the encoder, centered, common ones weighing less.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";

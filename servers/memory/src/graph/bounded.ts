@@ -1,6 +1,6 @@
 /**
- * Truncates the lists of a response to stay within the budget, and reports how many items are not shown. A
- * change is complete when its response is sent, so its echo may be truncated and must never fail.
+ * Truncates the lists of a response to stay within the budget, and reports how many items are not shown. The change
+ * is already saved at this point, so its echo may be truncated but must never fail.
  *
  * @param budget characters of JSON.
  */

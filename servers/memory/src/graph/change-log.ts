@@ -8,7 +8,7 @@ import {
   type NewRelation,
 } from "./types.ts";
 
-/** Who changes something, by which tool. */
+/** The tool and source of a change. */
 export interface ChangeFacts {
   /** The tool, for example `create_entities`. */
   readonly action: string;
@@ -167,16 +167,16 @@ export function rowIdsOf(items: readonly ChangeItem[]): number[] {
 const DAY_MS = 86_400_000;
 const PRUNED_AT_ONCE = 200;
 
-/** Forgets changes that are older than some days, and erases what they deleted. */
+/** Removes changes older than some days from the journal, and erases what they deleted. */
 export async function prune(store: Store, days: number): Promise<void> {
   const before = Date.now() - days * DAY_MS;
   while ((await store.write((writer) => writer.forgetChanges(before, PRUNED_AT_ONCE))) === PRUNED_AT_ONCE);
 }
 
 /**
- * Writes one change: all of it, or, where `work` throws, nothing.
+ * Writes one change, or nothing if `work` throws.
  *
- * @returns what `work` returns, and the change's id where anything changed.
+ * @returns what `work` returns, and the change's id if anything changed.
  */
 export function change<Value>(
   store: Store,

@@ -3,7 +3,7 @@ import type { Reader } from "./store.ts";
 import { foldedName, wordsOf } from "./text.ts";
 import { type EntityRow, type IndexedWord, idsOf } from "./types.ts";
 
-/** Longest texts, in UTF-16 units. */
+/** Maximum length of texts, in UTF-16 units. */
 const MAX_LENGTH = { name: 10_000, type: 500, observation: 50_000 } as const;
 
 const WHAT = {
@@ -16,7 +16,7 @@ const WHAT = {
 export function textProblem(kind: keyof typeof MAX_LENGTH, text: string): string | undefined {
   if (text.trim() === "") return `${WHAT[kind]} must not be empty`;
   if (text.length > MAX_LENGTH[kind])
-    return `${WHAT[kind]} has at most ${grouped(MAX_LENGTH[kind])} characters; this one has ${grouped(text.length)}`;
+    return `${WHAT[kind]} can have at most ${grouped(MAX_LENGTH[kind])} characters; this one has ${grouped(text.length)}`;
   return undefined;
 }
 
@@ -34,7 +34,7 @@ export function checkedText(kind: keyof typeof MAX_LENGTH, text: string, where: 
   });
 }
 
-/** Foreign text inside one of our sentences: on one line, in quotes, truncated if long. */
+/** Untrusted text inside one of our sentences: on one line, in quotes, truncated if long. */
 export function quote(text: string): string {
   const line = oneLine(text.slice(0, 120));
   return `"${line.length < text.length && text.length > 80 ? `${line.slice(0, 80)}…` : line}"`;

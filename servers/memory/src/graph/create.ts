@@ -105,7 +105,7 @@ async function insertEntities(
   return new Map(entities.map(({ name }, index) => [name, ids[index] ?? 0]));
 }
 
-/** Adds what is new to entities that exist; returns for each what was new and what it had. */
+/** Adds new observations to existing entities; returns the new and the existing ones for each. */
 async function addTo(
   log: ChangeLog,
   additions: readonly { name: string; contents: readonly string[] }[],
@@ -160,7 +160,7 @@ export async function addObservations(
   return { results: value, change_id: changeId };
 }
 
-/** The type of an entity that is only known because a relation names it. */
+/** The type of an entity that was created because a relation names it. */
 const UNKNOWN_TYPE = "unknown";
 
 /**

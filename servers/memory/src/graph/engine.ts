@@ -6,7 +6,7 @@ import type { JobArguments, JobName, JobResult } from "./jobs.ts";
 import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
 import type { Place } from "./place.ts";
 
-/** What a job's caller can do with it. */
+/** Options of a job's caller. */
 export interface Caller {
   /** Stops the work, even during a statement; its writes are rolled back. */
   readonly signal?: AbortSignal;

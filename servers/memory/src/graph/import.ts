@@ -6,7 +6,7 @@ import type { Entity, Relation } from "./types.ts";
 
 const BATCH = 1_000;
 
-/** How much an import brought. */
+/** What an import added. */
 interface Tally {
   /** New entities and relations, and observations added to entities that existed. */
   entities: number;

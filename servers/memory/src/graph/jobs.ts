@@ -12,7 +12,7 @@ import { undoChange } from "./undo.ts";
 import { updateEntities } from "./update.ts";
 import { changesAfter } from "./watch.ts";
 
-/** What the thread that owns the database does: each takes the store and values that can be sent to a thread. */
+/** The jobs of the thread that owns the database. Each takes the store and values that can be sent to a thread. */
 export const jobs = {
   addObservations,
   changesAfter,

@@ -58,7 +58,7 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
 
 const MAX_DOCUMENT = 64 * 1024 * 1024;
 
-/** The items of a file that is one JSON document and not lines; undefined for lines. */
+/** The items of a file that is a single JSON document; undefined for lines. */
 function documentOf(bytes: Uint8Array): unknown[] | undefined {
   if (bytes.length > MAX_DOCUMENT) return undefined;
   const value = parseJson(
@@ -120,17 +120,17 @@ function objectEnd(text: string, start: number): number | undefined {
 }
 
 /** Why a line is neither an entity nor a relation. */
-class Unfit extends Error {}
+class InvalidLine extends Error {}
 
 function classify(value: unknown, line: number, text: () => string): Parsed {
   try {
-    if (!isRecord(value)) throw new Unfit("it is not an object");
+    if (!isRecord(value)) throw new InvalidLine("it is not an object");
     if (value.type === "entity") return { kind: "entity", entity: entityOf(value) };
     if (value.type === "relation") return { kind: "relation", relation: relationOf(value) };
     const type = JSON.stringify(value.type) ?? "missing";
-    throw new Unfit(`its type is ${type}, not "entity" or "relation"`);
+    throw new InvalidLine(`its type is ${type}, not "entity" or "relation"`);
   } catch (error) {
-    if (error instanceof Unfit) return rejected(line, error.message, text());
+    if (error instanceof InvalidLine) return rejected(line, error.message, text());
     throw error;
   }
 }
@@ -139,7 +139,7 @@ function entityOf(value: Record<string, unknown>): Entity {
   const { observations = [] } = value;
   const name = textOf("name", value.name, "name");
   const entityType = textOf("type", value.entityType, "entityType");
-  if (!Array.isArray(observations)) throw new Unfit("observations is not a list");
+  if (!Array.isArray(observations)) throw new InvalidLine("observations is not a list");
   const texts = observations.map((text, index) => textOf("observation", text, `observations.${index}`));
   return { name, entityType, observations: texts };
 }
@@ -154,9 +154,9 @@ function relationOf(value: Record<string, unknown>): Relation {
 
 function textOf(kind: "name" | "type" | "observation", value: unknown, field: string): string {
   if (typeof value !== "string")
-    throw new Unfit(`${field} is ${value === undefined ? "missing" : "not text"}`);
+    throw new InvalidLine(`${field} is ${value === undefined ? "missing" : "not text"}`);
   const problem = textProblem(kind, value);
-  if (problem !== undefined) throw new Unfit(`${field}: ${problem}`);
+  if (problem !== undefined) throw new InvalidLine(`${field}: ${problem}`);
   return value.toWellFormed();
 }
 

@@ -27,7 +27,7 @@ export class Memory extends Engine {
     return memory;
   }
 
-  /** What the user should be told about the location, once. */
+  /** A notice about the location, to show the user once. */
   takeNotice(): { notice?: string } {
     const notice = this.#notice;
     this.#notice = "";

@@ -2,7 +2,7 @@ import { ToolError, type ToolErrorOptions } from "@refmcp/core/answer";
 import type { JobName } from "./jobs.ts";
 import type { OpenedStore } from "./open.ts";
 
-/** To the thread: a job, with a flag that is set when it should stop, or the news that the flag was set. */
+/** To the thread: a job, with a flag that is set when it should stop, or a notification that the flag was set. */
 export type Request =
   | {
       readonly id: number;

@@ -15,7 +15,7 @@ import { openSqliteStore } from "./sqlite/store.ts";
 import { IMPORTED, type ImportNote, importNoteOf } from "./stats.ts";
 import type { Store } from "./store.ts";
 
-/** A store that is open, and what its user should know. */
+/** An open store, and notices for its user. */
 export interface OpenedStore {
   readonly store: Store;
   /** Sentences; empty if there is nothing to say. */
@@ -25,8 +25,8 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the memory at a place. A new database for an official file is filled from that file first; the file
- * itself is only read. Changes older than the place keeps are erased.
+ * Opens the memory at a place. A new database for an official file is filled from that file first; the file itself is
+ * only read. Changes older than the configured number of days are erased.
  *
  * @throws ToolError if the place cannot be opened or the file not be read; see the stores.
  */
@@ -42,7 +42,7 @@ export async function openStore(place: Place): Promise<OpenedStore> {
       : await openSqliteStore(place.file);
   store.model = model;
   try {
-    // A memory that cannot be written to now is pruned at another start.
+    // A memory that is not writable now is pruned at a later start.
     if (place.historyDays !== undefined)
       await prune(store, place.historyDays).catch((error: unknown) => {
         if (!(error instanceof ToolError)) throw error;
@@ -116,7 +116,7 @@ async function readWhole(file: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** Writes what could not be read next to the source, or where that cannot be written to, next to the database. */
+/** Writes the unreadable lines next to the source, or if that is not writable, next to the database. */
 async function keepRejects({ rejects }: Imported, source: string, database: string): Promise<string> {
   const [first] = rejects;
   if (first === undefined) return "";
@@ -126,7 +126,7 @@ async function keepRejects({ rejects }: Imported, source: string, database: stri
       await writeFile(place, rejectsFile(rejects), { mode: 0o600 });
       return ` ${what}; see ${place}.`;
     } catch {
-      // Tried at the next place; the source still has them.
+      // The next location is tried; the source still has them.
     }
   }
   return ` ${what}; they are still in ${source}.`;

@@ -45,8 +45,8 @@ interface Edge extends SimulationLinkDatum<Node> {
 }
 
 /**
- * A picture of the graph as SVG, laid out by forces (d3-force): the same graph gives the same picture. A large graph
- * is drawn by its most connected entities. It contains no script and loads nothing.
+ * A picture of the graph as SVG with a force-directed layout (d3-force): the same graph gives the same picture. Of a
+ * large graph, only the most connected entities are drawn. It contains no script and loads nothing.
  */
 export async function drawGraph(reader: Reader): Promise<string> {
   const total = await reader.counts();

@@ -6,7 +6,7 @@ import envPaths from "env-paths";
 /** Where a memory is kept. */
 export type Place = {
   readonly space: string;
-  /** Days after which changes are forgotten, and what they deleted is erased; forever if omitted. */
+  /** Days after which changes leave the journal and their deleted rows are erased; kept forever if omitted. */
   readonly historyDays?: number | undefined;
   /** Directory of an embedding model, an absolute path. */
   readonly embeddings?: string | undefined;

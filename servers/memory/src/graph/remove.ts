@@ -26,12 +26,12 @@ export interface Hard {
   readonly agreed?: string | undefined;
 }
 
-/** What a hard deletion asks the user. */
+/** The question of a hard deletion to the user. */
 export interface Question {
   readonly question: string;
 }
 
-/** What a deletion found. A hard deletion includes rows that were already softly deleted. */
+/** The rows that a deletion found. A hard deletion includes rows that were already softly deleted. */
 interface Found {
   readonly entities: readonly EntityRow[];
   readonly observations: readonly ObservationRow[];
@@ -168,7 +168,7 @@ async function carryOut(
     return found;
   });
   const counts = subject === "entities" ? countsOf(value) : { [subject]: value[subject].length };
-  const left = hard ? await store.scrub().catch(notScrubbed) : undefined;
+  const left = hard ? await store.overwriteErased().catch(notOverwritten) : undefined;
   const undo =
     hard || changeId === undefined
       ? ""
@@ -183,7 +183,7 @@ async function carryOut(
 }
 
 /** The rows are already deleted, so this is not a failed deletion. */
-function notScrubbed(error: unknown): string {
+function notOverwritten(error: unknown): string {
   return `Old copies on disk could not be overwritten: ${error instanceof Error ? error.message : String(error)}`;
 }
 

@@ -59,7 +59,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
         ? byWords
         : {
             ...byWords,
-            ids: await fused(reader, search, byWords, await nearestEntities(reader, model, query)),
+            ids: await combined(reader, search, byWords, await nearestEntities(reader, model, query)),
           };
     const chosen = ranked.ids.slice(offset, offset + limit);
     const rows = await reader.entitiesById(chosen);
@@ -212,7 +212,7 @@ const MEANING_WEIGHT = 0.1;
  * Combines two rankings by adding their scores, those by words relative to the best one. Unlike ranks alone, normalized scores
  * keep a clear match by words first (Bruch and others, 2023).
  */
-async function fused(
+async function combined(
   reader: Reader,
   { since = 0, until = Number.POSITIVE_INFINITY, types }: SearchQuery,
   byWords: Ranked,

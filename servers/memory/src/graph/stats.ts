@@ -1,6 +1,6 @@
 import type { Store } from "./store.ts";
 
-/** What the store remembers about the file that it was imported from. */
+/** The store's note about the file that it was imported from. */
 export type ImportNote = {
   readonly path: string;
   readonly at: string;

@@ -28,7 +28,7 @@ export interface Store {
   /** A number that changes whenever any process commits a write. */
   version(): Promise<number>;
   /** Overwrites what erased rows left on the disk. Returns a sentence about what could not be overwritten yet. */
-  scrub(): Promise<string | undefined>;
+  overwriteErased(): Promise<string | undefined>;
   /** Bytes on the disk. */
   size(): Promise<number>;
   /** If set, searches also compare meanings with this model. */
@@ -46,7 +46,7 @@ export function storeOfCall(store: Store, stop: Stop, progress: (done: number) =
     read: (work) => store.read(work, stop),
     write: (work) => store.write(work, stop),
     version: () => store.version(),
-    scrub: () => store.scrub(),
+    overwriteErased: () => store.overwriteErased(),
     size: () => store.size(),
     close: () => store.close(),
     model: store.model,

@@ -1,6 +1,6 @@
 import synonyms from "./synonyms.json" with { type: "json" };
 
-/** Letters that Unicode does not decompose, and what people type instead. */
+/** Letters that Unicode does not decompose, and their plain substitutes. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -36,7 +36,7 @@ export function fold(text: string): string {
     .replace(CONTROLS, " ");
 }
 
-/** Characters of scripts that put no spaces between words, each with its marks. */
+/** Characters of scripts without spaces between words, each with its marks. */
 const UNSPACED =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
 
@@ -104,17 +104,17 @@ export function nearForms(word: string): string[] {
   return stem === word || stem.length < 5 ? [word] : [word, stem];
 }
 
-/** How many letters at the beginning of a word `slips` changes. */
-export const SLIPS_WITHIN = 2;
+/** How many letters at the beginning of a word `typosOf` changes. */
+export const TYPO_LETTERS = 2;
 
 /**
  * Spellings of a word with one typo in its first letters: a letter omitted, swapped with the next, replaced or inserted. The
  * alphabet is that of the first letter: blocks of 32 code points contain a to z, and а to я.
  */
-export function slips(word: string): string[] {
+export function typosOf(word: string): string[] {
   const block = (word.codePointAt(0) ?? 0) & ~31;
   const letters = Array.from({ length: 32 }, (_, index) => String.fromCodePoint(block + index));
-  return Array.from({ length: SLIPS_WITHIN }, (_, at) => {
+  return Array.from({ length: TYPO_LETTERS }, (_, at) => {
     const [before, letter, next, rest] = [
       word.slice(0, at),
       word[at] ?? "",

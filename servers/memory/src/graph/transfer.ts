@@ -95,7 +95,7 @@ export async function exportText(
   if (JSON.stringify(text).length > remaining)
     throw new ToolError(
       "too_large",
-      `The graph as ${format} has ${sized(content.length)}; a response can hold ${grouped(remaining)} characters.`,
+      `The graph as ${format} is ${sized(content.length)}; a response can hold ${grouped(remaining)} characters.`,
       { hint: "Pass path to write it to a file, or read it in pages with read_graph." },
     );
   return { format, bytes: content.length, text };

@@ -83,7 +83,7 @@ export interface Counts {
   readonly relations: number;
 }
 
-/** How the search index holds a word of a query. */
+/** How the search index contains a word of a query. */
 export interface IndexedWord {
   readonly word: string;
   /**
@@ -109,7 +109,7 @@ export interface Match {
 
 export type Direction = "out" | "in" | "both";
 
-/** Which entities a search is about: of these types, changed within these times (milliseconds since 1970). */
+/** Filters of a search: entity types, and times of change (milliseconds since 1970). */
 export interface Within {
   readonly since?: number | undefined;
   readonly until?: number | undefined;

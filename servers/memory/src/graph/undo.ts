@@ -19,12 +19,12 @@ export async function undoChange(store: Store, id: number, facts: ChangeFacts) {
     if (row === undefined) throw await unknownChange(log, id);
     checkUndoable(row);
     const items = await log.writer.itemsOf(id);
-    if (items.length === 0) throw inTheWay(row, "everything it affected was erased permanently");
+    if (items.length === 0) throw cannotUndo(row, "everything it affected was erased permanently");
     // In reverse order: what was added last is removed first, what was deleted last is restored first.
     try {
-      for (const group of groups([...items].reverse())) await takeBack(log, row, group);
+      for (const group of groups([...items].reverse())) await revert(log, row, group);
     } catch (error) {
-      throw isDuplicate(error) ? inTheWay(row, "the same was added again since") : error;
+      throw isDuplicate(error) ? cannotUndo(row, "the same was added again since") : error;
     }
     await log.writer.setUndone(id, await log.id());
     return items;
@@ -72,14 +72,14 @@ function groups(items: readonly ChangeItem[]): ChangeItem[][] {
   return found;
 }
 
-async function takeBack(log: ChangeLog, row: ChangeRow, items: readonly ChangeItem[]): Promise<void> {
+async function revert(log: ChangeLog, row: ChangeRow, items: readonly ChangeItem[]): Promise<void> {
   const [first] = items;
   switch (first?.op) {
     case "add":
     case "restore":
       return removeAdded(log, row, first.kind, items);
     case "remove":
-      return bringBack(log, row, first.kind, items);
+      return restoreDeleted(log, row, first.kind, items);
     case "rename":
     case "retype":
       for (const item of items) await resetText(log, row, item);
@@ -98,7 +98,7 @@ async function removeAdded(
   const ids = rowIdsOf(items);
   const states = await log.writer.rows(kind, ids);
   if (ids.some((id) => states.get(id) !== null))
-    throw inTheWay(row, `a ${kind} that it added was deleted since`);
+    throw cannotUndo(row, `a ${kind} that it added was deleted since`);
   if (kind === "entity") {
     const attached = [...(await log.writer.observationCounts(ids)).keys()];
     const relations = await log.writer.relationsTouching(ids, 0, 1);
@@ -107,13 +107,13 @@ async function removeAdded(
       const holder = (await log.writer.entitiesById(ids)).get(
         ids.includes(entityId) ? entityId : (relations[0]?.toId ?? 0),
       );
-      throw inTheWay(row, `${quote(holder?.name ?? "")} has gained observations or relations since`);
+      throw cannotUndo(row, `${quote(holder?.name ?? "")} has gained observations or relations since`);
     }
   }
   await log.remove(kind, items);
 }
 
-async function bringBack(
+async function restoreDeleted(
   log: ChangeLog,
   row: ChangeRow,
   kind: Kind,
@@ -122,16 +122,16 @@ async function bringBack(
   const ids = rowIdsOf(items);
   const states = await log.writer.rows(kind, ids);
   if (ids.some((id) => states.get(id) !== row.id))
-    throw inTheWay(row, `a deleted ${kind} was erased or restored since`);
+    throw cannotUndo(row, `a deleted ${kind} was erased or restored since`);
   const hosts = await log.writer.entitiesById(
     items.flatMap(({ entityId, otherId }) => (otherId === null ? [entityId] : [entityId, otherId])),
   );
   if (kind === "entity") {
     const names = [...hosts.values()].map(({ name }) => name);
     const [taken] = (await log.writer.entitiesNamed(names)).keys();
-    if (taken !== undefined) throw inTheWay(row, `another entity is now named ${quote(taken)}`);
+    if (taken !== undefined) throw cannotUndo(row, `another entity is now named ${quote(taken)}`);
   } else if (items.some(({ entityId, otherId }) => !isLive(hosts, entityId) || !isLive(hosts, otherId))) {
-    throw inTheWay(row, `the entity of a deleted ${kind} no longer exists`);
+    throw cannotUndo(row, `the entity of a deleted ${kind} no longer exists`);
   }
   await log.restoreItems(kind, items);
 }
@@ -149,26 +149,26 @@ async function resetText(log: ChangeLog, row: ChangeRow, item: ChangeItem): Prom
   const entity = (await log.writer.entitiesById([item.rowId])).get(item.rowId);
   const current = item.op === "rename" ? entity?.name : entity?.type;
   if (entity?.removedBy !== null || current !== item.after || item.before === null)
-    throw inTheWay(row, `${quote(item.after ?? "")} was changed or deleted since`);
+    throw cannotUndo(row, `${quote(item.after ?? "")} was changed or deleted since`);
   if (item.op === "retype") return log.retype(entity, item.before);
   if ((await log.writer.entitiesNamed([item.before])).has(item.before))
-    throw inTheWay(row, `another entity is now named ${quote(item.before)}`);
+    throw cannotUndo(row, `another entity is now named ${quote(item.before)}`);
   await log.rename(entity, item.before);
 }
 
 async function moveBack(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {
   const states = await log.writer.rows(item.kind, [item.rowId]);
-  if (states.get(item.rowId) !== null) throw inTheWay(row, `a moved ${item.kind} was deleted since`);
+  if (states.get(item.rowId) !== null) throw cannotUndo(row, `a moved ${item.kind} was deleted since`);
   const [from = 0, fromEnd = 0] = (item.before ?? "").split(" ").map(Number);
   const [to = 0, toEnd = 0] = (item.after ?? "").split(" ").map(Number);
   const hosts = await log.writer.entitiesById(item.kind === "relation" ? [from, fromEnd] : [from]);
   if ([...hosts.values()].some(({ removedBy }) => removedBy !== null))
-    throw inTheWay(row, `the original entity of a moved ${item.kind} no longer exists`);
+    throw cannotUndo(row, `the original entity of a moved ${item.kind} no longer exists`);
   if (item.kind === "observation") await log.moveObservation(item.rowId, to, from);
   else await log.moveRelation(item.rowId, [to, toEnd], [from, fromEnd]);
 }
 
-function inTheWay(row: ChangeRow, why: string): ToolError {
+function cannotUndo(row: ChangeRow, why: string): ToolError {
   return new ToolError("conflict", `Change ${row.id} cannot be undone: ${why}. Nothing was changed.`, {
     hint: "Undo later changes first, starting with the newest; recent_changes lists them.",
   });

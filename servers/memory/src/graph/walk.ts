@@ -5,12 +5,12 @@ import type { Direction, RelationRow } from "./types.ts";
 export const MAX_VISITED = 20_000;
 const BATCH = 1_000;
 
-/** Which relations a walk through the graph follows, and how far. */
+/** Which relations a graph traversal follows, and how far. */
 export interface Walk {
   readonly depth: number;
   readonly direction: Direction;
   readonly types: readonly string[] | undefined;
-  /** It stops before the next step once it has visited more than this many. */
+  /** Stops before the next step after visiting more than this many entities. */
   readonly enough?: number;
 }
 

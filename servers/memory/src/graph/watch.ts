@@ -9,7 +9,7 @@ export interface Seen {
   readonly change: number;
 }
 
-/** Looks for commits after those seen, by any process; the first look only records the current position. */
+/** Checks for commits after those seen, by any process; the first check only records the current position. */
 export type Look = (seen: Seen | undefined) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
 
 const POLL_MS = 250;
@@ -60,7 +60,9 @@ export class GraphWatch {
     this.#look = look;
   }
 
-  /** Starts listening; returns a function that stops it. The listener hears of all commits after it resolves. */
+  /**
+   * Starts listening; returns a function that stops it. The listener is notified of all commits after it resolves.
+   */
   async listen(listener: (touched: Touched) => void): Promise<() => void> {
     if (this.#listeners.size === 0) await this.#start();
     this.#listeners.add(listener);
@@ -80,7 +82,7 @@ export class GraphWatch {
     this.#seen = (await this.#look(undefined)).seen;
     clearInterval(this.#timer);
     this.#timer = setInterval(() => {
-      // Don't poll a slow store again before it has replied.
+      // Don't poll a slow store again until it has replied.
       this.#looking ??= this.#notify()
         .catch(() => undefined)
         .finally(() => {

@@ -27,5 +27,5 @@ it("refuses text that is larger than a response", async () => {
   const { data, failure } = await session();
   const observations = Array.from({ length: 100 }, (_, index) => `${index} `.padEnd(500, "x"));
   await data("create_entities", { entities: [{ name: "A", entityType: "t", observations }] });
-  expect(await failure("export_graph")).toMatch(/The graph as jsonl has 49 KiB.*\nPass path/);
+  expect(await failure("export_graph")).toMatch(/The graph as jsonl is 49 KiB.*\nPass path/);
 });

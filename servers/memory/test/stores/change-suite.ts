@@ -13,10 +13,10 @@ import {
   erase,
   forget,
   forgetFacts,
+  forgetRelations,
   type Given,
   relate,
   relation,
-  unrelate,
 } from "./help.ts";
 
 export function changeSuite(given: Given): void {
@@ -166,8 +166,8 @@ export function changeSuite(given: Given): void {
         kind: "not_found",
         hint: expect.stringMatching(/exact text/),
       });
-      await unrelate(store, [relation("A", "knows", "B")]);
-      await expect(unrelate(store, [relation("A", "knows", "B")])).rejects.toMatchObject({
+      await forgetRelations(store, [relation("A", "knows", "B")]);
+      await expect(forgetRelations(store, [relation("A", "knows", "B")])).rejects.toMatchObject({
         kind: "not_found",
         message: expect.stringMatching(/A knows B/),
       });
@@ -253,11 +253,11 @@ export function changeSuite(given: Given): void {
       await relate(store, [relation("B", "knows", "C")]);
       const gone = await forget(store, ["A"]);
       const fact = await forgetFacts(store, "B", ["pin"]);
-      const tie = await unrelate(store, [relation("B", "knows", "C")]);
+      const unlinked = await forgetRelations(store, [relation("B", "knows", "C")]);
       await erase((hard) => deleteEntities(store, ["A"], hard));
       await erase((hard) => deleteObservations(store, [{ entityName: "B", observations: ["pin"] }], hard));
       await erase((hard) => deleteRelations(store, [relation("B", "knows", "C")], hard));
-      for (const { change_id } of [gone, fact, tie])
+      for (const { change_id } of [gone, fact, unlinked])
         await expect(undo(change_id)).rejects.toMatchObject({ kind: "conflict" });
       const zero = { entities: 0, observations: 0, relations: 0 };
       expect(await store.read((reader) => reader.counts("removed"))).toEqual(zero);

@@ -66,7 +66,7 @@ export function forgetFacts(store: Store, entityName: string, observations: read
   return done(deleteObservations(store, [{ entityName, observations }], facts));
 }
 
-export function unrelate(store: Store, relations: readonly Relation[]) {
+export function forgetRelations(store: Store, relations: readonly Relation[]) {
   return done(deleteRelations(store, relations, { hard: false, action: "delete_relations" }));
 }
 

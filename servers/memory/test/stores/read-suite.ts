@@ -228,21 +228,21 @@ export function readSuite(given: Given): void {
     const other = await given.again();
     await create(given.store, [entity("before")]);
     const watch = new GraphWatch((seen) => changesAfter(given.store, seen));
-    const heard: Touched[] = [];
-    const stop = await watch.listen((touched) => heard.push(touched));
+    const notified: Touched[] = [];
+    const stop = await watch.listen((touched) => notified.push(touched));
     await create(other, [entity("A"), entity("B")]);
-    await expect.poll(() => heard.length).toBe(1);
-    expect(heard[0]).toEqual(new Set(["A", "B"]));
+    await expect.poll(() => notified.length).toBe(1);
+    expect(notified[0]).toEqual(new Set(["A", "B"]));
     await create(given.store, [entity("C")]);
-    await expect.poll(() => heard.length).toBe(2);
-    let heardOn = 0;
-    const stopLast = await watch.listen(() => {
-      heardOn += 1;
+    await expect.poll(() => notified.length).toBe(2);
+    let notifiedOn = 0;
+    const stopPrevious = await watch.listen(() => {
+      notifiedOn += 1;
     });
     stop();
     await forget(other, ["A"]);
-    await expect.poll(() => heardOn).toBe(1);
-    stopLast();
-    expect(heard).toHaveLength(2);
+    await expect.poll(() => notifiedOn).toBe(1);
+    stopPrevious();
+    expect(notified).toHaveLength(2);
   });
 }

@@ -37,7 +37,7 @@ it("opens and reads a file during a long write by another process", async () => 
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Which of the words are anywhere in the files of a memory. */
+/** The words that occur anywhere in a memory's files. */
 async function inFiles(folder: string, words: readonly string[]): Promise<string[]> {
   const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
   const text = Buffer.concat(files).toString("latin1").toLowerCase();
@@ -90,7 +90,7 @@ it("erases even if old copies could not be overwritten, and reports it", async (
   await create(store, [entity("A", "t", ["secret"])]);
   const broken: Store = {
     ...storeOfCall(store, { throwIfAborted: () => undefined }, () => undefined),
-    scrub: () => Promise.reject(new Error("disk full")),
+    overwriteErased: () => Promise.reject(new Error("disk full")),
   };
   const { answer } = await erase((hard) => deleteEntities(broken, ["A"], hard));
   expect(answer.message).toMatch(/^Erased 1 entity.*could not be overwritten: disk full/);

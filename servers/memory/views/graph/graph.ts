@@ -51,7 +51,7 @@ export class Graph {
     return [...this.relations.values()].filter(({ from, to }) => from === name || to === name);
   }
 
-  /** The types of its entities, the most frequent first. */
+  /** Entity types, most frequent first. */
   types(): string[] {
     const counts = new Map<string, number>();
     for (const { entityType } of this.entities.values())

@@ -7,7 +7,7 @@ import { element, Host, svg, type ToolResult, textOf } from "../../../../package
 import { type Answer, type Entity, Graph, type Point } from "./graph.ts";
 import "./view.css";
 
-/** More are indistinguishable. */
+/** With more, they are indistinguishable. */
 const MAX_DRAWN = 100;
 /** With more entities, only the focused one has its name and relations shown. */
 const MAX_NAMED = 45;
@@ -103,7 +103,7 @@ function show(name: string): void {
   opened.replaceChildren(
     element("h2", {}, name, " ", element("small", {}, entityType)),
     lines.length === 0
-      ? element("p", { class: "note" }, "Nothing else is known of it.")
+      ? element("p", { class: "note" }, "Nothing else is known about it.")
       : element("ul", {}, ...lines),
     ...(related.length === 0 ? [] : [element("div", { class: "related" }, ...related)]),
   );

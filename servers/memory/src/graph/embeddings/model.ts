@@ -14,7 +14,7 @@ export interface Model {
 
 const PACKAGE = "@huggingface/tokenizers";
 const FILES = { weights: "model.safetensors", tokenizer: "tokenizer.json" } as const;
-/** The largest weights that are read, in bytes. */
+/** Maximum size of the weights, in bytes. */
 const MAX_WEIGHTS = 2 ** 30;
 
 const tensor = z.object({

@@ -3,16 +3,16 @@ import { batches } from "../batches.ts";
 import type { Reader, Store } from "../store.ts";
 import type { Model } from "./model.ts";
 
-/** The key under which a store remembers whose vectors it has. */
+/** The key under which a store records which model its vectors are from. */
 const MODEL = "embedding_model";
 const BATCH = 500;
 const SCANNED_AT_ONCE = 2_000;
 /** Entities that meaning alone may add to a result. */
 const MAX_NEAREST = 5;
-/** By how many standard deviations a cosine stands out from the others to count as near, and how many count at most. */
+/** A cosine counts as near if it is this many standard deviations above the mean; at most this many count. */
 const [MIN_DEVIATIONS, MAX_DEVIATIONS] = [2, 6];
 /** Assumed distribution of cosines before there are many: with few, outliers mean little. */
-const PRIOR = { count: 30, deviation: 0.2 } as const;
+const DEFAULT_DISTRIBUTION = { count: 30, deviation: 0.2 } as const;
 
 /**
  * Computes a vector for each observation without one; those of another model are dropped first.
@@ -46,9 +46,9 @@ async function embed(store: Store, model: Model): Promise<void> {
 }
 
 /**
- * The entities with an observation whose meaning is nearest to that of a text, nearest first, and by how many standard
- * deviations it is nearer than most. Cosines of one model are all near 0 and those of another all near 0.7, so only
- * what stands out says anything.
+ * The entities with an observation whose meaning is nearest to that of a text, nearest first, and by how many
+ * standard deviations it is nearer than most. Typical cosines depend on the model (near 0 or near 0.7), so only
+ * outliers are meaningful.
  */
 export async function nearestEntities(
   reader: Reader,
@@ -58,7 +58,11 @@ export async function nearestEntities(
   const wanted = model.embed(text);
   if (wanted === undefined) return new Map();
   const best = new Map<number, number>();
-  let [count, sum, squares] = [PRIOR.count, 0, PRIOR.count * PRIOR.deviation ** 2];
+  let [count, sum, squares] = [
+    DEFAULT_DISTRIBUTION.count,
+    0,
+    DEFAULT_DISTRIBUTION.count * DEFAULT_DISTRIBUTION.deviation ** 2,
+  ];
   for await (const rows of batches((after, limit) => reader.vectors(after, limit), SCANNED_AT_ONCE)) {
     for (const { entityId, vector } of rows) {
       const near = cosine(wanted, vector);

@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import { errorCode } from "@refmcp/core/boundary";
 
-/** An error of PostgreSQL as what the agent can do about it; other errors are returned unchanged. */
+/** Converts a PostgreSQL error to one that says what to do next; other errors are returned unchanged. */
 export function explained(error: unknown, location: string): unknown {
   // A SQLSTATE (`53100`) or a code of the operating system (`ECONNREFUSED`).
   const code = errorCode(error);

@@ -75,7 +75,7 @@ export class PostgresSession implements Session {
     const arrays = columns.map((_, index) => rows.map((row) => row[index] ?? null));
     const types = columns.map((column) => `?::${COLUMN_TYPES[column] ?? "bigint"}[]`).join(", ");
     const list = columns.join(", ");
-    // Ids are drawn first, so that it is certain which row got which.
+    // Ids are allocated first, so that each row's id is known.
     const drawn = await this.all<{ id: number }>(
       `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id FROM generate_series(1, ?::int)`,
       rows.length,
@@ -92,7 +92,7 @@ export class PostgresSession implements Session {
   async index(rows: readonly IndexRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.unindex(idsOf(rows));
-    // Words are split here and not by PostgreSQL's parser, which would not split addresses and numbers.
+    // Words are split here because PostgreSQL's parser does not split addresses and numbers.
     const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
     await this.all(
       `INSERT INTO found (entity_id, content, words)

@@ -83,7 +83,7 @@ class PostgresStore implements Store {
     );
   }
 
-  /** Writers of a space wait for each other, so that what a write has read is still true when it commits. */
+  /** Writers of a space wait for each other, so that a write's reads are still valid when it commits. */
   write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value> {
     return this.#transaction("BEGIN", stop, async (client) => {
       await client.query("SET LOCAL lock_timeout = '30s'");
@@ -93,13 +93,15 @@ class PostgresStore implements Store {
       const writer = new Writer(new PostgresSession(client, stop));
       const value = await work(writer);
       await writer.finish();
-      // The last moment at which a canceled call still leaves no trace.
+      // The last point at which a cancelled call still has no effect.
       stop?.throwIfAborted();
       return value;
     });
   }
 
-  /** A stop cancels the running statement. Its connection is not reused, because the cancellation may arrive late. */
+  /**
+   * Stopping cancels the running statement. Its connection is not reused, because the cancellation may arrive late.
+   */
   async #transaction<Value>(
     begin: string,
     stop: Stop | undefined,
@@ -144,7 +146,7 @@ class PostgresStore implements Store {
     return this.read(async (reader) => (await reader.changes(undefined, 1))[0]?.id ?? 0);
   }
 
-  async scrub(): Promise<string> {
+  async overwriteErased(): Promise<string> {
     const tables = [...Object.values(TABLES), "changes", "found"];
     await this.#pool.query(`VACUUM ${tables.map((table) => `"${this.#schema}".${table}`).join(", ")}`);
     return "PostgreSQL may keep old copies in free space, its write-ahead log, replicas and backups until those are overwritten.";

@@ -4,11 +4,11 @@ import { hash } from "node:crypto";
 interface ColumnTypes {
   /** An id that is never reused. */
   readonly id: string;
-  /** 64 bits, as INTEGER has only in SQLite. */
+  /** A 64-bit type; INTEGER has 64 bits only in SQLite. */
   readonly integer: string;
   /** Text compared by code points. */
   readonly byCodePoint: string;
-  /** What comes after the columns of a table. */
+  /** Options after the columns of a table. */
   readonly options: string;
 }
 

@@ -9,7 +9,7 @@ export function isList(value: Parameter): value is readonly Value[] | Pairs {
   return Array.isArray(value);
 }
 
-/** The tables that rows are inserted into many at a time. */
+/** The tables with bulk inserts. */
 export type Table = "entities" | "observations" | "relations" | "changes";
 
 /** A row of the search index: all texts of one entity, folded, with spaces between words. */
@@ -22,7 +22,7 @@ export interface IndexRow {
 
 /** Weight of a word that is only similar to the one in the query. */
 export const NEAR_WEIGHT = 0.7;
-/** From this many characters on, a word also matches longer ones that start with it. */
+/** Words of at least this length also match longer words that start with them. */
 export const MIN_PREFIX = 4;
 /** Below this length, words a few letters away are different words. */
 export const MIN_NEAR = 5;

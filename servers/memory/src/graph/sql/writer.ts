@@ -45,7 +45,10 @@ export class Writer extends Reader {
     for (let at = 0; at < ids.length; at += INDEX_BATCH) await this.#index(ids.slice(at, at + INDEX_BATCH));
   }
 
-  /** Forgets changes made before a time, at most `limit`, and erases what they deleted; returns their number. */
+  /**
+   * Removes changes made before a time from the journal, at most `limit`, and erases what they deleted; returns their
+   * number.
+   */
   async forgetChanges(before: number, limit: number): Promise<number> {
     const changes = await this.session.all<{ id: number; items: string }>(
       "SELECT id, items FROM changes WHERE at < ? ORDER BY id LIMIT ?",

@@ -15,7 +15,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith("SQLITE_BUSY") === true;
 }
 
-/** An error of SQLite as what the agent can do about it; other errors are returned unchanged. */
+/** Converts a SQLite error to one that says what to do next; other errors are returned unchanged. */
 export function explained(error: unknown, file: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
@@ -78,7 +78,7 @@ export function lockHeld(file: string, seconds: number): ToolError {
   );
 }
 
-/** The largest file that is read at once, in bytes. */
+/** Maximum size of a file that is read at once, in bytes. */
 const MAX_BYTES = 1024 ** 3;
 
 /** @throws ToolError `too_large` */

@@ -105,7 +105,7 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     // Before anything is written, so that another program's file is not changed.
     checkOwner(db, file);
     await untilFree(() => db.pragma("journal_mode = WAL"));
-    // An acknowledged write survives a power cut (SQLite, "PRAGMA synchronous").
+    // An acknowledged write survives a power failure (SQLite, "PRAGMA synchronous").
     db.pragma("synchronous = FULL");
     // Fewer checkpoints make long imports faster, without weakening durability.
     db.pragma("wal_autocheckpoint = 4000");

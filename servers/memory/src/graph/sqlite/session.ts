@@ -12,7 +12,7 @@ import {
   type Value,
 } from "../sql/session.ts";
 import type { Stop } from "../store.ts";
-import { nearForms, SLIPS_WITHIN, slips, spaced, wordsOf } from "../text.ts";
+import { nearForms, spaced, TYPO_LETTERS, typosOf, wordsOf } from "../text.ts";
 import type { IndexedWord } from "../types.ts";
 
 /** How much more a word counts in a name or a type than in an observation (columns name, type, content). */
@@ -67,7 +67,7 @@ export class SqliteSession implements Session {
       const values = part.map(() => marks).join(", ");
       const statement = this.#prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`);
       const last = Number(statement.run(...part.flat()).lastInsertRowid);
-      // AUTOINCREMENT increases by one, and nobody else writes during the transaction.
+      // AUTOINCREMENT increases by one, and there is no other writer during the transaction.
       ids.push(...part.map((_, index) => last - part.length + 1 + index));
     }
     return ids;
@@ -127,13 +127,13 @@ export class SqliteSession implements Session {
     );
     if (inside.length > 0 || word.length < MIN_NEAR) return [inside, "part"];
     const near = nearForms(word).flatMap((form) => {
-      const beginning = form.slice(0, SLIPS_WITHIN);
+      const beginning = form.slice(0, TYPO_LETTERS);
       const known = terms(
         `SELECT term FROM (SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT ${MAX_SCANNED})
          UNION SELECT term FROM terms WHERE term IN (SELECT value FROM json_each(?))`,
         beginning,
         `${beginning}\u{10ffff}`,
-        JSON.stringify(slips(form)),
+        JSON.stringify(typosOf(form)),
       );
       return nearest(form, known, 2);
     });

@@ -55,7 +55,7 @@ class SqliteStore implements Store {
       const writer = new Writer(session);
       const value = await work(writer);
       await writer.finish();
-      // The last moment at which a canceled call still leaves no trace.
+      // The last point at which a cancelled call still has no effect.
       stop?.throwIfAborted();
       session.db.exec("COMMIT");
       return value;
@@ -102,7 +102,7 @@ class SqliteStore implements Store {
    * The index's own secure-delete does not work for a contentless index: `optimize` rewrites it without deleted rows,
    * `secure_delete` overwrites what that frees, and the checkpoint empties the WAL.
    */
-  scrub(): Promise<string | undefined> {
+  overwriteErased(): Promise<string | undefined> {
     // No reader of this process may block the checkpoint.
     return this.#inTurn("read", () =>
       this.#inTurn("write", async () => {
