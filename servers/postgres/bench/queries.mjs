@@ -82,7 +82,7 @@ async function measure(report, { raw, url }) {
     ours: flight(mine("SELECT 1")),
   });
   const all = "SELECT * FROM numbers ORDER BY n";
-  await add("100,000 rows asked for; ours gives the first page", 5, {
+  await add("100,000 rows requested; ours returns the first page", 5, {
     raw: driver(all),
     official: theirs(all),
     ours: mine(all, { max_rows: 10_000 }),
@@ -94,7 +94,7 @@ async function measure(report, { raw, url }) {
       cursor = (await ours.call("query", given)).structuredContent.next_cursor;
     } while (cursor !== undefined);
   };
-  await add("the same, ours in all its pages", 1, { raw: driver(all), ours: full });
+  await add("the same, ours in pages", 1, { raw: driver(all), ours: full });
   await add("names of 1,000 tables", 20, {
     raw: driver("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"),
     ours: () => ours.call("pg_list_objects", { limit: 1_000, detail: "names" }),
@@ -103,7 +103,7 @@ async function measure(report, { raw, url }) {
     raw: driver("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"),
     ours: () => ours.call("pg_list_objects", { limit: 1_000 }),
   });
-  await add("all about one of 1,000 tables", 20, {
+  await add("description of one of 1,000 tables", 20, {
     raw: driver("SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 't500'"),
     ours: () => ours.call("pg_describe_table", { table: "t500" }),
   });
@@ -123,7 +123,7 @@ async function measure(report, { raw, url }) {
   const fresh = [await afterHundred([process.execPath, entry, url]), await afterHundred(program)];
   const [{ version: server }] = (await raw.query("SELECT current_setting('server_version') AS version")).rows;
   report({
-    title: "Milliseconds a call (minimum / median), and resident memory at its peak",
+    title: "Milliseconds a call (minimum / median), and peak resident memory",
     columns: [
       "",
       `raw pg ${require("pg/package.json").version}, in process`,

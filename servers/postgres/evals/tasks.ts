@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Task, World } from "@refmcp/core/testing";
 import { naive } from "../test/lab.ts";
 
-/** One value of the world's database, read past the server. */
+/** One value from the fixture's database, read without the server. */
 async function oneValue(world: World, sql: string): Promise<unknown> {
   const [row] = await naive(world.args[1] ?? "", sql).catch(() => []);
   return row === undefined ? undefined : Object.values(row)[0];
@@ -27,7 +27,7 @@ const question = (name: string, prompt: string, sql: string, right: string, tabl
 export const tasks: readonly Task[] = [
   {
     name: "find a column",
-    prompt: "Where do we keep the total of something, and what does that table belong to?",
+    prompt: "Which table has a total, and which table does it reference?",
     async reference(call) {
       const found = JSON.parse(await call("pg_describe_tables", { column: "total" })).tables;
       const { table } = found.find(({ type }: { type: string }) => type === "table");
@@ -46,7 +46,7 @@ export const tasks: readonly Task[] = [
   ),
   question(
     "exact sum",
-    "What do all orders come to, to the cent?",
+    "What is the exact total of all orders?",
     "SELECT sum(total) FROM orders",
     "230.49",
     "orders",
@@ -103,7 +103,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "a missing index",
-    prompt: "Is there a foreign key without an index? Give me the statement that makes one.",
+    prompt: "Is there a foreign key without an index? Give me the statement that creates one.",
     args: DBA,
     async reference(call) {
       await call("pg_health", { checks: ["indexes"] });
@@ -114,7 +114,7 @@ export const tasks: readonly Task[] = [
     check: (answer) => /CREATE INDEX.*orders.*customer_id/.test(answer),
   },
   {
-    name: "a file for the accountant",
+    name: "export to a file",
     prompt: "Write all orders above 50 to big.csv.",
     async reference(call) {
       const sql = "SELECT id, total FROM orders WHERE total > 50 ORDER BY id";
@@ -125,8 +125,8 @@ export const tasks: readonly Task[] = [
       "id,total\n1,120.50\n9007199254740993,99.99\n",
   },
   {
-    name: "new customers from a file",
-    prompt: "Load new-customers.csv into customers; look first what it would do.",
+    name: "import from a file",
+    prompt: "Load new-customers.csv into customers, but first check what it would do.",
     args: WRITE,
     async reference(call) {
       const given = { path: "new-customers.csv", table: "customers" };
@@ -137,8 +137,8 @@ export const tasks: readonly Task[] = [
     check: async (_answer, world) => (await oneValue(world, "SELECT count(*)::int FROM customers")) === 5,
   },
   {
-    name: "move an order, both or nothing",
-    prompt: "Give Grace's order to Edsger and put him into Leiden, in one go.",
+    name: "move an order, all or nothing",
+    prompt: "Give Grace's order to Edsger and move him to Leiden, in one transaction.",
     args: WRITE,
     async reference(call) {
       await call("pg_execute", {

@@ -9,7 +9,7 @@ export const prompt = promptFor<Postgres>();
 /** For lists and completions, which have no call that could be cancelled: only the time limit ends them. */
 export const never = new AbortController().signal;
 
-/** A count, a size or an id in an output. Not `z.int()`, whose bounds of ±2^53 every model would pay for. */
+/** A count, a size or an id in an output. Not `z.int()`, whose bounds of ±2^53 would cost tokens in every schema. */
 export const count = z.number();
 
 export const database = z.string().optional().describe("Name of a --db database; default: the first.");

@@ -65,13 +65,13 @@ export const options = defineOptions({
     type: "flag",
     heading: "Safety",
     description:
-      "With --allow-write, let pg_execute create, alter, grant and drop roles, except superusers and roles with access to the database's machine.",
+      "With --allow-write, let pg_execute create, alter, grant and drop roles, except superusers and roles with access to the database host.",
   },
   allowPrivilegedRole: {
     type: "flag",
     heading: "Safety",
     description:
-      "Allow connecting as a superuser or a role with access to files or programs on the database's machine.",
+      "Allow connecting as a superuser or a role with access to files or programs on the database host.",
   },
   allowFunction: {
     type: "string",

@@ -46,7 +46,7 @@ async function state(): Promise<unknown> {
 }
 const UNTOUCHED = { kept: 100, counter: 1, relations: 3, objects: 0, roles: 0, file: false };
 
-/** Which layers stop an attack alone; the gate stops all of them. */
+/** The layers that stop each attack alone; the gate stops all of them. */
 type Layer = "extended" | "read-only" | "role";
 const ATTACKS: readonly (readonly [sql: string, ...layers: Layer[]])[] = [
   ["COMMIT; DROP TABLE victims; --", "extended", "role"],
@@ -228,7 +228,7 @@ describe("each layer alone", () => {
     await other.dispose();
   });
 
-  it("audit: refuses superusers and roles that reach the machine, unless an option allows them", async () => {
+  it("audit: refuses superusers and roles with access to the host, unless an option allows them", async () => {
     const plain = await talk(["--url", world.adminUrl]);
     const { text, isError } = await plain.call("query", { sql: "SELECT 1" });
     expect(isError).toBe(true);
@@ -282,7 +282,7 @@ describe("each layer alone", () => {
       "ALTER GROUP pg_write_server_files ADD USER clerk",
       'GRANT "pg_read_server_files" TO clerk',
     ])
-      expect(await said(["--allow-admin"], sql), sql).toMatch(/is not run here/);
+      expect(await said(["--allow-admin"], sql), sql).toMatch(/is not allowed here/);
     expect(await state()).toEqual(UNTOUCHED);
     const asked: string[] = [];
     const server = await talk(["--url", world.url, "--allow-write", "--allow-admin"], {
@@ -333,7 +333,7 @@ describe("each layer alone", () => {
       "a read that fails": (database) =>
         database.work({ signal }, ({ link }) => link.run("SELECT pg_advisory_lock(42); SELECT 1 / 0")),
       "a read with a shorter time limit": (database) => look(database, 7_000),
-      "a read that leaves what it can": (database) =>
+      "a read that leaves as much state as possible": (database) =>
         database.work({ signal }, ({ link }) =>
           link.run(
             `SELECT ${leaving}; PREPARE p AS SELECT 1; LISTEN leak; DECLARE c CURSOR WITH HOLD FOR SELECT 1`,
@@ -370,7 +370,7 @@ describe("each layer alone", () => {
       const database = databaseOn(world.url, { maxConnections: 1 });
       onTestFinished(() => database.close());
       const before = await look(database);
-      await works["a read that leaves what it can"]?.(database);
+      await works["a read that leaves as much state as possible"]?.(database);
       expect(await look(database)).toEqual(before);
     });
 

@@ -24,7 +24,7 @@ const rows = async () =>
   )[0];
 const FULL = { people: 2500, pets: 20 };
 
-/** Statements that lose data, and what the user must be told. */
+/** Statements that lose data, and the loss that the user must see. */
 const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ["DELETE FROM pets", /DELETE of every row of "pets" \(20 rows\)/],
   ["DELETE FROM pets WHERE true", /of every row/],
@@ -37,7 +37,7 @@ const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ["DROP TABLE pets", /DROP TABLE "pets" \(20 rows\)/],
   ["DROP TABLE people CASCADE", /DROP TABLE "people" CASCADE \(2,500 rows\).*drop cascades to/],
   ["DROP VIEW names CASCADE", /DROP VIEW "names" CASCADE/],
-  ["ALTER TABLE people DROP COLUMN name CASCADE", /DROP COLUMN "name" with what is in it CASCADE/],
+  ["ALTER TABLE people DROP COLUMN name CASCADE", /DROP COLUMN "name" with its contents CASCADE/],
   ["WITH gone AS (DELETE FROM pets RETURNING *) SELECT count(*) FROM gone", /DELETE of every row of pets/],
   ["SELECT purge()", /DELETE of every row of pets \(20 rows\)/],
   [

@@ -52,7 +52,7 @@ describe("statements without end", () => {
         .catch(() => undefined);
       if (round % 2 === 0) await expect.poll(() => running("pg_sleep(700)")).toBe(1);
       controller.abort();
-      // At once, on whatever connection is free.
+      // Immediately, on any free connection.
       const next = await Promise.all(
         [1, 2].map((n) => server.call("query", { sql: `SELECT ${n}, pg_sleep(0.01)` })),
       );
@@ -75,7 +75,7 @@ describe("statements without end", () => {
 });
 
 describe("large answers", () => {
-  it("a value of 50 MB is cut", async () => {
+  it("a value of 50 MB is truncated", async () => {
     const { rows, truncated_by, notices } = await server.data("query", {
       sql: "SELECT repeat('x', 50000000) AS big, 1 AS one",
     });
@@ -88,7 +88,7 @@ describe("large answers", () => {
   it("a row of half a gigabyte is refused before it fills the memory, and the next call works", async () => {
     const { text, isError } = await server.call("query", { sql: "SELECT repeat('x', 400000000)" });
     expect(isError).toBe(true);
-    expect(text).toMatch(/One row has 381 MiB.*left\(column/s);
+    expect(text).toMatch(/One row is 381 MiB.*left\(column/s);
     expect((await server.call("query", { sql: "SELECT 1" })).isError).toBe(false);
   });
 
@@ -109,7 +109,7 @@ describe("large answers", () => {
     expect(seen.every((n, index) => n === index + 1)).toBe(true);
   });
 
-  it("a cursor answers its own query only", async () => {
+  it("a cursor works only for its own query", async () => {
     const { next_cursor } = await server.data("query", { sql: "SELECT n FROM numbers ORDER BY n" });
     const other = await server.call("query", {
       sql: "SELECT n FROM numbers ORDER BY n DESC",
@@ -120,7 +120,7 @@ describe("large answers", () => {
 });
 
 describe("connections", () => {
-  it("that are all busy are waited for, then reported", async () => {
+  it("are waited for while all are busy, then reported", async () => {
     const database = databaseOn(world.url, { maxConnections: 1 });
     const signal = new AbortController().signal;
     const order: number[] = [];
@@ -148,7 +148,7 @@ describe("connections", () => {
       await world.admin(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}' AND pid <> pg_backend_pid()`,
       );
-      // Sometimes before the news of it arrived, sometimes after.
+      // Sometimes before the notification arrived, sometimes after.
       if (round > 0) await expect.poll(sessions).toBe(0);
       expect((await server.call("query", { sql: "SELECT 1" })).text).toContain("[[1]]");
     }

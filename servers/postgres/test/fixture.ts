@@ -24,7 +24,7 @@ const SETUP = `
 /** A small shop in a separate database, used through an ordinary role, and a folder for files. */
 export async function world(): Promise<World> {
   const { url, adminUrl, role, password, admin, dispose } = await lab(SETUP);
-  // The tables belong to the role, so that it can drop them where that is allowed.
+  // The role owns the tables, so that it can drop them if allowed.
   await admin(
     `ALTER TABLE customers OWNER TO ${role}; ALTER TABLE orders OWNER TO ${role}; ALTER TABLE numbers OWNER TO ${role}; ALTER VIEW big_orders OWNER TO ${role}`,
   );

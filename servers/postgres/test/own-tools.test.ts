@@ -76,12 +76,12 @@ it("changes data with --allow-write only, and asks before a loss", async () => {
 
 it("refuses at start what the gates refuse, naming file, line and key", async () => {
   for (const [statement, message] of [
-    ["DELETE FROM users", /line 1, statement: own: DELETE is not a reading statement.*--allow-write/],
-    ["WITH x AS (DELETE FROM users RETURNING 1) SELECT * FROM x", /DELETE is not a reading/],
+    ["DELETE FROM users", /line 1, statement: own: DELETE is not a read-only statement.*--allow-write/],
+    ["WITH x AS (DELETE FROM users RETURNING 1) SELECT * FROM x", /DELETE is not a read-only/],
     ["SELECT 1; DROP TABLE users", /2 statements/],
     ["SELECT pg_read_file('/etc/passwd')", /pg_read_file/],
     ["SELECT * INTO kept FROM users", /INTO creates a table/],
-    ["COPY users TO PROGRAM 'cat'", /not a reading|COPY/],
+    ["COPY users TO PROGRAM 'cat'", /not a read-only|COPY/],
     ["SELCT 1", /syntax error/],
     ["SELECT $2::int", /takes 2 values, but there are 0 parameters/],
   ] as const)

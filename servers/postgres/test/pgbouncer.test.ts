@@ -59,7 +59,7 @@ it("works through PgBouncer in transaction mode, many calls over two connections
   controller.abort();
   await cancelled;
   await expect.poll(asleep).toBe(0);
-  // What PgBouncer's connections look like to the next client.
+  // The state of PgBouncer's connections for the next client.
   const traces = () =>
     world.admin(
       `SELECT count(*) FILTER (WHERE state LIKE 'idle in transaction%')::int AS open, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')::int AS locks

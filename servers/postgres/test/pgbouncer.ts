@@ -9,7 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
 import { freePort } from "../src/database/connection/cluster.ts";
 
-/** The program, installed by apt where it is missing and apt may be used; `missing` says why there is none. */
+/** The program, installed by apt if it is missing and apt may be used; `missing` is the reason if there is none. */
 export async function findPgbouncer(): Promise<{ program: string } | { missing: string }> {
   const folders = [
     ...(process.env.PATH ?? "").split(delimiter),

@@ -6,16 +6,16 @@ import { world } from "./fixture.ts";
 import { naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
 
-/** The fixture's shop, with a client that sees every tool and says yes. */
+/** The fixture's shop, with a client that sees every tool and confirms everything. */
 export interface Shop extends Talk {
   readonly world: World;
-  /** Of files, below the allowed directory. */
+  /** The allowed directory for files. */
   path(name: string): string;
   text(name: string): Promise<string>;
   put(name: string, text: string): Promise<void>;
-  /** Runs SQL past the server, as the role. */
+  /** Runs SQL without the server, as the role. */
   sql(text: string): Promise<Record<string, unknown>[]>;
-  /** The questions that the user was asked. */
+  /** The questions to the user. */
   readonly questions: string[];
 }
 

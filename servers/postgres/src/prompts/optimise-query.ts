@@ -15,6 +15,6 @@ export default prompt({
       "1. pg_explain with analyze: where is the time spent, and which estimates are far off?",
       "2. pg_describe_table for its tables: which indexes exist?",
       "3. Try rewrites with pg_explain; if hypopg is installed, test hypothetical indexes with its indexes argument.",
-      "4. Report the bottleneck, the rewrite or the CREATE INDEX CONCURRENTLY that you recommend, and what it costs on writes. Change nothing.",
+      "4. Report the bottleneck, the rewrite or the CREATE INDEX CONCURRENTLY that you recommend, and its cost for writes. Change nothing.",
     ].join("\n"),
 });

@@ -91,7 +91,7 @@ describe("pg_execute", () => {
     expect(results).toMatchObject([{ rows: [[1]] }, { rows: [[2]] }, { rows: [["a", [1, 2]]] }]);
   });
 
-  it("names a renamed table rightly", async () => {
+  it("reports a renamed table by its new name", async () => {
     const statements = [
       "CREATE TABLE tw AS SELECT generate_series(1, 9) AS n",
       "ALTER TABLE tw RENAME TO tw2",
@@ -143,7 +143,7 @@ describe("pg_execute", () => {
     expect((await run("CREATE INDEX CONCURRENTLY ON doubled (nowhere)")).text).not.toContain("invalid index");
   });
 
-  it("refuses what would end its transaction", async () => {
+  it("refuses statements that would end its transaction", async () => {
     for (const statement of ["COMMIT", "BEGIN", "SELECT 1; DROP TABLE orders"]) {
       const { isError, text } = await at().call("pg_execute", { statements: [statement] });
       expect(isError, text).toBe(true);

@@ -31,9 +31,9 @@ it("shows plans, measures without changing, and names what is slow", async () =>
   expect(estimate).toMatchObject({ plan: [expect.stringContaining("Result")], warnings: [] });
   expect(estimate).not.toHaveProperty("execution_ms");
   for (const [args, message] of [
-    [{ sql: "DELETE FROM big" }, /DELETE is not a reading/],
+    [{ sql: "DELETE FROM big" }, /DELETE is not a read-only/],
     [{ sql: "EXPLAIN SELECT 1" }, /already has an EXPLAIN/],
-    [{ sql: "ANALYZE DELETE FROM big" }, /syntax error|not a reading/],
+    [{ sql: "ANALYZE DELETE FROM big" }, /syntax error|not a read-only/],
     [{ sql: "SELECT nextval('s')", analyze: true }, /nextval/],
     [{ sql: "SELECT kin FROM big" }, /»kin FROM big.*reference the column "big.kind"/s],
     [

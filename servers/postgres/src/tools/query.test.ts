@@ -78,7 +78,7 @@ describe("query", () => {
     ["SELECT * FROM sale.orders", /42P01|3F000/],
     ["SELECT 1/0", /division by zero \(SQLSTATE 22012\)/],
     ["SELECT 'x'::int", /invalid input syntax for type integer: "x" \(SQLSTATE 22P02, position 8/],
-    ["DELETE FROM users", /DELETE is not a reading statement.*--allow-write/s],
+    ["DELETE FROM users", /DELETE is not a read-only statement.*--allow-write/s],
   ])("explains %s", async (sql, message) => {
     const { text, isError } = await server.call("query", { sql });
     expect(isError).toBe(true);
@@ -97,10 +97,10 @@ describe("query", () => {
       row_count: 3,
     });
     await small.close();
-    const hasty = await talk(["--url", world.url, "--query-timeout-ms", "300"]);
-    const { text } = await hasty.call("query", { sql: "SELECT pg_sleep(600)", timeout_ms: 20_000 });
+    const short = await talk(["--url", world.url, "--query-timeout-ms", "300"]);
+    const { text } = await short.call("query", { sql: "SELECT pg_sleep(600)", timeout_ms: 20_000 });
     expect(text).toContain("Stopped after 0.3 s");
-    await hasty.close();
+    await short.close();
   });
 
   it("without a database lists its tools and says how to configure one", async () => {

@@ -127,10 +127,10 @@ describe("with hypopg", () => {
     expect(await tried("n = $1")).toHaveLength(1);
   });
 
-  it("refuses given statements that do not read", async (ctx) => {
+  it("refuses statements that are not read-only", async (ctx) => {
     if (missing !== undefined) return ctx.skip(`needs hypopg and pg_stat_statements: ${missing}`);
     for (const [sql, message] of [
-      ["DELETE FROM big", /DELETE is not a reading/],
+      ["DELETE FROM big", /DELETE is not a read-only/],
       ["SELECT 1; DROP TABLE big", /2 statements/],
       ["SELECT pg_terminate_backend(1)", /pg_terminate_backend/],
       ["EXPLAIN SELECT 1", /Only SELECT/],

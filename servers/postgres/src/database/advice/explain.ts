@@ -64,7 +64,7 @@ export interface Explained {
   readonly "Execution Time"?: number;
 }
 
-/** A scan that reads or drops this many rows may need an index. */
+/** A scan that reads or discards this many rows may need an index. */
 const MANY_ROWS = 1_000;
 /** Estimates that are off by more than this factor mislead the planner. */
 const FAR_OFF = 10;
@@ -87,7 +87,7 @@ export async function explain(database: Database, explaining: Explaining) {
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   return await database.work({ ...work, sql: places > 0 ? preparing(query) : statement }, async (session) => {
-    await database.functions.demandHarmless(session.link, calls);
+    await database.functions.requireHarmless(session.link, calls);
     const made = await makeHypothetical(session, indexes);
     const explained =
       places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
@@ -205,7 +205,7 @@ async function makeHypothetical(
   link.spoil();
   const made: { index: string; name: string }[] = [];
   for (const index of indexes) {
-    await demandIndex(index);
+    await requireCreateIndex(index);
     const [row] = await link.rows<{ indexname: string }>(
       `SELECT indexname FROM ${schema}.hypopg_create_index($1)`,
       [index],
@@ -247,7 +247,7 @@ function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generato
     const removed = (node["Rows Removed by Filter"] ?? 0) * loops;
     const read = Math.max(scanned.get(table) ?? 0, found + removed);
     if (read >= MANY_ROWS && found <= read / 2)
-      yield `All ${rounded(read)} rows of ${table} are read to find ${rounded(found)} by ${clip(node.Filter, 200)}: an index on what the filter names may help.`;
+      yield `All ${rounded(read)} rows of ${table} are read to find ${rounded(found)} by ${clip(node.Filter, 200)}: an index on the filtered columns may help.`;
   }
   const actual = node["Actual Rows"];
   const planned = Math.max(1, node["Plan Rows"]);
@@ -257,8 +257,8 @@ function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generato
       yield `${node["Node Type"]}${table === undefined ? "" : ` on ${table}`}: ${rounded(planned)} rows were expected, but there were ${rounded(actual)}. ANALYZE${table === undefined ? "" : ` ${table}`} may help.`;
   }
   if (node["Sort Space Type"] === "Disk")
-    yield `A sort went to disk (${node["Sort Space Used"]} kB): more work_mem, or an index in that order.`;
-  if ((node["Hash Batches"] ?? 1) > 1) yield "A hash did not fit in work_mem and went to disk.";
+    yield `A sort spilled to disk (${node["Sort Space Used"]} kB): raise work_mem, or add an index in that order.`;
+  if ((node["Hash Batches"] ?? 1) > 1) yield "A hash did not fit in work_mem and spilled to disk.";
   if (
     node["Node Type"] === "Nested Loop" &&
     node["Join Filter"] !== undefined &&
@@ -277,7 +277,7 @@ function notAQuery(): ToolError {
   });
 }
 
-async function demandIndex(text: string): Promise<void> {
+async function requireCreateIndex(text: string): Promise<void> {
   const { stmts = [] } = await parseSql(text);
   const [only] = stmts;
   if (stmts.length === 1 && only?.stmt !== undefined && "IndexStmt" in only.stmt) return;

@@ -100,8 +100,8 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       FROM part p JOIN pg_catalog.pg_class c ON c.oid = p.oid WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
         AND p.relpages > 1280 AND p.relpages > 2 * p.needed ORDER BY 4 DESC LIMIT 10`,
     judge: none(
-      "No table or index over 10 MB is more than half empty, by estimate.",
-      "Tables and indexes that are more than half empty, by estimate",
+      "No table or index over 10 MB is estimated to be more than half empty.",
+      "Tables and indexes that are estimated to be more than half empty",
       "REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.",
     ),
   },
@@ -196,7 +196,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       ) found ORDER BY 1, 2 LIMIT 20`,
     judge: none(
       "No table is open to PUBLIC, and nothing bypasses row security.",
-      "Objects with broader access than they seem to have",
+      "Objects that are more accessible than they appear",
     ),
   },
   sequences: {

@@ -10,7 +10,7 @@ import { type Suggestion, topQueries } from "./workload.ts";
 const MAX_COLUMNS = 12;
 /** Smaller tables are scanned in full anyway. */
 const MIN_ROWS = 1_000;
-/** Average bytes of a column beyond which it is not indexed: a B-tree entry has at most 2,704. */
+/** Columns with a larger average width, in bytes, are not indexed: a B-tree entry has at most 2,704. */
 const MAX_WIDTH = 500;
 /** The share of the workload's cost that an index must save to be worth its writes. */
 const MIN_GAIN = 0.05;
@@ -87,8 +87,8 @@ async function loadOf(
 ): Promise<Load | undefined> {
   try {
     const passed = await passReading(sql);
-    if (passed.kind !== "select") throw new ToolError("invalid", "Only SELECT statements are tried.");
-    await database.functions.demandHarmless(session.link, passed.calls);
+    if (passed.kind !== "select") throw new ToolError("invalid", "Only SELECT statements can be tried.");
+    await database.functions.requireHarmless(session.link, passed.calls);
     const load = { sql, calls, places: await placesOf(sql), candidates: await candidatesOf(session, sql) };
     await costOf(session, load);
     return load;

@@ -55,7 +55,7 @@ export async function findBinaries(
     const why = error instanceof Error ? error.message : String(error);
     throw new ToolError(
       "unavailable",
-      `The PostgreSQL of ${PACKAGE} does not run here: ${oneLine(why.slice(-300))}`,
+      `The PostgreSQL binaries of ${PACKAGE} do not run on this system: ${oneLine(why.slice(-300))}`,
       {
         hint: "On Linux it needs glibc 2.27 or newer (not Alpine) and a temporary directory that allows executing programs (TMPDIR). Or connect to a server with --url.",
         code: "embedded",
@@ -72,7 +72,7 @@ export function packaged(): string {
   } catch {
     const version = versions[PACKAGE];
     if (version === undefined)
-      throw new ToolError("unavailable", `--embedded has no PostgreSQL for ${platform}.`, {
+      throw new ToolError("unavailable", `--embedded does not support ${platform}.`, {
         hint: "Install PostgreSQL and connect with --url postgres://user:password@host:5432/database.",
         code: "embedded",
       });

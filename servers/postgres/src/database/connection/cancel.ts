@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Attempt } from "./tls.ts";
 
-/** What a CancelRequest needs: the server's address and the session's key. */
+/** A CancelRequest needs the server's address and the session's key. */
 export interface Session {
   readonly host: string;
   readonly port: number;
@@ -16,8 +16,8 @@ export interface Session {
 
 const CANCEL_CODE = 80877102;
 const SSL_CODE = 80877103;
-/** After this the cancel counts as lost, and the caller closes the session. */
-const PATIENCE_MS = 2_000;
+/** After this time the cancel request is considered lost, and the caller closes the session. */
+const CLOSE_WAIT_MS = 2_000;
 
 /**
  * Asks the server to cancel a session's statement (PostgreSQL, "Canceling Requests in Progress"), encrypted if the session
@@ -35,7 +35,7 @@ export async function sendCancel(session: Session): Promise<void> {
       socket.destroy();
       resolve();
     };
-    const timer = setTimeout(finish, PATIENCE_MS);
+    const timer = setTimeout(finish, CLOSE_WAIT_MS);
     socket.on("error", finish).on("close", finish);
     socket.once("connect", () => {
       // Left open after writing, as libpq does: PgBouncer drops a request if its sender has closed its side.

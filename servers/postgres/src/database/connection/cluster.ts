@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { ToolError } from "@refmcp/core/answer";
 import { findBinaries } from "./binaries.ts";
 import { dataDirectory, isWindows, privateFolder, shown, userFor } from "./data-directory.ts";
-import { Keeper } from "./keeper.ts";
+import { Supervisor } from "./supervisor.ts";
 
 const run = promisify(execFile);
 
@@ -30,7 +30,7 @@ export interface Cluster {
 }
 
 export interface ClusterOptions {
-  /** Where the data is kept; undefined means a temporary directory. */
+  /** The data directory; undefined means a temporary directory. */
   readonly directory: string | undefined;
   readonly maxConnections: number;
   /** The `native` folder of the binaries' package; default: that of the installed package. */
@@ -58,7 +58,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     options.directory === undefined
       ? join(folder, "data")
       : join(options.directory, `.new-${randomBytes(6).toString("hex")}`);
-  const keeper = new Keeper([folder, ...(options.directory === undefined ? [] : [fresh])], user);
+  const supervisor = new Supervisor([folder, ...(options.directory === undefined ? [] : [fresh])], user);
   const environment = {
     cwd: folder,
     // Not our own environment: PGDATA, PGPORT and others would change what is started.
@@ -75,11 +75,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     ...user,
   };
   try {
-    await keeper.started;
+    await supervisor.started;
     const binaries = await findBinaries(folder, user, options.native);
     const step: Step = async (program, args, input = "") => {
       const child = spawn(join(binaries.folder, program), args, { ...environment, stdio: "pipe" });
-      keeper.keep(child);
+      supervisor.keep(child);
       const said = collect(child);
       child.stdin.on("error", () => undefined).end(input);
       const [code, signal] = await once(child, "close");
@@ -107,20 +107,20 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         ...environment,
         stdio: ["ignore", "ignore", "pipe"],
       });
-      keeper.keep(child);
+      supervisor.keep(child);
       return child;
     };
     const server = await listening(start, options.directory);
     const removed = async () => {
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-      keeper.end();
+      supervisor.end();
     };
     const shutDown = () => run(join(binaries.folder, "pg_ctl"), ["stop", "-D", data.path, "-m", "fast"]);
     const address = { host: isWindows ? "127.0.0.1" : folder, port, password };
     return running(server, address, removed, isWindows ? shutDown : undefined);
   } catch (error) {
     for (const path of [folder, fresh]) await rm(path, { recursive: true, force: true, maxRetries: 5 });
-    keeper.end();
+    supervisor.end();
     throw error;
   }
 }
@@ -160,7 +160,7 @@ function settingsOf(
     max_logical_replication_workers: 0,
     max_parallel_workers_per_gather: 0,
     max_parallel_maintenance_workers: 0,
-    // Callers see failed statements themselves; the log is for why the server ended.
+    // Callers get statement errors directly; the log is needed only to explain why the server stopped.
     log_min_messages: "log",
     log_min_error_statement: "panic",
     ...(options.directory === undefined

@@ -63,7 +63,7 @@ export function parseConninfo(text: string): Conninfo {
     if (PARAMETERS.has(keyword)) info.set(keyword, value);
     // From JDBC, node-pg and asyncpg; sslmode wins if both are given.
     else if (keyword === "ssl") info.set("sslmode", info.get("sslmode") ?? SSL[value] ?? value);
-    else demandNoTypo(keyword);
+    else requireNoTypo(keyword);
   }
   return info;
 }
@@ -94,7 +94,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
  *
  * @throws ToolError `invalid`
  */
-function demandNoTypo(keyword: string): void {
+function requireNoTypo(keyword: string): void {
   const [near] = ELSEWHERE.has(keyword) ? [] : nearest(keyword, PARAMETERS);
   if (near === undefined) return;
   const shown = JSON.stringify(keyword.slice(0, 40));

@@ -38,7 +38,7 @@ export async function dataDirectory(directory: string | undefined, fresh: string
       foreign === undefined
         ? `${shown(directory)} is not empty and does not contain an embedded database`
         : `${shown(directory)} contains a database of PostgreSQL ${foreign} that another program made`,
-      "Give --embedded-dir an empty or new directory; move data over with a dump made by the program that wrote it.",
+      "Pass --embedded-dir an empty or new directory. To move the data, dump it with the program that wrote it.",
     );
   }
   if (version !== binaries.major)
@@ -82,7 +82,7 @@ export async function userFor(directory: string | undefined): Promise<User | und
       await chown(directory, 0, 0);
       throw unusable(
         `PostgreSQL does not run as root, and user ${user.uid}, which it runs as, cannot enter ${shown(directory)}: a folder above it is closed to others`,
-        "Give --embedded-dir a directory that every user can reach, such as /var/lib/refmcp-postgres, or run the server as an ordinary user.",
+        "Pass --embedded-dir a directory that every user can reach, such as /var/lib/refmcp-postgres, or run the server as an ordinary user.",
       );
     }
   }

@@ -7,7 +7,7 @@ import { explained, isLost } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { Listener } from "./listen.ts";
 import { Pool } from "./pool.ts";
-import { demandHarmless } from "./role.ts";
+import { requireHarmless } from "./role.ts";
 import { limiting, type Mode, settings } from "./transaction.ts";
 
 /** Limits of the work on every database. */
@@ -20,7 +20,7 @@ export interface WorkLimits {
   readonly allowAdmin: boolean;
   /** Names of volatile functions that reading statements may call, or `*`. */
   readonly allowFunction: readonly string[];
-  /** Where the database announces changes of tables. */
+  /** The channel on which the database announces table changes. */
   readonly notifyChannel: string;
 }
 
@@ -131,7 +131,7 @@ export class Database {
   async #open(): Promise<Link> {
     const link = await this.#source.open();
     try {
-      if (!this.limits.allowPrivilegedRole) demandHarmless(link.role);
+      if (!this.limits.allowPrivilegedRole) requireHarmless(link.role);
       await link.settle(settings("SESSION", this.limits.timeoutMs));
       return link;
     } catch (error) {

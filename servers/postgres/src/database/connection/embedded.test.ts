@@ -42,7 +42,7 @@ const sql = (server: Talk, text: string) => server.data("query", { sql: text });
 async function postmaster(data: string): Promise<number> {
   return Number((await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[0]);
 }
-/** The folder of the one cluster that runs. */
+/** The folder of the running cluster. */
 async function clusterFolder(): Promise<string> {
   const [only, ...others] = await readdir(temporary);
   if (only === undefined || others.length > 0) throw new Error(`${temporary} has ${only}, ${others}`);
@@ -294,7 +294,7 @@ describe("the directory", () => {
     await mkdir(directory);
     await writeFile(join(directory, "letter.txt"), "Hello");
     expect(await refused()).toMatch(
-      /data is not empty and does not contain an embedded database\.\nGive --embedded-dir/,
+      /data is not empty and does not contain an embedded database\.\nPass --embedded-dir/,
     );
     expect(await readdir(directory)).toEqual(["letter.txt"]);
     // As another PostgreSQL leaves it, or PGlite.

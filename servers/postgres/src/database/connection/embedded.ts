@@ -29,7 +29,7 @@ export class Embedded implements Source {
   /**
    * Starts it unless it is running.
    *
-   * @throws ToolError `unavailable` where it does not start, or ended since the last call.
+   * @throws ToolError `unavailable` if it does not start, or has ended since the last call.
    */
   async ready(): Promise<Cluster> {
     const starting = this.#started();
@@ -41,7 +41,7 @@ export class Embedded implements Source {
     return this.#started();
   }
 
-  /** @throws ToolError `unavailable` as `ready` does, or where nothing can connect. */
+  /** @throws ToolError `unavailable` as `ready` does, or if nothing can connect. */
   async open(): Promise<Link> {
     const cluster = await this.ready();
     const link = await openLink(targetOf(cluster));

@@ -57,7 +57,7 @@ export function connectionFailure(error: unknown, label: string, tunnel = ""): T
     );
   if (error instanceof Error && /SASL|SCRAM|channel binding/i.test(error.message))
     return unavailable(
-      "and this server can't agree on how to log in.",
+      "and this server can't agree on an authentication method.",
       "Check the password and channel_binding.",
     );
   const why = code === undefined ? "" : ` (${code})`;

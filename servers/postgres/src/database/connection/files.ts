@@ -41,7 +41,7 @@ export function passwordFromFile(
     if (file === undefined) return passfile === undefined ? {} : unused("it does not exist.");
     if (!file.isFile()) return unused("it is not a regular file.");
     if (process.platform !== "win32" && (file.mode & 0o077) !== 0)
-      return unused("others may read it. chmod 600 it.");
+      return unused("other users can read it. Run chmod 600 on it.");
     text = readFileSync(path, "utf8");
   } catch (error) {
     return unused(`it can't be read (${errorCode(error)}).`);
@@ -82,7 +82,7 @@ export function fromService(
     if (found !== undefined) return found;
   }
   throw malformed(
-    `No service ${JSON.stringify(name.slice(0, 60))} is in ${file ?? own}`,
+    `There is no service ${JSON.stringify(name.slice(0, 60))} in ${file ?? own}`,
     "Add it there, or give a URL instead.",
   );
 }

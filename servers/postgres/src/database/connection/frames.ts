@@ -36,9 +36,9 @@ export function watchFrames(stream: Duplex): void {
 function tooLarge(bytes: number): ToolError {
   return new ToolError(
     "too_large",
-    `One row has ${Math.round(bytes / 1_048_576)} MiB, which is too large to read.`,
+    `One row is ${Math.round(bytes / 1_048_576)} MiB, which is too large to read.`,
     {
-      hint: "Select a part of its large column: left(column, 1000), substring(column FROM 1 FOR 1000), octet_length(column).",
+      hint: "Select part of its large column: left(column, 1000), substring(column FROM 1 FOR 1000), octet_length(column).",
     },
   );
 }

@@ -11,7 +11,7 @@ import { begin, type Mode } from "./transaction.ts";
 import type { Tunnel } from "./tunnel.ts";
 
 /** How long a cancelled statement may take to stop before its connection is closed. */
-const CANCEL_PATIENCE_MS = 3_000;
+const CANCEL_WAIT_MS = 3_000;
 const MAX_NOTICES = 20;
 /**
  * Removes everything that a read-only transaction can leave in its session after a rollback, through functions called by
@@ -20,7 +20,10 @@ const MAX_NOTICES = 20;
  */
 const RESET_AFTER_READING = ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"];
 
-/** What earlier calls may have left in a session: nothing, an open read-only transaction and its traces, or anything. */
+/**
+ * State that earlier calls may have left in a session: none, an open read-only transaction and its traces, or
+ * anything.
+ */
 type Remains = "nothing" | "reading" | "anything";
 
 /** A connection to a server, with its session. */
@@ -139,7 +142,7 @@ export class Link {
     let timer: NodeJS.Timeout | undefined;
     const stop = () => {
       this.cancel();
-      timer = setTimeout(() => this.cut(), CANCEL_PATIENCE_MS);
+      timer = setTimeout(() => this.cut(), CANCEL_WAIT_MS);
     };
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
@@ -268,7 +271,7 @@ function passwordOf(address: Address, target: Target): string {
   if (password !== undefined && password !== "") return password;
   throw new ToolError(
     "unavailable",
-    `The server asks for a password of ${target.label}, and none is configured.${problem === undefined ? "" : ` ${problem}`}`,
+    `The server requires a password for ${target.label}, but none is configured.${problem === undefined ? "" : ` ${problem}`}`,
     {
       hint: "Put it into the URL (DATABASE_URL in the host's env), PGPASSWORD or ~/.pgpass.",
     },

@@ -97,7 +97,7 @@ export class Pool {
     }
   }
 
-  /** Gives the call that has waited longest a connection, or the chance to open one; false if none waits. */
+  /** Gives the longest-waiting call a connection, or the chance to open one; false if none waits. */
   #hand(link: Link | undefined): boolean {
     const [next] = this.#waiting;
     if (next === undefined) return false;

@@ -1,17 +1,17 @@
 import { ToolError } from "@refmcp/core/answer";
 
 /**
- * Predefined roles that give access to the database's machine (PostgreSQL, "Predefined Roles"). The owner roles of managed
+ * Predefined roles that give access to the database host (PostgreSQL, "Predefined Roles"). The owner roles of managed
  * services (rds_superuser, cloudsqlsuperuser, neon_superuser and others) don't; what they, pg_read_all_data,
  * pg_signal_backend or REPLICATION allow is stopped by the read-only transaction and the gate.
  */
 const PRIVILEGED: Readonly<Record<string, string>> = {
   pg_read_server_files: "read any file that the database server can",
   pg_write_server_files: "write any file that the database server can",
-  pg_execute_server_program: "run programs on the database's machine",
+  pg_execute_server_program: "run programs on the database host",
 };
 
-/** Whether membership of this role gives access to the database's machine. */
+/** Whether membership of this role gives access to the database host. */
 export const isPrivileged = (role: string) => Object.hasOwn(PRIVILEGED, role);
 
 /** Runs right after connecting; returns one row. */
@@ -44,8 +44,8 @@ export interface RoleFacts {
 }
 
 /** @throws ToolError `denied` for a role that has access beyond the database. */
-export function demandHarmless({ user, superuser, roles }: RoleFacts): void {
-  const everything = "run programs and read and write files on the database's machine";
+export function requireHarmless({ user, superuser, roles }: RoleFacts): void {
+  const everything = "run programs and read and write files on the database host";
   const powers = superuser
     ? [`it is a superuser, so it can ${everything}`]
     : roles.map((role) => `it is a member of ${role}, so it can ${PRIVILEGED[role] ?? everything}`);

@@ -7,7 +7,7 @@ import { isWindows, type User } from "./data-directory.ts";
  * it stops the last one and removes the given directories. A second SIGINT is harmless to a PostgreSQL that is already
  * shutting down. Windows needs no helper: libuv kills the children of a process that dies.
  */
-const KEEPER = `
+const SUPERVISOR = `
 trap '' INT TERM HUP
 while read -r line; do pid=$line; done
 signal=INT n=0
@@ -20,14 +20,14 @@ rm -rf -- "$@"
 `;
 
 /** Stops a process and removes its temporary directories even if this process is killed. */
-export class Keeper {
+export class Supervisor {
   readonly #process: ChildProcess | undefined;
   /** Rejects if the helper does not start. */
   readonly started: Promise<unknown> = Promise.resolve();
 
   constructor(directories: readonly string[], user: User | undefined) {
     if (isWindows) return;
-    this.#process = spawn("/bin/sh", ["-c", KEEPER, "keeper", ...directories], {
+    this.#process = spawn("/bin/sh", ["-c", SUPERVISOR, "supervisor", ...directories], {
       cwd: "/",
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],

@@ -32,7 +32,7 @@ describe("targetOf", () => {
     ["host=h port=6000 user=u password='p \\'w' dbname=d", "u", "d", "h", 6000, "p 'w"],
     ["host = h  user = u", "u", "u", "h", 5432, undefined],
     ["  user=a\\ b host=h dbname='' password=p\\\\q", "a b", "a b", "h", 5432, "p\\q"],
-    // Strings that other programs take: passwords that nobody encoded, SQLAlchemy, JDBC.
+    // Strings that other programs accept: unencoded passwords, SQLAlchemy, JDBC.
     ["postgres://u:p#?[]&=+w@h/d#x", "u", "d#x", "h", 5432, "p#?[]&=+w"],
     ["postgresql+psycopg2://u:p@h/d", "u", "d", "h", 5432, "p"],
     ["jdbc:postgresql://h:1/d?user=u&password=p", "u", "d", "h", 1, "p"],
@@ -52,7 +52,7 @@ describe("targetOf", () => {
     ]);
   });
 
-  // What libpq 18 makes of each, by its own test of URIs (src/interfaces/libpq/t/001_uri.pl).
+  // libpq 18's result for each, from its own URI tests (src/interfaces/libpq/t/001_uri.pl).
   it.each([
     ["postgresql://u@", { user: "u" }],
     ["postgresql://", {}],
@@ -81,7 +81,7 @@ describe("targetOf", () => {
     expect(() => parseConninfo(text)).toThrow(expect.objectContaining({ kind: "invalid" }));
   });
 
-  it("uses the environment for what the text leaves out, and prefers the text", () => {
+  it("uses the environment for missing parameters, and prefers the text", () => {
     const env = {
       PGHOST: "envhost",
       PGPORT: "7000",
@@ -129,7 +129,7 @@ describe("targetOf", () => {
       await chmod(file, 0o644);
       const [address] = of("postgres://u@h/d").target.addresses;
       expect(address?.password()).toEqual({
-        problem: `The password file ${file} is not used: others may read it. chmod 600 it.`,
+        problem: `The password file ${file} is not used: other users can read it. Run chmod 600 on it.`,
       });
     }
   });
@@ -145,7 +145,7 @@ describe("targetOf", () => {
       addresses: [{ host: "served", port: 7001 }],
     });
     expect(of(undefined, { PGSERVICE: "shop" }).addresses).toMatchObject([{ host: "served" }]);
-    expect(() => of("service=shap")).toThrow(/No service "shap"/);
+    expect(() => of("service=shap")).toThrow(/no service "shap"/);
   });
 
   it("accepts parameters that only libpq needs, and those of JDBC", () => {
@@ -197,7 +197,7 @@ describe("targetOf", () => {
     ["postgres://u:secret@h/d?sslmode=verify", /sslmode "verify" is unknown/],
     ["postgres://u:secret@h/d?sslmode=require&sslrootcert=system", /too weak with sslrootcert=system/],
     ["postgres://u:secret@h/d?sslmode=verify-full&sslrootcert=/nowhere.crt", /nowhere\.crt does not exist/],
-    ["postgres://u:secret@h/d?sslcert=/nowhere.crt", /sslcert, \/nowhere\.crt, does not exist/],
+    ["postgres://u:secret@h/d?sslcert=/nowhere.crt", /sslcert file \/nowhere\.crt does not exist/],
   ])("refuses %s without showing the password", (text, message) => {
     const attempt = () => of(text);
     expect(attempt).toThrow(message);

@@ -27,7 +27,7 @@ async function certificate(name: string): Promise<void> {
 }
 
 /** PostgreSQL wants to own its key, and does not run as root. */
-async function giveAway(path: string): Promise<void> {
+async function handOver(path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const owner = ["postgres", "nobody"].find((name) => {
     try {
@@ -44,8 +44,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-tls-"));
   await certificate("server");
   await certificate("other");
-  await giveAway(folder);
-  await giveAway(join(folder, "server.key"));
+  await handOver(folder);
+  await handOver(join(folder, "server.key"));
   const file = (name: string) => join(folder, name);
   secured = await startPostgres({
     settings: { ssl: "on", ssl_cert_file: file("server.crt"), ssl_key_file: file("server.key") },
@@ -58,7 +58,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Connects and tells whether the connection is encrypted. */
+/** Connects and returns whether the connection is encrypted. */
 async function encrypted(server: TestPostgres, query: string, host = "127.0.0.1"): Promise<boolean> {
   const url = new URL(server.url);
   url.hostname = host;
@@ -75,7 +75,7 @@ async function encrypted(server: TestPostgres, query: string, host = "127.0.0.1"
   }
 }
 
-describe("sslmode as libpq means it", () => {
+describe("sslmode as in libpq", () => {
   it.each([
     ["", true],
     ["sslmode=disable", false],

@@ -68,8 +68,7 @@ function clientCertificate(info: Conninfo, env: Environment): ConnectionOptions 
   const cert = info.get("sslcert") ?? userFile("postgresql.crt", env);
   const key = info.get("sslkey") ?? userFile("postgresql.key", env);
   if (!existsSync(cert)) {
-    if (info.has("sslcert"))
-      throw malformed(`The file of sslcert, ${cert}, does not exist`, "Correct the path.");
+    if (info.has("sslcert")) throw malformed(`The sslcert file ${cert} does not exist`, "Correct the path.");
     return {};
   }
   const passphrase = info.get("sslpassword");
@@ -86,7 +85,7 @@ function certificate(path: string): Buffer {
   } catch {
     throw malformed(
       `The certificate or key file ${path} can't be read`,
-      "Check the path and who may read it.",
+      "Check the path and its permissions.",
     );
   }
 }

@@ -1,4 +1,4 @@
-/** The longest time to wait for locks of other sessions, in milliseconds. */
+/** Maximum time to wait for other sessions' locks, in milliseconds. */
 const LOCK_MS = 5_000;
 /** How long a transaction may be idle in addition to its statement timeout. */
 const IDLE_MS = 5_000;

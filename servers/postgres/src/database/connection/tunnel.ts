@@ -7,7 +7,7 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import { errorCode, startDeadline } from "@refmcp/core/boundary";
 import { freePort } from "./cluster.ts";
 import { isWindows, privateFolder } from "./data-directory.ts";
-import { Keeper } from "./keeper.ts";
+import { Supervisor } from "./supervisor.ts";
 import type { Address } from "./target.ts";
 
 /** Maximum time to log in, including jump hosts, in milliseconds. */
@@ -90,7 +90,7 @@ export class Tunnel {
       `${isWindows ? "127.0.0.1:" : ""}${end}:${host.startsWith("/") ? `${host}/.s.PGSQL.${port}` : `[${host}]:${port}`}`,
     ]);
     this.#said = "";
-    const keeper = new Keeper([folder], undefined);
+    const supervisor = new Supervisor([folder], undefined);
     const ssh = spawn("ssh", ["-N", "-T", "-a", "-x", ...SETTINGS, ...forwards, "--", this.#destination], {
       env: this.#env,
       stdio: ["ignore", "pipe", "pipe"],
@@ -98,7 +98,7 @@ export class Tunnel {
     });
     const stop = () => {
       ssh.kill();
-      keeper.end();
+      supervisor.end();
       rmSync(folder, { recursive: true, force: true });
     };
     ssh.stderr.on("data", (text: Buffer) => {
@@ -112,8 +112,8 @@ export class Tunnel {
     ]);
     isReady.catch(() => undefined);
     try {
-      await keeper.started;
-      keeper.keep(ssh);
+      await supervisor.started;
+      supervisor.keep(ssh);
       if (!(await isReady)) throw this.#failure(this.said);
     } catch (error) {
       stop();
@@ -147,6 +147,6 @@ export class Tunnel {
 function reasonOf(error: unknown, isLate: boolean): string {
   if (isLate) return `ssh did not log in within ${LOGIN_MS / 1000} s.`;
   if (errorCode(error) === "ENOENT")
-    return "the program ssh was not found. Install OpenSSH's client, or leave --ssh out.";
+    return "the program ssh was not found. Install OpenSSH's client, or omit --ssh.";
   return oneLine(String(error));
 }

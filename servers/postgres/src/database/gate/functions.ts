@@ -34,7 +34,7 @@ export class FunctionGate {
     this.#allowsAll = allowed.includes("*");
   }
 
-  /** Whether `demandHarmless` has to query the server. */
+  /** Whether `requireHarmless` has to query the server. */
   mustLookUp(calls: readonly Called[]): boolean {
     return this.#unknown(calls).length > 0;
   }
@@ -45,7 +45,7 @@ export class FunctionGate {
   }
 
   /** @throws ToolError `denied` if one of them is volatile and not allowed. */
-  async demandHarmless(link: Link, calls: readonly Called[]): Promise<void> {
+  async requireHarmless(link: Link, calls: readonly Called[]): Promise<void> {
     const unknown = this.#unknown(calls);
     if (unknown.length === 0) return;
     const names = [...new Set(unknown.map(({ name }) => name))];

@@ -16,17 +16,17 @@ describe("passReading", () => {
     ["EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1", "explain"],
     ["SELECT lower(name), count(*) FROM t GROUP BY 1", "select"],
     ['SELECT t.name, (t.a).b FROM "pg_read" t', "select"],
-  ])("lets pass: %s", async (sql, kind) => {
+  ])("accepts: %s", async (sql, kind) => {
     expect((await passReading(sql)).kind).toBe(kind);
   });
 
   it.each([
     ["SELECT 1; SELECT 2", /2 statements/],
     ["COMMIT; DROP SCHEMA public CASCADE;", /2 statements/],
-    ["WITH d AS (DELETE FROM t RETURNING *) SELECT * FROM d", /DELETE is not a reading/],
+    ["WITH d AS (DELETE FROM t RETURNING *) SELECT * FROM d", /DELETE is not a read-only/],
     [
       "SELECT * FROM (WITH x AS (INSERT INTO t VALUES (1) RETURNING *) SELECT 1) y",
-      /INSERT is not a reading/,
+      /INSERT is not a read-only/,
     ],
     ["SELECT 1 INTO made", /SELECT INTO/],
     ["SELECT * FROM t FOR UPDATE", /lock rows/],
@@ -34,7 +34,7 @@ describe("passReading", () => {
     ["EXPLAIN ANALYZE DELETE FROM t", /EXPLAIN of DELETE/],
     ["EXPLAIN ANALYZE CREATE TABLE x AS SELECT 1", /EXPLAIN of CREATE TABLE AS/],
     ["EXPLAIN ANALYZE EXECUTE p", /EXPLAIN of EXECUTE/],
-    ["DO $$ BEGIN COMMIT; END $$", /DO is not a reading/],
+    ["DO $$ BEGIN COMMIT; END $$", /DO is not a read-only/],
     ["CALL p()", /CALL is not/],
     ["SET transaction_read_only = off", /VARIABLE SET is not/],
     ["COPY t TO PROGRAM 'id'", /COPY is not/],
@@ -84,14 +84,14 @@ describe("passReading", () => {
     ["SELECT ' FROM t", /unterminated quoted string.*position 8/],
     ["SELCT 1", /syntax error at or near "SELCT" \(SQLSTATE 42601, position 1: "»SELCT 1"\)/],
     ["SELECT 'ü' FRO x y", /near "x".*position 16: "SELECT 'ü' FRO »x y"/],
-  ])("says what is wrong with %j", async (sql, message) => {
+  ])("explains what is wrong with %j", async (sql, message) => {
     await expect(passReading(sql)).rejects.toMatchObject({
       kind: "invalid",
       message: expect.stringMatching(message),
     });
   });
 
-  it("refuses what is nested too deeply to check, and works afterwards", async () => {
+  it("refuses statements nested too deeply to check, and works afterwards", async () => {
     for (const sql of [
       `SELECT 1${"+1".repeat(200_000)}`,
       `SELECT ${"(".repeat(200_000)}1${")".repeat(200_000)}`,

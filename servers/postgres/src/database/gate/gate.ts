@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import { isDeniedFunction, isDeniedRelation } from "./denied.ts";
 import { parseSql } from "./parser.ts";
-import { type Called, calledBy, only, spoken, treeOf, walk } from "./tree.ts";
+import { type Called, calledBy, commandName, only, treeOf, walk } from "./tree.ts";
 
 /** An accepted statement. */
 export interface Passed {
@@ -48,8 +48,8 @@ async function looked(sql: string): Promise<Passed> {
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
   const calls: Called[] = [];
   const look = (key: string, value: unknown) => {
-    demandReading(key);
-    demandHarmlessCalls(key, value);
+    requireReading(key);
+    requireHarmlessCalls(key, value);
     calls.push(...calledBy(key, value));
   };
   switch (kind) {
@@ -60,17 +60,17 @@ async function looked(sql: string): Promise<Passed> {
       return { kind: "show", pageable: false, calls };
     case "ExplainStmt": {
       const [explained] = only(treeOf(statement.query));
-      if (explained !== "SelectStmt") throw refusedStatement(`EXPLAIN of ${spoken(explained)}`);
+      if (explained !== "SelectStmt") throw refusedStatement(`EXPLAIN of ${commandName(explained)}`);
       walk(treeOf(statement.query), look);
       return { kind: "explain", pageable: false, calls };
     }
     default:
-      throw refusedStatement(spoken(kind));
+      throw refusedStatement(commandName(kind));
   }
 }
 
-function demandReading(key: string): void {
-  if (key.endsWith("Stmt") && key !== "SelectStmt") throw refusedStatement(spoken(key));
+function requireReading(key: string): void {
+  if (key.endsWith("Stmt") && key !== "SelectStmt") throw refusedStatement(commandName(key));
   if (key === "intoClause")
     throw denied(
       "SELECT INTO creates a table.",
@@ -81,19 +81,19 @@ function demandReading(key: string): void {
 }
 
 /** @throws ToolError `denied` if a node calls a denied function or names a denied catalog. */
-export function demandHarmlessCalls(key: string, value: unknown, allowed: ReadonlySet<string> = NONE): void {
+export function requireHarmlessCalls(key: string, value: unknown, allowed: ReadonlySet<string> = NONE): void {
   for (const { name } of calledBy(key, value)) {
     if (isDeniedFunction(name) && !allowed.has(name.toLowerCase()))
       throw denied(
         `The function ${name} is blocked: its effects go beyond table rows and can't be rolled back.`,
-        "Ask for the rows with a plain SELECT, or ask the user to run this in psql.",
+        "Get the rows with a plain SELECT, or ask the user to run this in psql.",
       );
   }
   const { relname } = treeOf(value);
   if (key === "RangeVar" && typeof relname === "string" && isDeniedRelation(relname))
     throw denied(
       `${relname} is blocked: it contains secrets or the server's own files.`,
-      "Use pg_roles, pg_stats and pg_settings for what is not secret.",
+      "pg_roles, pg_stats and pg_settings show the non-secret part.",
     );
 }
 
@@ -101,7 +101,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 function refusedStatement(what: string): ToolError {
   return denied(
-    `${what} is not a reading statement; SELECT, VALUES, TABLE, WITH, SHOW and EXPLAIN of a SELECT are.`,
+    `${what} is not a read-only statement; use SELECT, VALUES, TABLE, WITH, SHOW or EXPLAIN of a SELECT.`,
     "To change data use pg_execute, which needs --allow-write.",
   );
 }

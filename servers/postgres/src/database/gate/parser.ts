@@ -34,7 +34,7 @@ export async function parseSql(sql: string): Promise<ParseResult> {
   if (sql.includes("\0") || !sql.isWellFormed())
     throw new ToolError(
       "invalid",
-      "The statement contains a NUL character or an unpaired surrogate, which SQL text can't.",
+      "The statement contains a NUL character or an unpaired surrogate, which SQL text can't contain.",
       {
         hint: "Remove it; bytes are written as '\\x00'::bytea.",
       },

@@ -60,7 +60,7 @@ export function calledBy(key: string, value: unknown): Called[] {
 }
 
 /** `InsertStmt` → `INSERT`, `CreateTableAsStmt` → `CREATE TABLE AS`. */
-export function spoken(kind: string): string {
+export function commandName(kind: string): string {
   return kind
     .replace(/Stmt$/, "")
     .replace(/(?<=[a-z])(?=[A-Z])/g, " ")

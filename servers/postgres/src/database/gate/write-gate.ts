@@ -1,9 +1,9 @@
 import { ToolError } from "@refmcp/core/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
-import { demandHarmlessCalls, denied } from "./gate.ts";
+import { denied, requireHarmlessCalls } from "./gate.ts";
 import { parseSql } from "./parser.ts";
-import { namesOf, only, relationName, spoken, type Tree, treeOf, walk } from "./tree.ts";
+import { commandName, namesOf, only, relationName, type Tree, treeOf, walk } from "./tree.ts";
 
 /** What a statement destroys in addition to rows. */
 export interface Loss {
@@ -50,7 +50,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   AlterSubscriptionStmt: "Subscriptions connect to other servers; ask the user to change them.",
   CreateUserMappingStmt: "User mappings contain passwords; ask the user to create them.",
   LoadStmt: "Ask the user to load libraries.",
-  VariableSetStmt: "Settings end with this call; leave SET out.",
+  VariableSetStmt: "Settings last only for this call; omit SET.",
   PrepareStmt: "Pass values as params instead.",
   ExecuteStmt: "Pass values as params instead.",
   DeallocateStmt: "Pass values as params instead.",
@@ -82,23 +82,23 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
   const statements = (await parseSql(sql)).stmts ?? [];
   if (statements.length !== 1)
     throw new ToolError("invalid", `One item has ${statements.length} statements.`, {
-      hint: "Pass them as separate items of statements; they run in one transaction all the same.",
+      hint: "Pass them as separate items of statements; they still run in one transaction.",
     });
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
   const losses: Loss[] = [];
   const targets: RowTarget[] = [];
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
-    if (reason !== undefined) throw denied(`${spoken(key)} is not run here.`, reason);
-    demandHarmlessCalls(key, value, WRITING_MAY_CALL);
+    if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
+    requireHarmlessCalls(key, value, WRITING_MAY_CALL);
     const node = treeOf(value);
-    if (ADMINISTRATION.has(key)) demandAdministration(key, node, allowAdmin);
+    if (ADMINISTRATION.has(key)) requireAllowAdmin(key, node, allowAdmin);
     const loss = lossOf(key, node);
     if (loss !== undefined) losses.push(loss);
     const relation = key === "DeleteStmt" || key === "UpdateStmt" ? relationName(node.relation) : undefined;
     if (relation !== undefined) targets.push({ verb: key === "DeleteStmt" ? "DELETE" : "UPDATE", relation });
   });
-  return { sql, command: spoken(kind), losses, targets, alone: aloneOf(kind, statement) };
+  return { sql, command: commandName(kind), losses, targets, alone: aloneOf(kind, statement) };
 }
 
 function aloneOf(kind: string, node: Tree): Change["alone"] {
@@ -112,14 +112,16 @@ function aloneOf(kind: string, node: Tree): Change["alone"] {
 }
 
 /** @throws ToolError `denied` without --allow-admin, and for roles with access beyond their database. */
-function demandAdministration(key: string, node: Tree, allowAdmin: boolean): void {
-  if (!allowAdmin) throw denied(`${spoken(key)} is not run here.`, "Managing roles needs --allow-admin.");
+function requireAllowAdmin(key: string, node: Tree, allowAdmin: boolean): void {
+  if (!allowAdmin)
+    throw denied(`${commandName(key)} is not allowed here.`, "Managing roles needs --allow-admin.");
   walk(node, (name, value) => {
     const { defname, arg } = treeOf(value);
-    const isPower = name === "DefElem" && POWERS.has(defname) && treeOf(treeOf(arg).Boolean).boolval === true;
-    if (isPower || (typeof value === "string" && isPrivileged(value)))
+    const isPrivilege =
+      name === "DefElem" && POWERS.has(defname) && treeOf(treeOf(arg).Boolean).boolval === true;
+    if (isPrivilege || (typeof value === "string" && isPrivileged(value)))
       throw denied(
-        `${spoken(key)} with ${isPower ? String(defname) : value} is not run here.`,
+        `${commandName(key)} with ${isPrivilege ? String(defname) : value} is not allowed here.`,
         "Ask the user to create roles with access beyond the database in psql.",
       );
   });
@@ -144,7 +146,7 @@ function lossOf(key: string, node: Tree): Loss | undefined {
         (one) => treeOf(treeOf(one).RoleSpec ?? one).rolename,
       );
       const names = roles.flatMap((name) => (typeof name === "string" ? quoteIdentifier(name) : []));
-      return { what: `${spoken(key)} ${names.join(", ")}`, relations: [] };
+      return { what: `${commandName(key)} ${names.join(", ")}`, relations: [] };
     }
     case "DoStmt":
       return { what: "DO, a block of code with unpredictable effects", relations: [] };
@@ -183,8 +185,8 @@ function dropped(node: Tree): Loss {
 function altered(node: Tree): Loss | undefined {
   const name = typeof node.name === "string" ? quoteIdentifier(node.name) : "";
   const what: Readonly<Record<string, string>> = {
-    AT_DropColumn: `DROP COLUMN ${name} with what is in it`,
-    AT_AlterColumnType: `change of the type of ${name}, which may round or cut values`,
+    AT_DropColumn: `DROP COLUMN ${name} with its contents`,
+    AT_AlterColumnType: `type change of ${name}, which may round or truncate values`,
     AT_DropConstraint: `DROP CONSTRAINT ${name}`,
     AT_DropExpression: `DROP EXPRESSION of ${name}`,
     AT_DetachPartition: "DETACH PARTITION",

@@ -37,8 +37,8 @@ export function boundedDescription(description: TableDescription, budget: number
       omitted[`${key}_chars`] = list.length - kept;
       shown = { ...shown, [key]: clip(list, kept) };
     } else if (Array.isArray(list)) {
-      const room = Math.max(0, JSON.stringify(list).length - over - 30);
-      const kept = Math.min(list.length, Math.max(3, fitting(list, room)));
+      const space = Math.max(0, JSON.stringify(list).length - over - 30);
+      const kept = Math.min(list.length, Math.max(3, fitting(list, space)));
       if (kept === list.length) continue;
       omitted[key] = list.length - kept;
       shown = { ...shown, [key]: list.slice(0, kept) };

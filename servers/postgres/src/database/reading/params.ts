@@ -19,7 +19,7 @@ function paramOf(value: unknown, position: number): Param {
     case "boolean":
       return String(value);
     default:
-      demandExact(value, position);
+      requireExact(value, position);
       // An array is JSON for a jsonb parameter, and a PostgreSQL array for int[].
       return {
         encode: (type) =>
@@ -46,17 +46,17 @@ function exact(value: number, position: number): number {
   );
 }
 
-function demandExact(value: unknown, position: number): void {
+function requireExact(value: unknown, position: number): void {
   if (typeof value === "number") exact(value, position);
   else if (typeof value === "object" && value !== null)
-    for (const one of Object.values(value)) demandExact(one, position);
+    for (const one of Object.values(value)) requireExact(one, position);
 }
 
 function text(value: string, position: number): string {
   if (!value.includes("\0") && value.isWellFormed()) return value;
   throw new ToolError(
     "invalid",
-    `Parameter $${position} contains a NUL character or an unpaired surrogate, which PostgreSQL text can't.`,
+    `Parameter $${position} contains a NUL character or an unpaired surrogate, which PostgreSQL text can't contain.`,
     {
       hint: "Remove it, or pass bytes as '\\x…' for a bytea.",
     },

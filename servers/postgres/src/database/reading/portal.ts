@@ -297,7 +297,7 @@ export class PortalQuery implements Submittable {
   }
 
   handleCopyInResponse(connection: Connection): void {
-    connection.stream.destroy(new Error("COPY came through the gate"));
+    connection.stream.destroy(new Error("COPY passed the gate"));
   }
 
   handleCopyData(): void {}

@@ -219,7 +219,7 @@ describe("caps and pages", () => {
     expect(page).toMatchObject({ truncated_by: "bytes", row_count: 9 });
   });
 
-  it("are cut far over the cap even if their types are unknown", async () => {
+  it("are truncated far over the cap even if their types are unknown", async () => {
     await world.admin("CREATE TYPE label AS ENUM ('a')");
     const sql = "SELECT 'a'::label AS label, n, repeat('x', 1000000) AS text FROM generate_series(1, 64) n";
     const { columns, rows } = await ask(sql, { bytes: 10_000 });

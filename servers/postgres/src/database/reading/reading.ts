@@ -11,7 +11,7 @@ export interface Question extends Pick<Work, "signal" | "timeoutMs"> {
   readonly sql: string;
   readonly params: readonly unknown[];
   readonly format: Format;
-  /** Longer values are cut to this many bytes. */
+  /** Longer values are truncated to this many bytes. */
   readonly cellBytes: number;
 }
 
@@ -37,12 +37,12 @@ export async function readAhead(
       "conflict",
       "The rest of this result is no longer in memory, and this statement can't be resumed.",
       {
-        hint: "Leave cursor out to start again.",
+        hint: "Omit cursor to start again.",
       },
     );
   const { batch, notices } = await database.workInOne({ signal, timeoutMs, sql }, async (session) => {
     if (skip > 0 || database.functions.mustLookUp(calls)) await session.open();
-    await database.functions.demandHarmless(session.link, calls);
+    await database.functions.requireHarmless(session.link, calls);
     const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening() };
     const read =
       skip === 0

@@ -22,8 +22,8 @@ export interface Export extends Work {
 }
 
 /**
- * Writes the rows of a SELECT to a file inside the boundary with COPY TO STDOUT: nothing is written on the database's
- * machine.
+ * Writes the rows of a SELECT to a file inside the boundary with COPY TO STDOUT: nothing is written on the database
+ * host.
  *
  * @throws ToolError from the gate, PostgreSQL or the boundary; no file is left then.
  */
@@ -44,7 +44,7 @@ export async function exportRows(
   await passCopy(statement);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
     database.work(work, async ({ link }) => {
-      await database.functions.demandHarmless(link, calls);
+      await database.functions.requireHarmless(link, calls);
       let bytes = 0;
       const copy = new CopyOut(statement, async (chunk) => {
         await write(chunk);
@@ -92,7 +92,7 @@ export async function importCsv(
     const { size } = file.stat;
     return await database.work({ ...work, mode: "READ WRITE" }, async (session) => {
       const target = await tableOf(session, { table, schema });
-      demandColumns(columns, target.columns, target.name);
+      requireColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
       const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
       const { default: copyStreams } = await import("pg-copy-streams");
@@ -146,9 +146,9 @@ async function tableOf(session: Session, named: TableName) {
   return found ?? { name: named.table, columns: [] };
 }
 
-function demandColumns(given: readonly string[], known: readonly string[], table: string): void {
+function requireColumns(given: readonly string[], known: readonly string[], table: string): void {
   const unknown = given.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const hint = `The first line of the file names columns of ${table}: ${known.join(", ")}. Set delimiter for ; or tabs.`;
+  const hint = `The first line of the file must name columns of ${table}: ${known.join(", ")}. Set delimiter for ; or tabs.`;
   throw withNear("column", unknown, known, hint);
 }

@@ -30,7 +30,7 @@ export async function runChanges(postgres: Postgres, { database, ...run }: Run, 
 }
 
 /**
- * The answer for a change. Rows of RETURNING share the room that the rest leaves.
+ * The answer for a change. Rows of RETURNING share the space that the rest leaves.
  *
  * @param said PostgreSQL's notices
  * @param budget characters of the answer
@@ -38,18 +38,18 @@ export async function runChanges(postgres: Postgres, { database, ...run }: Run, 
 function shownWriting(written: Written, said: string[], budget: number, maxCellBytes: number) {
   const { committed, outcomes, loss, undo, tables } = written;
   const cut = { count: 0 };
-  // Everything else in the answer comes first; rows of RETURNING share the remaining room.
-  let room = budget - 500 - JSON.stringify([tables, loss, undo, said]).length;
+  // Everything else in the answer comes first; rows of RETURNING share the remaining space.
+  let space = budget - 500 - JSON.stringify([tables, loss, undo, said]).length;
   let isShort = false;
   const results = outcomes.map(({ command, rowCount, columns, rows }) => {
     const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
-    room -= JSON.stringify([facts, columns]).length + 30;
+    space -= JSON.stringify([facts, columns]).length + 30;
     if (columns.length === 0) return facts;
     const shown: unknown[][] = [];
     for (const row of rows) {
       const encoded = encodeRow(row, maxCellBytes, cut);
-      room -= JSON.stringify(encoded).length + 1;
-      if (room < 0) break;
+      space -= JSON.stringify(encoded).length + 1;
+      if (space < 0) break;
       shown.push(encoded);
     }
     isShort ||= shown.length < (rowCount ?? rows.length);
