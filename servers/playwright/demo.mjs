@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { bringBrowser, browserVariables, NoBrowser } from "./test/browser.mjs";
+import { browserVariables, ensureBrowser, NoBrowser } from "./test/browser.mjs";
 
 export const title = "tests a web page in a real browser, with a verdict and a screenshot.";
 
@@ -29,7 +29,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
   await once(site, "listening");
   const url = `http://127.0.0.1:${site.address().port}/`;
   try {
-    await bringBrowser({ say: announce }).catch((error) => {
+    await ensureBrowser({ say: announce }).catch((error) => {
       if (error instanceof NoBrowser) skip(error.message);
       throw error;
     });

@@ -3,7 +3,7 @@ import shared from "../../vitest.shared.ts";
 
 export default mergeConfig(shared, {
   test: {
-    globalSetup: ["test/bring.ts"],
+    globalSetup: ["test/ensure-browser.ts"],
     setupFiles: ["test/setup.ts"],
   },
 });

@@ -4,7 +4,7 @@ import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotoc
 import { build } from "esbuild";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright";
 import { afterAll, beforeAll, expect } from "vitest";
-import { bringBrowser } from "../../servers/playwright/test/browser.mjs";
+import { ensureBrowser } from "../../servers/playwright/test/browser.mjs";
 
 /** The capabilities of a client that shows views. */
 export const APPS = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
@@ -62,7 +62,7 @@ export function useViews(): (
   let browser: Browser | undefined;
   let script = "";
   beforeAll(async () => {
-    const { executablePath } = await bringBrowser();
+    const { executablePath } = await ensureBrowser();
     browser = await chromium.launch({ executablePath, chromiumSandbox: false });
     const { outputFiles } = await build({
       entryPoints: [fileURLToPath(new URL("page/host-page.ts", import.meta.url))],

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { chromium } from "playwright";
 import { expect } from "playwright/test";
 import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
-import { bringBrowser } from "../test/browser.mjs";
+import { ensureBrowser } from "../test/browser.mjs";
 
 export const title = "two assertions and a screenshot in a real browser";
 
@@ -36,7 +36,7 @@ export async function bench({ report }) {
   await once(site, "listening");
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-playwright-"));
   try {
-    const browser = await bringBrowser();
+    const browser = await ensureBrowser();
     await measure(report, { folder, browser, url: `http://127.0.0.1:${site.address().port}/` });
   } finally {
     site.closeAllConnections();

@@ -9,12 +9,12 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright";
 import { RawClient } from "../../../scripts/lib/bench-kit.mjs";
 import { SHOP } from "../demo.mjs";
-import { bringBrowser } from "../test/browser.mjs";
+import { ensureBrowser } from "../test/browser.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const safe = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
-const { executablePath } = await bringBrowser();
+const { executablePath } = await ensureBrowser();
 const { env } = process;
 const folder = await mkdtemp(join(tmpdir(), "refmcp-picture-"));
 const site = createServer((_, response) =>

@@ -7,7 +7,7 @@ export interface BroughtBrowser {
 
 export class NoBrowser extends Error {}
 
-export function bringBrowser(parts?: {
+export function ensureBrowser(parts?: {
   readonly say?: (line: string) => void;
   readonly find?: () => Promise<string | undefined>;
   readonly apt?: typeof aptInstall;

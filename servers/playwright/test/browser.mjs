@@ -30,7 +30,7 @@ export class NoBrowser extends Error {}
  * @returns {Promise<{ executablePath: string }>}
  * @throws {NoBrowser} with one sentence that says how to get one. Inside vitest the test or suite is skipped instead.
  */
-export async function bringBrowser({
+export async function ensureBrowser({
   say = (line) => process.stderr.write(`${line}\n`),
   find = findBrowser,
   apt = aptInstall,

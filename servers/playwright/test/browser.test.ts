@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
-import { bringBrowser, NoBrowser } from "./browser.mjs";
+import { ensureBrowser, NoBrowser } from "./browser.mjs";
 
 let said: string[];
 const say = (line: string): void => {
@@ -83,26 +83,26 @@ describe("aptInstall", () => {
   });
 });
 
-describe("bringBrowser", () => {
+describe("ensureBrowser", () => {
   const none = async () => undefined;
   const apt = async () => "apt is used only as root";
 
   it("uses an existing browser, and installs nothing", async () => {
     const unwanted = async () => expect.fail("it installs");
-    const found = await bringBrowser({ say, find: async () => "/b", apt: unwanted, download: unwanted });
+    const found = await ensureBrowser({ say, find: async () => "/b", apt: unwanted, download: unwanted });
     expect([found, said]).toEqual([{ executablePath: "/b" }, []]);
   });
 
   it("uses Playwright's installer if apt may not be used", async () => {
     const places = [undefined, "/cache/shell"];
     const find = async () => places.shift();
-    expect(await bringBrowser({ say, find, apt, download: none })).toEqual({
+    expect(await ensureBrowser({ say, find, apt, download: none })).toEqual({
       executablePath: "/cache/shell",
     });
   });
 
   it("reports that the installed browser does not start", async () => {
-    const failed = bringBrowser({ say, find: none, apt, download: none });
+    const failed = ensureBrowser({ say, find: none, apt, download: none });
     await expect(failed).rejects.toMatchObject({
       note: expect.stringContaining("(apt is used only as root; the installed one does not start"),
     });
@@ -112,7 +112,7 @@ describe("bringBrowser", () => {
     task,
   }) => {
     const download = async () => "Playwright's installer failed: getaddrinfo ENOTFOUND host";
-    const skipped: unknown = await bringBrowser({ say, find: none, apt, download }).catch(
+    const skipped: unknown = await ensureBrowser({ say, find: none, apt, download }).catch(
       (error: unknown) => error,
     );
     expect(skipped).not.toBeInstanceOf(NoBrowser);
@@ -125,7 +125,7 @@ describe("bringBrowser", () => {
     const skip: unknown = Reflect.get(globalThis, key);
     Reflect.deleteProperty(globalThis, key);
     try {
-      await expect(bringBrowser({ say, find: none, apt, download })).rejects.toThrow(
+      await expect(ensureBrowser({ say, find: none, apt, download })).rejects.toThrow(
         /^No browser starts on this machine, and none could be installed \(apt is used only as root; Playwright's installer failed: .*\)\. Install Chrome, Edge or Chromium, or run: npx playwright install --with-deps chromium-headless-shell$/,
       );
     } finally {

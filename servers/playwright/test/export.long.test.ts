@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { connectInMemory } from "@refmcp/core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { server } from "../src/server.ts";
-import { bringBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { ABSENCES, CHECKS, PICTURES } from "./grammar-checks.ts";
 import { grammarSite } from "./grammar-page.ts";
@@ -18,10 +18,10 @@ const require = createRequire(import.meta.url);
 let site: Site;
 let folder: string;
 let home: string;
-let browser: Awaited<ReturnType<typeof bringBrowser>>;
+let browser: Awaited<ReturnType<typeof ensureBrowser>>;
 
 beforeAll(async () => {
-  browser = await bringBrowser();
+  browser = await ensureBrowser();
   site = await grammarSite();
   folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-export-"));
   const launch = JSON.stringify({ executablePath: browser.executablePath });

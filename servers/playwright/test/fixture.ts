@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { World } from "@refmcp/core/testing";
 import { strToU8, zipSync } from "fflate";
 import { PNG } from "pngjs";
-import { bringBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 import { page, serve } from "./lab.ts";
 
 const SECRET = "hunter2-planted-secret";
@@ -95,7 +95,7 @@ export async function project(folder: string, files: Readonly<Record<string, str
 
 /** A small web site, an earlier run, and a project with specs. */
 export async function world(): Promise<World> {
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-world-"));
   const runs = join(folder, "runs");
   const baselines = join(folder, "baselines");

@@ -219,7 +219,7 @@ describe("the examples", () => {
       .exec(text)
       ?.slice(1)
       .find((one) => one !== undefined) ?? "";
-  const bare = (text: string) => text.replace(/ \((?:where|backticks) .*/, "").trim();
+  const bare = (text: string) => text.replace(/ \((?:the|for|backticks) .*/, "").trim();
 
   it("in README.md and the resource can be parsed", () => {
     const checks = [...examplesOf(tables, "| Checks").map(inCode), ...examplesOf(GRAMMAR, "| checks")];

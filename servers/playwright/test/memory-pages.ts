@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bringBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 import { page } from "./lab.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
@@ -56,7 +56,7 @@ export function testMemoryPages(
   beforeAll(async () => {
     memoryPages = (await site(MEMORY_PAGES)).url;
     fine = (await site({ "*": page("<h1>Good</h1>") })).url;
-    const { executablePath } = await bringBrowser();
+    const { executablePath } = await ensureBrowser();
     const args = ["--executable-path", executablePath, "--output-dir", await folderOf("memory")];
     server = await connectStdio(bin, { args });
     watch = setInterval(() => {

@@ -1,6 +1,6 @@
 import { chromium, type Locator, type Page, expect as playwrightExpect } from "playwright/test";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bringBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 import { page, type Site, serve } from "./lab.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
@@ -136,7 +136,7 @@ afterAll(async () => {
 });
 
 it("agrees with hand-written checks with Playwright's own expect", async () => {
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
   try {
     const compared = await Promise.all(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { bringBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
 import { descendantsOf, isRunning } from "./processes.ts";
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 async function start(...args: string[]): Promise<Connected & { readonly pid: number }> {
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const all = ["--executable-path", executablePath, ...args];
   const connected = await connectStdio(bin, { args: all });
   servers.push(connected);
@@ -146,7 +146,7 @@ it("two servers share only the artifacts folder", async () => {
 it("the server's own process never loads Playwright", async () => {
   const web = await site({ "*": page("<h1>Good</h1>") });
   const log = join(await folderOf("loaded"), "loaded.txt");
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const watching = fileURLToPath(new URL("watch-modules.mjs", import.meta.url));
   const server = await connectStdio(bin, {
     args: ["--executable-path", executablePath, "--output-dir", await folderOf("runs")],

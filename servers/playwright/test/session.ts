@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
 import { server } from "../src/server.ts";
-import { bringBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 import { type Site, serve } from "./lab.ts";
 
 /** The answer of a tool. */
@@ -53,7 +53,7 @@ export async function folderOf(name: string): Promise<string> {
 
 /** Opens a session that is closed, with its browser and folder, after the tests of the file. */
 export async function session(options: ConnectOptions = {}): Promise<Session> {
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const folder = await folderOf("session");
   const [runs, baselines, root] = ["runs", "baselines", "root"].map((name) => join(folder, name));
   if (runs === undefined || baselines === undefined || root === undefined) throw new Error("no folders");

@@ -10,7 +10,7 @@ import { type Calling, type RunRequest, Tester, type TesterOptions } from "../sr
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";
-import { bringBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 import { openGuard } from "./lab.ts";
 import { folderOf } from "./session.ts";
 
@@ -34,7 +34,7 @@ export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions
 
 /** The options of a tester on this machine's browser, its guard open. */
 async function testerOptions(folder: string): Promise<TesterOptions> {
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   return {
     launch: () => launch(launchOptions({ executablePath })),
     policy: { guardFor: async () => openGuard },
@@ -72,7 +72,7 @@ export async function makeDrivers(
   log: (sentence: string) => void = () => undefined,
   given?: Partial<LaunchOptions>,
 ): Promise<Drivers> {
-  const own = given ?? (await bringBrowser());
+  const own = given ?? (await ensureBrowser());
   const folder = await folderOf("drivers");
   return new Drivers(
     {

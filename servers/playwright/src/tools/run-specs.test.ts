@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bringBrowser } from "../../test/browser.mjs";
+import { ensureBrowser } from "../../test/browser.mjs";
 import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
 import { isRunning } from "../../test/processes.ts";
@@ -13,7 +13,7 @@ let home: string;
 
 beforeAll(async () => {
   const web = await site({ "/": page("<h1>Docs</h1>") });
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const use = {
     launchOptions: { executablePath },
     trace: "retain-on-failure",

@@ -120,7 +120,7 @@ export class Driver {
   }
 
   /** Also watches its memory between calls, for a page that stays open. */
-  keepWatch(): void {
+  watchMemoryBetweenCalls(): void {
     this.#keepsWatch = true;
     this.#watchMemory();
   }

@@ -90,7 +90,7 @@ export class Drivers {
     this.#all.delete(driver);
     this.#dedicated.add(driver);
     void driver.ended.then(() => this.#dedicated.delete(driver));
-    driver.keepWatch();
+    driver.watchMemoryBetweenCalls();
     this.prewarm();
     return driver;
   }

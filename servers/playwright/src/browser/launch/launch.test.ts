@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { candidatesOf } from "@refmcp/core/browser";
 import { chromium } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { bringBrowser } from "../../../test/browser.mjs";
+import { ensureBrowser } from "../../../test/browser.mjs";
 import { openGuard, page, type Site } from "../../../test/lab.ts";
 import { descendantsOf } from "../../../test/processes.ts";
 import { folderOf, site } from "../../../test/session.ts";
@@ -21,10 +21,10 @@ import { playwright } from "./library.ts";
 
 /** In the command of a driver's process. */
 const OF_A_DRIVER = `--max-old-space-size=${HEAP_MB}`;
-let browser: Awaited<ReturnType<typeof bringBrowser>>;
+let browser: Awaited<ReturnType<typeof ensureBrowser>>;
 let web: Site;
 beforeAll(async () => {
-  browser = await bringBrowser();
+  browser = await ensureBrowser();
   web = await site({ "*": page("<h1>Good</h1>") });
 });
 

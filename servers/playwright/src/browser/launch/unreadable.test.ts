@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { bringBrowser } from "../../../test/browser.mjs";
+import { ensureBrowser } from "../../../test/browser.mjs";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
 import { browserType } from "./launch.ts";
 
 it("a reply about a disposed object fails its call, and does not end the process", async () => {
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const web = await site({ "*": page("<h1>Good</h1>") });
   const browser = await browserType("chromium").launch({ executablePath, args: ["--no-sandbox"] });
   const tab = await browser.newPage();

@@ -71,7 +71,7 @@ export async function openContext(
     return await contexts.open({ device, guard, recording: evidence.recording() });
   } catch (error) {
     if (!(error instanceof Error && /ffmpeg/i.test(error.message))) throw error;
-    evidence.forgoVideo("no video: Playwright's ffmpeg is missing (npx playwright install ffmpeg)");
+    evidence.dropVideo("no video: Playwright's ffmpeg is missing (npx playwright install ffmpeg)");
     return contexts.open({ device, guard, recording: evidence.recording() });
   }
 }

@@ -51,7 +51,7 @@ export class Evidence {
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
-    if (options.writesSecrets && this.#wants("video")) this.forgoVideo("no video: the run uses a secret");
+    if (options.writesSecrets && this.#wants("video")) this.dropVideo("no video: the run uses a secret");
   }
 
   #wants(kind: EvidenceKind): boolean {
@@ -79,7 +79,7 @@ export class Evidence {
   }
 
   /** Continues without a video, with a note. */
-  forgoVideo(note: string): void {
+  dropVideo(note: string): void {
     this.#video = false;
     this.notes.push(note);
   }

@@ -68,7 +68,7 @@ export async function until({ check, negated, within }: Assertion, scope: Judgin
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   if (isElementCheck(check)) {
     const plan = expectationOf(check, negated);
-    if (READING.has(check.kind) && (await scope.deadline.race(holdsSecret(plan, scope))))
+    if (READING.has(check.kind) && (await scope.deadline.race(containsSecret(plan, scope))))
       return { passed: false, actual: "it contains a field with a secret, so it is not read" };
     const outcome = await scope.deadline.race(expectationOutcome(check, plan, scope.page, waitMs));
     if (outcome.passed && "target" in check)
@@ -91,7 +91,7 @@ export async function until({ check, negated, within }: Assertion, scope: Judgin
 const READING: ReadonlySet<Check["kind"]> = new Set(["text", "property", "aria snapshot"]);
 
 /** Whether a check would read a field with a secret. */
-async function holdsSecret({ on }: Expectation, { page, secretFields }: Judging): Promise<boolean> {
+async function containsSecret({ on }: Expectation, { page, secretFields }: Judging): Promise<boolean> {
   const read = locatorOf(page, on);
   const counts = secretFields
     .filter((field) => field.page() === page)

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bringBrowser } from "../../../test/browser.mjs";
+import { ensureBrowser } from "../../../test/browser.mjs";
 import { page } from "../../../test/lab.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import { launchOptions, makeTester, type TestTester } from "../../../test/testers.ts";
@@ -118,7 +118,7 @@ it("a page with scripts disabled gets no errors from our timers", async () => {
 
 /** A browser that gives each site's frames a separate process, as Chrome does on a desktop. */
 async function isolatingBrowser(): Promise<{ endpoint: string; end: () => Promise<void> }> {
-  const { executablePath } = await bringBrowser();
+  const { executablePath } = await ensureBrowser();
   const child = spawn(
     executablePath,
     [
