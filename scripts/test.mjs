@@ -35,7 +35,7 @@ const SECONDS = {
   "@refmcp/server-sqlite#test": 113,
   "@refmcp/server-sqlite#test:long": 30,
   "@refmcp/test#test": 162,
-  "@refmcp/test#test:long": 1050,
+  "@refmcp/test#test:long": 600,
 };
 const OTHER = 30;
 // Suites spend much of their time waiting for processes that they start.

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { inject } from "vitest";
 import { ROOT } from "../servers.ts";
 
 /** The version of all packages. */
@@ -18,8 +18,7 @@ export const artifacts = (tag: string, folder: string) =>
 
 /** A folder with everything that a release publishes, made once for all tests of a process. */
 export function madeRelease(): Promise<string> {
-  made ??= mkdtemp(join(tmpdir(), "refmcp-release-")).then(async (folder) => {
-    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  made ??= mkdtemp(join(inject("shared"), "release-")).then(async (folder) => {
     await artifacts(`v${VERSION}`, folder);
     return folder;
   });
