@@ -33,7 +33,7 @@ const PAUSES_MS = [0, 20, 50, 100, 100, 250];
  * Checks every assertion: first those that wait, in parallel; then, once the page has settled, the others.
  *
  * @param outcomes receives each verdict immediately, so that a run that ends early keeps it.
- * @param waiting is called while the page settles, for work that can be done meanwhile.
+ * @param waiting is called while the page settles, for work to do at the same time.
  */
 export async function judgeAll(
   assertions: readonly Assertion[],
