@@ -47,7 +47,7 @@ describe("the page to read", () => {
       "Children",
       "€ 3.00",
     ]);
-    const more = shown.view.getByRole("button", { name: "Read on" });
+    const more = shown.view.getByRole("button", { name: "Load more" });
     await more.focus();
     await shown.page.keyboard.press("Enter");
     await shown.view.getByText("mill@example.org").waitFor();
@@ -84,7 +84,7 @@ describe("the page to read", () => {
   it("shows the fetched image, or an error's text", async () => {
     const base = new URL(String(Object(world().calls.fetch).url)).origin;
     const shown = await shownFor({ url: `${base}/mill.png` });
-    await shown.view.getByRole("img", { name: "The fetched picture" }).waitFor();
+    await shown.view.getByRole("img", { name: "The fetched image" }).waitFor();
     expect(shown.loaded).toEqual([]);
     await shown.page.close();
     const failed = await shownFor({ url: `${base}/closed` });

@@ -5,7 +5,7 @@ import type { Outcome } from "./page/show.ts";
 import type { Snapshot } from "./page/snapshot.ts";
 import type { Web } from "./page/web.ts";
 
-/** What a tool, resource or prompt gets: guarded access to the web, and the pages fetched so far. */
+/** The context of tools, resources and prompts: guarded web access, and the pages fetched so far. */
 export type Context = Web;
 
 export const tool = toolFor<Context>();
@@ -26,13 +26,13 @@ export const selector = z
   .optional()
   .describe("Only elements that match this CSS selector.");
 
-/** The largest image that hosts show, in bytes. */
+/** Maximum bytes of an image that hosts show. */
 const MAX_IMAGE_BYTES = 1_000_000;
 const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /**
- * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, so that nothing in a page can
- * imitate it.
+ * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, which a page cannot
+ * imitate.
  */
 export function contentOf(shown: Outcome): Content[] {
   switch (shown.kind) {

@@ -29,7 +29,7 @@ describe("a response that never ends", () => {
     });
   });
 
-  it("with an endless body is truncated at the budget, and reported as such", async () => {
+  it("with an endless body is truncated at the limit, and reported as such", async () => {
     const endless = await rawSite((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n");
       const more = (): void => {
@@ -66,7 +66,7 @@ describe("a response larger than it seems", () => {
     ["br", brotliCompressSync(Buffer.alloc(50_000_000))],
     ["deflate", deflateSync(Buffer.alloc(50_000_000))],
     ["gzip, gzip", gzipSync(bomb)],
-  ])("%s stops at the budget of the decoded bytes", async (encoding, body) => {
+  ])("%s stops at the limit of decoded bytes", async (encoding, body) => {
     const lab = await site({
       "/": { headers: { "content-encoding": encoding, "content-type": "text/plain" }, body },
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { officeFile, relations } from "./files.ts";
 import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
 
-/** What is read of a file, however the site calls it. */
+/** The text that is read from a file, whatever type the site declares. */
 async function read(body: Buffer, args: Record<string, unknown> = {}): Promise<string> {
   const lab = await site({ "/file": { headers: { "content-type": "application/octet-stream" }, body } });
   return (await fetched(await webOf([lab]), { url: `${lab.origin}/file`, max_length: 100_000, ...args }))

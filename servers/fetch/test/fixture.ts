@@ -60,7 +60,7 @@ export async function world(): Promise<World> {
       fetch_many: { urls: [url("/long"), url("/guide")], max_length: 100_000 },
       fetch_find: { url: url("/long"), query: "river", limit: 100, context: 2_000 },
     },
-    // The server only reads: nothing else could change.
+    // The server only reads, so nothing else could change.
     fingerprint: async () =>
       createHash("sha256")
         .update(JSON.stringify([site.pages, inner.requests]))

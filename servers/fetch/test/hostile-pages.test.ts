@@ -55,7 +55,7 @@ describe.each(Object.entries(HOSTILE))("%s", (_what, html) => {
     const lab = await site({ "/": html });
     const web = await webOf([lab]);
     await fetched(web, { url: lab.origin });
-    // A pattern that backtracks over a megabyte takes hours: the time limit of the test is what would end it.
+    // A pattern that backtracks over a megabyte would take hours and exceed the test's time limit.
     expect(await run(web, "fetch_find", { url: lab.origin, query: "needle" })).toHaveProperty(
       "places.0.text",
     );

@@ -21,13 +21,12 @@ import { Web } from "../src/page/web.ts";
 import { tools } from "../src/tools/index.ts";
 
 /**
- * The address of this machine that represents a public host in tests, by the allow list: Linux answers on all
- * of
- * 127.0.0.0/8; elsewhere it is the usual one.
+ * The local address that represents a public host in tests, through the allow list: Linux accepts all of 127.0.0.0/8;
+ * elsewhere it is the usual one.
  */
 export const HOST = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";
 
-/** What a path of a test site answers: a body, or whatever a listener does. */
+/** The response of a path of a test site: a body, or a listener. */
 export type Answer =
   | string
   | Buffer
@@ -43,7 +42,7 @@ export interface Site {
   readonly origin: string;
   /** host:port, for --allow-host. */
   readonly host: string;
-  /** The paths that were asked for, in order, but for robots.txt. */
+  /** The requested paths, in order, except robots.txt. */
   readonly asked: string[];
   readonly requests: { readonly path: string; readonly headers: IncomingMessage["headers"] }[];
   /** Paths and their responses; may change later. */
@@ -53,12 +52,12 @@ export interface Site {
 
 interface SiteOptions {
   readonly address?: string;
-  /** Default: one of the system's choice. */
+  /** Default: a free port. */
   readonly port?: number;
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** A web site on loopback, until the test ends. It has no robots.txt unless `pages` says so. */
+/** A web site on loopback, until the test ends. It has no robots.txt unless `pages` contains one. */
 export async function site(pages: Record<string, Answer>, options: SiteOptions = {}): Promise<Site> {
   const made = await openSite(pages, options);
   onTestFinished(() => made.close());
@@ -155,14 +154,14 @@ const DEFAULTS: WebOptions = {
   timeout: 30,
 };
 
-/** The web as a server with these options has it, until the test ends. */
+/** The `Web` of a server with these options, until the test ends. */
 export async function web(options: Partial<WebOptions> = {}): Promise<Web> {
   const opened = await Web.open({ ...DEFAULTS, ...options }, () => undefined);
   onTestFinished(() => opened.close());
   return opened;
 }
 
-/** The web of a server that may reach these sites. */
+/** The `Web` of a server that may access these sites. */
 export const webOf = (
   sites: readonly Pick<Site, "host">[],
   options: Partial<WebOptions> = {},
@@ -197,7 +196,7 @@ export function texts(answer: unknown): string[] {
   return answer.map((block: { text?: unknown }) => (typeof block.text === "string" ? block.text : ""));
 }
 
-/** The error that a call ends with. */
+/** The error that a call throws. */
 export async function failureOf(work: Promise<unknown>): Promise<ToolError> {
   const error = await work.then(
     () => undefined,

@@ -172,7 +172,7 @@ it("bytes that are not UTF-8 and declare nothing are windows-1252", async () => 
   expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain("“café”");
 });
 
-it("a page's own facts are in the metadata", async () => {
+it("a page's metadata is returned", async () => {
   const lab = await site({
     "/": `<head><title>T</title><meta name="author" content="Ada"><link rel="canonical" href="/own">
       <meta http-equiv="refresh" content="3; url=/next">
@@ -219,7 +219,7 @@ it("a cookie set by a redirect is sent back within the call, only to its host", 
   const web = await webOf([lab, other]);
   expect((await fetched(web, { url: lab.origin })).text).toContain("welcome");
   expect((await fetched(web, { url: `${lab.origin}/away` })).text).toContain("other got undefined");
-  // A new call begins without.
+  // A new call begins without cookies.
   await fetched(web, { url: lab.origin, max_age: 0 });
   expect(lab.asked.filter((path) => path === "/consent")).toHaveLength(2);
 });

@@ -52,7 +52,7 @@ function opened(
   return renderer;
 }
 
-/** A page whose text a program writes. */
+/** A page whose text is written by a script. */
 const app = (script: string): string =>
   `<!doctype html><html><head><title>App</title></head><body><div id="app"></div><script>${script}</script></body></html>`;
 const WRITES =
@@ -123,7 +123,7 @@ describe("with --render", () => {
   });
 });
 
-/** Ways in which a page reaches out; `TO` is where to. */
+/** Ways in which a page can access the network; `TO` is the target. */
 const CHANNELS: Readonly<Record<string, string>> = {
   fetch: "<script>fetch('TO/c', { mode: 'no-cors' }).catch(() => {})</script>",
   image: "<img src='TO/c'>",

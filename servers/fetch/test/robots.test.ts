@@ -35,7 +35,7 @@ describe("robots.txt of a site", () => {
     ]);
   });
 
-  it("counts by the name of the user agent", async () => {
+  it("applies by the name of the user agent", async () => {
     const lab = await site({
       "/robots.txt": rules("User-agent: curious\nDisallow: /\n\nUser-agent: *\nAllow: /"),
       "/": "<p>in</p>",
@@ -97,7 +97,7 @@ describe("robots.txt of a site", () => {
     expect(lab.requests.map(({ path }) => path)).toEqual(["/"]);
   });
 
-  it("is ignored for the prompt, whose user agent says so", async () => {
+  it("is ignored for the prompt, which has its own user agent", async () => {
     const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
     const opened = await webOf([lab]);
     const snapshot = await opened.get(lab.origin, { asker: "user", signal: new AbortController().signal });
@@ -105,7 +105,7 @@ describe("robots.txt of a site", () => {
     expect(lab.requests.map(({ headers }) => headers["user-agent"])).toEqual([
       "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",
     ]);
-    // What a person brought does not open the page for the model.
+    // A page added by a person is still disallowed for the model.
     expect(await failureOf(run(opened, "fetch", { url: lab.origin }))).toMatchObject({ kind: "denied" });
   });
 

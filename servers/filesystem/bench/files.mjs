@@ -91,7 +91,7 @@ async function searches(report, { official, ours, rg, tree }) {
   const all = { path: tree, pattern: "needle", include_ignored: true, limit: 1000 };
   const kept = { path: tree, pattern: "needle", limit: 1000 };
   const text = await inTurn(3, {
-    // Its answer is read: with its output thrown away, ripgrep stops at the first match.
+    // Its output is read, because ripgrep stops at the first match if its output is discarded.
     "ripgrep, all files": () =>
       command(rg, ["--no-config", "--no-ignore", "--hidden", "--json", "needle", tree]),
     "ripgrep, ignore rules": () => command(rg, ["--no-config", "--no-require-git", "--json", "needle", tree]),
@@ -242,7 +242,7 @@ async function contents(report, { official, ours, work }) {
   await mine.close();
 }
 
-/** Reads all files, and makes sure that the whole of each came: an answer that leaves some out would look fast. */
+/** Reads all files, and checks that each is complete, since an incomplete answer would look fast. */
 async function readAll(client, paths) {
   for (let start = 0; start < paths.length; start += 50) {
     const batch = paths.slice(start, start + 50);

@@ -52,7 +52,7 @@ async function connect(options: ConnectOptions = {}): Promise<Connected> {
   return connected;
 }
 
-/** Calls a tool; its text, and whether it failed. */
+/** Calls a tool; returns its text, and whether it failed. */
 async function call(
   { client }: Connected,
   name: string,
@@ -169,7 +169,7 @@ describe("the client's roots", () => {
       expect(await allowed(await connect({ era, roots: [uri(outside)] }))).toEqual([root]);
     });
 
-    it("replace them only if --roots replace says so, and never with the whole disk", async () => {
+    it("replace them only with --roots replace, and never with the whole disk", async () => {
       const args = [root, "--roots", "replace"];
       expect(await allowed(await connect({ era, args, roots: [uri(outside)] }))).toEqual([outside]);
       expect(await allowed(await connect({ era, args, roots: [{ uri: "file:///" }] }))).toEqual([root]);
@@ -229,7 +229,7 @@ describe("large and strange content", () => {
       expect(failed, text).toBe(false);
       expect(text.length).toBeLessThanOrEqual(80_000);
     }
-    // Whether 8 GB of zeros count as text or not, the answer comes.
+    // Whether or not 8 GB of zeros count as text, there is an answer.
     expect((await call(client, "read_text_file", { path: "sparse.txt" })).text.length).toBeLessThanOrEqual(
       80_000,
     );

@@ -25,7 +25,10 @@ const PNG = Buffer.from(
   "base64",
 );
 
-/** A project of a few files, a large one, a folder of many, a link that leads out, and a journal with one change. */
+/**
+ * A project with a few files, a large one, a folder with many, a link that leads outside, and a journal with one
+ * change.
+ */
 export async function world(): Promise<World> {
   const top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-filesystem-")));
   const root = join(top, "project");
@@ -138,7 +141,7 @@ export async function world(): Promise<World> {
   };
 }
 
-/** Leaves one change in the journal, for list_changes and undo_change; its id. */
+/** Leaves one change in the journal, for list_changes and undo_change; returns its id. */
 async function changeSomething(root: string, journal: string): Promise<string> {
   const bound = new DirectoryBound({ configured: [{ path: root, source: "argument" }], mode: "off" });
   const guard = createPathGuard(bound);

@@ -6,13 +6,13 @@ import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { onTestFinished } from "vitest";
 import { type Files, openFiles } from "../src/files/files.ts";
 
-/** A temporary root with the domain on it; both go away when the test is over. */
+/** A temporary allowed directory with the domain; both are removed after the test. */
 export interface Scratch {
   /** Absolute real path of the allowed directory. */
   readonly root: string;
   /** Absolute real path of a sibling directory that is not allowed. */
   readonly outside: string;
-  /** Where the server keeps what is its own. */
+  /** The server's state directory. */
   readonly state: string;
   /** The journal of the root in it. */
   readonly journalDirectory: string;

@@ -12,7 +12,7 @@ const SECRET = "TOP-SECRET-OUTSIDE";
 const SWAPPER = fileURLToPath(new URL("swapper.mjs", import.meta.url));
 const LANES = 20;
 
-/** Runs `work` while another process swaps `name`; how often it swapped. */
+/** Runs `work` while another process swaps `name`; returns the number of swaps. */
 async function whileSwapping(
   name: string,
   kind: "file" | "directory",
@@ -36,9 +36,9 @@ async function whileSwapping(
   return Number(last.trim());
 }
 
-/** Reads and writes while another process swaps what they go through for a link that leads outside. */
+/** Reads and writes while another process swaps part of the path for a link that leads outside. */
 export function resistsSwaps(count: { reads: number; writes: number }): void {
-  describe("what is swapped during an operation", () => {
+  describe("swapped during an operation", () => {
     let top = "";
     let root = "";
     let outside = "";
@@ -58,7 +58,7 @@ export function resistsSwaps(count: { reads: number; writes: number }): void {
       await rm(top, { recursive: true, force: true });
     });
 
-    /** As many calls at once as there are lanes; their texts, and whether they failed. */
+    /** Runs as many calls at once as there are lanes; returns their texts, and whether they failed. */
     const calls = (name: string, argsOf: (lane: number) => Record<string, unknown>) =>
       Promise.all(
         Array.from({ length: LANES }, async (_, lane) => {
@@ -69,12 +69,12 @@ export function resistsSwaps(count: { reads: number; writes: number }): void {
         }),
       );
 
-    it(`a file for a link: ${count.reads.toLocaleString("en-US")} reads show nothing of it (CVE-2025-53109)`, async () => {
+    it(`a file for a link: ${count.reads.toLocaleString("en-US")} reads show no outside content (CVE-2025-53109)`, async () => {
       await writeFile(join(root, "file.txt"), "honest");
       const seen = { honest: 0, refused: 0, leaked: 0 };
       const target = join(outside, "secret.txt");
       const swaps = await whileSwapping(join(root, "file.txt"), "file", target, async () => {
-        // At least this many, and until both outcomes were seen: only then was there a real race.
+        // At least this many, and until both outcomes occurred, which proves a real race.
         const isOneSided = () => seen.leaked === 0 && (seen.honest === 0 || seen.refused === 0);
         for (let i = 0; i < count.reads || isOneSided(); i += LANES) {
           for (const { text } of await calls("read_text_file", () => ({ path: "file.txt" }))) {

@@ -1,4 +1,4 @@
-// Swaps a name between an honest target and a link that leads outside, as fast as it can, until stdin closes.
+// Swaps a name between a legitimate target and a link that leads outside, as fast as it can, until stdin closes.
 // Usage: swapper.mjs NAME HONEST EVIL: both are renamed copies; NAME is always one of the two.
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { onTestFinished } from "vitest";
 
 /**
- * A process that keeps replacing the directory `path` by a link to `target` and back, as fast as it can, until the
- * test is over.
+ * Starts a process that keeps replacing the directory `path` with a link to `target` and back, as fast as it can, until
+ * the test ends.
  */
 export async function keepSwapping(path: string, target: string): Promise<void> {
   const code = `

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/core/boundary";
 import { onTestFinished } from "vitest";
 
-/** What a tree holds: text or bytes for a file, `{ link }` for a link, null for an empty directory. */
+/** The entries of a tree: text or bytes for a file, `{ link }` for a link, null for an empty directory. */
 export type TreeContent = Readonly<Record<string, string | Uint8Array | { link: string } | null>>;
 
 export interface Tree {

@@ -58,7 +58,7 @@ describe("numbers for people", () => {
 });
 
 describe("nearest", () => {
-  it("finds typos and nothing far-fetched", () => {
+  it("finds typos, but no distant words", () => {
     expect(nearest("git_lgo", ["git_log", "git_status", "git_logs"])).toEqual(["git_log", "git_logs"]);
     expect(nearest("READ", ["read", "write"])).toEqual(["read"]);
     expect(nearest("anything", ["zebra"])).toEqual([]);

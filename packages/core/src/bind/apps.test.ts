@@ -13,7 +13,7 @@ async function wire(args: readonly string[] = []): Promise<Wire> {
   return new Wire({}, bind(prepared.runtime));
 }
 
-/** A connection of a client that shows views, in each era: how it calls a tool. */
+/** How a client that shows views calls a tool, in each era. */
 const ERAS = {
   legacy: async (capabilities: object, args?: readonly string[]) => {
     const peer = await wire(args);
@@ -111,7 +111,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     const reply =
       era === "legacy" && "elicitation" in capabilities ? undefined : await ask("tools/call", wipe);
     if (reply !== undefined) expect(cardOf(reply)).toBeUndefined();
-    // Nor is a view declared that would be empty after every call.
+    // A view that would always be empty is not declared either.
     expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
     await peer.handle.close();
   });

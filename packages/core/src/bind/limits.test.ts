@@ -271,7 +271,7 @@ describe.each<Era>(["legacy", "modern"])("%s: a server that is loaded with its f
 });
 
 describe("a call that is over before its handler runs", () => {
-  /** A server that takes its time to open, and its parts. */
+  /** A server that is slow to open, and its parts. */
   function opening() {
     const ran: string[] = [];
     let release: () => void = () => undefined;
@@ -298,7 +298,7 @@ describe("a call that is over before its handler runs", () => {
           name: "late_thenable",
           ...TOOL,
           input: z.strictObject({}),
-          // biome-ignore lint/suspicious/noThenProperty: what an author's library may return
+          // biome-ignore lint/suspicious/noThenProperty: an author's library may return this
           run: () => Object.assign(Object.create(null), { then: () => undefined }),
         }),
       ],
@@ -359,7 +359,7 @@ describe("a call that is over before its handler runs", () => {
     await expect.poll(() => ran).toEqual(["aborted", "watching", "stopped"]);
   });
 
-  it("is answered whatever is thrown", async () => {
+  it("is answered, whatever is thrown", async () => {
     const { server, release } = opening();
     release();
     const { client } = await connect(server);

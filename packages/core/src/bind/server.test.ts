@@ -32,7 +32,7 @@ const agree =
       : { action: "accept", content: { confirm: true } };
 
 describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
-  it("reports who it is and how its tools work together", async () => {
+  it("reports its name, version and instructions", async () => {
     const { client } = await connect({ era });
     expect(client.getServerVersion()).toMatchObject({
       name: "refmcp-probe",
@@ -305,7 +305,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(probes[0]?.events).toEqual(["aborted"]);
   });
 
-  it("restarts the time limit with each progress report that the client asked for, at most ten times", async () => {
+  it("restarts the time limit with each requested progress report, at most ten times", async () => {
     const tool = toolFor<null>();
     const left: number[] = [];
     const patient = tool({

@@ -49,7 +49,7 @@ describe("OptionValues", () => {
     expectTypeOf<keyof Values>().toEqualTypeOf<keyof typeof table>();
   });
 
-  it("fits the loose type of any table", () => {
+  it("is assignable to the general type of tables", () => {
     expectTypeOf<typeof table>().toExtend<OptionTable>();
   });
 });

@@ -95,7 +95,7 @@ describe("parseCommandLine", () => {
     expect(JSON.stringify(carried)).not.toContain("hunter2");
   });
 
-  it("knows the hosts, and lists all and the nearest for an unknown one", () => {
+  it("accepts the known hosts; for an unknown one, lists all and suggests the nearest", () => {
     for (const host of HOST_NAMES)
       expect(parse(["--print-config", host])).toMatchObject({ options: { printConfig: host } });
     expect(parse(["--print-config", "claude"])).toEqual({

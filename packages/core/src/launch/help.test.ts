@@ -193,13 +193,13 @@ describe("renderHelp", () => {
     expect(text).toContain("--http ADDRESS");
   });
 
-  it("mentions no package in a clone, which npm may not have", () => {
+  it("mentions no npm package in a clone, since it may not be published", () => {
     const text = renderHelp(facts({ bin: "/a clone/dist/bin.js" }));
     expect(text).toContain("  node '/a clone/dist/bin.js' ~/work --read-only\n");
     expect(text).not.toMatch(/npx|npmjs/);
   });
 
-  it("shows no operand if the server takes none", () => {
+  it("shows no positional argument if the server takes none", () => {
     const text = renderHelp(facts({ all: serverOptions({ name: "fetch", options: {} }) }));
     expect(text).toContain("Usage: refmcp-server-filesystem [options] [command]\n");
     expect(text).not.toContain("~/work");

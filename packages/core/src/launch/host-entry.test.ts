@@ -15,7 +15,7 @@ const launch = {
 } satisfies ServerLaunch;
 const npx = ["-y", "@refmcp/server-postgres", ...launch.args];
 
-/** The server's own part of each host's file, as its documentation has it, with the secret as that host gets it. */
+/** The server's part of each host's file, as in the host's documentation, with the secret in the host's form. */
 const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly string[]) => object>> = {
   "claude-desktop": (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
   "claude-code": (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
@@ -132,7 +132,7 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
 });
 
 describe("hostEntry", () => {
-  it("looks like the hosts' own documentation", () => {
+  it("matches the hosts' own documentation", () => {
     expect(
       hostEntry("claude-desktop", { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv"] })
         .text,

@@ -62,7 +62,7 @@ describe("carryOptions", () => {
   ])("%j → %j", (argv, args) => {
     const found = carried(argv);
     expect(found).toEqual({ args, env: [asked] });
-    // A start with what was carried has the same options.
+    // Starting again with the carried arguments gives the same options.
     const before = parseCommandLine(all, { ...place, argv, env: {} });
     const after = parseCommandLine(all, { ...place, cwd: "/", argv: found.args, env: {} });
     expect(before.kind === "serve" && before.options).toEqual(after.kind === "serve" && after.options);
@@ -148,7 +148,7 @@ describe("renderHostEntry", () => {
     );
   });
 
-  it("warns of what cmd would change on Windows only", () => {
+  it("warns about characters that cmd would change, only on Windows", () => {
     const odd = { args: ["/work/a&b"], env: [] };
     expect(renderHostEntry("zed", owner, odd, { platform: "win32" }).guidance).toContain("In cmd, &");
     for (const platform of ["linux", "darwin"] as const)

@@ -70,7 +70,7 @@ describe.skipIf(process.platform === "win32")("signals", () => {
 });
 
 describe("exiting", () => {
-  it("does not wait for a timer that holds the event loop", async () => {
+  it("does not wait for a timer that keeps the event loop running", async () => {
     const child = await open({ closing: "timer" });
     child.process.stdin.end();
     expect(await child.exit).toEqual({ code: 0, signal: null });
@@ -106,7 +106,7 @@ describe("an uncaught error", () => {
     expect(await child.exit).toEqual({ code: 1, signal: null });
     expect(child.stderr).toContain(line);
     expect(child.stderr).toContain("context closed");
-    // One line: the stack does not follow.
+    // One line, without the rest of the stack.
     expect(child.stderr).not.toMatch(/^\s+at /m);
   });
 

@@ -5,7 +5,7 @@ import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 const VERSION = "2025-03-26";
 const said = (text: string) => ({ content: [{ type: "text", text }] });
 
-/** The answer to a batch, as the array that it is. */
+/** The answer to a batch, parsed as an array. */
 async function answer(wire: Wire, batch: unknown): Promise<Reply[]> {
   wire.send(batch);
   const line: unknown = JSON.parse(await wire.nextLine());
@@ -57,7 +57,7 @@ describe("a batch under 2025-03-26", () => {
     await wire.handle.close();
   });
 
-  it("of nothing but notifications and responses gets no answer", async () => {
+  it("with only notifications and responses gets no answer", async () => {
     const wire = await Wire.legacy(VERSION);
     const silent = [notification("notifications/x"), { jsonrpc: "2.0", id: 1, result: {} }];
     expect(await wire.answers([silent, [notification("notifications/y")]])).toEqual([]);
@@ -117,7 +117,7 @@ describe("a batch elsewhere", () => {
     await wire.handle.close();
   });
 
-  it("is refused before negotiation, and decides nothing", async () => {
+  it("is refused before negotiation, without determining the era", async () => {
     const wire = new Wire();
     wire.send([initialize(VERSION)]);
     expect(await wire.next()).toMatchObject({ id: null, error: { code: -32600 } });

@@ -11,7 +11,7 @@ const said = (text: string) => ({ content: [{ type: "text", text }] });
 
 describe("ids", () => {
   it.each([0, -1, 2 ** 53 - 1, -(2 ** 53 - 1), "", "0", "ключ 🗝 \u2028", "\ud800", "x".repeat(1000)])(
-    "come back unchanged: %j",
+    "are returned unchanged: %j",
     async (id) => {
       const wire = await Wire.legacy();
       expect(await wire.answer(call(id, "echo", { text: "a" }))).toMatchObject({ id, result: said("a") });
@@ -53,7 +53,7 @@ describe("a cancelled request", () => {
     await wire.handle.close();
   });
 
-  it("sends no progress any more (MCP 2026-07-28, stdio: Cancellation)", async () => {
+  it("sends no more progress (MCP 2026-07-28, stdio: Cancellation)", async () => {
     const wire = new Wire();
     const { params, ...rest } = modern(1, "tools/call", { name: "progress", arguments: { count: 100_000 } });
     wire.send({
@@ -73,7 +73,7 @@ describe("a cancelled request", () => {
 });
 
 describe("subscriptions/listen", () => {
-  it("stays in flight until cancelled, without counting for the limit", async () => {
+  it("stays in flight until cancelled, without counting toward the limit", async () => {
     const wire = new Wire({ maxInFlight: 2 });
     const listen = (id: unknown) =>
       modern(id, "subscriptions/listen", { notifications: { toolsListChanged: true } });
@@ -86,7 +86,7 @@ describe("subscriptions/listen", () => {
     wire.send(listen(1));
     expect(await wire.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
     await wire.handle.close();
-    // Its graceful end is a result, from the SDK, and not our error for what is left unanswered.
+    // It ends with a result, not with our error for unanswered requests.
     const ends = [await wire.next(), await wire.next(), await wire.next()];
     expect(ends.map(({ id, result }) => [id, result?.resultType])).toEqual(
       expect.arrayContaining([1, 2, 3].map((id) => [id, "complete"])),
@@ -122,12 +122,12 @@ describe("the limit of unanswered requests", () => {
     await wire.handle.close();
   });
 
-  it("does not keep the client's answers from calls that wait for them", async () => {
+  it("does not block the client's answers to calls that wait for them", async () => {
     const wire = await Wire.legacy("2025-11-25", { maxInFlight: 2 }, { roots: {} });
     wire.send(call(1, "ask"), call(2, "ask"));
     const questions = [await wire.next(), await wire.next()];
     expect(questions.map(({ method }) => method)).toEqual(["roots/list", "roots/list"]);
-    // What is over the limit is refused now, since the two calls need the reading to continue.
+    // Requests over the limit are refused, since the two calls need reading to continue.
     wire.send(call(3, "echo", { text: "x" }));
     expect(await wire.next()).toMatchObject({
       id: 3,
@@ -168,12 +168,12 @@ describe("responses of the client", () => {
     wire.send({ jsonrpc: "2.0", id: String(id), result: { roots: [] } });
     wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: "file:///a" }] }, extra: 1 });
     expect(await wire.next()).toMatchObject({ id: 1, result: said("file:///a") });
-    // The first had the id as a string, and was nobody's.
+    // The first had the id as a string, which matches no request.
     expect(wire.notes).toEqual([expect.stringContaining("no request was sent with it")]);
     await wire.handle.close();
   });
 
-  it("that nobody asked for, or that are malformed, are dropped with a note", async () => {
+  it("that were not requested or are malformed are dropped with a note", async () => {
     const wire = await Wire.legacy();
     const strays = [
       { jsonrpc: "2.0", id: 1, result: {} },

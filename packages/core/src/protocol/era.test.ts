@@ -24,7 +24,7 @@ describe("the version that a request claims", () => {
     await wire.handle.close();
   });
 
-  it("is checked first, and a refusal does not decide the era", async () => {
+  it("is checked first, and a refusal does not determine the era", async () => {
     const wire = new Wire();
     for (const version of ["1999-01-01", "2027-01-01"]) {
       wire.send(modern(1, "server/discover", {}, version), modern(2, "tools/call", { name: 5 }, version));
@@ -64,7 +64,7 @@ describe("the version that a request claims", () => {
     ]) {
       expect((await wire.answer(message, discover)).error).toMatchObject({ code: -32602 });
     }
-    // An unknown method outranks a missing claim.
+    // The error for an unknown method takes precedence over a missing version.
     expect((await wire.answer(request(3, "nope"), discover)).error).toMatchObject({ code: -32601 });
     expect((await wire.answer(initialize(), discover)).error).toMatchObject({
       code: -32022,
@@ -87,9 +87,9 @@ describe("the version that a request claims", () => {
   });
 });
 
-describe("methods of the modern era alone", () => {
+describe("methods that only the modern era has", () => {
   it.each(["server/discover", "subscriptions/listen"])(
-    "%s without a claim is refused and decides nothing",
+    "%s without a version is refused, without determining the era",
     async (method) => {
       const wire = new Wire();
       for (const params of [undefined, {}, { _meta: {} }, { notifications: {} }]) {
@@ -98,7 +98,7 @@ describe("methods of the modern era alone", () => {
       }
       wire.send(request(1, method, { _meta: 5 }));
       expect((await wire.next()).error).toMatchObject({ code: -32602 });
-      // The SDK alone would serve this under legacy rules now, without a resultType.
+      // The SDK would serve this under legacy rules, without a resultType.
       expect((await wire.answer(modern(2, "tools/list"), discover)).result).toHaveProperty("resultType");
       await wire.handle.close();
     },
@@ -106,7 +106,7 @@ describe("methods of the modern era alone", () => {
 });
 
 describe("a legacy connection", () => {
-  it("refuses a modern request, which it could only answer by legacy rules", async () => {
+  it("refuses a modern request, which it could only answer under legacy rules", async () => {
     const wire = await Wire.legacy("2025-06-18");
     expect((await wire.answer(modern(1, "tools/list"))).error).toMatchObject({
       code: -32600,
@@ -137,7 +137,7 @@ describe("a legacy connection", () => {
 });
 
 describe("initialize with a claim", () => {
-  it("of a modern version is an unknown method, and decides nothing", async () => {
+  it("of a modern version is an unknown method, and does not determine the era", async () => {
     const wire = new Wire();
     wire.send(request(1, "initialize", { _meta: claim() }));
     expect((await wire.next()).error).toMatchObject({ code: -32601, data: { supported: ["2026-07-28"] } });
@@ -163,7 +163,7 @@ describe("initialize with a claim", () => {
 });
 
 describe("notifications", () => {
-  it("before any request decide nothing", async () => {
+  it("before any request do not determine the era", async () => {
     const wire = new Wire();
     wire.send(
       notification("notifications/initialized"),
@@ -177,7 +177,7 @@ describe("notifications", () => {
     await wire.handle.close();
   });
 
-  it("without a claim do not make a probing client a legacy one", async () => {
+  it("without a version do not make a probing client a legacy one", async () => {
     const wire = new Wire();
     // The specification's own example of a modern cancellation has no _meta.
     wire.send(
@@ -186,13 +186,13 @@ describe("notifications", () => {
       modern(2, "tools/list"),
     );
     let reply = await wire.next();
-    // The probe may have been already answered it was cancelled.
+    // The probe may already have been answered when it was cancelled.
     if (reply.id === 1) reply = await wire.next();
     expect(reply).toMatchObject({ id: 2, result: { resultType: "complete" } });
     await wire.handle.close();
   });
 
-  it("of a client that claims an unknown version are dropped", async () => {
+  it("with an unknown version are dropped", async () => {
     const wire = new Wire();
     wire.send(modern(1, "tools/call", { name: "sleep", arguments: { ms: 50 } }));
     wire.send(notification("notifications/cancelled", { requestId: 1, _meta: claim("1999-01-01") }));

@@ -96,7 +96,7 @@ describe("readMessage", () => {
     expect(readMessage({ jsonrpc: "1.0", id: 1, result: {} })).toMatchObject({ kind: "dropped" });
   });
 
-  it("explains in a sentence what was wrong, with a short value", () => {
+  it("explains the problem in a sentence with a short value", () => {
     const incoming = readMessage({ ...request, jsonrpc: "9".repeat(5000) });
     if (incoming.kind !== "refused") throw new Error("it should be refused");
     expect(incoming.error.message).toMatch(/^"jsonrpc" must be "2\.0", not "9{80}"…\.$/);

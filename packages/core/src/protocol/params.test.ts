@@ -6,7 +6,7 @@ import { requestProblem } from "./params.ts";
 const prompt = { type: "ref/prompt", name: "p" };
 const argument = { name: "a", value: "v" };
 
-/** Method, what is wrong, parameters, the part of the sentence that says it. */
+/** Method, problem, parameters, expected part of the message. */
 const WRONG_IN_BOTH: [method: string, params: Record<string, unknown>, sentence: string][] = [
   ["tools/list", { cursor: 5 }, "params.cursor must be a string, not 5"],
   ["resources/list", { cursor: true }, "params.cursor must be a string, not true"],
@@ -181,7 +181,7 @@ describe("right parameters", () => {
       { ref: { type: "ref/resource", uri: "demo:{x}" }, argument, context: { arguments: { a: "" } } },
     ],
   ];
-  it.each(right)("go on to the server: %s %j", async (method, params) => {
+  it.each(right)("are passed to the handler: %s %j", async (method, params) => {
     const legacy = await Wire.legacy();
     expect(await legacy.answer(request(1, method, params))).toHaveProperty("result");
     await legacy.handle.close();

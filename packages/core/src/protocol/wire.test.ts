@@ -20,14 +20,14 @@ import { LEGACY_VERSIONS, MODERN_VERSIONS } from "./revisions.ts";
 import type * as wire from "./wire.ts";
 import { CODES, META } from "./wire.ts";
 
-/** Fails to compile where a value of the one type is none of the other. */
+/** Fails to compile if a value of one type is not assignable to the other. */
 function fits<To, _From extends To>(): void {}
 
-/** A type as JSON carries it: a member is there or not, and never undefined. */
+/** A type after JSON serialization: a member is present or absent, never undefined. */
 type Parsed<Value> = Value extends object
   ? { [Key in keyof Value]: Parsed<Exclude<Value[Key], undefined>> }
   : Value;
-/** An interface as a type, which may have other members. */
+/** An interface as a type that allows other members. */
 type Loose<Value> = { [Key in keyof Value]: Value[Key] };
 
 it("matches the official SDK's types, both for what we send and for what we receive", () => {

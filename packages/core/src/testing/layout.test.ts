@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it("finds nothing wrong with a server that keeps to the layout", () => {
+it("finds no problem in a server that follows the layout", () => {
   expect(layoutProblems(folder)).toEqual([]);
 });
 
@@ -82,7 +82,7 @@ it.each([
 });
 
 it.each(["test/attacks.test.ts", "evals/tasks.ts", "demo.mjs"])(
-  "names %s where it is missing",
+  "reports %s if it is missing",
   async (file) => {
     await rm(join(folder, file));
     expect(layoutProblems(folder)).toEqual([

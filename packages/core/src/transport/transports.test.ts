@@ -41,9 +41,9 @@ async function writeCertificate(): Promise<string> {
   return made.cert;
 }
 
-/** `fetch` by Node's own client, which can be told of a socket or a certificate. */
+/** `fetch` with Node.js' own client, which supports sockets and certificates. */
 function fetchBy(options: RequestOptions): typeof fetch {
-  // Of its own: connections to the server of an earlier test, at the same path, must not be used again.
+  // A separate agent: connections to the server of an earlier test at the same path must not be reused.
   const agents = { "http:": new Agent({ keepAlive: true }), "https:": new HttpsAgent({ keepAlive: true }) };
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -67,7 +67,7 @@ function fetchBy(options: RequestOptions): typeof fetch {
   };
 }
 
-/** MCP over a WebSocket, as a client would write it. */
+/** A minimal client for MCP over WebSocket. */
 function webSocketTransport(url: URL, protocols = ["mcp"]): Transport {
   const socket = new WebSocket(url.href.replace(/^http/, "ws"), protocols);
   const transport: Transport = {
@@ -266,7 +266,7 @@ describe("a WebSocket", () => {
     const frame = Buffer.from("{}");
     let isTaken = true;
     const deadline = performance.now() + LONG;
-    // Until the server stops taking: then what is sent stays on this side.
+    // Until the server stops reading, so that sent messages stay on this side.
     while (isTaken && performance.now() < deadline) {
       for (let sent = 0; sent < 20_000; sent += 1) socket.send(frame);
       await new Promise((next) => setTimeout(next, 100));
@@ -289,7 +289,7 @@ describe("a WebSocket", () => {
       send(`e${made}`, "probe_echo", { text: "x".repeat(16_000), times: 4 });
       send(`c${made}`, "probe_count", {});
     }
-    // As soon as no more is taken: what is taken now is far from all of it.
+    // As soon as no more is read, which is long before the end.
     let taken = -1;
     await vi.waitFor(
       () => {
@@ -332,10 +332,10 @@ it.each(["--sse", "--websocket"])(
   },
 );
 
-/** Writes what a client would not, and waits for the end of the connection. */
+/** Writes raw bytes that no client would, and waits for the end of the connection. */
 async function raw(url: URL, text: string): Promise<string> {
   const socket = createConnection(Number(url.port), url.hostname);
-  // Half open: what the server ends, this side keeps.
+  // Half open: this side stays open when the server ends its side.
   let answer = "";
   socket.on("data", (chunk) => {
     answer += String(chunk);
@@ -383,7 +383,7 @@ describe("a connection over HTTP", () => {
 });
 
 describe("a Unix socket", () => {
-  it("can be used by nobody else, and replaces a stale one, but none in use", async () => {
+  it("is private, and replaces a stale socket, but not one in use", async () => {
     const path = join(folder, "private.sock");
     const listening =
       "require('node:net').createServer().listen(process.argv[1], () => console.log('ready'))";
@@ -400,7 +400,7 @@ describe("a Unix socket", () => {
     });
     await start(["--http", `unix:${path}`]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    // As a second process does that looked at the same time, and is later.
+    // As a second process that checked at the same time, but acts later.
     await removeSocket(path, left);
     const socket = createConnection(path);
     await once(socket, "connect");

@@ -18,15 +18,15 @@ export interface WebOptions {
   readonly timeout: number;
 }
 
-/** Redirects that are followed, as by the official server (httpx) and browsers. */
+/** Maximum redirects, as in the official server (httpx) and browsers. */
 const REDIRECTS = 20;
-/** Milliseconds to the first byte of an answer: a slower page is useless for a waiting model. */
+/** Milliseconds until the first byte of a response; a slower page is useless for a waiting model. */
 const HEADERS_MS = 15_000;
 
 /**
- * The guarded HTTP client of the user's options, and its guard.
+ * Creates the guarded HTTP client for the user's options, and its guard.
  *
- * @throws ToolError `invalid` for a host that cannot be read; `unavailable` where the certificates cannot be read.
+ * @throws ToolError `invalid` for an invalid host; `unavailable` if the certificates cannot be read.
  */
 export async function clientOf(options: WebOptions): Promise<{ client: HttpClient; guard: UrlGuard }> {
   const { allowHost, denyHost, allowPrivate, maxBytes, timeout } = options;
@@ -69,7 +69,7 @@ async function certificatesOf(file: string | undefined): Promise<string[] | unde
   return [...certificates];
 }
 
-/** The headers for a URL: only those of its host. */
+/** The headers configured for a URL's host. */
 function headersOf(given: readonly { readonly name: string; readonly value: string }[]) {
   const rules = given.map(({ name, value }) => {
     const colon = value.indexOf(":");

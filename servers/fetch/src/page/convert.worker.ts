@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import type { Done, Work } from "./converter.ts";
 
-/** Converts a page or document; each library is loaded on first use, because most servers never see a document. */
+/** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
   if ("html" in work) return (await import("./extract.ts")).convertHtml(work.html);
   if ("pdf" in work) return await (await import("./pdf.ts")).pdfText(work.pdf);

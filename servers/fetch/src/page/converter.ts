@@ -9,13 +9,13 @@ import type { Writing } from "./markdown.ts";
 import { withoutTags } from "./without-tags.ts";
 
 interface ConverterOptions {
-  /** Milliseconds of one conversion. */
+  /** Time limit of a conversion, in milliseconds. */
   readonly budgetMs: number;
-  /** Megabytes of the worker's heap. */
+  /** Heap limit of the worker, in megabytes. */
   readonly heapMb: number;
 }
 
-/** A failed conversion, and why: the page is still readable as plain text. */
+/** A failed conversion with the reason; the page's plain text is still available. */
 interface GivenUp {
   readonly text: string;
   readonly extractor: "tags removed";
@@ -30,15 +30,15 @@ interface DocumentText extends Facts {
   readonly pages?: number;
 }
 
-/** Messages to the thread, and its replies. */
+/** Messages to the thread. */
 export type Work = { readonly html: ConversionRequest } | DocumentWork;
 type DocumentWork = { readonly pdf: Uint8Array } | { readonly office: Uint8Array; readonly writing: Writing };
 export type Done = Conversion | DocumentText;
 type Reply<Result> = { readonly done: Result } | { readonly failed: string };
 
 /**
- * Converts pages one at a time in a thread with limited memory and time, so that no page can block the server or exhaust its
- * memory. A page that exceeds a limit is reduced to plain text in linear time.
+ * Converts pages one at a time in a thread with limited memory and time, so that no page can block the server or
+ * exhaust its memory. A page that exceeds a limit is reduced to plain text, in linear time.
  */
 export class Converter {
   readonly #options: ConverterOptions;
@@ -50,7 +50,7 @@ export class Converter {
   }
 
   /**
-   * A page that cannot be converted comes back as plain text.
+   * Converts a page, or returns it as plain text if that fails.
    *
    * @throws the signal's reason.
    */
@@ -64,7 +64,7 @@ export class Converter {
     }
   }
 
-  /** @throws ToolError `unavailable` for what cannot be read; the signal's reason. */
+  /** @throws ToolError `unavailable` if it cannot be read; the signal's reason. */
   async document(work: DocumentWork, signal: AbortSignal): Promise<DocumentText> {
     try {
       return await this.#inTurn<DocumentText>(work, signal);
@@ -112,7 +112,7 @@ export class Converter {
       throw new Failure(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
     } catch (error) {
       if (error instanceof Failure && error.leavesThread) throw error;
-      // The thread is still busy with it, or has ended.
+      // The thread is still busy, or has ended.
       await this.close();
       deadline.signal.throwIfAborted();
       throw tooLarge();

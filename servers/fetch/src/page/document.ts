@@ -20,14 +20,14 @@ const AROUND = new Set(
 );
 /** An element with at least this share of the page's text is content, whatever its class. */
 const TOO_MUCH = 0.4;
-/** A `main` with a smaller share of the page's text, or with less text, is not all of the content. */
+/** A `main` with a smaller share of the page's text, or with less text, is not the entire content. */
 const MAIN_SHARE = 0.3;
 const MAIN_CHARS = 200;
 
 /**
- * Parses a page with all its content in one body, as the HTML standard does: linkedom leaves elements where it finds them, and
- * content outside the body would be lost. It would also skip CDATA sections, which HTML has only in SVG and MathML. Streamed
- * parts are moved into place.
+ * Parses a page with all its content in one body, as the HTML standard does: linkedom leaves elements where they are,
+ * so content outside the body would be lost. It also skips CDATA sections, which HTML has only in SVG and MathML.
+ * Streamed parts are moved into place.
  */
 export function parsePage(html: string): PageDocument {
   const content = html.replace(
@@ -54,8 +54,8 @@ export function textOf(element: { textContent: string | null }): string {
 const NO_TEXT = 250;
 
 /**
- * Removes what a reader does not see: scripts, styles, and elements hidden by attributes or CSS. If nothing is left,
- * `noscript` is read: forums put their posts there for visitors without JavaScript.
+ * Removes invisible content: scripts, styles, and elements hidden by attributes or CSS. If nothing is left, `noscript`
+ * is used: forums put their posts there for visitors without JavaScript.
  *
  * @returns whether text hidden by CSS was kept because the page would be almost empty without it.
  */
@@ -77,7 +77,7 @@ export function removeUnseen(document: PageDocument): boolean {
 
 /** Longer CSS is not examined. */
 const MAX_CSS = 200_000;
-/** Rules that hide a larger share of a page are ignored: a script will show it. */
+/** Rules that hide a larger share of a page are ignored, since a script will show it. */
 const MAX_HIDDEN_SHARE = 0.2;
 
 function removeHidden(document: PageDocument, isStyled: boolean): boolean {
@@ -89,7 +89,7 @@ function removeHidden(document: PageDocument, isStyled: boolean): boolean {
   let isLeft = false;
   for (const element of hidden) {
     const { length } = textOf(element);
-    // If hardly anything else is left, a script shows it when the page is ready.
+    // If almost nothing else is left, a script shows it when the page is ready.
     if (length > NO_TEXT && seen - length < NO_TEXT) {
       isLeft = true;
       continue;
@@ -113,7 +113,7 @@ function removeByRules(document: PageDocument, css: string): boolean {
 const WHITE =
   /(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))\s*(?:;|!|$)/i;
 
-/** Whether an element may have a background other than white, as far as its attributes show. */
+/** Whether an element's attributes may set a background other than white. */
 function hasBackground(element: PageElement): boolean {
   for (let at: PageElement | null = element; at !== null; at = at.parentElement)
     if (/background/i.test(at.getAttribute("style") ?? "") || at.hasAttribute("bgcolor")) return true;
@@ -171,7 +171,7 @@ function hidingSelectors(css: string): string[] {
   return selectors.filter((selector) => !/^(?:html|body)\b/i.test(selector)).slice(0, 500);
 }
 
-/** Removes menus and similar; an article keeps its header. */
+/** Removes menus and similar elements; an article keeps its header. */
 export function removeFrame(document: PageDocument): void {
   for (const element of [...document.querySelectorAll(FRAME)])
     if (!/^(?:HEADER|FOOTER)$/.test(element.tagName) || element.closest("article, main") === null)

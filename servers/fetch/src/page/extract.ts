@@ -14,12 +14,12 @@ import { simplify, type Writing, written } from "./markdown.ts";
 import { isModest } from "./shape.ts";
 import { withoutTags } from "./without-tags.ts";
 
-/** What a conversion is asked for. */
+/** The parameters of a conversion. */
 export interface ConversionRequest {
   readonly html: string;
   /** The page's address, for relative links. */
   readonly url: string;
-  /** links: only the page's links, a line each. */
+  /** links: only the page's links, one per line. */
   readonly format: "markdown" | "text" | "links";
   /** Only elements that match this CSS selector. */
   readonly selector?: string | undefined;
@@ -28,7 +28,7 @@ export interface ConversionRequest {
 
 export interface Conversion extends Facts {
   readonly text: string;
-  /** How the content was found: main content, the page without its frame, the whole page, or without a DOM. */
+  /** How the content was found: main content, the page without navigation, the whole page, or without a DOM. */
   readonly extractor: "readability" | "frameless" | "body" | "selector" | "stream" | "links";
   /** Whether the page has almost no text without JavaScript. */
   readonly needsJavascript: boolean;
@@ -44,24 +44,24 @@ export interface Conversion extends Facts {
 
 export interface Anchor {
   readonly title: string;
-  /** Which of the headings with this title, from 0. */
+  /** The index among headings with this title, from 0. */
   readonly index: number;
 }
 
 /** A shorter text is not an article. */
 const LITTLE = 250;
 /**
- * An article with a smaller share of the page's content may be one entry of a list or one post of a thread, unless the page
- * calls itself an article. If the content is mostly links, the rest may be teasers of other articles. Measured by
- * `bench/content.mjs`.
+ * An article with a smaller share of the page's content may be an entry of a list or a post of a thread, unless the
+ * page declares itself an article. If the content is mostly links, the rest may be teasers of other articles. Measured
+ * by `bench/content.mjs`.
  */
 const SHARE = 0.4;
 const SHARE_AMONG_LINKS = 0.2;
 
 /**
- * Converts HTML to Markdown or text: the main content that Readability finds; if that is too small a part of the page, `main`
- * or the body without navigation; if that is almost empty, everything. A page that would hang a DOM is converted as a
- * stream of tags.
+ * Converts HTML to Markdown or text: the main content that Readability finds; if that is too small a part of the page,
+ * `main` or the body without navigation; if that is almost empty, everything. A page that would hang a DOM parser is
+ * converted as a stream of tags.
  */
 export function convertHtml(request: ConversionRequest): Conversion {
   const { html, url, format, selector, includeLinks } = request;
@@ -118,14 +118,14 @@ export function convertHtml(request: ConversionRequest): Conversion {
   return { ...about, text, extractor: hasFrame ? "frameless" : "body" };
 }
 
-/** How many characters are in links. */
+/** The number of characters in links. */
 function linkedIn(element: PageElement): number {
   let chars = 0;
   for (const link of element.querySelectorAll("a")) chars += textOf(link).length;
   return chars;
 }
 
-/** Converts all of a document's HTML to Markdown or text. */
+/** Converts a whole document to Markdown or text. */
 export function convertWhole(html: string, writing: Writing): string {
   if (!isModest(html)) return written(html, withoutTags(html), writing);
   const document = parsePage(html);
@@ -193,7 +193,7 @@ function linksOf(document: PageDocument, base: string): string {
 const MAX_ANCHORS = 2_000;
 const HEADINGS = "h1, h2, h3, h4, h5, h6";
 
-/** The heading that each fragment leads to: its element's, or the one above it; the next heading if the element is empty. */
+/** The heading for each fragment: its element's own, or the one above it; the next heading if the element is empty. */
 function anchorsOf(document: PageDocument): Map<string, Anchor> {
   const anchors = new Map<string, Anchor>();
   const counts = new Map<string, number>();

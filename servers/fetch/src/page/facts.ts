@@ -1,6 +1,6 @@
 import type { PageDocument } from "./document.ts";
 
-/** What a page says about itself. */
+/** The metadata of a page. */
 export interface Facts {
   readonly title?: string | undefined;
   readonly byline?: string | undefined;
@@ -32,7 +32,8 @@ const ARTICLE = /(?:Article|BlogPosting|Recipe)$/;
 type Thing = Readonly<Record<string, unknown>>;
 
 /**
- * The page's facts, before its head is removed, and whether it calls itself an article (Open Graph or JSON-LD).
+ * The page's metadata, read before its head is removed, and whether it declares itself an article (Open Graph or
+ * JSON-LD).
  *
  * @param base the page's URL, or that of its `<base>`
  */

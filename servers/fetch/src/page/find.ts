@@ -5,9 +5,9 @@ export interface Excerpt {
   /** Where `text` begins, in characters: a start_index. */
   readonly index: number;
   readonly text: string;
-  /** How often the words occur in it. */
+  /** The number of matches in it. */
   readonly matches: number;
-  /** The heading above the first of them. */
+  /** The heading above the first match. */
   readonly section?: string | undefined;
 }
 
@@ -16,8 +16,8 @@ const MAX_MATCHES = 10_000;
 const MAX_CHARS = 3_000;
 
 /**
- * Every place where words occur in a text, in any case and with any whitespace between them, with `context` characters
- * around it; places whose contexts touch are one excerpt.
+ * Finds every occurrence of words in a text, case-insensitive and with any whitespace between them, with `context`
+ * characters around it; occurrences whose contexts touch share an excerpt.
  */
 export function findIn(text: string, words: string, context: number): { excerpts: Excerpt[]; total: number } {
   const escaped = words
@@ -53,7 +53,7 @@ export function findIn(text: string, words: string, context: number): { excerpts
 
 const NEAR = 40;
 
-/** Where the next word begins, if that is near. */
+/** Where the next word begins, if it is near. */
 function wordStart(text: string, at: number): number {
   if (at === 0) return 0;
   const blank = text.slice(at, at + NEAR).search(/\s\S/);

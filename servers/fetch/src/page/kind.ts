@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from "file-type";
 
-/** What a body is, by its content rather than its header. */
+/** The type of a body. */
 export type Kind = "html" | "json" | "text" | "image" | "pdf" | "office" | "binary";
 
 export interface Body {
@@ -14,7 +14,7 @@ const SNIFFED_BYTES = 4_100;
 const OFFICE =
   /officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint)\..*macroenabled/i;
 
-/** Determines what a body is: by the signature in its first bytes, else by the header, else by its content. */
+/** Determines the type of a body: by the signature in its first bytes, else by the header, else by its content. */
 export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Body> {
   const declared = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
   // The byte order mark of UTF-16 is also the signature of an audio format.

@@ -10,19 +10,19 @@ export interface Writing {
   readonly includeLinks: boolean;
 }
 
-/** If Markdown has a smaller share of the text's letters, the conversion lost some. */
+/** If the Markdown has a smaller share of the text's letters, the conversion lost content. */
 const KEPT_SHARE = 0.9;
 
 /**
- * HTML as Markdown or text. mdream omits what it cannot lay out, inflates deep lists, and throws at parts of tables outside a
- * table. All three are detected here, and the plain text is returned instead.
+ * Converts HTML to Markdown or text. mdream omits what it cannot lay out, inflates deep lists, and throws for parts of
+ * tables outside a table. All three are detected, and the plain text is returned instead.
  *
- * @param text the text of the HTML, or one of the same length
+ * @param text the text of the HTML, or a text of the same length
  */
 export function written(html: string, text: string, { base, format, includeLinks }: Writing): string {
-  // Excluding `<` and `>` keeps this linear on a text of nothing but `<a `.
+  // Excluding `<` and `>` keeps this linear for a text that repeats `<a `.
   const linked = includeLinks ? html : html.replace(/<\/?a(?:\s[^<>]*)?>/gi, "");
-  // A data URL is text that nobody reads.
+  // Data URLs are useless to a reader.
   const shown = linked.replace(
     /\s(?:src|srcset|href|poster)\s*=\s*(?:"\s*data:[^"<>]*"|'\s*data:[^'<>]*')/gi,
     "",
@@ -40,7 +40,7 @@ export function written(html: string, text: string, { base, format, includeLinks
     .replace(/^([ \t]*(?:[-*]|\d+\.) )\\\[([ x])\\?\]/gm, "$1[$2]")
     .trim();
   const isBlownUp = result.length > html.length * 3 + 1_000;
-  // Letters in leftover tags are not the page's.
+  // Letters in leftover tags are not page text.
   return isBlownUp || lettersIn(result.replace(/<[^<>]*>/g, "")) < lettersIn(text) * KEPT_SHARE
     ? withoutTags(html)
     : result;
@@ -48,7 +48,7 @@ export function written(html: string, text: string, { base, format, includeLinks
 
 const lettersIn = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, "").length;
 
-/** Elements that Markdown does not have, and whose content reads as well without them. */
+/** Elements without a Markdown equivalent, whose content reads well without them. */
 const BARE = "mark, u, ins, abbr, address, small, font, center, time, big, rp, ruby, rt";
 const BLOCK =
   "div, p, ul, ol, dl, pre, blockquote, section, article, h1, h2, h3, h4, h5, h6, table, hr, form, figure";
@@ -56,10 +56,10 @@ const SUPERSCRIPT: Readonly<Record<string, string>> = Object.fromEntries(
   [..."0123456789+-=()n"].map((sign, index) => [sign, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ"][index] ?? sign]),
 );
 
-/** Replaces elements that Markdown does not have or mdream does not support. */
+/** Replaces elements that have no Markdown equivalent or that mdream does not support. */
 export function simplify(root: PageElement, document: PageDocument): void {
   const names = new Set(Array.from(root.querySelectorAll("*"), ({ localName }) => localName));
-  /** Elements that match a selector. Skips parts that end in an element that the page does not have, for speed. */
+  /** Elements that match a selector. For speed, skips parts whose last element does not occur in the page. */
   const all = (selector: string): PageElement[] => {
     const parts = selector
       .split(", ")
@@ -100,7 +100,7 @@ export function simplify(root: PageElement, document: PageDocument): void {
   for (const heading of all("a h1, a h2, a h3, a h4, a h5, a h6")) linkHeading(heading, renamed);
 }
 
-/** 10<sup>2</sup> becomes 10²; undefined for a footnote's link and for what Unicode has no superscript of. */
+/** 10<sup>2</sup> becomes 10²; undefined for a footnote's link and for characters without a Unicode superscript. */
 function superscript(element: PageElement, document: PageDocument) {
   const text = element.textContent ?? "";
   if (element.querySelector("a, img") !== null || text.trim() === "") return undefined;
@@ -118,7 +118,7 @@ function restoreImage(image: PageElement): void {
   else image.replaceWith(image.getAttribute("alt") ?? "");
 }
 
-/** The widest and highest cell. Markdown has no spans: empty cells keep the others in their columns. */
+/** Maximum span of a cell. Markdown has no spans, so empty cells keep the others in their columns. */
 const MAX_SPAN = 30;
 
 function spread(cell: PageElement, document: PageDocument): void {

@@ -8,10 +8,10 @@ interface Heading {
 }
 
 const MAX_HEADINGS = 20_000;
-/** How much of a heading's line is read; titles are cut to 200 characters. */
+/** How many characters of a heading's line are read; titles are cut to 200 characters. */
 const READ_CHARS = 2_000;
 
-/** The headings of a markdown text, outside code. */
+/** The headings of a Markdown text, outside code. */
 export function outlineOf(markdown: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | undefined;
@@ -34,7 +34,7 @@ export function outlineOf(markdown: string): Heading[] {
 /**
  * A section: from its heading to the next of the same or a higher level.
  *
- * @param nth which of the headings of this title, from 0; the first if there are fewer
+ * @param nth the index among headings with this title, from 0; the first if there are fewer
  */
 export function sectionOf(
   markdown: string,
@@ -53,8 +53,8 @@ export function sectionOf(
 const fold = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
 
 /**
- * A heading without its closing marks, links and emphasis. Every step is linear: a page can hold a heading of nothing but
- * `#` or `[`.
+ * A heading without its closing marks, links and emphasis. Every step is linear, since a page can have a heading that
+ * only consists of `#` or `[`.
  */
 function plain(title: string): string {
   let end = title.trimEnd().length;

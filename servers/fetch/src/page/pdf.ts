@@ -2,7 +2,11 @@ import { extractText, getDocumentProxy } from "unpdf";
 
 const MAX_PAGES = 2_000;
 
-/** The text of a PDF, an empty line between two pages. @throws what the library throws for a damaged or encrypted file. */
+/**
+ * Extracts the text of a PDF, with an empty line between pages.
+ *
+ * @throws the library's error for a damaged or encrypted file.
+ */
 export async function pdfText(bytes: Uint8Array): Promise<{ text: string; pages: number }> {
   const document = await getDocumentProxy(new Uint8Array(bytes), { isEvalSupported: false });
   if (document.numPages > MAX_PAGES)

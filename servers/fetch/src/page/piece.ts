@@ -13,11 +13,11 @@ export interface Piece {
 }
 
 /**
- * The part of a text from `start` on, at most `most` characters.
+ * The part of a text from `start` on, at most `max` characters.
  *
  * @throws ToolError `invalid` if the text ends before `start`.
  */
-export function pieceOf(snapshot: Snapshot, page: Page, start: number, most: number): Piece {
+export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: number): Piece {
   const { length } = page.text;
   if (start > 0 && start >= length)
     throw new ToolError(
@@ -27,7 +27,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, most: num
         hint: "Start at 0, or search for text with fetch_find.",
       },
     );
-  const text = clip(page.text.slice(start), most);
+  const text = clip(page.text.slice(start), max);
   const end = start + text.length;
   const shown =
     length === 0
@@ -69,7 +69,7 @@ function headOf(snapshot: Snapshot, page: Page): string {
 /** Approximate maximum of everything except the outline, in characters. */
 const FACTS_CHARS = 4_000;
 
-/** Everything about a page but its text; as many headings as fit into `budget` characters. */
+/** Everything about a page except its text; as many headings as fit into `budget` characters. */
 export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: number) {
   const { answer, body, uri, isText, rendering } = snapshot;
   const headings = page === undefined ? [] : outlineOf(page.text);

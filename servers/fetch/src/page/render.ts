@@ -17,23 +17,23 @@ interface RendererOptions {
   readonly load?: () => Promise<Playwright>;
 }
 
-/** A page as rendered by a browser. */
+/** A page rendered by a browser. */
 interface Rendered {
-  /** The URL that the page ends up at. */
+  /** The page's final URL. */
   readonly url: URL;
   readonly html: string;
   readonly isCut: boolean;
 }
 
 const PAGES_AT_ONCE = 2;
-/** Milliseconds that a page may continue loading after its document has arrived. */
+/** How long a page may continue loading after its document has arrived, in milliseconds. */
 const QUIET_MS = 5_000;
 const START_MS = 30_000;
-/** A browser that is idle for this long is closed. */
+/** How long an idle browser is kept, in milliseconds. */
 const IDLE_MS = 60_000;
 
 /**
- * Opens pages in a browser on this machine that can reach only a proxy in this process, which connects through the gate. Each
+ * Opens pages in a local browser that can only access a proxy in this process, which connects through the gate. Each
  * page has its own context and proxy.
  */
 export class Renderer {
@@ -47,8 +47,8 @@ export class Renderer {
   }
 
   /**
-   * @throws ToolError `unavailable` without playwright-core, a browser, or an answer; `denied` by the gate; `timeout`; the
-   * signal's reason.
+   * @throws ToolError `unavailable` without playwright-core, a browser, or a response; `denied` by the gate; `timeout`;
+   * the signal's reason.
    */
   async render(address: URL, userAgent: string, signal: AbortSignal): Promise<Rendered> {
     return await this.#turns.take("", signal, async () => {
@@ -91,7 +91,7 @@ export class Renderer {
       userAgent,
       acceptDownloads: false,
       serviceWorkers: "block",
-      // `<-loopback>`: loopback addresses go through the proxy too, which Chromium would leave out.
+      // `<-loopback>`: loopback addresses also go through the proxy, which Chromium bypasses by default.
       proxy: { server: `http://127.0.0.1:${port}`, bypass: "<-loopback>" },
     });
   }
@@ -146,7 +146,7 @@ export class Renderer {
     await page.waitForLoadState("networkidle", { timeout: QUIET_MS }).catch(() => undefined);
     const session = await context.newCDPSession(page);
     const { frameTree } = await session.send("Page.getFrameTree");
-    // An isolated world: the page's scripts can neither see nor replace the code that measures and cuts it.
+    // In an isolated world, the page's scripts can neither see nor replace this code.
     const { executionContextId } = await session.send("Page.createIsolatedWorld", {
       frameId: frameTree.frame.id,
     });

@@ -2,14 +2,14 @@ import { ToolError } from "@refmcp/core/answer";
 import type { HttpClient } from "@refmcp/core/http-client";
 import { isAllowed, ROBOTS_BYTES } from "./robots.ts";
 
-/** What is known of one site's robots.txt, and until when (milliseconds since 1970). */
+/** The cached state of a site's robots.txt, and when it expires (milliseconds since 1970). */
 interface Known {
   readonly rules: string | undefined;
   readonly status: number;
   readonly until: number;
 }
 
-/** RFC 9309, 2.4: not used for more than a day. A failed request is repeated sooner. */
+/** RFC 9309, 2.4: cached for at most a day. A failed request is repeated sooner. */
 const DAY_MS = 86_400_000;
 const SOON_MS = 60_000;
 const MAX_SITES = 500;
@@ -24,8 +24,8 @@ export class RobotsGate {
   }
 
   /**
-   * @throws ToolError `denied` if robots.txt disallows the page, or fails (RFC 9309, 2.3.1.4: status 5xx disallows
-   * everything); what the client throws.
+   * @throws ToolError `denied` if robots.txt disallows the page or cannot be fetched (RFC 9309, 2.3.1.4: status 5xx
+   * disallows everything); what the client throws.
    */
   async check(url: URL, userAgent: string, signal: AbortSignal): Promise<void> {
     const { rules, status } = await this.#site(url.origin, userAgent, signal);

@@ -8,8 +8,8 @@ interface Rule {
 export const ROBOTS_BYTES = 512_000;
 
 /**
- * Whether a robots.txt lets a user agent fetch a path (RFC 9309): the groups that name it, else those of `*`; of the rules
- * that match the longest counts, and of equally long ones the allowing one.
+ * Whether a robots.txt lets a user agent fetch a path (RFC 9309): uses the groups that name it, or else those of `*`.
+ * The longest matching rule applies; of equally long ones, the allowing one.
  *
  * @param path with its query, percent-encoded as in a URL
  */
@@ -56,7 +56,7 @@ function groupsOf(robots: string): { agents: string[]; rules: Rule[] }[] {
   return groups;
 }
 
-/** A path as in URLs: non-ASCII octets percent-encoded, escapes in upper case (RFC 9309, 2.2.2). */
+/** Normalizes a path: non-ASCII octets percent-encoded, escapes in upper case (RFC 9309, 2.2.2). */
 function encoded(path: string): string {
   return path
     .replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text.toWellFormed()))
@@ -64,8 +64,8 @@ function encoded(path: string): string {
 }
 
 /**
- * `*` matches any run of characters, `$` at the end matches the end. Linear in both lengths: robots-parser 3.0.1, which
- * multiplies them, takes 46 s for 500 kB of wildcards; this takes 70 ms.
+ * `*` matches any run of characters, `$` at the end matches the end. Linear in both lengths: for 500 kB of wildcards,
+ * this takes 70 ms and robots-parser 3.0.1, which is quadratic, 46 s.
  */
 function matches(pattern: string, given: string): boolean {
   const path = encoded(given);

@@ -1,6 +1,6 @@
 import { Parser } from "htmlparser2";
 
-/** The limits of a DOM that neither hangs nor overflows the stack. */
+/** Limits within which a DOM neither hangs nor overflows the stack. */
 const DEPTH = 400;
 const NODES = 300_000;
 const ATTRIBUTES = 2_000;
@@ -9,8 +9,8 @@ const ATTRIBUTES = 2_000;
 const VOID = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
 
 /**
- * Whether a page may be made into a DOM: how deep, how many nodes, how many attributes of one element. Unclosed elements
- * count as open, as in a DOM; the scan itself is linear.
+ * Whether a page can be parsed to a DOM, by its depth, nodes, and attributes per element. Unclosed elements count as
+ * open, as in a DOM; the scan itself is linear.
  */
 export function isModest(html: string): boolean {
   let depth = 0;

@@ -23,7 +23,7 @@ interface CallBudget {
   readonly budget: number;
 }
 
-/** What was fetched: a piece of a page, everything known about one, or a file that is not text. */
+/** The result of a fetch: a piece of a page, a page's metadata, or a file that is not text. */
 export type Shown =
   | { readonly kind: "piece"; readonly snapshot: Snapshot; readonly piece: Piece; readonly isFirst: boolean }
   | { readonly kind: "facts"; readonly facts: object }
@@ -33,12 +33,12 @@ export type Shown =
 const FRAME_CHARS = 800;
 
 /**
- * Fetches a page and cuts the piece of it that was asked for.
+ * Fetches a page and returns the requested piece.
  *
  * @throws ToolError as `Web.get`, `Snapshot.page` and `pieceOf`.
  */
 export async function fetchPage(web: Web, asked: Asked, { signal, budget }: CallBudget): Promise<Shown> {
-  // A later piece comes from the same download as the first, however old.
+  // Later pieces come from the same download as the first, however old it is.
   const age = asked.start_index > 0 ? {} : { maxAgeMs: asked.max_age * 1_000 };
   const snapshot = await web.get(asked.url, { signal, ...age });
   const { format, include_links: includeLinks, selector, section } = asked;
@@ -65,13 +65,13 @@ function fragmentOf(url: string): string | undefined {
   }
 }
 
-/** A page of several: what was fetched, or why it was not. */
+/** The result for one of several pages, or the error. */
 export type Outcome = Shown | { readonly kind: "failed"; readonly text: string };
 
 /**
- * Fetches several pages, each host's at most two at a time, and shows the beginning of each in the order of the URLs.
+ * Fetches several pages, at most two at a time per host, and returns the beginning of each in the order of the URLs.
  *
- * @param call its `progress` gets how many are done, of how many, and the last URL.
+ * @param call its `progress` receives the number done, the total, and the last URL.
  */
 export async function fetchPages(
   web: Web,

@@ -13,9 +13,9 @@ export interface View {
   /** auto: HTML as Markdown, anything else unchanged; links: only the links of HTML. */
   readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links";
   readonly selector?: string | undefined;
-  /** A heading: only the content under it. */
+  /** A heading; returns only the content under it. */
   readonly section?: string | undefined;
-  /** The URL's fragment: chooses the section that it leads to, unless `section` is given. */
+  /** The URL's fragment, which selects a section unless `section` is given. */
   readonly fragment?: string | undefined;
   readonly includeLinks: boolean;
 }
@@ -32,11 +32,11 @@ export interface Page extends Facts {
   /** Pages of a PDF. */
   readonly pages?: number | undefined;
   readonly anchors?: ReadonlyMap<string, Anchor> | undefined;
-  /** The heading of the section that the URL's fragment chose. */
+  /** The heading of the section that the URL's fragment selected. */
   readonly section?: string | undefined;
 }
 
-/** Of a page that was opened in a browser: why that failed, if it did. */
+/** For a page opened in a browser, why that failed, if it did. */
 interface Rendering {
   readonly failed?: string;
 }
@@ -54,7 +54,7 @@ const EXTRACTORS: Readonly<Record<string, string>> = {
 
 /** One download, and the texts extracted from it. */
 export class Snapshot {
-  /** A hash of its URL and content: the same content has the same id. */
+  /** A hash of its URL and content, so the same content has the same id. */
   readonly id: string;
   readonly answer: HttpAnswer;
   readonly body: Body;
@@ -84,7 +84,7 @@ export class Snapshot {
     return this.#fetchedAt;
   }
 
-  /** The same content was downloaded again. */
+  /** Called when the same content was downloaded again. */
   cameAgain(at: number): void {
     this.#fetchedAt = at;
   }
@@ -100,7 +100,7 @@ export class Snapshot {
     return this.answer.body.length + chars * 2;
   }
 
-  /** Whether it has text to read, which may take a conversion. */
+  /** Whether it has text, possibly after a conversion. */
   get isReadable(): boolean {
     return this.isText || this.body.kind === "pdf" || this.body.kind === "office";
   }
@@ -109,7 +109,7 @@ export class Snapshot {
     return this.body.kind === "html" || this.body.kind === "json" || this.body.kind === "text";
   }
 
-  /** The body as the server sent it, decoded, without hidden characters. */
+  /** The decoded body, without hidden characters. */
   source(): { text: string; charset: string } {
     const { body, headers } = this.answer;
     const { text, charset } = decodeText(body, headers["content-type"] ?? "", this.body.kind === "html");
@@ -117,10 +117,10 @@ export class Snapshot {
   }
 
   /**
-   * The text of a view, which is extracted once.
+   * The text of a view; extracted only once.
    *
-   * @throws ToolError `invalid` for a view that this body does not have; `not_found` for a selector or section without a
-   * match; the signal's reason.
+   * @throws ToolError `invalid` for a view that this body does not support; `not_found` for a selector or section
+   * without a match; the signal's reason.
    */
   async page(view: View, signal: AbortSignal): Promise<Page> {
     const whole = { ...view, section: undefined, fragment: undefined };

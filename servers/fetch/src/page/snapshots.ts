@@ -1,10 +1,10 @@
 import type { Snapshot } from "./snapshot.ts";
 
-/** How long a download is kept after its last use, in milliseconds, and how much of all is kept, in bytes. */
+/** How long a download is kept after its last use, in milliseconds, and the maximum bytes of all downloads. */
 export const KEPT_MS = 900_000;
 const KEPT_BYTES = 50_000_000;
 
-/** The downloads of the last 15 minutes, so that all pieces of a page are pieces of the same page. */
+/** The downloads of the last 15 minutes, so that all pieces of a page come from the same download. */
 export class Snapshots {
   /** By id, the least recently used first. */
   readonly #kept = new Map<string, { readonly snapshot: Snapshot; usedAt: number }>();
@@ -30,7 +30,7 @@ export class Snapshots {
     return found.snapshot;
   }
 
-  /** Keeps a download. An existing one with the same content stays, with the texts extracted from it. */
+  /** Stores a download. If one with the same content exists, it is kept with its extracted texts. */
   keep(url: string, downloaded: Snapshot): Snapshot {
     const known = this.byId(downloaded.id);
     known?.cameAgain(downloaded.fetchedAt);
@@ -58,7 +58,7 @@ export class Snapshots {
     let bytes = 0;
     for (const { snapshot } of this.#kept.values()) bytes += snapshot.size;
     for (const [id, { snapshot, usedAt }] of this.#kept) {
-      // The last one stays, however large: somebody is reading it.
+      // The last one is kept, however large, because it is in use.
       if (usedAt > dead && (bytes <= KEPT_BYTES || this.#kept.size === 1)) break;
       bytes -= snapshot.size;
       this.#kept.delete(id);

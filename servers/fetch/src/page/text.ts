@@ -1,4 +1,4 @@
-/** Encodings by their byte order marks; a longer mark first (the Encoding standard, "BOM sniff"). */
+/** Encodings by their byte order marks, longer marks first (the Encoding standard, "BOM sniff"). */
 const MARKS: readonly { readonly bytes: readonly number[]; readonly label: string }[] = [
   { bytes: [0xef, 0xbb, 0xbf], label: "utf-8" },
   { bytes: [0xfe, 0xff], label: "utf-16be" },
@@ -6,15 +6,15 @@ const MARKS: readonly { readonly bytes: readonly number[]; readonly label: strin
 ];
 
 /**
- * Where a page may declare its encoding. The HTML standard, and with it html-encoding-sniffer, looks at 1,024 bytes; of
- * 2,189 pages of two corpora, 150 declare it later.
+ * How far into a page its encoding may be declared, in bytes. The HTML standard and html-encoding-sniffer examine 1,024
+ * bytes, but 150 of 2,189 pages in two corpora declare it later.
  */
 const META_BYTES = 4_096;
 
 /**
- * The text of a page: by its byte order mark, the header's charset, what the page declares, else UTF-8 where it is valid
- * UTF-8, else windows-1252, the standard's default for Western languages (the HTML standard, "determining the character
- * encoding"). Labels that no browser supports (UTF-7) are ignored.
+ * Decodes a page: by its byte order mark, the header's charset, the page's own declaration, else as UTF-8 if it is
+ * valid UTF-8, else as windows-1252, the standard's default for Western languages (the HTML standard, "determining the
+ * character encoding"). Labels that no browser supports (UTF-7) are ignored.
  */
 export function decodeText(
   bytes: Uint8Array,
@@ -39,17 +39,17 @@ export function decodeText(
   return { text: new TextDecoder().decode(bytes), charset: "utf-8" };
 }
 
-/** What windows-1252 has where Latin-1 has controls, from 0x80 on (the Encoding standard's index). */
+/** The characters of windows-1252 where Latin-1 has controls, from 0x80 on (the Encoding standard's index). */
 const WINDOWS_SIGNS = [..."€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"];
 
-/** Node.js decodes windows-1252 as Latin-1 in several of its versions. */
+/** Several versions of Node.js decode windows-1252 as Latin-1. */
 function withWindowsSigns(text: string): string {
   return text.replace(/[\u0080-\u009f]/g, (sign) => WINDOWS_SIGNS[sign.charCodeAt(0) - 0x80] ?? sign);
 }
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
-    // A download may be cut within a character.
+    // A download may end within a character.
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -62,7 +62,7 @@ function charsetInPage(bytes: Uint8Array): string | undefined {
   const label =
     /<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1] ??
     /^<\?xml[^>]+encoding\s*=\s*["']([\w.:-]+)/i.exec(start)?.[1];
-  // A page that could be read this far is not UTF-16 (the HTML standard, "prescan").
+  // A page whose declaration is readable is not UTF-16 (the HTML standard, "prescan").
   return label !== undefined && /^utf-16/i.test(label) ? "utf-8" : label;
 }
 
@@ -76,19 +76,21 @@ function decoderFor(label: string) {
 
 /**
  * Characters that are not visible text: controls except tab and line feed (including terminal escapes), bidirectional
- * controls (CVE-2021-42574), zero-width characters that hide text, and the tag block, which models read and people do not
- * see.
+ * controls (CVE-2021-42574), zero-width characters that hide text, and the tag block, which models read and people do
+ * not see.
  */
 const HIDDEN =
   /(?![\t\n])\p{Cc}|[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
-/** A terminal's escape sequences, CSI and OSC (ECMA-48). Built from strings because Biome rejects controls in a literal. */
+/**
+ * A terminal's escape sequences, CSI and OSC (ECMA-48). Built from strings because Biome rejects controls in a literal.
+ */
 const TERMINAL = new RegExp(
   ["\\u001b(?:", "\\[[0-?]*[ -/]*[@-~]", "|", "\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?", ")"].join(""),
   "g",
 );
 
-/** Makes text safe for a model: well formed, with `\n` line ends, without hidden characters. */
+/** Makes text safe for a model: well-formed, with `\n` line endings, without hidden characters. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, "\n").replace(TERMINAL, "").replace(HIDDEN, "");
 }

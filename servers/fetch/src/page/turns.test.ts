@@ -16,7 +16,7 @@ it("gives turns in order, and skips cancelled callers", async () => {
   const second = take("second", leaves.signal);
   const third = take("third", stays);
   leaves.abort(new Error("gone"));
-  // While the first still goes on.
+  // While the first is still running.
   await expect(second).rejects.toThrow("gone");
   expect(done).toEqual([]);
   finish();

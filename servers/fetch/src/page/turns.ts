@@ -1,4 +1,4 @@
-/** Limits how many tasks of one key run at the same time; the others wait in order. */
+/** Limits how many tasks with the same key run at a time; the others wait in order. */
 export class Turns {
   readonly #most: number;
   readonly #busy = new Map<string, { count: number; readonly waiting: Set<() => void> }>();
@@ -7,7 +7,7 @@ export class Turns {
     this.#most = most;
   }
 
-  /** @throws the signal's reason, at once: a cancelled caller takes no turn. */
+  /** @throws the signal's reason, at once, if the caller cancels while it waits. */
   async take<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
     const place = this.#busy.get(key) ?? { count: 0, waiting: new Set() };
@@ -30,7 +30,7 @@ export class Turns {
       return await work();
     } finally {
       const [next] = place.waiting;
-      // The place goes to the next caller, or is freed.
+      // The slot goes to the next caller, or is freed.
       if (next !== undefined) {
         place.waiting.delete(next);
         next();

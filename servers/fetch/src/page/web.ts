@@ -9,13 +9,13 @@ import { Snapshot } from "./snapshot.ts";
 import { KEPT_MS, Snapshots } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
 
-/** The user agents of the official server, for requests of the model and of the user. */
+/** The user agents of the official server, for requests by the model and by the user. */
 const AGENTS = {
   model: "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)",
   user: "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",
 } as const;
 
-/** Markdown first: a site that offers it saves the conversion. */
+/** Prefers Markdown, which needs no conversion. */
 const ACCEPT =
   "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, application/json;q=0.8, */*;q=0.5";
 const CONVERSION = { budgetMs: 15_000, heapMb: 512 };
@@ -25,7 +25,7 @@ const SNAPSHOT = /^fetch:\/\/snapshot\/([0-9a-f]{12})$/;
 export interface Get {
   /** Maximum age of a cached download in milliseconds; default: until it expires. */
   readonly maxAgeMs?: number;
-  /** Who asks: robots.txt is for programs, not for people who name a page. Default: the model. */
+  /** Who requests the page: robots.txt applies to programs, not to people. Default: the model. */
   readonly asker?: "model" | "user";
   readonly signal: AbortSignal;
 }
@@ -54,7 +54,7 @@ export class Web {
     this.snapshots = new Snapshots(changed);
   }
 
-  /** @throws ToolError `invalid` for options that exclude each other; as `clientOf`. */
+  /** @throws ToolError `invalid` for conflicting options; as `clientOf`. */
   static async open(options: WebOptions, changed: () => void): Promise<Web> {
     if (options.render && options.proxyUrl !== undefined)
       throw new ToolError(
@@ -73,10 +73,10 @@ export class Web {
   }
 
   /**
-   * A page, by its URL or as an earlier download (`fetch://snapshot/…`).
+   * Gets a page by its URL, or an earlier download (`fetch://snapshot/…`).
    *
-   * @throws ToolError by the boundary, robots.txt and the network; `not_found`, `denied` or `unavailable` for a status of
-   * 400 and above; the signal's reason.
+   * @throws ToolError from the boundary, robots.txt and the network; `not_found`, `denied` or `unavailable` for a
+   * status of 400 and above; the signal's reason.
    */
   async get(given: string, { maxAgeMs = KEPT_MS, asker = "model", signal }: Get): Promise<Snapshot> {
     const [, id] = SNAPSHOT.exec(given) ?? [];
@@ -98,7 +98,7 @@ export class Web {
     });
   }
 
-  /** One download for all concurrent callers that want the same page; it is cancelled when none is left. */
+  /** One download for all concurrent callers of the same page; cancelled when none is left. */
   #load(key: string, address: string, asker: "model" | "user"): Loading {
     const loading = new Loading(async (signal) => {
       return this.snapshots.keep(key, await this.#download(address, asker, signal));
@@ -127,7 +127,8 @@ export class Web {
   }
 
   /**
-   * Renders a page that is empty without JavaScript in a browser; if that fails, returns it unrendered, with the reason.
+   * Renders a page that is empty without JavaScript in a browser; if that fails, returns it unrendered, with the
+   * reason.
    */
   async #rendered(snapshot: Snapshot, userAgent: string, signal: AbortSignal): Promise<Snapshot> {
     const { answer } = snapshot;
@@ -149,7 +150,7 @@ export class Web {
     }
   }
 
-  /** Loaded with the first page that needs it. */
+  /** Loaded for the first page that needs it. */
   async #browser(): Promise<Renderer> {
     const [{ Renderer }, { networkGuardOf }] = await Promise.all([
       import("./render.ts"),
@@ -206,7 +207,7 @@ function withReject(): { promise: Promise<never>; reject: (reason: unknown) => v
 }
 
 /**
- * A page is the same whatever its fragment. An invalid URL stays unchanged: the guard reports what is wrong.
+ * Removes the fragment, since the page is the same. An invalid URL is unchanged; the guard reports the problem.
  */
 function withoutFragment(given: string): string {
   if (!URL.canParse(given)) return given;

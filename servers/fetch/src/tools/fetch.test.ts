@@ -93,7 +93,7 @@ it("returns all metadata without the page, with correct outline indexes", async 
   expect(text).toMatch(/:\n## Dough\n\nMix it/);
 });
 
-it("shows pictures, describes other files, and reads PDFs", async () => {
+it("shows images, describes other files, and reads PDFs", async () => {
   const lab = await site({
     "/a.png": { headers: { "content-type": "text/html" }, body: picture },
     "/a.bin": { headers: { "content-type": "application/octet-stream" }, body: Buffer.from([0, 1, 2, 3]) },

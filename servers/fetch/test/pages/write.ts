@@ -1,8 +1,8 @@
-/** A page of a kind that is met on the web, and what a reader of it must find and must not find. */
+/** A realistic page, with texts that must and must not be in the result. */
 export interface RealisticPage {
   readonly name: string;
   readonly html: string;
-  /** Texts that the markdown must hold, in this order. */
+  /** Texts that the Markdown must contain, in this order. */
   readonly keeps: readonly string[];
   /** Texts that must not be in it. */
   readonly drops: readonly string[];
@@ -28,7 +28,7 @@ export function prose(sentences: number, seed = 1): string {
   }).join(" ");
 }
 
-/** The frame of a usual site around some content. */
+/** A typical site's navigation around some content. */
 export function framed(title: string, content: string, { lang = "en", head = "", dir = "ltr" } = {}): string {
   return `<!doctype html>
 <html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><title>${title}</title>${head}

@@ -1,5 +1,5 @@
-// A fetched page to read: its text piece by piece, and links that the host opens. The text is untrusted: it becomes paragraphs
-// and headings, never markup.
+// Shows a fetched page for reading: its text piece by piece, and links that the host opens. The text is untrusted, so
+// it becomes paragraphs and headings, never markup.
 import "../../../../packages/core/views/view.css";
 import "../../../../packages/core/views/sheet.css";
 import { button, plain } from "../../../../packages/core/views/controls.ts";
@@ -7,7 +7,7 @@ import { element, Host, type ToolResult, textOf } from "../../../../packages/cor
 import { blocksOf } from "../../../../packages/core/views/markdown.ts";
 import "./view.css";
 
-/** A piece of a page: its URL, the facts about it, its text, and where the next piece begins. */
+/** A piece of a page: its URL, facts about it, its text, and where the next piece begins. */
 interface Piece {
   readonly address: string;
   readonly about: readonly string[];
@@ -19,7 +19,9 @@ interface Piece {
 const host = new Host();
 let given: Record<string, unknown> = {};
 
-/** Parses an answer: the text is one block, the server's line about it the next; undefined if the answer is not text. */
+/**
+ * Parses an answer: the text is one block, the server's line about it the next; undefined if the answer is not text.
+ */
 function pieceOf({ content = [] }: ToolResult): Piece | undefined {
   const [text = "", foot] = content.map((block) => block.text ?? "");
   const head = /^Contents of (\S+):\n(?:\[([^\n]*)\]\n\n)?/.exec(text);
@@ -34,7 +36,7 @@ function pieceOf({ content = [] }: ToolResult): Piece | undefined {
   };
 }
 
-/** Whether a page's text is markdown, and not the source or the plain text that the model asked for. */
+/** Whether a page's text is Markdown, not source or plain text requested by the model. */
 function isMarkdown(about: readonly string[]): boolean {
   const { raw, format = "auto" } = given;
   return (
@@ -47,7 +49,7 @@ function link(base: string) {
   return (text: (Node | string)[], address: string): Node => {
     if (!URL.canParse(address, base)) return element("span", {}, ...text);
     const { href, protocol } = new URL(address, base);
-    // Only URLs that a browser opens as a page or passes to a mail program, and no scripts.
+    // Only URLs that open a page or a mail program; no scripts.
     if (!["http:", "https:", "mailto:"].includes(protocol)) return element("span", {}, ...text);
     const made = element("a", { href, title: href }, ...text);
     made.addEventListener("click", (event) => {
@@ -71,7 +73,7 @@ function pageOf(first: Piece): HTMLElement {
   const article = element("article", { tabindex: "0", "aria-label": "Page" });
   const status = element("p", { class: "facts", role: "status" });
   const original = button("Open in browser");
-  const more = button("Read on");
+  const more = button("Load more");
   let next = first.next;
   const add = (piece: Piece) => {
     if (isMarkdown(first.about)) article.append(...blocksOf(piece.text, { link: link(first.address) }));
@@ -107,7 +109,7 @@ function otherOf(result: ToolResult): HTMLElement {
   if (!isShown) return plain(textOf(result), result.isError);
   const shown = element("img", {
     src: `data:${picture.mimeType};base64,${picture.data}`,
-    alt: "The fetched picture",
+    alt: "The fetched image",
   });
   return element("main", {}, shown, element("p", { class: "note" }, textOf(result)));
 }

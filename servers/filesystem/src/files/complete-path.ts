@@ -28,6 +28,6 @@ export async function completePath(guard: PathGuard, typed: string): Promise<str
       .sort()
       .slice(0, MAX_SUGGESTIONS);
   }).catch(orRefused);
-  // There is nothing to suggest outside the allowed directories or in what is not a directory.
+  // No suggestions outside the allowed directories, or if it is not a directory.
   return found ?? [];
 }

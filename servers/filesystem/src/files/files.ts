@@ -44,15 +44,15 @@ export interface FilesOptions {
   readonly journal: boolean;
   /** Days that the journal keeps a change (`--journal-days`); 30 by default. */
   readonly journalDays?: number;
-  /** Candidates for the journal's directory, best first; by default in the user's state directory. */
+  /** Candidates for the journal's directory, in order of preference; by default in the user's state directory. */
   readonly journalDirectories?: readonly string[];
   /** Characters of an explicitly requested range of text (`--max-read-chars`). */
   readonly maxReadChars: number;
-  /** What trees and searches hide in addition to ignore files (`--ignore`); none by default. */
+  /** Patterns that trees and searches hide in addition to ignore files (`--ignore`); none by default. */
   readonly ignored?: readonly string[];
 }
 
-/** Files and directories inside the bound: what this server's tools work on. */
+/** Operations on files and directories inside the bound, for this server's tools. */
 export type Files = ReturnType<typeof openFiles>;
 
 export function openFiles(options: FilesOptions) {
@@ -88,12 +88,12 @@ export function openFiles(options: FilesOptions) {
     tree: (request: TreeRequest) => drawTree(guard, request, ignored),
     searchNames: (request: NameSearch) => searchNames(guard, request, ignored),
     searchText: (request: TextSearch) => searcher.search(request),
-    /** Absolute paths that begin with what was typed. */
+    /** Absolute paths that begin with the typed text. */
     completePath: (typed: string) => completePath(guard, typed),
     compare: (request: CompareRequest) => compareFiles(context, request),
 
     write: (request: WriteRequest) => write(context, request),
-    /** What to ask the user before `write`; undefined if nothing will be permanently lost. */
+    /** The question to ask the user before `write`; undefined if nothing will be permanently lost. */
     overwriteQuestion: (path: string, mode: WriteMode) => overwriteQuestion(context, path, mode),
     edit: (request: EditRequest) => edit(context, request),
     editMany: (request: EditManyRequest) => editMany(context, request, ignored),
@@ -101,24 +101,24 @@ export function openFiles(options: FilesOptions) {
     createDirectory: (path: string) => createDirectory(context, path),
     move: (request: MoveRequest) => move(context, request),
     copy: (request: CopyRequest) => copy(context, request),
-    /** What to ask the user before `move` or `copy`; undefined if nothing will be permanently lost. */
+    /** The question to ask the user before `move` or `copy`; undefined if nothing will be permanently lost. */
     replaceQuestion: ({ destination, overwrite }: Pick<MoveRequest, "destination" | "overwrite">) =>
       replaceQuestion(context, destination, overwrite),
-    /** What deleting would remove; ask `question` before `delete`. */
+    /** Plans a deletion; ask its `question` before `delete`. */
     planDelete: (path: string, how: { recursive: boolean; signal?: AbortSignal }) =>
       planDelete(context, path, how),
     delete: (plan: DeletePlan, signal?: AbortSignal) => deletePlanned(context, plan, signal),
 
     changes: (range: ListChanges) => listChanges(context, range),
-    /** What a change did to a text file, as a unified diff; undefined if that is not known. */
+    /** A change to a text file as a unified diff; undefined if unknown. */
     changeDiff: (change: Change, maxChars: number, signal?: AbortSignal) =>
       diffOfChange(context, change, maxChars, signal),
     undo: (id: string, signal?: AbortSignal) => undo(context, id, signal),
-    /** Removes what the journal has kept of changes in the allowed directories. */
+    /** Erases the journal of the allowed directories. */
     forgetChanges: () => journal.forget(),
-    /** Calls back after each change that this server records; returns a function that stops it. */
+    /** Calls `listener` after each change that this server records; returns a function that removes it. */
     onChange: (listener: () => void) => journal.onWrite(listener),
-    /** Calls back when a file or an entry of a directory changes; returns a function that stops it. */
+    /** Calls `changed` when a file or an entry of a directory changes; returns a function that stops watching. */
     watch: (path: string, changed: () => void) => watchers.watch(path, changed),
 
     /** Releases watchers and threads. */

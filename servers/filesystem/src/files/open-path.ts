@@ -31,7 +31,7 @@ export async function withPlace<Result>(
   return work(place).finally(() => place.parent.close());
 }
 
-/** What is at `path`; its parent is already closed. @throws what `PathGuard.place` throws. */
+/** The place at `path`, whose parent is already closed. @throws what `PathGuard.place` throws. */
 export async function placeOf(
   guard: PathGuard,
   path: string,
@@ -42,7 +42,7 @@ export async function placeOf(
   return place;
 }
 
-/** Opens the directory at `path`; undefined if a file is there. @throws what `PathGuard.openDirectory` throws. */
+/** Opens the directory at `path`; undefined if it is a file. @throws what `PathGuard.openDirectory` throws. */
 export async function directoryAt(guard: PathGuard, path: string): Promise<GuardedDirectory | undefined> {
   try {
     return await guard.openDirectory(path);

@@ -35,8 +35,8 @@ async function noticed(events: () => number, act: () => Promise<void>): Promise<
 }
 
 /**
- * Does something that a watcher under test must not notice. A second one, allowed to see all, notices it twice: what
- * the first had to say about the first time has been said by then.
+ * Does something that a watcher under test must not notice. A second watcher, which may see everything, notices it
+ * twice; by then the first would have reported the first time.
  */
 async function passes(path: string, act: () => Promise<void>): Promise<void> {
   const everything = new DirectoryBound({ configured: [{ path: root, source: "argument" }], mode: "off" });

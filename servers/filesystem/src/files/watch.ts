@@ -3,20 +3,20 @@ import type { PathGuard } from "@refmcp/core/boundary";
 import type { FSWatcher } from "chokidar";
 import { directoryAt, withFile } from "./open-path.ts";
 
-/** How many files and directories may be watched at once; each holds a handle of the system. */
+/** Maximum files and directories watched at once, since each uses a system handle. */
 export const MAX_WATCHED = 256;
-/** Events that come closer together than this, in milliseconds, are one. */
+/** Events within this time, in milliseconds, are merged. */
 export const QUIET_MS = 100;
 const POLL_MS = 1000;
 
 /**
- * Watches single files and directories inside the bound, never a tree: watching a tree of 100,000 files takes
- * many seconds and hundreds of megabytes.
+ * Watches single files and directories inside the bound. It never watches a tree, which would take many seconds and
+ * hundreds of megabytes for 100,000 files.
  */
 export class Watchers {
   readonly #guard: PathGuard;
   readonly #open = new Set<() => Promise<void>>();
-  /** Those being opened count too, so that many at once cannot pass the limit. */
+  /** Includes watches that are being opened, so that concurrent calls cannot exceed the limit. */
   #opening = 0;
 
   constructor(guard: PathGuard) {
@@ -24,10 +24,10 @@ export class Watchers {
   }
 
   /**
-   * Calls back when the file, or an entry of the directory itself, changes, appears or goes.
+   * Calls `changed` when the file, or an entry of the directory itself, changes, appears or disappears.
    *
    * @returns the function that stops it.
-   * @throws ToolError `too_large` for one too many, and what the guard throws.
+   * @throws ToolError `too_large` beyond the limit, and what the guard throws.
    */
   async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
     if (this.#open.size + this.#opening >= MAX_WATCHED) {
@@ -65,7 +65,7 @@ export class Watchers {
     let timer: NodeJS.Timeout | undefined;
     let stopped = false;
     const onEvent = () => {
-      // The bound may have narrowed since; what is outside now is not reported.
+      // The bound may have narrowed since; changes outside it are not reported.
       if (stopped || timer !== undefined || !this.#guard.contains(realPath)) return;
       timer = setTimeout(() => {
         timer = undefined;
@@ -79,7 +79,7 @@ export class Watchers {
       const failed = watcher;
       failed.removeAllListeners().on("error", () => undefined);
       void failed.close();
-      // Watching fails where the system's limit is reached or the file system sends no events.
+      // Watching fails if the system's limit is reached or the file system sends no events.
       void openWatcher(realPath, true, onEvent).then((polling) => {
         watcher = polling.on("error", () => undefined);
         if (stopped) void polling.close();

@@ -6,7 +6,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** What an answer says about the journal, as sentences; none if nothing was changed. */
+/** The sentences about the journal in an answer; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
   if (receipt === undefined) return [];
   const { changeId, final, note } = receipt;
@@ -29,7 +29,7 @@ export function lineCounts({ added, removed }: { added: number; removed: number 
   return `${counted(added, "line")} added, ${grouped(removed)} removed`;
 }
 
-/** A path in a sentence. */
+/** A path for a message. */
 export function named(path: string): string {
   return `"${oneLine(path)}"`;
 }

@@ -2,7 +2,7 @@ import { oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
 import { prompt } from "../context.ts";
 
-/** Characters of the listing included in the prompt. */
+/** Maximum characters of the listing in the prompt. */
 const MAX_LISTED = 4_000;
 
 export default prompt({

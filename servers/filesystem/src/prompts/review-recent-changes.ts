@@ -2,7 +2,7 @@ import { oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
 import { prompt } from "../context.ts";
 
-/** How many changes the prompt includes. */
+/** Maximum changes in the prompt. */
 const LISTED = 30;
 
 export default prompt({

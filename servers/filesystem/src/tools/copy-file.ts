@@ -4,7 +4,7 @@ import { path, tool } from "../context.ts";
 import { describe } from "../files/change/delete.ts";
 import { changeAnswer, named } from "../files/wording.ts";
 
-/** How many skipped paths are listed. */
+/** Maximum skipped paths to list. */
 const MAX_SKIPPED = 50;
 
 export default tool({

@@ -36,13 +36,13 @@ it("shows what each change did to a text file, as far as known", async () => {
   ]);
   await files.undo(deleted.receipt.changeId ?? "");
   await put("a.txt", "by somebody else");
-  // The second change found what the first had left; what it left itself is gone.
+  // The result of the first change is known from the second; that of the second is gone.
   expect(await diffs()).toEqual(expect.arrayContaining(["-two", "+2"]));
   expect(await diffs()).not.toContain("+uno");
   expect(at("a.txt")).toBe(path);
 });
 
-it("keeps to the budget", async () => {
+it("stays within the budget", async () => {
   const { files, at } = await scratch();
   for (let index = 0; index < 150; index++) {
     await files.write({

@@ -14,7 +14,7 @@ export default tool({
   toolset: "journal",
   input: z.strictObject({
     path: z.string().optional().describe("Only changes at or below this path."),
-    diff: z.boolean().default(false).describe("Show what each did to a text file."),
+    diff: z.boolean().default(false).describe("Include the diffs of text files."),
     limit: fields.limit(20, 200),
     cursor: fields.cursor,
   }),

@@ -45,7 +45,7 @@ it("shows an SVG as text", async () => {
 
 const Jimp = createJimp({ formats: [jpeg, png] });
 
-/** The left half noise of dark red, the right half of light blue: large in any format. */
+/** Noise, dark red on the left and light blue on the right, which is large in any format. */
 function noisy(width: number, height: number) {
   const image = new Jimp({ width, height });
   const noise = randomBytes(width * height);
@@ -58,7 +58,7 @@ function noisy(width: number, height: number) {
   return image;
 }
 
-/** A JPEG with the EXIF orientation that a camera on its side writes. */
+/** A JPEG with the EXIF orientation of a camera turned on its side. */
 function turned(bytes: Buffer, orientation: number): Buffer {
   const tiff = Buffer.from(`4d4d002a000000080001011200030000000100${"00"}000000000000`, "hex");
   tiff.writeUInt16BE(orientation, 18);
@@ -81,7 +81,7 @@ async function shown({ files }: Scratch, path: string) {
   };
 }
 
-/** The channels of a pixel, in percent of the picture's width and height. */
+/** The channels of a pixel at a position in percent of the image's width and height. */
 function colorAt(image: Awaited<ReturnType<typeof shown>>["image"], x: number, y: number): number[] {
   if (image === undefined) return [];
   const at = 4 * (Math.floor((image.height * y) / 100) * image.width + Math.floor((image.width * x) / 100));
@@ -103,7 +103,7 @@ describe("an image too large for a response", () => {
     expect(text).toMatch(
       /^\[Scaled to 1,333 × 2,000 pixels \(image\/jpeg\) from 2,000 × 3,000 \(.* MiB\)\.\]$/,
     );
-    // Turned clockwise, what was left is on top.
+    // Rotated clockwise, the left side is on top.
     for (const x of [20, 80]) {
       expect(colorAt(image, x, 20).slice(0, 2)).toEqual(RED);
       expect(colorAt(image, x, 80).slice(0, 2)).toEqual(BLUE);
@@ -144,7 +144,7 @@ describe("an image too large for a response", () => {
 });
 
 describe("an image that is not decoded", () => {
-  /** A PNG header, and no picture after it. */
+  /** A PNG header without an image. */
   function header(width: number, height: number, interlaced = 0): Buffer {
     const bytes = Buffer.from(
       "89504e470d0a1a0a0000000d49484452000000000000000008060000000000000000000000",

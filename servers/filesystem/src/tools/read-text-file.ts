@@ -15,7 +15,7 @@ export default tool({
   effect: "read",
   openWorld: false,
   toolset: "read",
-  // A range that the caller names may be longer than a usual answer.
+  // An explicit range may be longer than a usual answer.
   meta: largeAnswers(HARD_ANSWER_CHARS),
   aliases: ["read_file"],
   input: z.strictObject({
@@ -43,7 +43,7 @@ export default tool({
       maxChars: files.readChars(call.budget, explicit),
       signal: call.signal,
     });
-    // Two blocks: the first is exactly the file's text for programs, the second cannot come from the file.
+    // Two blocks, so that programs get exactly the file's text, and the file cannot imitate the second.
     const facts = { type: "text" as const, text: onItsOwn(part.text) + factsLine(part) };
     return part.text === "" ? [facts] : [{ type: "text" as const, text: part.text }, facts];
   },

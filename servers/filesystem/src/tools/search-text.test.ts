@@ -43,7 +43,7 @@ it("finds lines, files and counts, in all of the first directory by default", as
   await files.close();
 });
 
-it("names files by paths that other tools take, and that no numbered line can look like", async () => {
+it("names files by paths that other tools accept, and that no numbered line can imitate", async () => {
   const { files, put } = await scratch();
   for (const name of ["12:x", "[end]", "~/y", "--", "sub/a.ts"]) await put(name, "needle\n");
   const found = String(await use(searchText, files, { path: ".", pattern: "needle", mode: "files" }));

@@ -12,7 +12,7 @@ function partIn(result: ToolResult): DiffPart {
   const text = textOf(result);
   const start = text.lastIndexOf("\n[") + 1;
   if (result.isError || !text.startsWith("[", start)) throw new Error(text);
-  // A patch's answer names its files; what it does there is in the call.
+  // A patch's answer only names its files; the diff is in the call.
   const patch = typeof given.patch === "string" ? `${given.patch}\n` : "";
   return partOf(patch + text.slice(0, start), text.slice(start).replace(/^\[| Hash \w+\.|\]$/g, ""));
 }

@@ -9,7 +9,7 @@ export interface Candidate {
   /** A description of the place for messages. */
   readonly place: string;
   /** Set by the user, so it is an error if it does not start. */
-  readonly demanded: boolean;
+  readonly required: boolean;
 }
 
 export interface Surroundings {
@@ -23,12 +23,12 @@ export async function candidatesOf({ executablePath, env, platform }: Surroundin
   const named = executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
   if (named !== undefined && named !== "") {
     const place = executablePath === undefined ? "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH" : "--executable-path";
-    return [{ program: { executablePath: named }, place: `${place} ${named}`, demanded: true }];
+    return [{ program: { executablePath: named }, place: `${place} ${named}`, required: true }];
   }
   const program = (path: string, place = path): Candidate => ({
     program: { executablePath: path },
     place,
-    demanded: false,
+    required: false,
   });
   const registry = await registryPrograms(registryFolder(env, platform), platform);
   return [
@@ -37,7 +37,7 @@ export async function candidatesOf({ executablePath, env, platform }: Surroundin
     ...["chrome", "msedge"].map((channel) => ({
       program: { channel },
       place: `the ${channel === "chrome" ? "Chrome" : "Edge"} of this machine`,
-      demanded: false,
+      required: false,
     })),
   ];
 }

@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 describe("an HTTP client behind a guard", () => {
-  it("gets a body with its status, headers and final address", async () => {
+  it("gets a body with its status, headers and final URL", async () => {
     answer = ({ url }, response) => {
       if (url === "/") response.writeHead(302, { location: "/there?x=1" }).end();
       else response.writeHead(404, { "content-type": "text/plain", "x-one": "1" }).end(`at ${url}`);
@@ -51,7 +51,7 @@ describe("an HTTP client behind a guard", () => {
     expect(got.body.toString()).toBe("at /there?x=1");
   });
 
-  // Node asks a lookup for all addresses or for one; NODE_OPTIONS=--no-network-family-autoselection makes it one.
+  // Node.js looks up all addresses, or only one with NODE_OPTIONS=--no-network-family-autoselection.
   it.each([true, false])("gets from a host name with family autoselection %s", async (isOn) => {
     const before = getDefaultAutoSelectFamily();
     const named = new HttpClient({
@@ -79,7 +79,7 @@ describe("an HTTP client behind a guard", () => {
     expect((await client.get(base)).body.toString()).toBe("hello ".repeat(1_000));
   });
 
-  it("stops a decompression bomb at its budget, whatever the encoding", async () => {
+  it("stops a decompression bomb at the limit, whatever the encoding", async () => {
     for (const [encoding, body] of [
       ["gzip", gzipSync(Buffer.alloc(300_000_000))],
       ["br", brotliCompressSync(Buffer.alloc(50_000_000))],
@@ -131,7 +131,7 @@ describe("an HTTP client behind a guard", () => {
     expect((await refusal(client.get(base))).message).toContain(why);
   });
 
-  it("follows five redirects and no sixth", async () => {
+  it("follows five redirects, but not a sixth", async () => {
     answer = ({ url = "" }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end("there");

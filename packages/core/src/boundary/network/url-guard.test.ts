@@ -11,7 +11,7 @@ const answering =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 
-/** What keeps a URL from being reached, or "reached". */
+/** Why a URL is refused, or "reached". */
 async function fate(
   url: string,
   rules: UrlRules = {},
@@ -201,7 +201,7 @@ describe("a URL guard", () => {
     );
   });
 
-  it("refuses a meaningless rule", () => {
+  it("refuses an invalid rule", () => {
     for (const rule of ["", "http://example.org", "a b", "user@host"])
       expect(() => parseHostRule(rule)).toThrow();
   });

@@ -37,7 +37,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
   });
   afterEach(() => workspace.remove());
 
-  /** Everything below the root and what is outside: no attempt may leave anything else behind. */
+  /** Everything below the root and outside it; no attempt may leave anything else behind. */
   async function names(): Promise<string[]> {
     expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
     expect(await readFile(workspace.secret, "utf8")).toBe("SECRET");
@@ -63,7 +63,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual([]);
     });
 
-    it("is created once in `create` mode, whoever else wants the name", async () => {
+    it("is created once in `create` mode, even with concurrent writers", async () => {
       const guards = Array.from({ length: 20 }, () => workspace.guard(verification));
       const results = await Promise.allSettled(
         guards.map((one, index) => one.writeFile("one.txt", Buffer.from(`${index}`), { mode: "create" })),
@@ -122,7 +122,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual(["cafe\u0301.txt", "old.txt"]);
     });
 
-    it("is a conflict in `create` mode, and stays", async () => {
+    it("is a conflict in `create` mode, and is kept", async () => {
       const error = await refusal(guard.writeFile("old.txt", Buffer.from("new"), { mode: "create" }));
       expect(error).toMatchObject({ kind: "conflict", code: "eexist" });
       expect(await readFile(join(root, "old.txt"), "utf8")).toBe("old");
@@ -252,7 +252,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual(before);
     });
 
-    it("is an obstacle for `create`", async () => {
+    it("is a conflict in `create` mode", async () => {
       await symlink("new.txt", join(root, "dangling"));
       const work = guard.writeFile("dangling", Buffer.from(""), { mode: "create" });
       expect(await refusal(work)).toMatchObject({ kind: "conflict" });

@@ -67,7 +67,7 @@ describe("narrow", () => {
     expect(applied.ignored.map(({ path }) => path)).toEqual(outside);
   });
 
-  it("compares where links lead, not what they are called", () => {
+  it("compares the targets of links, not their names", () => {
     const link = { ...root("/a/link"), realPath: "/etc" };
     expect(narrow([configured("/a")], [link], "linux")).toMatchObject({ directories: [], ignored: [link] });
   });

@@ -125,7 +125,7 @@ describe("a configured symlink that is changed", () => {
   });
 
   it.each(["before", "after"])(
-    "is refused if it is inside an allowed directory (first there %s the start)",
+    "is refused if it is inside an allowed directory (created %s startup)",
     async (when) => {
       const sub = join(workspace.root, "sub");
       if (when === "before") await mkdir(sub);
@@ -143,7 +143,7 @@ describe("a configured symlink that is changed", () => {
 });
 
 describe("client roots", () => {
-  it("narrow what is configured, and widen nothing", async () => {
+  it("narrow the configured directories, and never widen them", async () => {
     const sub = join(workspace.root, "sub");
     await mkdir(sub);
     const { bound } = workspace;
@@ -200,7 +200,7 @@ describe("client roots", () => {
     expect(bound.directories()).toEqual([]);
   });
 
-  it("replace what is configured if the user says so, without opening the disk", () => {
+  it("replace the configured directories with --roots replace, but never open the whole disk", () => {
     const bound = new DirectoryBound({
       configured: [{ path: workspace.root, source: "argument" }],
       mode: "replace",

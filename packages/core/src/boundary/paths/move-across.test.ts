@@ -108,7 +108,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     expect(await names(here)).toBe("");
   });
 
-  it("lets exactly one of many win a name, and loses no file", async () => {
+  it("lets exactly one of many concurrent moves get a name, and loses no file", async () => {
     const count = 12;
     for (let index = 0; index < count; index++) await writeFile(from(`f${index}`), `${index}`);
     const results = await Promise.allSettled(

@@ -95,7 +95,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe(before);
   });
 
-  it("lets exactly one of many win a name, and loses no file", async () => {
+  it("lets exactly one of many concurrent moves get a name, and loses no file", async () => {
     const count = 30;
     for (let index = 0; index < count; index++) await writeFile(join(root, "dir", `f${index}`), `${index}`);
     const results = await Promise.allSettled(
@@ -113,7 +113,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     }
   });
 
-  it("lets exactly one of many directories win a name, even empty ones", async () => {
+  it("lets exactly one of many directories get a name, even empty ones", async () => {
     const count = 20;
     for (let index = 0; index < count; index++) await mkdir(join(root, "dir", `d${index}`));
     const results = await Promise.allSettled(
@@ -126,7 +126,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await readdir(join(root, "target"))).toEqual([]);
   });
 
-  it("changes the case of a name, and keeps two files apart that differ in it", async () => {
+  it("changes the case of a name, and distinguishes files that differ only in case", async () => {
     await guard.move("a", "A");
     expect(await names()).toBe("A b dir dir/x empty");
     await link(join(root, "A"), join(root, "a"));
@@ -137,7 +137,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await read("a")).toBe("A");
   });
 
-  it("refuses to move a directory into itself, through a link too", async () => {
+  it("refuses to move a directory into itself, even through a link", async () => {
     await symlink("dir", join(root, "link"));
     for (const to of ["dir/dir", "dir/x/y", "link/dir"]) {
       const error = await refusal(guard.move("dir", to));
@@ -146,7 +146,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe("a b dir dir/x empty link");
   });
 
-  it("reports what is missing", async () => {
+  it("reports which path is missing", async () => {
     expect((await refusal(guard.move("none", "c"))).message).toContain(`"${root}/none" does not exist`);
     expect((await refusal(guard.move("a", "none/c"))).message).toContain(`"${root}/none" does not exist`);
     expect(await names()).toBe("a b dir dir/x empty");

@@ -26,7 +26,7 @@ function variantBound(...paths: string[]): Bound {
 
 /**
  * Stands in for a file system that ignores case, which needs a mount: there, two names refer to one directory
- * for stat(2). Here the second name is a link that the bound takes for a real path.
+ * for stat(2). Here the second name is a link that the bound treats as a real path.
  */
 describe.each(verifications)("a directory with two names, verified by %s", (verification) => {
   let workspace: Workspace;

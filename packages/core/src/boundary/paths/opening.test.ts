@@ -134,7 +134,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
 
   describe("refuses", () => {
     describe("what is outside", () => {
-      /** The error without the path that was asked for: it must not tell whether anything is there. */
+      /** The error without the requested path; it must not reveal whether anything exists there. */
       async function answer(path: string): Promise<unknown> {
         const { kind, code, message, hint } = await refusal(guard.openFile(path));
         return { kind, code, hint, message: message.replace(/^"[^"]*"/, "X") };
@@ -206,7 +206,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         });
       });
 
-      it("is reported in three parts", async () => {
+      it("is reported with what is wrong, what is allowed, and what to do", async () => {
         const error = await refusal(guard.openFile(workspace.secret));
         expect(error.message).toBe(
           `"${workspace.secret}" is outside the allowed directories; the allowed directory is "${root}".`,
@@ -252,7 +252,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         }
       });
 
-      it("refuses devices, /proc and /dev/fd even where the whole disk is allowed", async () => {
+      it("refuses devices, /proc and /dev/fd even if the whole disk is allowed", async () => {
         const whole = guardOf(boundOf({ path: "/", source: "argument" }), verification);
         await symlink("/dev/null", join(root, "null"));
         await symlink("/proc/self/environ", join(root, "environ"));
@@ -309,7 +309,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         expect(await refusal(guard.openFile("a\0.txt"))).toMatchObject({ kind: "invalid" });
       });
 
-      it("is the allowed directory itself: the error names it and the option; it works again when it is back", async () => {
+      it("that is the allowed directory: the error names it and the option, and it works again when it exists again", async () => {
         const aside = join(workspace.base, "aside");
         await rename(root, aside);
         const error = await refusal(guard.openFile(join(root, "a.txt")));

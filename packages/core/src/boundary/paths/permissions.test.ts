@@ -11,10 +11,10 @@ import {
   type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 
-/** Root passes every permission bit; this file's process gives up the role permanently. */
+/** Permission bits do not apply to root, so the process of this file permanently gives up root. */
 const nobody = 65534;
 
-/** Names of different lengths; each file holds its own. */
+/** Names of different lengths; each file contains its own name. */
 const privates = Array.from({ length: 10 }, (_, index) => "p".repeat(index + 1));
 
 describe.each(verifications)("permissions, verified by %s", (verification) => {
@@ -24,7 +24,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     const { root, base, outside, secret } = workspace;
     await writeFile(join(root, "foreign.txt"), "old");
     await chmod(join(root, "foreign.txt"), 0o4666);
-    // fs.protected_hardlinks: nobody gets a link to what he may not read and write.
+    // fs.protected_hardlinks: only files that a user may read and write can be linked.
     for (const name of ["private.txt", ...privates]) {
       await writeFile(join(root, name), name, { mode: 0o600 });
     }
@@ -68,7 +68,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     await chmod(join(workspace.root, "unreadable.txt"), 0o200);
   });
 
-  it("that protect a file from writing are kept, though its directory would allow the replacement", async () => {
+  it("that write-protect a file are respected, although its directory would allow replacing it", async () => {
     const guard = workspace.guard(verification);
     expect(await refusal(guard.writeFile("protected.txt", Buffer.from("new")))).toMatchObject({
       kind: "denied",
@@ -119,7 +119,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     await guard.move("renamed.txt", "private.txt");
   });
 
-  it("that make the kernel refuse a hard link do not let two moves win one name", async () => {
+  it("that make the kernel refuse a hard link do not let two moves get the same name", async () => {
     const { root } = workspace;
     const guard = workspace.guard(verification);
     const results = await Promise.allSettled(privates.map((name) => guard.move(name, "winner")));

@@ -12,7 +12,7 @@ import type { PathGuard } from "./types.ts";
 
 const swapperScript = fileURLToPath(new URL("../../../test/fixtures/swapper.mjs", import.meta.url));
 
-/** How the tries ended: a try that was refused has met the link, or the moment in which nothing was there. */
+/** The outcomes of the attempts: a refused one found the link, or nothing at the path. */
 interface Outcome {
   done: number;
   outside: number;
@@ -36,7 +36,7 @@ class Swapper {
     await this.#lines.next();
   }
 
-  /** @returns how many times it swapped */
+  /** @returns the number of swaps */
   async stop(): Promise<number> {
     this.#child.stdin.end();
     const { value, done } = await this.#lines.next();
@@ -52,7 +52,7 @@ class Swapper {
 /** `npm test` runs a tenth of what races.long.test.ts runs. */
 const LESS = process.env.REFMCP_LONG === "1" ? 1 : 10;
 
-/** In memory where possible: every write goes to the disk twice. */
+/** In memory if possible, since every write goes to the disk twice. */
 const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 describe("while another process swaps links", () => {
@@ -78,8 +78,8 @@ describe("while another process swaps links", () => {
   const metBoth = ({ done, outside }: Outcome, count: number) => done > count / 1000 && outside > count / 100;
 
   /**
-   * Runs `attempt` many times; it may only succeed or be refused in words. On a busy machine the other process may hardly
-   * run in the meantime: then it is retried until both positions occurred.
+   * Runs `attempt` many times; it may only succeed or be refused with a ToolError. On a busy machine the other process
+   * may hardly run, so attempts are repeated until both states have occurred.
    */
   async function tries(count: number, attempt: (index: number) => Promise<unknown>): Promise<Outcome> {
     const outcome: Outcome = { done: 0, outside: 0, otherwise: 0 };
@@ -96,7 +96,7 @@ describe("while another process swaps links", () => {
     return outcome;
   }
 
-  /** The swapper worked all the time, and the tries met it in both positions: else the test shows nothing. */
+  /** The swapper ran all the time, and the attempts found both states; otherwise the test proves nothing. */
   async function expectRealRace(swapper: Swapper, outcome: Outcome, count: number): Promise<void> {
     const swaps = await swapper.stop();
     expect(swaps).toBeGreaterThan(count / 10);

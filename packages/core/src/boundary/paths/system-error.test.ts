@@ -64,7 +64,7 @@ describe("quote", () => {
 });
 
 describe("listed", () => {
-  it("is an enumeration with an end", () => {
+  it("limits an enumeration", () => {
     expect(listed([])).toBe("");
     expect(listed(["a"])).toBe("a");
     expect(listed(["a", "b"])).toBe("a and b");

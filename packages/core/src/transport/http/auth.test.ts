@@ -6,7 +6,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 describe("a bearer token", () => {
   const SECRET = "0123456789abcdef0123456789abcdef";
 
-  it("admits only those who have it", async () => {
+  it("admits only callers that have it", async () => {
     const one = await startProbe(["--auth-token-env", "T"], { env: { T: SECRET } });
     const { message, headers } = modernCall("probe_echo", { text: "a" });
     const status = async (authorization: Record<string, string>) =>
@@ -21,7 +21,7 @@ describe("a bearer token", () => {
   });
 });
 
-describe("two processes behind one balancer", () => {
+describe("two processes behind a load balancer", () => {
   it("accept each other's questions with a shared key, and refuse them without", async () => {
     const env = { K: "k".repeat(32) };
     const shared = ["--http-state-key-env", "K"];

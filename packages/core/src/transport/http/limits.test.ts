@@ -17,7 +17,7 @@ const { start, closeLater } = useProbes();
 
 const echo = modernCall("probe_echo", { text: "a" });
 
-/** Sends a call that takes a minute, in the background; the client can vanish. */
+/** Sends a call that takes a minute, in the background; the client can disconnect. */
 function slow(url: URL, meta: Record<string, unknown> = {}): AbortController {
   const vanish = new AbortController();
   const { message, headers } = modernCall("probe_slow", { ms: 60_000 }, meta);
@@ -29,7 +29,7 @@ function slow(url: URL, meta: Record<string, unknown> = {}): AbortController {
 }
 
 describe("requests in flight", () => {
-  it("are limited in number; the next must retry", async () => {
+  it("are limited in number; the next one is asked to retry", async () => {
     const { url, serving } = await start([], { limits: { inFlight: 3 } });
     const clients = [slow(url), slow(url), slow(url)];
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(3), LONG);
@@ -51,7 +51,7 @@ describe("requests in flight", () => {
     await vi.waitFor(() => expect(probes[0]?.wake).toHaveLength(2), LONG);
     vanish.abort();
     expect(await Promise.all(calls)).toEqual(["gone", "gone"]);
-    // A separate connection, opened and closed: by then the server knows that the others are closed.
+    // After another connection was opened and closed, the server has noticed that the others are closed.
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     expect((await post(url, echo.message, echo.headers)).status).toBe(503);
     probes[0]?.wake.forEach((wake) => void wake());
@@ -89,7 +89,7 @@ describe("requests in flight", () => {
       vanish.abort();
     }
     await vi.waitFor(async () => {
-      // The server learns a little later that the clients are gone.
+      // The server notices a little later that the clients are gone.
       await new Promise((next) => setTimeout(next, 50));
       expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(503);
     }, LONG);
@@ -166,7 +166,7 @@ describe("bodies", () => {
     socket.destroy();
   });
 
-  it("that never end are cut off, and nothing is kept", async () => {
+  it("that never end are disconnected, and nothing is kept", async () => {
     const { url, serving } = await start(["--max-message-bytes", "65536"]);
     const socket = createConnection(Number(url.port), url.hostname);
     // The writes that follow the cut fail; the end is what counts, and `once` would reject for them.
@@ -243,7 +243,7 @@ describe("sessions", () => {
   });
 
   it.each(["2023-01-01", "1999-01-01", "x"])(
-    "refuse the header MCP-Protocol-Version: %s, which no session speaks",
+    "refuse the header MCP-Protocol-Version: %s, which is not supported",
     async (version) => {
       const { url } = await start();
       const session = await openSession(url);

@@ -16,7 +16,7 @@ import {
 const LONG = 60_000;
 const { start } = useProbes();
 
-/** Calls that no client waits for any more, as seen by the tools. */
+/** Calls that no client waits for, as seen by the tools. */
 function aborted(probe: HttpProbe): number {
   return probe.probes[0]?.events.filter((event) => event === "aborted").length ?? 0;
 }
@@ -29,7 +29,7 @@ async function answerIn(response: Response): Promise<Record<string, unknown> | u
 }
 
 describe("1,000 modern requests at once", () => {
-  it("each get their own answer while 300 others wait, whose clients then vanish", async () => {
+  it("each get their own answer while 300 others wait, whose clients then disconnect", async () => {
     const probe = await start();
     const { url, serving } = probe;
     const vanish = new AbortController();
@@ -91,7 +91,7 @@ describe("200 legacy sessions", () => {
   });
 });
 
-/** What came after an event, as soon as the server knows that the stream is gone. */
+/** The events after an event, as soon as the server has noticed that the stream is gone. */
 async function resume(url: URL, session: Record<string, string>, after: string) {
   const headers = { ...session, accept: "text/event-stream", "last-event-id": after };
   const response = await vi.waitFor(async () => {
@@ -102,7 +102,7 @@ async function resume(url: URL, session: Record<string, string>, after: string) 
   return answerIn(response);
 }
 
-describe("what is done for clients", () => {
+describe("work for clients", () => {
   it("leaves nothing behind: no listener, no session, no memory", async () => {
     const probe = await start();
     const { url } = probe;
@@ -126,7 +126,7 @@ describe("what is done for clients", () => {
   });
 });
 
-/** Rounds of a modern call, a stream that is listened to and left, and a session with a call and without an end. */
+/** Rounds of a modern call, an abandoned stream, and a session with a call that is never ended. */
 async function everyKindOfRequest(url: URL, rounds: number): Promise<void> {
   const lane = async (turns: number) => {
     for (let turn = 0; turn < turns; turn += 1) {
@@ -145,7 +145,7 @@ async function everyKindOfRequest(url: URL, rounds: number): Promise<void> {
   await Promise.all(Array.from({ length: 10 }, () => lane(rounds / 10)));
 }
 
-/** Bytes in use after everything that can go is gone. */
+/** Bytes in use after garbage collection. */
 function heap(): number {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");

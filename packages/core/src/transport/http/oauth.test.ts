@@ -95,7 +95,7 @@ describe("an OAuth 2.1 resource server", () => {
     await streaming.close();
   });
 
-  it("tells a client without a token where to get one", async () => {
+  it("shows a client without a token where to get one", async () => {
     const response = await call({});
     expect(response.status).toBe(401);
     const challenge = response.headers.get("www-authenticate") ?? "";
@@ -218,7 +218,7 @@ describe("an OAuth 2.1 resource server", () => {
   });
 });
 
-it("makes room for a new session at the cost of the caller who has most, never of one who has fewer", async () => {
+it("makes room for a new session by ending one of the caller with the most, never of one with fewer", async () => {
   const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
   const small = await startProbe(args, { limits: { sessions: 4 } });
   const token = async (sub: string) => bearer(await issuer.forge({ ...good(), sub, client_id: sub }));
@@ -246,7 +246,7 @@ interface Front {
   close(): void;
 }
 
-/** A server before the authorization server: it answers with the real metadata and keys, as `change` has changed them. */
+/** A server in front of the authorization server, which returns its metadata and keys as modified by `change`. */
 async function startFront(
   change: (document: object, origin: string) => unknown,
   tls?: { key: string; cert: string },
@@ -283,7 +283,7 @@ describe("an authorization server that cannot be used", () => {
     for (const one of open.splice(0)) await one.close();
   });
 
-  /** A server that trusts this issuer, and a request to it with a good token of that issuer. */
+  /** A server that trusts this issuer, and a request to it with a valid token of that issuer. */
   async function startTrusting(origin: string) {
     const trusting = await startProbe(["--oauth-issuer", origin, "--oauth-audience", AUDIENCE]);
     open.push(trusting);
@@ -333,7 +333,7 @@ describe("an authorization server that cannot be used", () => {
     const { ask, log } = await startTrusting(front.origin);
     expect(new Set(await Promise.all(Array.from({ length: 50 }, ask)))).toEqual(new Set([503]));
     for (let round = 0; round < 50; round++) expect(await ask()).toBe(503);
-    // Both places where metadata may be; or the metadata and the keys.
+    // Both possible URLs of the metadata; or the metadata and the keys.
     expect(front.requests()).toBe(2);
     expect(log().match(/Tokens cannot be checked/g)).toHaveLength(1);
     isDown = false;

@@ -7,7 +7,7 @@ import { Outbox, Reply, type SlowReaderLimits } from "./reply.ts";
 const MIB = 1_048_576;
 const LONG = 20_000;
 const GENEROUS: SlowReaderLimits = { queued: 1_000 * MIB, queuedTotal: 1_000 * MIB, stalledMs: 60_000 };
-/** What the kernel may take for two sockets of this machine before anything waits in the process. */
+/** How many bytes the kernel may buffer for two local sockets before anything waits in the process. */
 const KERNEL = 32 * MIB;
 const open: { close(): Promise<void> }[] = [];
 
@@ -20,7 +20,7 @@ interface Source {
   cut: boolean;
 }
 
-/** An endless stream, or one of `chunks` times 64 KiB; it gives one piece per turn of the loop, as events come. */
+/** An endless stream, or one of `chunks` times 64 KiB, with one chunk per turn of the event loop. */
 function produce(reply: Reply, state: Source, chunks = Number.POSITIVE_INFINITY, then = "ends"): void {
   reply.openStream();
   reply.whenClosed(() => {
@@ -53,7 +53,7 @@ async function serve(outbox: Outbox, start: (reply: Reply) => void): Promise<num
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** A client that asks and reads nothing. */
+/** A client that sends a request and reads nothing. */
 function stubborn(port: number): Socket {
   const socket = createConnection(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n"));
   socket.pause();

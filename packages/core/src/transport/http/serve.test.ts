@@ -89,7 +89,7 @@ describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
 });
 
 describe("isolation", () => {
-  it("keeps sessions and answers of many clients apart, with equal ids", async () => {
+  it("separates the sessions and answers of many clients with equal ids", async () => {
     const { url, serving } = await start();
     const sessions = await Promise.all(Array.from({ length: 20 }, () => openSession(url)));
     const texts = await Promise.all(
@@ -254,7 +254,7 @@ describe("what is refused", () => {
   });
 });
 
-describe("life", () => {
+describe("health and shutdown", () => {
   it("reports that it is healthy, and nothing else", async () => {
     const { url } = await start();
     const health = await fetch(new URL("/healthz", url));

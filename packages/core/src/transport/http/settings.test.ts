@@ -40,7 +40,7 @@ describe("--http", () => {
     expect(text.trim().split("\n")).toHaveLength(1);
   });
 
-  it("listens beyond this machine with a token, and TLS or the explicit option", async () => {
+  it("listens beyond this machine only with a token, and TLS or the explicit option", async () => {
     const open = ["--http", "0.0.0.0:80", "--auth-token-env", "T"];
     expect(await refusal([...open, "--allow-plain-http"], { T: SECRET })).toBe("");
     expect(await refusal([...open, "--tls-cert", "c.pem", "--tls-key", "k.pem"], { T: SECRET })).toBe("");

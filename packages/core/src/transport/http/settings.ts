@@ -129,7 +129,7 @@ function readAuth(options: CommonOptionValues, env: Environment): AuthSettings {
     throw new HttpOptionError(`--oauth-issuer must be an https URL, not ${issuer.href}.`);
   if (audience.hash !== "")
     throw new HttpOptionError(
-      `--oauth-audience must have no fragment (RFC 8707, section 2), unlike ${audience.href}.`,
+      `--oauth-audience must not have a fragment (RFC 8707, section 2): ${audience.href}.`,
     );
   return { kind: "oauth", issuer, audience, scopes };
 }

@@ -25,7 +25,7 @@ async function startOpen(): Promise<HttpProbe> {
 interface Stream {
   readonly heard: Record<string, unknown>[];
   lastEventId(): string;
-  /** What it heard, without what a stream begins with. */
+  /** The received messages, without the beginning of the stream. */
   updates(): unknown[];
   leave(): void;
 }
@@ -125,7 +125,7 @@ describe("a legacy session over HTTP", () => {
       expect(response.status).toBe(200);
       return follow(response, vanish);
     };
-    // The server learns a little later that the first stream is gone.
+    // The server notices a little later that the first stream is gone.
     const stream = await vi.waitFor(resumed, LONG);
     await vi.waitFor(() => expect(stream.updates()).toEqual([COUNT, COUNT]), LONG);
     expect((await fetch(url, { method: "DELETE", headers: session })).status).toBe(200);

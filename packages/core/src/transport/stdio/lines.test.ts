@@ -73,7 +73,7 @@ describe("LineReader", () => {
     expect(reader.last()).toBeUndefined();
   });
 
-  it("holds no more than a few times the limit, whatever comes without a newline", () => {
+  it("holds at most a few times the limit, however long a line is", () => {
     const reader = new LineReader(1 << 20);
     const chunk = Buffer.alloc(65_536, "x");
     globalThis.gc?.();
@@ -91,7 +91,7 @@ describe("LineReader", () => {
   it("copies a long line at most a few times, however small its chunks are", () => {
     const reader = new LineReader(8 << 20);
     const byte = Buffer.from("x");
-    // With one copy of all that came before per piece this would move 2 TB.
+    // Copying everything received so far for each piece would move 2 TB.
     for (let pushed = 0; pushed < 2 << 20; pushed++) {
       reader.push(byte);
       reader.next();

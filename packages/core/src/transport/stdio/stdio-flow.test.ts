@@ -22,7 +22,7 @@ function withMethods(handlers: Record<string, Handler>, listeners = new Set<List
   };
 }
 
-/** An output that nobody reads, until it is let go. */
+/** An output that nobody reads until it is released. */
 class StuckOutput extends Writable {
   lines = 0;
   #waiting: (() => void) | undefined;
@@ -48,7 +48,7 @@ describe("a client that stops reading", () => {
     const input = new PassThrough();
     const output = new StuckOutput();
     let taken = 0;
-    // A moment later, as most handlers answer.
+    // Answers a moment later, like most handlers.
     const answer: Handler = async () => {
       taken += 1;
       return { text: "x".repeat(1000) };
@@ -100,7 +100,7 @@ describe("a client that stops reading", () => {
     await sleep(200);
     output.open();
     await server.close();
-    // About 65,536 characters go out before the output counts as blocked, and as many wait.
+    // About 65,536 characters are written before the output counts as blocked, and as many wait.
     expect(output.lines).toBeLessThan(2000);
     expect(output.lines).toBeGreaterThan(100);
   });
@@ -153,7 +153,7 @@ describe("the end of the input", () => {
     wire.send(call(1, "ask"));
     expect((await wire.next()).method).toBe("roots/list");
     wire.input.end(`${JSON.stringify(call(2, "ask"))}\n`);
-    // The second question goes out before the end is noticed, or is not written at all.
+    // The second question is sent before the end is noticed, or not at all.
     const answers: unknown[] = [];
     while (answers.length < 2) {
       const reply = await wire.next();

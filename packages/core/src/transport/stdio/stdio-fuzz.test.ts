@@ -9,7 +9,7 @@ import {
   request,
 } from "../../../test/fixtures/messages.ts";
 
-/** Random choices that a seed repeats (mulberry32). */
+/** Random choices, reproducible with a seed (mulberry32). */
 class Random {
   #state: number;
 
@@ -126,7 +126,7 @@ function garble(random: Random, line: Buffer): Buffer {
 
 type Expected = { answered: false } | { answered: true; id: unknown };
 
-/** What JSON-RPC 2.0 and MCP say about a line, told without any of the transport's own code. */
+/** What JSON-RPC 2.0 and MCP require for a line, implemented without the transport's own code. */
 function expectedOf(line: Buffer, takesBatches: boolean): Expected[] {
   let value: unknown;
   try {
@@ -158,11 +158,11 @@ function expectedOfValue(value: unknown): Expected {
   return { answered: true, id: isId ? id : undefined };
 }
 
-/** A line that JSON-RPC has a form for. @returns its id, if it answers something. */
+/** Checks that a line is a valid JSON-RPC message. @returns its id, if it is an answer. */
 function checked(message: unknown): Expected {
   expect(message).toMatchObject({ jsonrpc: "2.0" });
   if (typeof message !== "object" || message === null) throw new Error("not an object");
-  // Only errors of the earlier revisions say null for an id that is not known.
+  // Only errors in the earlier revisions have the id null if it is unknown.
   const id = "id" in message && !("error" in message && message.id === null) ? message.id : undefined;
   if (id !== undefined) expect(typeof id === "string" || Number.isSafeInteger(id)).toBe(true);
   if ("method" in message) {
@@ -221,7 +221,7 @@ describe("mutated messages", () => {
       for (let times = random.below(4); times > 0; times--) message = mutate(random, message);
       let line: Buffer = Buffer.from(JSON.stringify(message));
       if (random.below(4) === 0) line = garble(random, line);
-      // What this cancels may or may not have been already answered: not for a test that counts.
+      // Its request may or may not have been answered already, so answers could not be counted.
       if (line.includes("cancelled") && !line.includes('"nobody"')) continue;
       if (!line.includes("\n")) lines.push(line);
     }
@@ -247,7 +247,7 @@ describe("mutated messages", () => {
       const ids = (all: readonly Expected[]): unknown[] =>
         all.flatMap((one) => (one.answered ? [one.id] : []));
       expect(countOf(ids(answers))).toEqual(countOf([...ids(expected), "alive"]));
-      // The generator does what it should: all three fates occur, and often.
+      // The generator works: all three outcomes occur, and often.
       const unanswered = expected.filter((one) => !one.answered).length;
       const nameless = expected.filter((one) => one.answered && one.id === undefined).length;
       expect([unanswered, nameless, COUNT - unanswered - nameless].every((fate) => fate > COUNT / 50)).toBe(

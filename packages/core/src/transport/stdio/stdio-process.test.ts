@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 afterAll(() => bundle.remove());
 
-/** Beyond this heap the child dies of what it holds; garbage does not count, unlike in its resident size. */
+/** The child's heap limit; unlike in the resident size, garbage does not count. */
 const SMALL_HEAP = ["--max-old-space-size=128"];
 
 function start(settings?: Settings, nodeOptions?: readonly string[]): Child {
@@ -38,7 +38,7 @@ async function open(settings?: Settings, nodeOptions?: readonly string[]): Promi
   return child;
 }
 
-/** What the child's memory is now and was at most, in bytes. */
+/** The child's current and peak memory, in bytes. */
 async function memory(child: Child): Promise<{ rss: number; peak: number }> {
   child.send(call("memory", "memory"));
   for (;;) {
@@ -48,7 +48,7 @@ async function memory(child: Child): Promise<{ rss: number; peak: number }> {
   }
 }
 
-/** Writes as much as the pipe takes, and waits whenever it takes no more. */
+/** Writes as much as the pipe accepts, and waits whenever it is full. */
 async function pour(child: Child, chunk: Buffer | string, times: number): Promise<void> {
   const { stdin } = child.process;
   for (let turn = 0; turn < times; turn++) {
@@ -168,7 +168,7 @@ describe("the end of the input", () => {
     expect(child.stderr.match(/sleep aborted/g)).toHaveLength(2);
   });
 
-  it("works if a client declared roots and is gone before it is asked", async () => {
+  it("works if a client declared roots and disconnects before they are requested", async () => {
     const child = start();
     child.send(
       initialize("2025-11-25", { roots: {} }),

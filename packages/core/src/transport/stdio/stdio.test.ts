@@ -68,7 +68,7 @@ describe("malformed input", () => {
     await wire.handle.close();
   });
 
-  it("nested deeply is harmless", async () => {
+  it("that is deeply nested is harmless", async () => {
     const wire = await Wire.legacy();
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a","x":${deep}}}}`;

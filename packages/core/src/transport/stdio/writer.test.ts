@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { LineWriter } from "./writer.ts";
 
-/** An output that takes a write only when told to. */
+/** An output that completes a write only on request. */
 class SlowOutput extends Writable {
   readonly writes: string[] = [];
   #done: ((error?: Error) => void) | undefined;

@@ -5,12 +5,12 @@ import { escaped, type Parts, tableOf } from "./parts.ts";
 type Cell = Awaited<ReturnType<typeof readSheets>>[number]["data"][number][number];
 
 /**
- * A workbook as HTML: a heading for each sheet and a table for each block of rows. read-excel-file gets an archive that we
- * made of the checked parts.
+ * Converts a workbook to HTML: a heading for each sheet and a table for each block of rows. read-excel-file gets an
+ * archive built from the checked parts.
  */
 export async function excelHtml(parts: Parts): Promise<string> {
   const sheets = await readSheets(new Blob([Buffer.from(zipSync(parts, { level: 0 }))]));
-  // A chart sheet has no data, despite the types.
+  // Unlike its type, a chart sheet has no data.
   return sheets
     .map(
       ({ sheet, data }) =>
@@ -21,7 +21,7 @@ export async function excelHtml(parts: Parts): Promise<string> {
     .join("");
 }
 
-/** The blocks between empty rows, without empty columns at their sides. */
+/** Blocks separated by empty rows, without outer empty columns. */
 function blocksOf(rows: readonly (readonly Cell[])[]): string[][][] {
   const blocks: string[][][] = [];
   for (let at = 0; at < rows.length; at++) {
@@ -43,7 +43,7 @@ function blocksOf(rows: readonly (readonly Cell[])[]): string[][][] {
   return blocks;
 }
 
-/** A cell as a reader sees it; a date without its time if it has none. */
+/** A cell as shown to a reader; a date without its time if that is zero. */
 function shown(cell: Cell): string {
   if (cell instanceof Date)
     return cell

@@ -7,12 +7,12 @@ type XmlDocument = ReturnType<typeof parseDocument>;
 export type XmlElement = ReturnType<typeof DomUtils.getElementsByTagName>[number];
 type XmlNode = XmlDocument | XmlElement;
 
-/** More than any real document has: an archive beyond this is a zip bomb. */
+/** More than in any real document; a larger archive is a zip bomb. */
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 100_000_000;
 
 /**
- * The XML parts of an archive, none inflated beyond the size that it declares.
+ * Extracts the XML parts of an archive, none of which may exceed its declared size.
  *
  * @throws Error if it is not an archive, or has too many or too large parts.
  */
@@ -37,7 +37,7 @@ export function xmlOf(parts: Parts, name: string): XmlDocument | undefined {
   return part && parseDocument(strFromU8(part), { xmlMode: true });
 }
 
-/** All elements of a name, at any depth, in document order. */
+/** All elements with a name, at any depth, in document order. */
 export const all = (node: XmlNode, name: string): XmlElement[] =>
   DomUtils.getElementsByTagName(name, node.children);
 
@@ -60,6 +60,6 @@ export function relationsOf(parts: Parts, name: string): Map<string, { type: str
 export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Rows of cells that are HTML. */
+/** A table of cells that contain HTML. */
 export const tableOf = (rows: readonly (readonly string[])[]): string =>
   `<table role="table">${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("")}</table>`;

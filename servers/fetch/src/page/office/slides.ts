@@ -5,15 +5,15 @@ const REPEATED = ["dt", "ftr", "sldNum", "hdr", "sldImg"];
 const TITLES = ["title", "ctrTitle"];
 
 interface Slide {
-  /** Whether the texts of its body have bullets. */
+  /** Whether the text of its body has bullets. */
   readonly isList: boolean;
   readonly parts: Parts;
   readonly relations: ReturnType<typeof relationsOf>;
 }
 
 /**
- * A presentation as HTML (ECMA-376, part 1, 19 and 20): for each slide its title as a heading, then texts, tables,
- * charts, alternative texts of pictures and the speaker's notes, in the order of the slide.
+ * Converts a presentation to HTML (ECMA-376, part 1, 19 and 20): for each slide its title as a heading, then texts,
+ * tables, charts, alternative texts of images and the speaker's notes, in the order of the slide.
  */
 export function slidesHtml(parts: Parts): string {
   const main = "ppt/presentation.xml";
@@ -52,7 +52,7 @@ function shapesHtml(tree: XmlElement, slide: Slide): string {
         case "mc:Choice":
           return shapesHtml(shape, slide);
         case "mc:AlternateContent":
-          // Each choice shows the same (ECMA-376, part 3).
+          // All choices have the same content (ECMA-376, part 3).
           return elementsIn(shape)
             .slice(0, 1)
             .map((choice) => shapesHtml(choice, slide))
@@ -155,7 +155,7 @@ function frameHtml(frame: XmlElement, slide: Slide): string {
         .join("");
 }
 
-/** A chart as its title and the table of its values. */
+/** A chart as its title and a table of its values. */
 function chartHtml(chart: NonNullable<ReturnType<typeof xmlOf>>): string {
   const heading = first(chart, "c:title");
   const title = heading === undefined ? "" : all(heading, "a:t").map(textOf).join("");

@@ -2,7 +2,7 @@ import { strFromU8, strToU8, zipSync } from "fflate";
 import mammoth from "mammoth";
 import type { Parts } from "./parts.ts";
 
-/** A text document as HTML. mammoth gets an archive that we made of the checked parts. */
+/** Converts a text document to HTML. mammoth gets an archive built from the checked parts. */
 export async function wordHtml(parts: Parts): Promise<string> {
   const fixed = Object.entries(parts).map(([name, part]) => {
     return [name, name.startsWith("word/") ? strToU8(withFormulas(strFromU8(part))) : part];
@@ -11,7 +11,7 @@ export async function wordHtml(parts: Parts): Promise<string> {
     { buffer: Buffer.from(zipSync(Object.fromEntries(fixed), { level: 0 })) },
     {
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"],
-      // Pictures are read as their alternative text.
+      // Images become their alternative text.
       convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
     },
   );
@@ -34,7 +34,7 @@ const FORMULA_SIGNS: Readonly<Record<string, string>> = {
   "</m:deg>": ")",
 };
 
-/** Turns formulas into runs of text: mammoth omits formulas. */
+/** Turns formulas into runs of text, because mammoth omits them. */
 function withFormulas(xml: string): string {
   if (!xml.includes("<m:oMath")) return xml;
   const run = (text: string): string => (text === "" ? "" : `<w:r><w:t>${text}</w:t></w:r>`);

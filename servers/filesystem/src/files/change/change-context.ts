@@ -11,13 +11,13 @@ export interface ChangeContext {
   readonly guard: PathGuard;
   readonly locks: Locks;
   readonly journal: Journal;
-  /** For long operations. */
+  /** The threads for long operations. */
   readonly threads: ThreadPool;
 }
 
 /** Opens the file at `path`, or returns undefined if nothing is there. Close its handle. */
 export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
-  // Checked first, because the guard's `not_found` compares the names in the directory to suggest one.
+  // Checked first, because the guard's `not_found` searches the directory for similar names.
   const place = await placeOf(guard, path).catch(orNothing);
   if (place?.stat === undefined) return undefined;
   return guard.openFile(path).catch(orNothing);
@@ -29,8 +29,8 @@ export function orNothing(error: unknown): undefined {
 }
 
 /**
- * The real path that `path` is locked under: that of the file that writing through it would change. If
- * nothing is there yet, the real path that it will get.
+ * The real path to lock for `path`: that of the file that a write would change or, if there is none yet, the path that
+ * it will get.
  */
 export async function lockPath(guard: PathGuard, path: string): Promise<string> {
   const file = await openIfThere(guard, path);
@@ -39,18 +39,18 @@ export async function lockPath(guard: PathGuard, path: string): Promise<string> 
   return file.realPath;
 }
 
-/** The real path of the entry itself: a link is not followed. */
+/** The real path of the entry itself; a link is not followed. */
 export async function entryPath(guard: PathGuard, path: string): Promise<string> {
   const absolute = await guard.resolve(path);
   const place = await placeOf(guard, absolute).catch(orNothing);
-  // Where the parent is missing as well, whoever creates both locks the same text.
+  // If the parent is also missing, everyone who creates both locks the same text.
   return place === undefined ? absolute : join(place.parent.realPath, place.name);
 }
 
 /**
- * Creates the parents of `path`, runs `work`, and removes them again if it fails.
+ * Creates the parents of `path` and runs `work`; if that fails, removes them again.
  *
- * @param work gets the directories that were created, outermost first.
+ * @param work receives the created directories, outermost first.
  */
 export async function withParents<Result>(
   guard: PathGuard,
@@ -69,7 +69,7 @@ export async function withParents<Result>(
 }
 
 /**
- * Removes those of `directories` (outermost first) that are empty.
+ * Removes the empty ones of `directories` (outermost first).
  *
  * @returns those removed, outermost first.
  */
@@ -80,7 +80,7 @@ export async function removeEmpty(guard: PathGuard, directories: readonly string
       await withPlace(guard, path, ({ entry }) => rmdir(entry));
       removed.unshift(path);
     } catch {
-      // It is in use or gone: its parents are not empty or do not exist either.
+      // It is in use or gone, so its parents are not empty or do not exist either.
       break;
     }
   }
@@ -91,8 +91,8 @@ export async function removeEmpty(guard: PathGuard, directories: readonly string
 const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32";
 
 /**
- * One lock per path in this process: only the holder of a path's lock changes it. Locks are granted in
- * request order.
+ * One lock per path in this process. Only the holder of a path's lock changes the path. Locks are granted in request
+ * order.
  */
 export class Locks {
   readonly #lock = keyedLock();
@@ -117,7 +117,7 @@ export class Locks {
     };
     const locked = keys.reduceRight<() => Promise<Result>>((next, key) => () => this.#lock(key, next), begin);
     return new Promise((resolve, reject) => {
-      // A cancelled waiter leaves at once; the lock is passed on when its turn comes.
+      // A cancelled waiter leaves at once; the lock passes to the next one.
       const onAbort = () => isHeld || reject(signal?.reason);
       signal?.addEventListener("abort", onAbort);
       void locked()

@@ -20,10 +20,10 @@ import { contentOf } from "./entries-below.ts";
 import { keepDisplaced } from "./replaced-entry.ts";
 import { discard } from "./set-aside.ts";
 
-/** The largest directory that is copied in one call, in entries. */
+/** Maximum entries of a directory that is copied. */
 const MAX_COPIED = 100_000;
 
-/** How many entries are copied between two progress reports. */
+/** Number of entries between two progress reports. */
 const PROGRESS_EVERY = 100;
 
 export interface CopyRequest {
@@ -31,7 +31,7 @@ export interface CopyRequest {
   readonly destination: string;
   /** Replaces a file or link at the destination; a directory is never replaced. */
   readonly overwrite: boolean;
-  /** Called occasionally with the number of entries done and, once known, the total. */
+  /** Called from time to time with the number of entries done and, once known, the total. */
   progress?(done: number, total: number): void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -44,17 +44,17 @@ export interface Copied {
   readonly directories: number;
   readonly links: number;
   readonly bytes: number;
-  /** Paths of links that lead out of the bound or nowhere, and of special files: not copied. */
+  /** Paths that were not copied: links that lead outside the bound or are broken, and special files. */
   readonly skipped: readonly string[];
-  /** Bytes of what was replaced, if anything was. */
+  /** The size of the replaced file in bytes, if there was one. */
   readonly replaced: number | undefined;
   readonly receipt: Receipt;
 }
 
 /**
- * Copies a file, or a directory with everything below it. The copy gets its name when it is complete, so
- * nobody ever sees a half of it, and nothing stays of one that failed or was cancelled. A link at `source` is
- * followed; links below it are copied as links where they lead inside the bound.
+ * Copies a file, or a directory and everything below it. The copy gets its name when it is complete, so nobody sees an
+ * incomplete one, and a failed or cancelled copy leaves nothing behind. A link at `source` is followed; links below it
+ * are copied as links if they lead inside the bound.
  *
  * @throws ToolError `conflict` if something is at the destination, `too_large` beyond 100,000 entries,
  * `invalid` for a copy into itself.
@@ -94,7 +94,7 @@ interface Copying {
   readonly recording: Recording;
   readonly from: string;
   readonly to: string;
-  /** The opened parent of `to`, and a hidden name in it that the copy has until it is complete. */
+  /** The opened parent of `to`, and the hidden name of the incomplete copy in it. */
   readonly parent: GuardedDirectory;
   readonly hidden: string;
   readonly request: CopyRequest;
@@ -165,8 +165,7 @@ async function copyDirectory(copying: Copying, source: GuardedDirectory): Promis
 }
 
 /**
- * Removes the copies of links that lead out of the bound or nowhere, resolved from the original or from the
- * copy.
+ * Removes copied links that are broken or lead outside the bound, from the original or from the copy.
  *
  * @returns their paths, relative to the directory.
  */

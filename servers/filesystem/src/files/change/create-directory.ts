@@ -3,7 +3,7 @@ import { type ChangeContext, removeEmpty } from "./change-context.ts";
 
 export interface CreatedDirectory {
   readonly path: string;
-  /** The directories that were created, outermost first; none if it existed already. */
+  /** The created directories, outermost first; none if it already existed. */
   readonly created: readonly string[];
   readonly receipt: Receipt | undefined;
 }

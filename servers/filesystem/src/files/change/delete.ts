@@ -7,29 +7,29 @@ import { type ChangeContext, entryPath } from "./change-context.ts";
 import { type Content, contentOf, entriesOf } from "./entries-below.ts";
 import { ordinaryType, takeAway } from "./set-aside.ts";
 
-/** What a deletion would remove. */
+/** A planned deletion. */
 export interface DeletePlan {
   readonly path: string;
   readonly type: "file" | "directory" | "link";
-  /** For a directory: what is below it. */
+  /** The contents of a directory. */
   readonly content: Content | undefined;
-  /** Bytes of all files. */
+  /** Total bytes of all files. */
   readonly bytes: number;
   /** Why it could not be undone; undefined if it could. */
   readonly final: string | undefined;
-  /** What to ask the user first; undefined if no question is needed. */
+  /** The question to ask the user first; undefined if none is needed. */
   readonly question: string | undefined;
 }
 
 export interface Deleted {
   readonly plan: DeletePlan;
   readonly receipt: Receipt;
-  /** The path of what the system refused to delete. */
+  /** The path of an entry that the system refused to delete. */
   readonly leftover: string | undefined;
 }
 
 /**
- * Determines what deleting `path` would remove; nothing is changed.
+ * Determines what deleting `path` would remove, without changing anything.
  *
  * @throws ToolError `conflict` for a directory that is not empty without `recursive`, `too_large` beyond a million
  * entries.
@@ -54,9 +54,9 @@ export async function planDelete(
 }
 
 /**
- * Deletes what was planned: into the journal, or permanently if `final` is set.
+ * Carries out a planned deletion: into the journal, or permanently if `final` is set.
  *
- * @throws ToolError `conflict` if more is there now than in the plan.
+ * @throws ToolError `conflict` if there is now more to delete than planned.
  */
 export async function deletePlanned(
   context: ChangeContext,
@@ -105,7 +105,7 @@ function questionOf(path: string, content: Content | undefined, bytes: number, f
   return `Delete "${oneLine(path)}" ${what}? It will be permanently lost: ${final}.`;
 }
 
-/** What a plan removes, in words: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
+/** Describes what a plan removes: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
 export function describePlan({ type, content, bytes }: DeletePlan): string {
   if (content !== undefined)
     return entriesOf(content) === 0 ? "an empty directory" : `a directory with ${describe(content)}`;

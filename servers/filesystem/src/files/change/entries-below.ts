@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
 
-/** Opens the subdirectory `name`, never through a link, so that no swapped link redirects a walk. */
+/** Opens the subdirectory `name`, never through a link, so that a swapped link cannot redirect a walk. */
 export async function openChild(
   guard: PathGuard,
   directory: GuardedDirectory,
@@ -24,16 +24,16 @@ export async function openChild(
 const MAX_ENTRIES = 1_000_000;
 
 interface EntryBelow {
-  /** The opened directory that it is in. */
+  /** Its opened directory. */
   readonly directory: GuardedDirectory;
   readonly name: string;
-  /** Of the entry itself: a link is not followed. */
+  /** The entry's own stat; a link is not followed. */
   readonly stat: Stats;
 }
 
 /**
- * All entries below `directory` in the order of their names, each directory after its content. Links are not followed;
- * entries that vanish during the walk are omitted.
+ * All entries below `directory` in name order, each directory after its contents. Links are not followed; entries that
+ * disappear during the walk are omitted.
  */
 export async function* entriesBelow(
   guard: PathGuard,
@@ -96,7 +96,7 @@ export async function contentOf(
   return content;
 }
 
-/** How many entries of any kind; none without content. */
+/** The total number of entries; 0 without content. */
 export function entriesOf(content: Content | undefined): number {
   if (content === undefined) return 0;
   return content.files + content.directories + content.links + content.others;

@@ -20,7 +20,7 @@ export interface Moved {
   readonly path: string;
   readonly destination: string;
   readonly type: "file" | "directory" | "link";
-  /** Bytes of what was replaced, if anything was. */
+  /** The size of the replaced file in bytes, if there was one. */
   readonly replaced: number | undefined;
   readonly receipt: Receipt;
 }
@@ -46,7 +46,7 @@ export async function move(context: ChangeContext, request: MoveRequest): Promis
 /**
  * A move whose recording has started; the caller holds the locks of both paths.
  *
- * @param options.afterwards runs when the move is done; if it fails the move is undone.
+ * @param options.afterwards runs after the move; if it fails, the move is undone.
  */
 export async function moveRecorded(
   context: ChangeContext,
@@ -80,7 +80,7 @@ async function look(context: ChangeContext, from: string, to: string) {
     const { stat } = source;
     const after: State = type === "link" ? { type, target: await readlink(source.entry) } : movedState(stat);
     const target = await placeOf(context.guard, to, { write: true });
-    // "readme" to "README" where the file system takes both for one name.
+    // For example "readme" to "README", if the file system ignores case.
     const renamesOnly =
       target.stat !== undefined &&
       target.stat.ino === stat?.ino &&

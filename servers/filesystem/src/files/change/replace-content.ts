@@ -9,16 +9,16 @@ import { type ChangeContext, openIfThere, withParents } from "./change-context.t
 /** A file's content, read before it is changed. */
 export interface Before {
   readonly stat: Stats;
-  /** Undefined if the file is too large to hold. */
+  /** Undefined if the file is too large to keep in memory. */
   readonly bytes: Buffer | undefined;
-  /** Known if the bytes are, or if it was requested. */
+  /** Set if the bytes are known or the hash was requested. */
   readonly hash: string | undefined;
 }
 
 /**
- * Reads the file at `path`; undefined if nothing is there.
+ * Reads the file at `path`; undefined if it does not exist.
  *
- * @param options.max bytes; larger content is only hashed, and only if `hash` is set.
+ * @param options.max maximum bytes; larger content is only hashed, and only if `hash` is set.
  */
 export async function readBefore(
   context: ChangeContext,
@@ -65,12 +65,11 @@ export interface Replacement {
   /** Absolute. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** The content read; the file must be unchanged when it is replaced. */
+  /** The content that was read; the file must be unchanged when it is replaced. */
   readonly before: Before | undefined;
   readonly createParents: boolean;
   /**
-   * Number of leading bytes of the new content that are the entire old content (append): then no image is
-   * needed.
+   * If the new content begins with the entire old content (append), the length of the latter; then no image is needed.
    */
   readonly kept?: number | undefined;
   readonly undoes?: string | undefined;
@@ -78,10 +77,11 @@ export interface Replacement {
 }
 
 /**
- * Replaces a file's content, atomically and journaled. Only this name of several hard links gets it, since the others
- * may be outside the allowed directories (a package store); the receipt says so. The caller holds the path's lock.
+ * Replaces a file's content atomically and records it in the journal. If the file has several hard links, only this
+ * name gets the new content, since the others may be outside the allowed directories (in a package store); the receipt
+ * says so. The caller holds the path's lock.
  *
- * @throws ToolError `conflict` where another program changed the file since it was read.
+ * @throws ToolError `conflict` if another program has changed the file since it was read.
  */
 export async function replaceContent(
   context: ChangeContext,
@@ -116,8 +116,8 @@ export async function replaceContent(
   const receipt = recording.receipt();
   const links = before?.stat.nlink ?? 1;
   if (links === 1) return { ...receipt, hash };
-  const parted = `The file had ${links} hard links: this name has the new content, the others keep the old content.`;
-  return { ...receipt, note: receipt.note === undefined ? parted : `${receipt.note} ${parted}`, hash };
+  const linkNote = `The file had ${links} hard links: this name has the new content, the others keep the old content.`;
+  return { ...receipt, note: receipt.note === undefined ? linkNote : `${receipt.note} ${linkNote}`, hash };
 }
 
 function checkSame(path: string, before: Before | undefined, existing: GuardedFile | undefined): void {

@@ -5,9 +5,9 @@ import { placeOf, withFile } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
 
 /**
- * Keeps the entry at `path` as the image of a change that will replace it.
+ * Saves the entry at `path` as the image of a change that will replace it.
  *
- * @returns its bytes, or undefined if nothing is there.
+ * @returns its size in bytes, or undefined if it does not exist.
  * @throws ToolError `conflict` if it may not be replaced: without `overwrite`, a directory, or a link that is
  * refused.
  */
@@ -37,7 +37,7 @@ export async function keepDisplaced(
   });
 }
 
-/** The question to ask before a file at `path` is permanently replaced; undefined if the journal keeps it. */
+/** The question to ask before a file at `path` is permanently replaced; undefined if the journal keeps its content. */
 export async function replaceQuestion(
   context: ChangeContext,
   path: string,
@@ -50,8 +50,7 @@ export async function replaceQuestion(
 }
 
 /**
- * `Overwrite "…"? Its present content will be permanently lost: …`, or undefined if the journal keeps that
- * many bytes.
+ * `Overwrite "…"? Its current content will be permanently lost: …`, or undefined if the journal keeps that many bytes.
  */
 export async function lossQuestion(
   context: ChangeContext,

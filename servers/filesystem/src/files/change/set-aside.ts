@@ -14,18 +14,18 @@ import { notThere, withPlace } from "../open-path.ts";
 import { typeOf } from "../tree/open-below.ts";
 
 /**
- * A name for an entry that is about to be renamed back or removed. If this process is killed it may be the only copy, so
- * the name is not that of a temporary file, which would be swept.
+ * A name for an entry that is about to be renamed back or removed. If this process is killed, it may be the only copy,
+ * so it does not have the name of a temporary file, which would be cleaned up.
  */
 function hiddenName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.moved`;
 }
 
 /**
- * Removes the entry at `path` in one step: to `image` outside the bound, or permanently. A link itself is removed. After
- * a failure everything is unchanged, and `image` does not exist.
+ * Removes the entry at `path` in one step: to `image` outside the bound, or permanently. A link itself is removed. On
+ * failure, everything is unchanged and `image` does not exist.
  *
- * @returns the path of what could not be deleted in the end, if anything.
+ * @returns the path of an entry that could not be deleted, if any.
  * @throws ToolError `not_found`, and what the guard throws.
  */
 export async function takeAway(
@@ -47,7 +47,7 @@ export async function takeAway(
   });
 }
 
-/** Renamed to a hidden name, it disappears at once, however long the rest takes. */
+/** Renames the entry to a hidden name first, so it disappears at once, however long the rest takes. */
 async function takeAwayByCopy(
   guard: PathGuard,
   place: GuardedPlace,
@@ -80,8 +80,8 @@ function imageSpot(image: string) {
 /**
  * Restores what `takeAway` moved to `image`, with its mode and times. `path` must be free.
  *
- * @param options.ready called when it is complete and only needs renaming; if that fails, nothing is changed.
- * @throws ToolError `conflict` if something is there; then the image stays.
+ * @param options.ready called when it is complete except for the rename; if it fails, nothing is changed.
+ * @throws ToolError `conflict` if something is there; the image is kept.
  */
 export async function bringBack(
   guard: PathGuard,
@@ -116,7 +116,7 @@ export async function bringBack(
 
 /** Removes one of our files, if it exists. */
 export async function discard(guard: PathGuard, parent: GuardedDirectory, name: string): Promise<void> {
-  // Missing, or in use: it has a name that nobody else uses.
+  // It may be missing or in use; its name is unique anyway.
   await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
 }
 

@@ -18,7 +18,7 @@ import { type ChangeContext, lockPath } from "./change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "./replace-content.ts";
 import { lossQuestion } from "./replaced-entry.ts";
 
-/** The largest file that is appended to, or whose lines are compared, in bytes: it is kept in memory. */
+/** Maximum bytes of a file that is appended to or compared by lines, since it is kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 export type WriteMode = "overwrite" | "create" | "append";
@@ -38,11 +38,11 @@ export interface Written {
   /** Bytes. */
   readonly size: number;
   readonly sizeBefore: number | undefined;
-  /** Lines added and removed; unknown where the content before was binary or very large. */
+  /** Lines added and removed; unknown if the previous content was binary or very large. */
   readonly lines: LineCounts | undefined;
   readonly hash: string;
   readonly encoding: Encoding;
-  /** The encoding before, if it was another. */
+  /** The previous encoding, if it was different. */
   readonly encodingBefore: Encoding | undefined;
   /** Undefined if the file already had this content. */
   readonly receipt: Receipt | undefined;
@@ -72,8 +72,7 @@ export async function write(context: ChangeContext, request: WriteRequest): Prom
 }
 
 /**
- * The question to ask before an overwrite that cannot be undone; undefined if the journal can, or where
- * nothing is lost.
+ * The question to ask before an overwrite that cannot be undone; undefined if it can, or if nothing is lost.
  */
 export async function overwriteQuestion(
   context: ChangeContext,
@@ -126,7 +125,7 @@ async function writeLocked(context: ChangeContext, path: string, request: WriteR
 interface Next {
   readonly bytes: Buffer;
   readonly encoding: Encoding;
-  /** The leading bytes that were there before. */
+  /** The length of the previous content. */
   readonly kept?: number;
 }
 
@@ -167,7 +166,7 @@ function exists(path: string): ToolError {
   });
 }
 
-/** One line about what was written. */
+/** One line that describes what was written. */
 export function writeAnswer(written: Written): string {
   const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
   if (receipt === undefined) return `${named(path)} already has this content. Hash ${hash}.`;

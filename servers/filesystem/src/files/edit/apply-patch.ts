@@ -12,13 +12,13 @@ import { countsOf, type LineCounts } from "./diff.ts";
 import { type ChangedFiles, changeInTurn, readEditable } from "./edit.ts";
 import { unified, withLf } from "./line-endings.ts";
 
-/** Files in one patch. */
+/** Maximum files in one patch. */
 const MAX_FILES = 500;
 
 export interface PatchRequest {
   /** The directory that the patch's paths are relative to. */
   readonly path: string;
-  /** A unified diff, of one file or several. */
+  /** A unified diff of one or more files. */
   readonly patch: string;
   /** Only checks whether it applies. */
   readonly dryRun: boolean;
@@ -38,10 +38,10 @@ interface Step extends Omit<Patched, "receipt"> {
 }
 
 /**
- * Applies a unified diff. Hunks are found where they fit best if lines were added or removed before them. All
- * hunks are checked before the first file is changed.
+ * Applies a unified diff. If lines were added or removed before a hunk, it is applied where it fits best. All hunks are
+ * checked before the first file is changed.
  *
- * @throws ToolError `invalid` for what is not a unified diff, `conflict` for a hunk that does not match, and what editing,
+ * @throws ToolError `invalid` if it is not a unified diff, `conflict` for a hunk that does not match, and what editing,
  * creating and deleting throw.
  */
 export async function applyPatch(

@@ -28,8 +28,8 @@ export function spliced(text: string, splices: readonly Splice[]): string {
 }
 
 /**
- * The regions between the first text and the last, after `regions` led to the text in between and `splices` (sorted,
- * not overlapping) change that one. Adjacent ranges are merged.
+ * Combines two steps of changes: `regions` changed the first text, and `splices` (sorted, not overlapping) change the
+ * result. Returns the regions between the first text and the last; adjacent ones are merged.
  */
 export function compose(regions: readonly Region[], splices: readonly Splice[]): Region[] {
   const steps = [
@@ -64,7 +64,7 @@ export function compose(regions: readonly Region[], splices: readonly Splice[]):
   return result;
 }
 
-/** The one region in which two texts differ, or undefined where they are equal. */
+/** The region in which two texts differ, or undefined if they are equal. */
 export function difference(before: string, after: string): Region | undefined {
   if (before === after) return undefined;
   const max = Math.min(before.length, after.length);

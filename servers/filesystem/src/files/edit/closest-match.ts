@@ -13,7 +13,7 @@ export interface Closest {
   readonly line: number;
   /** Whether it differs only in whitespace. */
   readonly whiteSpaceOnly: boolean;
-  /** A few of the lines there, as in the file. */
+  /** A few lines of the file at this place. */
   readonly excerpt: string;
 }
 
@@ -40,7 +40,7 @@ function squeezed(text: string): string {
   return text.replace(/\s+/g, "");
 }
 
-/** Each line of the text that equals a wanted one votes for the place where the whole would start. */
+/** Each line of the text that equals a wanted one is a vote for a start of the whole. */
 function byEqualLines(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const places = new Map<string, number[]>();
   for (const [index, line] of wanted.entries()) {
@@ -87,7 +87,7 @@ function pairsOf(line: string): Set<string> {
 
 /** The Sørensen–Dice coefficient of the pairs: 0 nothing in common, 1 the same. */
 function similarity(pairs: ReadonlySet<string>, line: string): number {
-  // With lengths this different they cannot be similar enough.
+  // Lengths that differ this much cannot be similar enough.
   if (line.length * 4 < pairs.size) return 0;
   const other = pairsOf(line);
   let common = 0;

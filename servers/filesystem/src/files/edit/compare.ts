@@ -20,7 +20,7 @@ export interface Comparison extends Diff {
   /** Absolute paths. */
   readonly from: string;
   readonly to: string;
-  /** What differs besides the lines: `encoding`, `byte order mark`, `line endings`. */
+  /** Other differences than lines: `encoding`, `byte order mark`, `line endings`. */
   readonly forms: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export async function compareFiles(
   return { from: one.path, to: other.path, forms, ...diff };
 }
 
-/** The diff of two texts, in a thread where they are large. */
+/** The diff of two texts; computed in a thread if they are large. */
 export async function diffSomewhere(
   threads: ThreadPool,
   work: DiffWork,

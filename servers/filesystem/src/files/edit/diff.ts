@@ -5,9 +5,9 @@ import { feedsIn } from "./line-endings.ts";
 
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
-/** The longest edit script to search for; beyond it the whole range counts as replaced. */
+/** Maximum length of the edit script to search for; beyond it, the whole range counts as replaced. */
 const MAX_EDITS = 1000;
-/** Longer lines are cut in a diff. */
+/** Longer lines are truncated in a diff. */
 const MAX_LINE_CHARS = 1000;
 
 type Hunk = StructuredPatch["hunks"][number];
@@ -24,7 +24,7 @@ export function countLines(before: string, after: string): LineCounts {
   return excerpt === undefined ? { added: 0, removed: 0 } : countsOf(hunksOf(excerpt, 0));
 }
 
-/** Two texts to compare: plain data, so that a thread can do it. */
+/** Two texts to compare, as plain data for a thread. */
 export interface DiffWork {
   readonly oldName: string;
   readonly newName: string;
@@ -43,13 +43,13 @@ export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWor
 export interface Diff extends LineCounts {
   /** Unified, with 3 lines of context. */
   readonly text: string;
-  /** Hunks that did not fit. */
+  /** The number of hunks that did not fit. */
   readonly hiddenHunks: number;
 }
 
 /**
- * The unified diff of two texts that differ in `regions` (sorted) only. Only the context of the regions is
- * compared, so the cost does not grow with the texts.
+ * The unified diff of two texts that differ only in `regions` (sorted). Only the regions and their context are
+ * compared, so the cost does not depend on the size of the texts.
  *
  * @param maxChars of the diff as JSON text; at least one hunk is returned, however long.
  */
@@ -68,7 +68,7 @@ export function unifiedDiff(
   let remaining = maxChars;
   for (const excerpt of excerptsOf(before, after, regions, CONTEXT)) {
     if (hiddenHunks > 0) {
-      // It is not shown, so only its lines are counted.
+      // This hunk is not shown, so only its lines are counted.
       hiddenHunks += 1;
       added += excerpt.touched.added;
       removed += excerpt.touched.removed;
@@ -126,11 +126,11 @@ interface Excerpt {
   /** Number of its first line, from 1. */
   readonly oldLine: number;
   readonly newLine: number;
-  /** Lines that the regions touch, counted without comparing what is inside. */
+  /** The number of lines that the regions touch, without comparing their content. */
   readonly touched: LineCounts;
 }
 
-/** Regions whose contexts meet share one excerpt. */
+/** Regions whose contexts touch share one excerpt. */
 function* excerptsOf(
   before: string,
   after: string,
@@ -209,12 +209,12 @@ function linesOn(text: string, at: number, count: number): number {
   return end;
 }
 
-/** How many lines a text has; a last one without a line ending counts. */
+/** The number of lines, including a last one without a line ending. */
 function linesIn(text: string): number {
   return feedsIn(text) + (text === "" || text.endsWith("\n") ? 0 : 1);
 }
 
-/** The hunks of an excerpt, their line numbers those of the whole texts. */
+/** The hunks of an excerpt, with the line numbers of the whole texts. */
 function hunksOf({ before, after, oldLine, newLine }: Excerpt, context: number): Hunk[] {
   const patch = structuredPatch("", "", before, after, undefined, undefined, {
     context,

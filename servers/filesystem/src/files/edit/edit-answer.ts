@@ -9,7 +9,9 @@ const MAX_NAMED = 100;
 
 type Changed = Pick<Patched, "path" | "added" | "removed" | "receipt">;
 
-/** The diff of an edit, and the server's own last line in square brackets, which no line of a diff resembles. */
+/**
+ * The diff of an edit, then the server's own line in square brackets, which cannot be mistaken for a line of the diff.
+ */
 export function editAnswer(edited: Edited, dryRun: boolean): string {
   const { diff, hiddenHunks, replacements, hash } = edited;
   const places = counted(replacements, "place");
@@ -23,7 +25,7 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
   return `${diff}[${facts.join(" ")}]`;
 }
 
-/** The diffs of many files as far as they fit, then a line for each further file. */
+/** The diffs of many files as far as they fit, then one line for each of the other files. */
 export function editManyAnswer(
   { files, stopped }: ChangedFiles<Edited>,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },

@@ -22,14 +22,13 @@ const MAX_FILES = 20_000;
 const MAX_CHANGED = 500;
 
 export interface EditManyRequest extends Omit<EditRequest, "expectedHash"> {
-  /** Which files below the directory `path`; ignored files are excluded. */
+  /** Selects files below the directory `path`; ignored files are excluded. */
   readonly glob: string;
 }
 
 /**
- * Makes the same edits in all files below a directory that contain any of the texts. The result is computed
- * for every file before the first is changed; then each file is changed only if it is still the one that was
- * read.
+ * Makes the same edits in all files below a directory that contain any of the texts. All results are computed before
+ * the first file is changed; then each file is changed only if it has not changed since it was read.
  *
  * @param ignored patterns of the `--ignore` option.
  * @throws ToolError as `edit` does, `not_found` if no file contains one of the texts, `too_large` for too many files.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Edit, editInTurn, editText, editTogether } from "./edit-text.ts";
+import { type Edit, editInSequence, editText, editTogether } from "./edit-text.ts";
 
 describe("editTogether", () => {
   it("returns the same as sequential editing whenever it returns a result", () => {
@@ -19,7 +19,7 @@ describe("editTogether", () => {
       const together = editTogether(text, edits);
       if (together === undefined) continue;
       answered += 1;
-      expect(together).toEqual(editInTurn("f", text, edits, { replaceAll: false }));
+      expect(together).toEqual(editInSequence("f", text, edits, { replaceAll: false }));
     }
     expect(answered).toBeGreaterThan(100);
   });

@@ -14,7 +14,7 @@ export interface Edit {
 export interface EditOptions {
   /** Replaces every occurrence; otherwise each `oldText` must occur exactly once. */
   readonly replaceAll: boolean;
-  /** Each `oldText` is a regular expression as search_text takes it, and `newText` may hold $1, $<name>, $& and $$. */
+  /** Each `oldText` is a regular expression as in search_text, and `newText` may contain $1, $<name>, $& and $$. */
   readonly regex?: boolean | undefined;
   /** Skips edits that match nothing. */
   readonly skipMissing?: boolean | undefined;
@@ -25,7 +25,7 @@ export interface EditedText {
   /** Where it differs from the text before. */
   readonly regions: readonly Region[];
   readonly replacements: number;
-  /** The edits that matched nothing, by their index. */
+  /** The indexes of edits that matched nothing. */
   readonly missing: readonly number[];
 }
 
@@ -44,14 +44,14 @@ export function editText(
   options: EditOptions,
 ): EditedText {
   const isSimple = !options.replaceAll && options.regex !== true && edits.length > 1;
-  return (isSimple ? editTogether(text, edits) : undefined) ?? editInTurn(path, text, edits, options);
+  return (isSimple ? editTogether(text, edits) : undefined) ?? editInSequence(path, text, edits, options);
 }
 
 /**
- * Applies independent edits in one pass, so that a large text is assembled once and not once per edit. The
- * result is the same as that of `editInTurn`.
+ * Applies independent edits in one pass, so a large text is assembled only once. The result is the same as that of
+ * `editInSequence`.
  *
- * @returns undefined if they may depend on each other, or one does not match exactly once.
+ * @returns undefined if the edits may depend on each other, or one does not match exactly once.
  */
 export function editTogether(text: string, edits: readonly Edit[]): EditedText | undefined {
   const wanted = edits.map(({ oldText }) => withLf(oldText));
@@ -79,7 +79,7 @@ export function editTogether(text: string, edits: readonly Edit[]): EditedText |
 }
 
 /** Applies the edits in order, each to the result of the previous ones. */
-export function editInTurn(
+export function editInSequence(
   path: string,
   text: string,
   edits: readonly Edit[],
@@ -113,7 +113,7 @@ export function editInTurn(
   return { text: current, regions, replacements, missing };
 }
 
-/** Where `wanted` begins; those that overlap count too, but only one of them can be replaced (`apart`). */
+/** Where `wanted` begins, including overlapping occurrences, of which only one can be replaced (`apart`). */
 function occurrences(text: string, wanted: string, where: string, apart: boolean): number[] {
   if (wanted === "") {
     throw new ToolError("invalid", `${where} is empty; it must be text from the file.`, {
@@ -143,7 +143,7 @@ function regexMatches(text: string, expression: string, template: string): Splic
   return found;
 }
 
-/** The template with what the groups matched; a missing group stays as written. */
+/** Fills a template with the groups' matches; references to missing groups stay as written. */
 function filled(template: string, match: RegExpMatchArray): string {
   return template.replace(/\$(?:([$&])|(\d\d?)|<([^>]*)>)/g, (written, sign, number, name) => {
     if (sign !== undefined) return sign === "$" ? "$" : match[0];
@@ -152,7 +152,7 @@ function filled(template: string, match: RegExpMatchArray): string {
   });
 }
 
-/** Only the difference between old and new is replaced: common parts keep their bytes. */
+/** Only the difference between old and new text is replaced, so common parts keep their bytes. */
 function narrowed(oldText: string, { start, text }: Splice): Splice[] {
   const changed = difference(oldText, text);
   if (changed === undefined) return [];
@@ -203,7 +203,7 @@ function noMatch(
   );
 }
 
-/** What to edit: plain data, so that a thread can do it. */
+/** What to edit, as plain data for a thread. */
 export interface EditWork extends EditOptions {
   /** For messages and the diff. */
   readonly path: string;
@@ -221,7 +221,7 @@ export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text"
   readonly diff: string;
 }
 
-/** Replaces parts of a text; outside them no byte changes. @throws ToolError see `editText`. */
+/** Replaces parts of a text, without changing any other byte. @throws ToolError as `editText`. */
 export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork): EditedBytes {
   const text = unified(decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form), form.eol);
   const edited = editText(path, text.text, edits, options);

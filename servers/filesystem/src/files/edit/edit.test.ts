@@ -207,7 +207,7 @@ describe("edit", () => {
       oldText: `number ${index * 300}.`,
       newText: `no. ${index * 300}.`,
     }));
-    // So much work for every one of them that it would hold up everything for seconds.
+    // Each of these would block everything for seconds.
     const missing = { oldText: "this is line numbre 7 000.", newText: "" };
     let isDone = false;
     const work = edit(files, path, [...edits, missing], { dryRun: true }).catch((error: unknown) => {

@@ -8,11 +8,11 @@ import { hashOf, tooLarge } from "../read/source.ts";
 import { decodesBack, formOfText, type TextForm } from "../read/text-encoding.ts";
 import { type Edit, type EditedBytes, type EditOptions, editBytes } from "./edit-text.ts";
 
-/** The largest file that is edited, in bytes: it is kept in memory several times. */
+/** Maximum bytes of a file that is edited, since several copies are kept in memory. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
 export const MAX_INLINE_BYTES = 256 * 1024;
-/** How long the edits of a file may take, in milliseconds. */
+/** Time limit for the edits of a file, in milliseconds. */
 const EDIT_MS = 20_000;
 
 export interface EditRequest extends EditOptions {
@@ -28,7 +28,7 @@ export interface EditRequest extends EditOptions {
 
 export interface Edited extends Omit<EditedBytes, "after"> {
   readonly path: string;
-  /** Of the content after the edits. */
+  /** The hash of the content after the edits. */
   readonly hash: string;
   /** Undefined if nothing was changed. */
   readonly receipt: Receipt | undefined;
@@ -78,7 +78,7 @@ function tooSlow(path: string): ToolError {
   );
 }
 
-/** A text file as it was read before it is edited. */
+/** A text file as read before it is edited. */
 export interface Editable {
   readonly before: Before;
   readonly bytes: Buffer;
@@ -86,7 +86,7 @@ export interface Editable {
 }
 
 /**
- * Reads a file that is to be edited; undefined if nothing is there.
+ * Reads a file to edit; undefined if it does not exist.
  *
  * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte for byte, `too_large`
  * beyond 32 MiB.
@@ -119,11 +119,11 @@ function notKept(path: string, encoding: string): ToolError {
 export interface ChangedFiles<File> {
   /** Those that changed, in order. */
   readonly files: readonly File[];
-  /** The file that could not be changed after those before it were, and why. */
+  /** The file that could not be changed after the previous ones were, and why. */
   readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
 }
 
-/** Changes files in order. The first refusal stops it, and is thrown if nothing was changed before. */
+/** Changes files in order. Stops at the first refusal, which is thrown if nothing has been changed yet. */
 export async function changeInTurn<Step extends { readonly path: string }, File>(
   steps: readonly Step[],
   change: (step: Step) => Promise<File>,

@@ -5,13 +5,15 @@ import { type Region, type Splice, spliced } from "./changed-ranges.ts";
 export interface Unified {
   readonly text: string;
   /**
-   * The original with the stretches of `regions` (in `text`) replaced from `after`; everything else stays
-   * unchanged.
+   * The original with the ranges of `regions` (in `text`) replaced from `after`; everything else is unchanged.
    */
   restore(after: string, regions: readonly Region[]): string;
 }
 
-/** Line endings as LF, so that text with LF matches files with any. A CR counts if the file has no others. */
+/**
+ * Converts line endings to LF, so that text with LF matches files with any. A lone CR counts if the file has no other
+ * line endings.
+ */
 export function unified(original: string, eol: Eol): Unified {
   const isCr = eol === "cr";
   const carriages = eol === "crlf" || eol === "mixed" ? carriagesIn(original) : [];
@@ -34,24 +36,24 @@ export function unified(original: string, eol: Eol): Unified {
   };
 }
 
-/** How many line feeds a range of a text has. */
+/** The number of line feeds in a range of a text. */
 export function feedsIn(text: string, from = 0, to = text.length): number {
   let count = 0;
   for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
   return count;
 }
 
-/** Line endings of a caller's text as LF. */
+/** Converts line endings of a caller's text to LF. */
 export function withLf(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** LF line endings as `end`. */
+/** Converts LF line endings to `end`. */
 export function withEnds(text: string, end: "\n" | "\r\n" | "\r"): string {
   return end === "\n" ? text : text.replaceAll("\n", end);
 }
 
-/** For each CRLF, where its LF is in the text without carriage returns. */
+/** For each CRLF, the position of its LF in the text without carriage returns. */
 function carriagesIn(original: string): number[] {
   const found: number[] = [];
   for (let at = original.indexOf("\r\n"); at !== -1; at = original.indexOf("\r\n", at + 2))

@@ -2,13 +2,16 @@ import { globSource, HAS_FORMS, type LinearRegex, linearRegex } from "./glob-sou
 
 /** One line of a `.gitignore`, parsed as in gitignore(5). */
 export interface IgnoreLine {
-  /** `!`: what matches is not hidden. */
+  /** `!`: matches are not hidden. */
   readonly negated: boolean;
   /** `/` at the end. */
   readonly directoriesOnly: boolean;
-  /** A slash at the beginning or in the middle: matched against the path below the file's directory, not the name. */
+  /**
+   * Has a slash at the beginning or in the middle, so it is matched against the path below the file's directory, not
+   * the name.
+   */
   readonly anchored: boolean;
-  /** The pattern without these marks. */
+  /** The pattern without these markers. */
   readonly pattern: string;
 }
 
@@ -52,7 +55,7 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /**
- * The lines that apply below `directory` from an ignore file in a parent directory.
+ * The lines of an ignore file in a parent directory that apply below `directory`.
  *
  * @param directory components of the path from the lines' directory to the one below.
  */
@@ -99,7 +102,7 @@ async function positionsAfter(
 }
 
 /**
- * Undefined for a pattern that git accepts but that matches nothing, such as one with a backslash at its end.
+ * Undefined for a pattern that git accepts but that matches nothing, such as one with a trailing backslash.
  */
 async function patternRegex(pattern: string): Promise<LinearRegex | undefined> {
   try {
@@ -118,8 +121,8 @@ interface Rule {
 /** The rules of one ignore file. */
 export interface IgnoreRules {
   /**
-   * The verdict of the last matching rule: true for hidden, false for shown (`!`), undefined if none matches. The
-   * Unicode form of names (NFC, NFD) does not count, as with git on macOS (core.precomposeUnicode).
+   * The result of the last matching rule: true for hidden, false for shown (`!`), undefined if none matches. The
+   * Unicode form of names (NFC, NFD) is ignored, as in git on macOS (core.precomposeUnicode).
    *
    * @param path below the file's directory, with `/` between components.
    */
@@ -130,9 +133,9 @@ export interface IgnoreRules {
 const LITERAL = /^[^*?[\\]+$/;
 
 /**
- * Compiles the lines of an ignore file. Names without wildcards, the majority in such files, are looked up;
- * the rest is matched in linear time, whatever a foreign repository wrote: a row of double stars keeps a
- * backtracking matcher busy forever.
+ * Compiles the lines of an ignore file. Names without wildcards, which are most of them, are looked up. The others are
+ * matched in linear time, since ignore files are untrusted: a row of double stars keeps a backtracking matcher busy
+ * forever.
  */
 export async function compileIgnoreLines(lines: readonly IgnoreLine[]): Promise<IgnoreRules> {
   const names = new LastIndex();
@@ -165,7 +168,7 @@ export async function compileIgnoreLines(lines: readonly IgnoreLine[]): Promise<
   };
 }
 
-/** For each text, the last line that names it. */
+/** For each name, the last line that contains it. */
 class LastIndex {
   readonly #any = new Map<string, number>();
   readonly #directories = new Map<string, number>();
@@ -192,7 +195,7 @@ async function nameMatcher(pattern: string): Promise<Rule["matches"] | undefined
 async function pathMatcher(pattern: string): Promise<Rule["matches"] | undefined> {
   const regex = await patternRegex(pattern);
   if (regex === undefined) return undefined;
-  // A rule that ends in a plain name only needs to check that.
+  // For a rule that ends in a plain name, compare that first.
   const last = pattern.slice(pattern.lastIndexOf("/") + 1);
   if (!LITERAL.test(last)) return (path) => regex.test(path);
   return (path, name) => name === last && regex.test(path);

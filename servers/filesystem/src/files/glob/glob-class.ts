@@ -1,4 +1,4 @@
-/** Character classes, `[a-z]`, `[!x]`, `[[:alpha:]]`, as POSIX.1-2017 XCU 2.13.1 and gitignore(5) know them. */
+/** Character classes, `[a-z]`, `[!x]`, `[[:alpha:]]`, as defined by POSIX.1-2017 XCU 2.13.1 and gitignore(5). */
 
 const POSIX_CLASSES = new Set([
   "alnum",
@@ -17,7 +17,7 @@ const POSIX_CLASSES = new Set([
   "xdigit",
 ]);
 
-/** Where the class that opens at `start` closes; undefined if it does not, and `[` is an ordinary character. */
+/** Where the class that opens at `start` closes; undefined if it does not, so `[` is an ordinary character. */
 export function classEnd(glob: string, start: number): number | undefined {
   let at = start + 1;
   if (glob.charAt(at) === "!" || glob.charAt(at) === "^") at += 1;
@@ -34,7 +34,7 @@ export function classEnd(glob: string, start: number): number | undefined {
 }
 
 /**
- * The body of a class as the source of a regular expression's class. It never matches `/`.
+ * Converts the body of a class to the source of a regular expression's class, which never matches `/`.
  *
  * @returns undefined if a range runs backwards, `[z-a]`.
  */
@@ -43,7 +43,7 @@ export function classSource(body: string): string | undefined {
   const members = membersOf(negated ? body.slice(1) : body);
   if (members === undefined) return undefined;
   if (negated) return `[^/${members.join("")}]`;
-  // It contained only the slash.
+  // The class contained only the slash.
   return members.length === 0 ? "[^\\x{0}-\\x{10ffff}]" : `[${members.join("")}]`;
 }
 

@@ -3,28 +3,28 @@ import type { RE2JS } from "re2js";
 import { classEnd, classSource } from "./glob-class.ts";
 
 /**
- * A pattern whose matches depend on whether letters with marks are composed (NFC) or decomposed (NFD, as on macOS): one
- * that contains such letters or counts characters. Texts are matched with it in NFC.
+ * A pattern whose matches depend on the Unicode form of accented letters (NFC, or NFD as on macOS), because it contains
+ * such letters or counts characters. It is matched against text in NFC.
  */
 export const HAS_FORMS = /[^\0-\x7f]|[?[]/;
 
-/** The most characters that a translated pattern may have; brace ranges can multiply it. */
+/** Maximum characters of a translated pattern, since brace ranges can multiply it. */
 const MAX_SOURCE = 50_000;
-/** The most values of one `{1..9}` range. */
+/** Maximum values of a `{1..9}` range. */
 const MAX_RANGE = 1_000;
 const RANGE = /^\{(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9}))?\}/;
 
 /**
- * A glob as the source of a regular expression for a linear-time engine (RE2, with "dot matches newline"), to be
- * matched against a whole path with `/` between its components. `*` and `?` stay within a component, `**` as a
- * whole component matches any number of them, all of them match names that begin with a dot.
+ * Translates a glob to a regular expression for a linear-time engine (RE2, with "dot matches newline"), to be matched
+ * against a whole path with `/` between components. `*` and `?` stay within a component, and `**` as a whole component
+ * matches any number of them; all match names that begin with a dot.
  *
- * Our own translation, because picomatch and minimatch build backtracking expressions with lookaheads: some
- * patterns never finish there (`+(+(a)b)…`, `*a*a*a*a*…`), and RE2 does not take lookaheads.
+ * We have our own translation because picomatch and minimatch build backtracking expressions with lookaheads: some
+ * patterns never finish (`+(+(a)b)…`, `*a*a*a*a*…`), and RE2 does not support lookaheads.
  *
  * @param dialect.groups whether it may contain `{a,b}`, `{1..9}`, and the groups of extended globs: `?(…)`, `*(…)`,
  * `+(…)`, `@(…)`.
- * @throws ToolError `invalid` for what cannot be translated, with the reason.
+ * @throws ToolError `invalid` with the reason, for a glob that cannot be translated.
  */
 export function globSource(glob: string, dialect: { groups: boolean }): string {
   const parser = new GlobParser(glob, dialect.groups);
@@ -44,7 +44,7 @@ class GlobParser {
     this.#braces = findBraces(glob);
   }
 
-  /** Everything up to one of the characters in `ends`, which is not consumed. `begins`: a component begins here. */
+  /** Parses up to one of the characters in `ends`, which is not consumed. `begins`: whether a component begins here. */
   sequence(ends: string, begins = true): string {
     let source = "";
     let atBegin = begins;
@@ -152,7 +152,7 @@ class GlobParser {
     });
   }
 
-  /** The alternatives of a group up to and with its closing character; undefined if that is missing. */
+  /** The alternatives of a group up to and including its closing character; undefined if that is missing. */
   #alternatives(separator: string, close: string, atBegin: boolean): string | undefined {
     const found: string[] = [];
     while (true) {
@@ -182,14 +182,14 @@ export function invalidGlob(glob: string, reason: string): ToolError {
   });
 }
 
-/** `text` as the source of a regular expression that matches just it. */
+/** Escapes `text` for a regular expression. */
 export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }
 
 /** Which braces of a glob form groups. Found in one pass, so that `{{{{…` takes linear time. */
 interface Braces {
-  /** Where a group with alternatives opens. */
+  /** Positions where a group with alternatives opens. */
   readonly groups: ReadonlySet<number>;
   /** Closing braces that do not end a group: `{b}` in `{a,{b}}`. */
   readonly plain: ReadonlySet<number>;
@@ -222,7 +222,7 @@ function findBraces(glob: string): Braces {
   return { groups, plain };
 }
 
-/** A regular expression that is matched in time linear in the text (RE2's guarantee), whatever the pattern. */
+/** A regular expression that is matched in linear time (guaranteed by RE2), whatever the pattern. */
 export interface LinearRegex {
   /** Whether it matches somewhere in `text`. */
   test(text: string): boolean;
@@ -231,7 +231,7 @@ export interface LinearRegex {
 let library: Promise<typeof RE2JS> | undefined;
 
 /**
- * Compiles an expression of RE2's syntax, in which `.` matches a line end too. The engine is loaded on first use (about
+ * Compiles an expression in RE2's syntax, in which `.` also matches line ends. The engine is loaded on first use (about
  * 6 ms).
  *
  * @throws SyntaxError with RE2's reason for an invalid expression.

@@ -1,11 +1,11 @@
 import { globSource, HAS_FORMS, invalidGlob, linearRegex } from "./glob-source.ts";
 
-/** The longest accepted glob, in characters. */
+/** Maximum characters of a glob. */
 const MAX_GLOB = 1_000;
-/** The most globs in one list. */
+/** Maximum globs in one list. */
 const MAX_GLOBS = 100;
 
-/** A compiled glob. Matching takes time linear in the path, whatever the pattern. */
+/** A compiled glob, matched in linear time whatever the pattern. */
 export interface Glob {
   /** Whether it contains a wildcard. */
   readonly hasWildcard: boolean;
@@ -17,8 +17,9 @@ export interface Glob {
 }
 
 /**
- * Compiles a glob: a pattern without a slash matches names at any depth, one with a slash the path below the
- * searched directory; a slash at the end asks for directories. Letters' case counts, their Unicode form (NFC, NFD) does not.
+ * Compiles a glob: a pattern without a slash matches names at any depth, one with a slash the path below the searched
+ * directory; with a trailing slash, it matches only directories. Case-sensitive; the Unicode form (NFC, NFD) is
+ * ignored.
  *
  * @throws ToolError `invalid` with the reason and the supported syntax.
  */

@@ -187,7 +187,7 @@ describe("IgnoreScope", () => {
       "repo/src/gen/x": "",
       "repo/src/other/x.ts": "",
     });
-    // What the caller names is shown even where a rule names it; the rules about what is in it hold.
+    // A path given by the caller is shown even if a rule matches it; the rules still apply to its contents.
     expect(await shown(tree, tree.at("repo/src/lib"))).toEqual(["keep.log", "never", "sub/skip.ts", "x.ts"]);
     expect(await shown(tree, tree.at("repo/src"))).toEqual([".ignore", "other/x.ts"]);
   });

@@ -11,25 +11,25 @@ import {
   parseIgnoreLines,
 } from "./gitignore.ts";
 
-/** Files with ignore rules. A later one wins over those before it, at whatever depth it is, as in ripgrep. */
+/** Files with ignore rules. Later ones take precedence over earlier ones at any depth, as in ripgrep. */
 const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"] as const;
 type IgnoreFile = (typeof IGNORE_FILES)[number];
 
 /** Larger ignore files are not read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Rules and how many characters of a path lead to the directory of their file. */
+/** Rules, and the length of the path prefix of their file's directory. */
 interface Level {
   readonly skip: number;
   readonly rules: IgnoreRules;
 }
 
-/** For each kind of file the rules in force, the deepest first. */
+/** The active rules for each kind of file, deepest first. */
 type Levels = Readonly<Record<IgnoreFile, readonly Level[]>>;
 
 const NONE: Levels = { ".gitignore": [], ".ignore": [], ".rgignore": [] };
 
-/** The rules in force in one directory of a walk. */
+/** The active rules in one directory of a walk. */
 export class IgnoreScope {
   readonly #levels: Levels;
   readonly #outer: IgnoreRules;
@@ -40,9 +40,9 @@ export class IgnoreScope {
   }
 
   /**
-   * The rules that hold at `root` before its own files are read: `extra` (patterns of the `--ignore` option) and
-   * the ignore files of its parents up to the repository's root or the allowed directory. The rules below
-   * take precedence.
+   * The rules at `root` before its own ignore files are read: `extra` (patterns of the `--ignore` option) and the
+   * ignore files of its parents up to the repository's root or the allowed directory. Rules further down take
+   * precedence.
    */
   static async above(
     guard: PathGuard,
@@ -60,7 +60,7 @@ export class IgnoreScope {
   }
 
   /**
-   * The rules in force for the entries of `directory`, once its own ignore files are read.
+   * The rules for the entries of `directory`, after reading its own ignore files.
    *
    * @param prefix the directory's path below the walk's start, "" or ending in `/`.
    */
@@ -71,7 +71,7 @@ export class IgnoreScope {
   ): IgnoreScope | Promise<IgnoreScope> {
     const found: IgnoreFile[] = [];
     for (const { name, type } of entries) {
-      // In the order of names nothing of interest comes after.
+      // Entries are sorted by name, so no ignore file can follow.
       if (name > ".rgignore") break;
       const file = IGNORE_FILES.find((one) => one === name);
       if (type === "file" && file !== undefined) found.push(file);
@@ -133,7 +133,7 @@ async function isThere(guard: PathGuard, path: string): Promise<boolean> {
 
 async function guardedLines(guard: PathGuard, path: string): Promise<IgnoreLine[]> {
   const read = async ({ handle }: GuardedFile) => readDescriptor(handle.fd);
-  // A file that is missing, unreadable or a link that leads outside has no rules.
+  // A missing or unreadable file, or a link that leads outside, has no rules.
   const text = await withFile(guard, path, read).catch(orRefused);
   return text === undefined ? [] : parseIgnoreLines(text);
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What happened, in the tools' terms. */
+/** The kind of change, named after the tools. */
 export const ACTIONS = [
   "create",
   "overwrite",
@@ -15,16 +15,16 @@ export const ACTIONS = [
 
 export type Action = (typeof ACTIONS)[number];
 
-/** What was at a path after a change; undoing it requires the same. */
+/** The state of a path after a change, which must be the same when the change is undone. */
 export const stateSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("file"), hash: z.string(), size: z.number() }),
-  /** A file that was moved, not written: its content was not read. */
+  /** A file that was moved, so its content was not read. */
   z.object({ type: z.literal("moved file"), size: z.number(), mtime_ms: z.number() }),
   /** A directory that was moved, with its contents. */
   z.object({ type: z.literal("moved directory") }),
   /**
-   * A directory that was copied or restored. `digest` covers the path, type, size and time of change of all
-   * that is below it.
+   * A directory that was copied or restored. `digest` covers the path, type, size and modification time of everything
+   * below it.
    */
   z.object({ type: z.literal("tree"), digest: z.string(), bytes: z.number() }),
   z.object({ type: z.literal("link"), target: z.string() }),
@@ -32,10 +32,10 @@ export const stateSchema = z.discriminatedUnion("type", [
 
 export type State = z.output<typeof stateSchema>;
 
-/** What a change did to the disk: enough to undo it. Paths are absolute. */
+/** The effect of a change, with everything needed to undo it. Paths are absolute. */
 export const effectSchema = z.discriminatedUnion("kind", [
   /**
-   * A file got new content. The previous content is the image, or the first `kept` bytes of the new one
+   * A file's content was replaced. The previous content is the image, or the first `kept` bytes of the new content
    * (append).
    */
   z.object({
@@ -44,18 +44,18 @@ export const effectSchema = z.discriminatedUnion("kind", [
     after: stateSchema,
     kept: z.number().optional(),
   }),
-  /** Something was created where nothing was; `parents` were created for it, outermost first. */
+  /** A new entry was created, with its missing `parents`, outermost first. */
   z.object({
     kind: z.literal("created"),
     path: z.string(),
     after: stateSchema,
     parents: z.array(z.string()),
   }),
-  /** Something was removed; it is the image. */
+  /** An entry was removed; it is the image. */
   z.object({ kind: z.literal("removed"), path: z.string() }),
   /**
-   * A move. `displaced`: what it replaced is the image. `uncovered`: it restored what an earlier move
-   * replaced.
+   * A move. `displaced`: the image is the entry that it replaced. `uncovered`: it restored the entry that an earlier
+   * move had replaced.
    */
   z.object({
     kind: z.literal("moved"),
@@ -73,14 +73,14 @@ export const effectSchema = z.discriminatedUnion("kind", [
 
 export type Effect = z.output<typeof effectSchema>;
 
-/** One change as the journal keeps it. */
+/** A change as recorded in the journal. */
 export const changeSchema = z.object({
   id: z.string(),
   /** ISO 8601. */
   time: z.string(),
   action: z.enum(ACTIONS),
   path: z.string(),
-  /** Where a move or copy went. */
+  /** The destination of a move or copy. */
   destination: z.string().optional(),
   /** For `undo`: the change that it undid. */
   undoes: z.string().optional(),

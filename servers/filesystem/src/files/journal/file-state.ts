@@ -10,7 +10,7 @@ import { withFile } from "../open-path.ts";
 import { hashOfFile, shortHash } from "../read/source.ts";
 import type { State } from "./change-record.ts";
 
-/** What is at `path` now, in the form of a change's `after`; undefined if nothing is. */
+/** The current state of `path`, in the form of a change's `after`; undefined if it does not exist. */
 export async function stateAt(
   guard: PathGuard,
   path: string,
@@ -33,7 +33,7 @@ export async function stateAt(
   });
 }
 
-/** The state of something that is moved, not written. */
+/** The state of an entry that is moved, not written. */
 export function movedState(stat: Stats | undefined): State {
   return stat === undefined || stat.isDirectory()
     ? { type: "moved directory" }
@@ -82,9 +82,9 @@ async function treeState(
   }
 }
 
-/** Whether nothing has changed between two states. */
+/** Whether two states are the same. */
 export function sameState(a: State, b: State | undefined): boolean {
   if (a.type !== "moved file" || b?.type !== "moved file") return isDeepStrictEqual(a, b);
-  // A move across file systems keeps the time to the millisecond only.
+  // A move across file systems keeps times only to the millisecond.
   return a.size === b.size && Math.abs(a.mtime_ms - b.mtime_ms) <= 1;
 }

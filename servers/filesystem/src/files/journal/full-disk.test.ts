@@ -18,7 +18,7 @@ async function smallDisk(ctx: TestContext): Promise<Scratch> {
   return place;
 }
 
-/** Overwrites a file of 100 kB, and lets the change be as old as it would be after some work. */
+/** Overwrites a file of 100 kB, and makes the change older. */
 async function overwrite({ files, journalDirectory }: Scratch, path: string, content: string) {
   const { receipt } = await files.write({ path, content, mode: "overwrite", createParents: false });
   const id = receipt?.changeId ?? "";
@@ -43,7 +43,7 @@ describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
     const ids: string[] = [];
     for (let index = 1; index <= 25; index++) ids.push(await overwrite(place, path, content(index)));
     expect(await place.read("a")).toBe(content(25));
-    // Another server reads what is on the disk.
+    // Another server reads the journal from the disk.
     const other = place.another();
     const { changes } = await other.changes({ limit: 100, maxChars: 80_000 });
     const kept = changes.map(({ change }) => change.id).reverse();

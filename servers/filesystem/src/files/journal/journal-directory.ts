@@ -5,10 +5,10 @@ import { isAbsolute, join, posix, relative, win32 } from "node:path";
 import { type Bound, errorCode } from "@refmcp/core/boundary";
 
 /**
- * Where the journals may be, best first: the user's state directory (XDG Base Directory Specification; the
- * platform's own on macOS and Windows), else a directory for temporary files, on Linux first the one that lasts
- * through a restart (Filesystem Hierarchy Standard 5.15). These serve where an allowed directory contains the first,
- * for example the home directory.
+ * Possible locations of the journals, in order of preference: the user's state directory (XDG Base Directory
+ * Specification; the platform's own on macOS and Windows), then directories for temporary files, on Linux first the one
+ * that survives a restart (Filesystem Hierarchy Standard 5.15). The latter are used if an allowed directory, such as
+ * the home directory, contains the first.
  */
 export function stateDirectories(
   environment: NodeJS.ProcessEnv = process.env,
@@ -30,16 +30,16 @@ function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Pla
   }
   if (platform === "darwin") return posix.join(homedir(), "Library", "Application Support");
   const state = environment.XDG_STATE_HOME;
-  // "All paths set in these environment variables must be absolute", others are to be ignored.
+  // The specification requires absolute paths; others are ignored.
   return state !== undefined && posix.isAbsolute(state) ? state : posix.join(homedir(), ".local", "state");
 }
 
 /**
- * The directory `journal` in the first of `candidates` if it can be ours alone and outside the bound.
+ * The directory `journal` in the first of `candidates` that can be private and is outside the bound.
  *
- * @param create makes it if it is missing; otherwise the path of one that is missing may come back.
- * @returns its real path, and whether it lasts: false for a second choice in the directory for temporary files, which
- * a restart of the machine may empty. Or why none is usable.
+ * @param create creates it if it is missing; otherwise the result may not exist.
+ * @returns its real path, and whether it is permanent: false in a directory for temporary files, which a restart of the
+ * machine may clear. Or the reason why none is usable.
  */
 export async function openStateDirectory(
   candidates: readonly string[],
@@ -64,14 +64,14 @@ export async function openStateDirectory(
 class Refused extends Error {}
 
 async function openJournalIn(candidate: string, bound: Bound, create: boolean): Promise<string | undefined> {
-  // Checked before anything is created, so that we create nothing in a root.
+  // Checked first, so that nothing is created in an allowed directory.
   if (overlaps(candidate, bound)) return undefined;
   if (create) await mkdir(candidate, { recursive: true, mode: 0o700 });
   const state = await realpath(candidate);
   if (overlaps(state, bound)) return undefined;
   // In a world-writable directory, another user may have created it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
-  // A separate directory: the mode of a directory chosen by the user is not changed.
+  // A subdirectory, since the mode of a directory chosen by the user must not change.
   const directory = join(state, "journal");
   if (create) await mkdir(directory, { recursive: true, mode: 0o700 });
   const stat = await lstat(directory);

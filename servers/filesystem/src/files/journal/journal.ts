@@ -8,18 +8,18 @@ import { type Change, changeSchema } from "./change-record.ts";
 import { openStateDirectory, within } from "./journal-directory.ts";
 
 export interface JournalOptions {
-  /** Candidate directories, best first; see `stateDirectories`. */
+  /** Candidate directories in order of preference; see `stateDirectories`. */
   readonly directories: readonly string[];
   readonly bound: Bound;
   /** False for no journal (`--no-journal`). */
   readonly enabled: boolean;
-  /** Bytes of all images of an allowed directory together. */
+  /** Maximum bytes of all images of an allowed directory. */
   readonly maxBytes?: number;
-  /** Changes of an allowed directory. */
+  /** Maximum changes of an allowed directory. */
   readonly maxEntries?: number;
-  /** Days that a change is kept. */
+  /** How many days a change is kept. */
   readonly maxDays?: number;
-  /** Bytes of one image. */
+  /** Maximum bytes of an image. */
   readonly maxImageBytes?: number;
 }
 
@@ -36,32 +36,32 @@ const IMAGE_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.image$/;
 const OWNER_NAME = "directory.json";
 const ownerSchema = z.object({ path: z.string(), days: z.number() });
 const DAY_MS = 86_400_000;
-/** An image without an entry is left over from a crash if it is older than this; a newer one may still be in progress. */
+/** An image without an entry that is older than this was left by a crash; a newer one may still be in progress. */
 const ORPHAN_MS = 3_600_000;
 /** How many entries are written between checks of the limits. */
 const PRUNE_EVERY = 20;
 /** A more recent change may still be in progress, here or in another process, and is not dropped. */
 const RECENT_MS = 60_000;
-/** What an entry takes on disk besides its image. */
+/** The disk space of an entry without its image, in bytes. */
 const ENTRY_BYTES = 4_096;
 
-/** An entry by its file's name. */
+/** An entry, parsed from its file name. */
 interface Listed {
   readonly directory: string;
   readonly id: string;
   readonly name: string;
-  /** Of its image. */
+  /** The size of its image. */
   readonly bytes: number;
   /** The change that it undid. */
   readonly undoes: string | undefined;
 }
 
 /**
- * The record of changes, one directory for each allowed directory, so that activity in one does not displace changes in
- * another. In it one file per change, `<id>.<bytes of its image>.json` (an undo also names the change that it undid),
- * and next to it `<id>.image`, what was there before: a file, a directory or a link. Ids sort by time. Since every
- * change has its own files, several server processes share a journal without a lock, and a crash leaves at most one
- * extra file.
+ * The record of changes. Each allowed directory has its own journal directory, so activity in one does not displace
+ * changes in another. A change is one file, `<id>.<bytes of its image>.json` (for an undo also with the change that it
+ * undid), and its image is `<id>.image`: the previous file, directory or link. Ids sort by time. Since every change has
+ * its own files, several server processes can share a journal without a lock, and a crash leaves at most one extra
+ * file.
  */
 export class Journal {
   readonly #options: Required<JournalOptions>;
@@ -69,7 +69,7 @@ export class Journal {
   /** Entries never change, so they are cached. */
   readonly #cache = new Map<string, Change>();
   readonly #listeners = new Set<() => void>();
-  /** How many entries were written to a journal since it was last pruned. */
+  /** The number of entries written to each journal since it was last pruned. */
   readonly #sincePrune = new Map<string, number>();
   #lastTime = 0;
   #note: string | undefined;
@@ -80,7 +80,7 @@ export class Journal {
     this.maxImageBytes = this.#options.maxImageBytes;
   }
 
-  /** The journal for changes at an absolute path, created if it is missing; or why there is none. */
+  /** The journal for changes at an absolute path, created if it is missing; or the reason why there is none. */
   async open(path: string): Promise<{ directory: string } | { reason: string }> {
     const opened = await this.#openAll(true);
     if ("reason" in opened) return opened;
@@ -115,7 +115,7 @@ export class Journal {
     return `its ${sized(bytes)} exceed the ${sized(this.maxImageBytes)} that the journal keeps for one change`;
   }
 
-  /** What the user should know about the journal's location; returned once. */
+  /** A note about the journal's location for the user; returned only once. */
   takeNote(): string | undefined {
     if (this.#note === undefined || this.#isNoteTaken) return undefined;
     this.#isNoteTaken = true;
@@ -133,7 +133,7 @@ export class Journal {
     return opened;
   }
 
-  /** A new id, later than all that this process issued. */
+  /** A new id that sorts after all those issued by this process. */
   newId(): string {
     this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
     return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
@@ -144,7 +144,7 @@ export class Journal {
     return join(directory, `${id}.image`);
   }
 
-  /** Records a change whose image, of `bytes` bytes, is in place. It is written before the change is made. */
+  /** Records a change whose image (`bytes` bytes) is in place. The record is written before the change is made. */
   async write(directory: string, change: Change, bytes: number): Promise<void> {
     const undoes = change.undoes === undefined ? "" : `.${change.undoes}`;
     const name = `${change.id}.${bytes}${undoes}.json`;
@@ -157,7 +157,7 @@ export class Journal {
     if (isDue) await this.#prune(directory, change.id);
   }
 
-  /** Writes a file of a journal whole or not at all. */
+  /** Writes a file of a journal completely or not at all. */
   async #put(directory: string, name: string, text: string, keep?: string): Promise<void> {
     const draft = join(directory, `${this.newId()}.tmp`);
     try {
@@ -173,7 +173,7 @@ export class Journal {
 
   /**
    * Runs work that needs space on the journal's disk. If the disk is full, the oldest changes of this journal are
-   * dropped until there is enough.
+   * dropped until there is enough space.
    *
    * @param need.keep a change that must be kept.
    */
@@ -204,7 +204,7 @@ export class Journal {
     return freed > 0;
   }
 
-  /** Calls back after each entry of this process; returns a function that stops it. */
+  /** Calls `listener` after each entry of this process; returns a function that removes it. */
   onWrite(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -221,8 +221,8 @@ export class Journal {
   /**
    * The recorded changes inside the bound, newest first.
    *
-   * @param range.before only those older than this id.
-   * @param range.below only those at or below this absolute path.
+   * @param range.before only changes older than this id.
+   * @param range.below only changes at or below this absolute path.
    */
   async list(range: {
     before?: string | undefined;
@@ -243,7 +243,7 @@ export class Journal {
   }
 
   /**
-   * One change.
+   * Returns one change.
    *
    * @throws ToolError `not_found` if there is none of this id inside the bound, `unavailable` without a journal.
    */
@@ -258,7 +258,7 @@ export class Journal {
     return { directory: entry.directory, change };
   }
 
-  /** The newest undo of each change: id of the change → id of its undo. */
+  /** The latest undo of each change: id of the change → id of its undo. */
   async undone(): Promise<Map<string, string>> {
     const entries = await this.#entries();
     return new Map(
@@ -266,20 +266,20 @@ export class Journal {
     );
   }
 
-  /** Removes all recorded changes inside the bound, with what was kept of them. */
+  /** Erases all recorded changes inside the bound, with their images. */
   async forget(): Promise<void> {
     for (const entry of await this.#entries().catch(() => [])) {
       if ((await this.#read(entry)) !== undefined) await this.#remove(entry);
     }
   }
 
-  /** Changes in another server's directories are not shown. */
+  /** Changes outside this server's directories are not shown. */
   #visible(change: Change): boolean {
     const allowed = this.#options.bound.directories().flatMap(({ path, realPath }) => [path, realPath]);
     return pathsOf(change).every((path) => allowed.some((directory) => within(path, directory)));
   }
 
-  /** The entries of all journals that may concern the allowed directories, in order of time. */
+  /** The entries of all journals that may concern the allowed directories, by time. */
   async #entries(): Promise<Listed[]> {
     const opened = await this.#openAll(false);
     if ("reason" in opened) throw unavailable(opened.reason);
@@ -292,13 +292,13 @@ export class Journal {
     return found.sort(byId);
   }
 
-  /** Undefined for a change of another server's directories. */
+  /** Undefined for a change outside this server's directories. */
   async #read({ directory, id, name }: Listed): Promise<Change | undefined> {
     let change = this.#cache.get(id);
     try {
       change ??= changeSchema.parse(JSON.parse(await readFile(join(directory, name), "utf8")));
     } catch {
-      // Just pruned by another process, or damaged: treated as missing.
+      // Pruned by another process, or damaged; treated as missing.
       return undefined;
     }
     this.#cache.set(id, change);
@@ -311,7 +311,9 @@ export class Journal {
     await rm(this.imagePath(directory, id), { recursive: true, force: true });
   }
 
-  /** Drops the oldest entries beyond the limits, leftovers of crashes, and whatever is too old in any journal. */
+  /**
+   * Removes the oldest entries beyond the limits, leftovers of crashes, and entries of any journal that are too old.
+   */
   async #prune(directory: string, keep: string): Promise<void> {
     const entries = (await listed(directory)).toReversed();
     const known = new Set(entries.map(({ id }) => id));
@@ -353,7 +355,7 @@ async function* journalsIn(
   }
 }
 
-/** A change that cannot be journaled is not made, since the caller was promised an undo. */
+/** A change that cannot be recorded is not made, since the caller relies on undo. */
 export function notJournaled(directory: string, cause: unknown): ToolError {
   return new ToolError(
     "unavailable",
@@ -366,7 +368,7 @@ function pathsOf(change: Change): string[] {
   return change.destination === undefined ? [change.path] : [change.path, change.destination];
 }
 
-/** The entries in the order of time. */
+/** The entries by time. */
 async function listed(directory: string): Promise<Listed[]> {
   const found: Listed[] = [];
   for (const name of await namesIn(directory)) {
@@ -380,7 +382,7 @@ function byId(a: Listed, b: Listed): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** None before the first change, when there is no directory. */
+/** None before the first change, when the directory does not exist yet. */
 async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);

@@ -18,7 +18,7 @@ export interface ListChanges {
   /** Only changes at or below this path. */
   readonly path?: string | undefined;
   readonly limit: number;
-  /** Characters of the answer at most; fewer changes are returned if they take more. */
+  /** Maximum characters of the answer, which limits the number of changes. */
   readonly maxChars: number;
   readonly cursor?: string | undefined;
 }
@@ -58,8 +58,8 @@ export async function listChanges(
 }
 
 /**
- * One change per line, beginning with its id, followed by its diff if there is space. The last line, in square brackets,
- * is the server's own; a diff's lines begin with one of ` +-@\`.
+ * One change per line, beginning with its id, followed by its diff if it fits. The last line, in square brackets, is
+ * the server's own; lines of a diff begin with one of ` +-@\`.
  *
  * @param diffOf the diff of a change, at most `maxChars` characters; undefined for none.
  */
@@ -112,8 +112,8 @@ function changeLine({ change, undoneBy }: ListedChange): string {
 }
 
 /**
- * The unified diff of what a change did to a text file. The content after it is that of the file now, or what a later
- * change found there; undefined if neither is known, and for anything but a text.
+ * The unified diff of a change to a text file. The new content is the file's current one, or the one that the next
+ * change replaced. Undefined if neither is known, or if it is not text.
  */
 export async function diffOfChange(
   context: ChangeContext,

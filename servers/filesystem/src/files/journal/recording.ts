@@ -4,13 +4,13 @@ import { chunksOf } from "../read/source.ts";
 import type { Action, Change, Effect } from "./change-record.ts";
 import { type Journal, notJournaled } from "./journal.ts";
 
-/** What the caller learns about the journal from a change. */
+/** The information about a recorded change for the caller. */
 export interface Receipt {
   /** For `undo_change`; undefined if there is no journal. */
   readonly changeId: string | undefined;
   /** Why it cannot be undone; undefined if it can. */
   readonly final: string | undefined;
-  /** What the user should know about the journal; in the first answer only. */
+  /** A note about the journal for the user, only in the first answer. */
   readonly note?: string | undefined;
 }
 
@@ -24,8 +24,8 @@ export interface Subject {
 }
 
 /**
- * One change being recorded: first its image (what is there now), then its entry, then the caller makes the change, and
- * calls `drop` if that fails. Without a journal nothing is kept and `final` says why.
+ * Records a change: first its image (the current state), then its entry. Then the caller makes the change, and calls
+ * `drop` if that fails. Without a journal nothing is kept, and `final` says why.
  */
 export class Recording {
   readonly #journal: Journal;
@@ -52,7 +52,7 @@ export class Recording {
     return new Recording(journal, subject, await journal.open(subject.path));
   }
 
-  /** Where to put an image of `bytes` bytes; undefined if it is not kept, and `final` says why. */
+  /** The path for an image of `bytes` bytes; undefined if it is not kept, and `final` says why. */
   imageFor(bytes: number): string | undefined {
     if (this.#directory === undefined) return undefined;
     this.#final = this.#journal.whyNoImage(bytes);
@@ -61,7 +61,7 @@ export class Recording {
     return this.#journal.imagePath(this.#directory, this.id);
   }
 
-  /** Keeps the content of an open file, or one in memory. */
+  /** Saves the content of an open file, or content in memory, as the image. */
   async keep(content: GuardedFile | Uint8Array, signal?: AbortSignal): Promise<void> {
     const isFile = "handle" in content;
     const image = this.imageFor(isFile ? content.stat.size : content.length);
@@ -100,7 +100,7 @@ export class Recording {
     );
   }
 
-  /** Makes the change, and forgets it if that fails. */
+  /** Makes the change; if that fails, removes its record. */
   async made<Value>(work: () => Promise<Value>): Promise<Value> {
     try {
       return await work();
@@ -110,13 +110,13 @@ export class Recording {
     }
   }
 
-  /** Forgets a change that was not made. */
+  /** Removes the record of a change that was not made. */
   async drop(): Promise<void> {
     if (this.#directory === undefined || (!this.#written && this.#imageBytes === 0)) return;
     await this.#journal.drop(this.#directory, this.id);
   }
 
-  /** Why the change cannot be undone, as far as known now. */
+  /** Why the change cannot be undone, as far as known. */
   get final(): string | undefined {
     return this.#final;
   }
@@ -131,7 +131,7 @@ export class Recording {
       await work();
     } catch (error) {
       await this.drop().catch(() => {});
-      // Not a failure of the journal: the caller cancelled the call.
+      // The caller cancelled the call, which is not a failure of the journal.
       if (signal?.aborted) throw error;
       throw notJournaled(this.#directory ?? "the journal", error);
     }

@@ -21,7 +21,7 @@ import { type Receipt, Recording } from "./recording.ts";
 export interface Undone {
   /** The change that was undone. */
   readonly change: Change;
-  /** One sentence: what was done. */
+  /** One sentence that describes the result. */
   readonly done: string;
   readonly receipt: Receipt;
 }
@@ -29,10 +29,10 @@ export interface Undone {
 type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
 
 /**
- * Undoes a change. The undo is recorded as a change too, so undoing it redoes the first one.
+ * Undoes a change. The undo is also recorded as a change, so undoing it redoes the first one.
  *
- * @throws ToolError `conflict` if what the change left has changed since, `denied` for a change that cannot be undone,
- *   `not_found` for an unknown id.
+ * @throws ToolError `conflict` if the result of the change has changed since, `denied` for a change that cannot be
+ *   undone, `not_found` for an unknown id.
  */
 export async function undo(context: ChangeContext, id: string, signal?: AbortSignal): Promise<Undone> {
   const { directory, change } = await context.journal.get(id);
@@ -51,7 +51,7 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
     const image = context.journal.imagePath(directory, id);
     const keys = await lockKeys(context.guard, effect);
     const undoing = { context, change, image, signal };
-    // While no one else changes the same paths.
+    // With the paths locked.
     return await context.locks.hold(keys, () => undoLocked(undoing, effect), signal);
   } catch (error) {
     if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
@@ -99,7 +99,7 @@ async function undoReplaced(
   effect: Kind<"replaced">,
 ): Promise<Undone> {
   const { path, after, kept } = effect;
-  // Only an appended file's own bytes are needed; any other content is hashed piece by piece.
+  // Only an appended file's bytes are needed; any other content is hashed piece by piece.
   const max = kept === undefined ? 0 : context.journal.maxImageBytes;
   const now = await readBefore(context, path, { max, hash: true, signal });
   if (after.type !== "file" || now === undefined || now.hash !== after.hash) throw changed(change, path);
@@ -157,7 +157,7 @@ async function undoMoved(
   if (displaced) await lstat(image).catch(imageGone(change));
   const recording = await startUndo(context, change, to, from);
   const moved = await moveRecorded(context, recording, to, from, {
-    // The move being undone had restored a file; that file goes back into the journal.
+    // The move had restored a file, which now goes back into the journal.
     overwrite: uncovered,
     ...(displaced
       ? { afterwards: async () => void (await bringBack(context.guard, image, to, { signal })) }

@@ -12,8 +12,8 @@ const EOL_WORDS: Readonly<Record<Eol, string>> = {
 };
 
 /**
- * The server's own line about a text: what is shown, how to continue, and the file's format. It is one line in square
- * brackets. A file can contain such a line, but not as the last one of the answer.
+ * The server's own line about a text, in square brackets: what is shown, how to continue, and the file's format. A file
+ * can contain such a line, but not as the last line of the answer.
  */
 export function factsLine(part: TextPart): string {
   return `[${partFacts(part, true)}]`;
@@ -69,7 +69,7 @@ function warnings(part: TextPart): string[] {
   return found;
 }
 
-/** What to append to a text so that the server's line starts on a new line. */
+/** What to append to a text so that the server's line is on its own line. */
 export function onItsOwn(text: string): string {
   return text === "" || text.endsWith("\n") ? "" : "\n";
 }

@@ -9,31 +9,31 @@ import { typeOf } from "./media.ts";
 import { formOf, hashOf, hashOfFile, sourceOf } from "./source.ts";
 import type { TextForm } from "./text-encoding.ts";
 
-/** Files up to this size are hashed for their information, in bytes. */
+/** Maximum bytes of a file whose hash is included. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
-/** Entries of a directory that are counted; about a second's work. */
+/** Maximum entries of a directory that are counted, in about a second. */
 const MAX_COUNTED = 100_000;
 
 export type EntryType = "file" | "directory" | "link" | "fifo" | "socket" | "device";
 
 export interface FileInfo {
   readonly path: string;
-  /** What the path leads to; `link` for one that leads outside or nowhere. */
+  /** The type of the path's target; `link` for a link that leads outside or is broken. */
   readonly type: EntryType;
-  /** If the path is a link: its text, and whether its target is inside. */
+  /** For a link, its text and whether its target is inside. */
   readonly link: { readonly target: string; readonly inside: boolean } | undefined;
   readonly stat: Stats;
-  /** Of files. */
+  /** For files. */
   readonly mime: string | undefined;
-  /** Of texts. */
+  /** For text. */
   readonly form: TextForm | undefined;
-  /** Of texts up to 8 MiB. */
+  /** For text up to 8 MiB. */
   readonly lines: number | undefined;
-  /** Of files up to 64 MiB. */
+  /** For files up to 64 MiB. */
   readonly hash: string | undefined;
-  /** Of directories. */
+  /** For directories. */
   readonly below: DirectorySize | undefined;
-  /** Whether its directory may be written. */
+  /** Whether its allowed directory is writable. */
   readonly writable: boolean;
 }
 
@@ -43,11 +43,11 @@ export interface DirectorySize {
   readonly bytes: number;
   /** Directories that could not be read. */
   readonly unreadable: number;
-  /** Whether there are more than 100,000 entries, of which only the first were counted. */
+  /** Whether there are more than 100,000 entries, so only the first were counted. */
   readonly isCut: boolean;
 }
 
-/** The facts that only a file's content has, or only a directory. */
+/** The facts that only a file's content or only a directory has. */
 const NO_CONTENT = {
   mime: undefined,
   form: undefined,
@@ -57,8 +57,8 @@ const NO_CONTENT = {
 };
 
 /**
- * Returns what is known about a file, a directory or a link. A link that leads inside is followed; for one that leads
- * outside, and for FIFOs, sockets and devices, only the entry itself is examined: nothing is opened.
+ * Returns information about a file, a directory or a link. A link that leads inside is followed. For one that leads
+ * outside, and for FIFOs, sockets and devices, only the entry itself is examined, and nothing is opened.
  */
 export async function getInfo(guard: PathGuard, path: string, signal?: AbortSignal): Promise<FileInfo> {
   const place = await placeOf(guard, path);

@@ -3,15 +3,15 @@ import { type Encoding, standardName } from "./text-encoding.ts";
 
 export interface Guess {
   readonly encoding: Encoding;
-  /** Whether the text could as well be in another encoding. */
+  /** Whether the text could equally be in another encoding. */
   readonly weak: boolean;
 }
 
-/** Latin alphabets look alike to a statistic of letters, so Western European is taken before the others. */
+/** Letter statistics hardly distinguish Latin alphabets, so Western European is preferred. */
 const LATIN = /^(?:iso-8859-(?:1|2|9|15)|windows-125[0247])$/;
 const MULTIBYTE = /^(?:gb18030|gbk|big5|shift_jis|euc-jp|euc-kr)$/;
 
-/** The encoding of text that is not UTF-8 or UTF-16, by the frequencies of its letters. */
+/** Guesses the encoding of text that is not UTF-8 or UTF-16 from letter frequencies. */
 export function guessLegacy(sample: Uint8Array): Guess {
   let western = 0;
   for (const { name, confidence } of analyse(sample)) {

@@ -4,22 +4,25 @@ import { clip, grouped, sized, ToolError } from "@refmcp/core/answer";
 import { CHUNK_BYTES, type Source } from "./source.ts";
 import { bomOf, decode, type Encoding, encode, type TextForm, withoutCutCharacter } from "./text-encoding.ts";
 
-/** How far a file is searched for line ends before we give up, in bytes: about a second of reading. */
+/** Maximum bytes that are searched for line ends, about a second of reading. */
 const SCAN_BYTES = 1024 ** 3;
-/** How far the rest of an overlong line is measured, in bytes. */
+/** Maximum bytes to measure of the rest of an overlong line. */
 const MEASURE_BYTES = 4 * CHUNK_BYTES;
-/** How much is read at a time backwards from the end, in bytes. */
+/** Bytes read at a time when reading backward from the end. */
 const TAIL_CHUNK_BYTES = 16_384;
 
-/** The lines of a text in `source`. A line's end belongs to it; a lone CR ends lines only if nothing else does. */
+/**
+ * The lines of a text in `source`, including their line endings. A lone CR ends a line only if the text has no other
+ * line endings.
+ */
 export class Lines {
   readonly #source: Source;
   readonly #form: TextForm;
   readonly #signal: AbortSignal | undefined;
-  /** What ends a line, as a character and in bytes. */
+  /** The line end as a character and in bytes. */
   readonly #end: string;
   readonly #endBytes: Buffer;
-  /** Where the text begins: behind a byte order mark. */
+  /** Where the text begins, after a byte order mark. */
   readonly start: number;
 
   constructor(source: Source, form: TextForm, signal?: AbortSignal) {
@@ -73,14 +76,14 @@ export class Lines {
   async last(count: number, maxBytes: number): Promise<{ position: number; complete: boolean }> {
     const width = this.#endBytes.length;
     const { size } = this.#source;
-    // The last line ending does not begin another line.
+    // No line follows the last line ending.
     let high = size - (size % width) - width;
     let found = 0;
     while (high > this.start) {
       this.#signal?.throwIfAborted();
       if (size - high >= maxBytes) return { position: high, complete: false };
       const low = Math.max(this.start, high - TAIL_CHUNK_BYTES);
-      // To the end of the file the first time, since the text of the lines is needed next.
+      // The first read goes to the end of the file, since the text of the lines is needed next.
       const upTo = high + width >= size ? size : high;
       const chunk = (await this.#source.read(low, upTo - low)).subarray(0, high - low);
       for (let at = this.#lastIndexOf(chunk, chunk.length); at !== -1; at = this.#lastIndexOf(chunk, at)) {
@@ -169,13 +172,13 @@ export class Lines {
   #decode(bytes: Buffer, ends: boolean): string {
     const { encoding } = this.#form;
     if (encoding !== "utf-8") {
-      // A character cut in two at the end is omitted.
+      // An incomplete character at the end is omitted.
       if (!ends && maxBytesPerChar(encoding) > 2)
         return new TextDecoder(encoding).decode(bytes, { stream: true });
       return decode(bytes, { encoding, bom: false, damaged: false });
     }
     const complete = ends ? bytes : withoutCutCharacter(bytes);
-    // A sample from the front says nothing about this part of a large file.
+    // A sample from the beginning says nothing about this part of a large file.
     return decode(complete, { encoding, bom: false, damaged: !isUtf8(complete) });
   }
 
@@ -214,8 +217,8 @@ function shortLine(line: number, chars: number): ToolError {
 }
 
 /**
- * Bytes per UTF-16 code unit at most: a pair of two units takes four bytes in UTF-8, any other unit up to three; in
- * GB18030 four.
+ * Maximum bytes per UTF-16 code unit. In UTF-8, a surrogate pair takes four bytes and any other unit up to three; in
+ * GB18030, four.
  */
 function maxBytesPerChar(encoding: Encoding): number {
   if (encoding === "utf-8") return 3;

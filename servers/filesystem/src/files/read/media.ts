@@ -7,19 +7,19 @@ import type { ThreadPool } from "../threads/thread-pool.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
-/** The largest image or sound in an answer, in bytes: 5 MB as base64, which is what models accept for an image. */
+/** Maximum bytes of an image or audio in an answer: 5 MB as base64, the limit of models for an image. */
 export const MAX_MEDIA_BYTES = 3_750_000;
 
-/** Models refuse pictures with a longer side, in pixels. */
+/** Maximum side of an image in pixels; models refuse larger ones. */
 const MAX_SIDE = 8_000;
-/** Larger pictures are not decoded, whatever the size of the file: each pixel takes four bytes or more. */
+/** Images with more pixels are not decoded, whatever the file size, since each pixel takes at least four bytes. */
 const MAX_PIXELS = 64_000_000;
-/** The largest file of a picture that is scaled, in bytes. */
+/** Maximum bytes of an image file that is scaled. */
 const MAX_SCALED_BYTES = 64 * 1024 * 1024;
-/** How long scaling may take, in milliseconds. */
+/** Time limit for scaling, in milliseconds. */
 const SCALE_MS = 40_000;
 
-/** The largest SVG that is shown as a whole, in bytes. */
+/** Maximum bytes of an SVG that is shown in full. */
 const MAX_SVG_BYTES = 60_000;
 
 export interface PictureSize {
@@ -27,23 +27,23 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/** A picture before and after scaling. */
+/** The dimensions of an image before and after scaling. */
 export interface Scaling {
   readonly from: PictureSize & { readonly size: number };
   readonly to: PictureSize;
 }
 
-/** A binary file: its content, or if that cannot be shown, a link to it. */
+/** A binary file: its content or, if that cannot be shown, a link to it. */
 export type Media =
   | {
       readonly kind: "image" | "audio";
       readonly path: string;
       readonly mime: string;
       readonly bytes: Uint8Array;
-      /** Undefined if the bytes are those of the file. */
+      /** Undefined if the bytes are unchanged. */
       readonly scaled?: Scaling | undefined;
     }
-  /** A picture that is text. */
+  /** An SVG, returned as text. */
   | { readonly kind: "svg"; readonly path: string; readonly text: string }
   | {
       readonly kind: "link";
@@ -53,12 +53,12 @@ export type Media =
       readonly mime: string;
       /** Bytes. */
       readonly size: number;
-      /** Why it is only a link. */
+      /** Why only a link is returned. */
       readonly why: string;
     };
 
 /**
- * Reads an image, a sound or another binary file. A JPEG or PNG that is too large for an answer is scaled, in a thread.
+ * Reads an image, audio or another binary file. A JPEG or PNG that is too large for an answer is scaled in a thread.
  *
  * @throws ToolError `invalid` for text, and what `PathGuard.openFile` throws.
  */
@@ -103,7 +103,7 @@ export async function readMedia(
       const pixels = `${grouped(from.width)} × ${grouped(from.height)} pixels`;
       return link(`${pixels}, more than the ${grouped(MAX_PIXELS)} that can be decoded`);
     }
-    // The decoder unpacks those without a limit.
+    // The decoder has no size limit for interlaced PNGs.
     if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
     const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MAX_MEDIA_BYTES };
     const scaled = await threads.runWithin(SCALE_MS, tooSlow, "picture", work, signal);
@@ -119,7 +119,7 @@ function tooSlow(): ToolError {
   });
 }
 
-/** By the header alone, as shown; undefined if damaged. */
+/** The dimensions in the header, after rotation; undefined if damaged. */
 async function pictureSize(bytes: Buffer): Promise<PictureSize | undefined> {
   const { imageSize } = await import("image-size");
   try {
@@ -130,11 +130,11 @@ async function pictureSize(bytes: Buffer): Promise<PictureSize | undefined> {
   }
 }
 
-/** The MIME type by content, and whether it is text that read_text_file reads. */
+/** The MIME type by content, and whether read_text_file can read it as text. */
 export async function typeOf(file: GuardedFile): Promise<{ mime: string; text: boolean }> {
   const sample = await readAt(file, 0, Math.min(file.stat.size, SAMPLE_BYTES));
   const text = detect(sample, { whole: sample.length === file.stat.size }) !== undefined;
-  // Loaded on first use: it knows some 200 formats.
+  // Loaded on first use, because it is large.
   const { fileTypeFromBuffer } = await import("file-type");
   const found = await fileTypeFromBuffer(sample);
   return { mime: found?.mime ?? (text ? "text/plain" : "application/octet-stream"), text };

@@ -4,7 +4,7 @@ import { extractText, getDocumentProxy } from "unpdf";
 const MAX_PAGES = 2_000;
 
 /**
- * The text of a PDF, with an empty line between pages.
+ * Extracts the text of a PDF, with an empty line between pages.
  *
  * @throws ToolError `invalid` for a damaged or encrypted file, or one without text; `too_large` beyond 2,000 pages.
  */

@@ -4,14 +4,14 @@ import type { PathGuard } from "@refmcp/core/boundary";
 import { onItsOwn, partFacts } from "./facts.ts";
 import { readText, type TextPart } from "./read-text.ts";
 
-/** Files read at once, and files read before checking whether more would fit. */
+/** How many files are read at once, and before checking whether more would fit. */
 const AT_ONCE = 16;
 const BATCH = 64;
-/** Characters that all files together may take before they are cut to their shares. */
+/** Maximum characters of all files together before they are cut to their shares. */
 const HELD_CHARS = 16_000_000;
-/** A file is shown with at least this many characters (or all it has); otherwise it is left for another call. */
+/** A file is shown with at least this many characters (or completely), or left for another call. */
 const WORTH_SHOWING = 200;
-/** With more files than this, each one's line is kept short. */
+/** With more files than this, the line about each is kept short. */
 const FULL_FACTS_FILES = 20;
 /** Additional characters in the line of a truncated file, which says how to continue. */
 const CUT_CHARS = 120;
@@ -21,7 +21,7 @@ const TAG = "=== 0123456789abcdef";
 const ENDS_CHARS = 300;
 
 export interface ReadManyOptions {
-  /** Characters of the whole answer at most. */
+  /** Maximum characters of the whole answer. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,17 +32,17 @@ export type OneOfMany =
   | { readonly path: string; readonly part?: undefined; readonly error: ToolError };
 
 export interface ManyTexts {
-  /** In the order asked for. */
+  /** In the requested order. */
   readonly files: readonly OneOfMany[];
   /** How many of the last paths did not fit at all. */
   readonly hidden: number;
-  /** The directory that all paths begin with, with a slash at its end; empty if it is not worth naming. */
+  /** The common directory of all paths, with a trailing slash; empty if naming it saves nothing. */
   readonly shared: string;
 }
 
 /**
- * Reads several text files. A file that cannot be read does not affect the others. The space is shared fairly: what
- * short files leave over goes to the longer ones, in equal shares.
+ * Reads several text files. A file that cannot be read does not affect the others. Space is shared fairly: what short
+ * files do not need is divided equally among the longer ones.
  */
 export async function readMany(
   guard: PathGuard,
@@ -62,7 +62,7 @@ export async function readMany(
   };
   const files: OneOfMany[] = [];
   let count = 0;
-  // What no longer fits is not read at all.
+  // Files that no longer fit are not read at all.
   while (files.length < paths.length && count === files.length) {
     const next = paths.slice(files.length, files.length + BATCH);
     files.push(
@@ -117,7 +117,7 @@ function errorText(error: ToolError): string {
   return oneLine(`Error: ${error.message} ${error.hint ?? ""}`).trim();
 }
 
-/** Shares space so that none gets more than it wants, and all that want more get the same. */
+/** Divides space so that none gets more than it needs, and all that need more get equal shares. */
 export function sharesOf(wants: readonly number[], remaining: number): number[] {
   const shares = wants.map(() => 0);
   const order = [...wants.entries()].sort(([, a], [, b]) => a - b);
@@ -130,7 +130,7 @@ export function sharesOf(wants: readonly number[], remaining: number): number[] 
   return shares;
 }
 
-/** The part cut to its first lines that have at most `max` characters, or to the front of its first line. */
+/** Cuts a part to its first lines with at most `max` characters, or to the beginning of its first line. */
 function shortened(part: TextPart, max: number): TextPart {
   if (part.text.length <= max) return part;
   const end = part.eol === "cr" ? "\r" : "\n";
@@ -150,8 +150,8 @@ function shortened(part: TextPart, max: number): TextPart {
 }
 
 /**
- * The answer about several files: before each file's text a line of the server's own. Those lines begin with a tag made
- * from all the contents, so that no file can contain a line that begins with it.
+ * The answer with several files. The server's own line precedes each file's text and begins with a tag derived from all
+ * the contents, so no file can contain such a line.
  */
 export function framed({ files, hidden, shared }: ManyTexts): string {
   const hash = createHash("sha256");

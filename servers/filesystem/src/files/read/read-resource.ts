@@ -6,12 +6,12 @@ import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
-/** The longest text that is read as a resource, in bytes. */
+/** Maximum bytes of text read as a resource. */
 const MAX_TEXT_BYTES = 1024 * 1024;
-/** Entries of a directory that are listed as a resource. */
+/** Maximum entries of a directory listed as a resource. */
 const MAX_ENTRIES = 1000;
 
-/** A whole file or directory, for a reader that cannot ask for a part. */
+/** A whole file or directory, for clients that cannot request a part. */
 export type Whole =
   | { readonly text: string; readonly mime: string }
   | { readonly bytes: Buffer; readonly mime: string };

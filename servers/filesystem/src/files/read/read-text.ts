@@ -12,50 +12,50 @@ export interface TextRange {
   readonly tail?: number | undefined;
   /** First line, from 1; negative counts from the end, -1 being the last line. */
   readonly offset?: number | undefined;
-  /** Lines at most. */
+  /** Maximum lines. */
   readonly limit?: number | undefined;
-  /** First character of the line at `offset`, from 1: to read a line longer than an answer. */
+  /** First character of the line at `offset`, from 1; for a line longer than an answer. */
   readonly column?: number | undefined;
 }
 
-/** A larger PDF is not read, in bytes. */
+/** Maximum bytes of a PDF. */
 const MAX_PDF_BYTES = 32 * 1024 * 1024;
-/** When few lines are requested, this many characters are read for each at first, before the maximum is read. */
+/** If few lines are requested, this many characters per line are read first, before the maximum. */
 const LIKELY_LINE_CHARS = 200;
 
 export interface ReadTextOptions extends TextRange {
   readonly lineNumbers?: boolean | undefined;
-  /** The encoding to read; detected by default. */
+  /** The file's encoding; detected by default. */
   readonly encoding?: Encoding | undefined;
-  /** Characters of text at most. */
+  /** Maximum characters of text. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface TextPart extends TextForm {
-  /** Absolute path as asked for. */
+  /** The requested absolute path. */
   readonly path: string;
-  /** The file's own text (with line numbers if asked for), original line endings, without a byte order mark. */
+  /** The file's text (with line numbers if requested), with its original line endings and without a byte order mark. */
   readonly text: string;
   /** Bytes of the whole file. */
   readonly size: number;
-  /** Pages of a PDF, whose text this is. */
+  /** The number of pages, if it is a PDF. */
   readonly pages: number | undefined;
-  /** Of the whole file; known up to 8 MiB. */
+  /** The hash of the whole file; known up to 8 MiB. */
   readonly hash: string | undefined;
   /** Number of the first line shown; unknown at the end of a large file. */
   readonly startLine: number | undefined;
   /** How many lines are shown. */
   readonly lines: number;
-  /** Lines of the whole file; known up to 8 MiB or where the end was reached. */
+  /** Lines of the whole file; known up to 8 MiB, or if the end was reached. */
   readonly totalLines: number | undefined;
   /** Whether the end of the file is shown. */
   readonly ends: boolean;
-  /** Whether the file's last line has a line end; known where the end is shown. */
+  /** Whether the file's last line has a line ending; known if the end is shown. */
   readonly closed: boolean | undefined;
   /** Where to continue; undefined at the end of the file. */
   readonly next: { readonly offset: number; readonly column: number } | undefined;
-  /** How much of the line that was cut is missing: at its end, or at its start for `tail`. */
+  /** How much of a cut line is missing at its end, or for `tail` at its start. */
   readonly missing: { readonly chars: number; readonly exact: boolean } | undefined;
   /** For `tail`: how many of the requested lines did not fit; undefined if all did. */
   readonly leftOut: number | undefined;
@@ -65,8 +65,8 @@ export interface TextPart extends TextForm {
  * Reads a part of a text file. Memory and time are bounded by `maxChars`, not by the file's size; only an
  * `offset` deep in a large file must be searched for.
  *
- * @throws ToolError `invalid` for a binary file, an offset past the end or a contradictory range; `too_large`
- * for an offset more than 1 GiB into the file; and what `PathGuard.openFile` throws.
+ * @throws ToolError `invalid` for a binary file, an offset past the end or a contradictory range; `too_large` for an
+ * offset beyond 1 GiB; and what `PathGuard.openFile` throws.
  */
 export async function readText(
   guard: PathGuard,
@@ -102,12 +102,12 @@ export async function readText(
   });
 }
 
-/** How many lines from the end a negative offset is. */
+/** The number of lines from the end for a negative offset. */
 function fromEnd(offset: number | undefined): number | undefined {
   return offset !== undefined && offset < 0 ? -offset : undefined;
 }
 
-/** The text of a PDF; undefined if the file is none. */
+/** The text of a PDF; undefined for any other file. */
 async function readPdf(
   file: GuardedFile,
   source: Source,
@@ -152,7 +152,7 @@ async function forward(
       continue;
     }
     if (shown > 0) break;
-    // A single line longer than the answer.
+    // A single line that is longer than the answer.
     const head = clip(line, Math.max(2, options.maxChars - label(0).length));
     text = label(0) + head;
     missing = await lines.restOfLine(await lines.column(from, head.length, offset));
@@ -179,7 +179,7 @@ async function forward(
   };
 }
 
-/** The text at `from`, enough of it for `limit` lines or `maxChars` characters. */
+/** Enough text at `from` for `limit` lines or `maxChars` characters. */
 async function windowFor(lines: Lines, from: number, limit: number, maxChars: number) {
   const likely = limit * LIKELY_LINE_CHARS;
   if (likely < maxChars) {
@@ -198,7 +198,7 @@ async function backward(
 ): Promise<Part> {
   const numbered = options.lineNumbers === true;
   const total = totalLines ?? (numbered ? await lines.count() : undefined);
-  // Three bytes are the most that a character takes, so the first of the characters kept is read whole.
+  // A character takes at most three bytes, so the first character kept is complete.
   const found = await lines.last(tail, 3 * options.maxChars + 64);
   const { text } = await lines.text(found.position, source.size - found.position);
   const all = [...lines.split(text, Number.POSITIVE_INFINITY)].map(({ line }) => line);

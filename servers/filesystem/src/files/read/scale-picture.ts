@@ -3,7 +3,7 @@ import jpeg from "@jimp/js-jpeg";
 import png from "@jimp/js-png";
 import { methods } from "@jimp/plugin-resize";
 
-/** Models scale larger pictures down themselves, and a request with many pictures is refused beyond this, in pixels. */
+/** Maximum side in pixels: models scale larger images down themselves, and refuse requests with many larger ones. */
 const MAX_SIDE = 2_000;
 const QUALITY = 85;
 
@@ -11,7 +11,7 @@ const QUALITY = 85;
 export interface PictureWork {
   readonly bytes: Uint8Array;
   readonly maxPixels: number;
-  /** Of a PNG that comes back. */
+  /** Maximum bytes of a PNG in the result. */
   readonly maxBytes: number;
 }
 
@@ -25,16 +25,16 @@ export interface ScaledPicture {
 const Jimp = createJimp({ formats: [jpeg, png], plugins: [methods] });
 
 /**
- * A JPEG or PNG that fits into an answer, turned as its EXIF data says. A PNG stays one where that is small enough.
+ * Scales a JPEG or PNG to fit into an answer, rotated by its EXIF data. A PNG stays a PNG if that is small enough.
  *
- * @returns undefined if the picture cannot be decoded.
+ * @returns undefined if the image cannot be decoded.
  */
 export async function scalePicture({
   bytes,
   maxPixels,
   maxBytes,
 }: PictureWork): Promise<ScaledPicture | undefined> {
-  // The decoder's own limits: it may find another size than the header's.
+  // Limits for the decoder, which may find a different size than in the header.
   const limits = { maxResolutionInMP: maxPixels / 1e6, maxMemoryUsageInMB: 2_048 };
   const image = await Jimp.fromBuffer(Buffer.from(bytes), { "image/jpeg": limits }).catch(() => undefined);
   if (image === undefined) return undefined;

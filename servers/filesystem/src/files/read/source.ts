@@ -3,12 +3,12 @@ import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile } from "@refmcp/core/boundary";
 import { type Encoding, formOfText, SAMPLE_BYTES, type TextForm } from "./text-encoding.ts";
 
-/** Files up to this size are read whole: their lines are counted and their content is hashed. */
+/** Files up to this size are read completely, so their lines are counted and their content is hashed. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
-/** How much is read at a time from a larger file. */
+/** Bytes read at a time from a larger file. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** The bytes of an opened file: in memory where it is small, read piece by piece if it is not. */
+/** The bytes of an opened file: in memory if it is small, otherwise read piece by piece. */
 export interface Source {
   /** Bytes. */
   readonly size: number;
@@ -18,11 +18,11 @@ export interface Source {
   read(position: number, length: number): Promise<Buffer>;
 }
 
-/** The bytes of `file`, as many as it had when it was opened. */
+/** The bytes of `file`, up to its size when it was opened. */
 export async function sourceOf(file: GuardedFile): Promise<Source> {
   if (file.stat.size > WHOLE_BYTES) {
     const size = file.stat.size;
-    // What was read last often has what is wanted next: the first lines, or whether the last one has an end.
+    // The previous read often contains what is needed next: the first lines, or the end of the last one.
     let last: { from: number; bytes: Buffer } = { from: 0, bytes: Buffer.alloc(0) };
     const read = async (position: number, length: number) => {
       const end = Math.min(position + length, size);
@@ -39,7 +39,7 @@ export async function sourceOf(file: GuardedFile): Promise<Source> {
   return wholeSource(await readAt(file, 0, file.stat.size));
 }
 
-/** A source that is in memory. */
+/** An in-memory source. */
 export function wholeSource(whole: Buffer): Source {
   return {
     size: whole.length,
@@ -56,7 +56,7 @@ export function tooLarge(path: string, size: number, max: number, what: string, 
 
 type Opened = Pick<GuardedFile, "handle">;
 
-/** Reads up to `length` bytes; a file that has shrunk since gives fewer. */
+/** Reads up to `length` bytes; fewer if the file has shrunk. */
 export async function readAt(file: Opened, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(Math.max(0, length));
   let filled = 0;
@@ -74,20 +74,20 @@ export async function formOf(source: Source, encoding?: Encoding): Promise<TextF
   return formOfText(bytes, { whole: source.whole !== undefined, encoding });
 }
 
-/** How many hexadecimal digits of the SHA-256 name a content in answers. */
+/** The number of hexadecimal digits of the SHA-256 in answers. */
 const HASH_DIGITS = 16;
 
-/** The form of a finished SHA-256 in answers. */
+/** A finished SHA-256 in the form used in answers. */
 export function shortHash(hash: Hash): string {
   return hash.digest("hex").slice(0, HASH_DIGITS);
 }
 
-/** The hash of a content as answers show it and `expected_hash` takes it: the first 16 hex digits of its SHA-256. */
+/** The hash of content as used in answers and `expected_hash`: the first 16 hex digits of its SHA-256. */
 export function hashOf(bytes: Uint8Array): string {
   return hash("sha256", bytes).slice(0, HASH_DIGITS);
 }
 
-/** Whether `expected`, from a caller, names the content with this hash; the full 64 digits name it too. */
+/** Whether `expected`, from a caller, matches this hash; the full 64 digits are also accepted. */
 export function sameHash(expected: string, hash: string): boolean {
   return expected.toLowerCase().startsWith(hash);
 }

@@ -56,7 +56,7 @@ describe("detect", () => {
     expect(eolOf(Buffer.from("a\rb\n"), "utf-8")).toBe("mixed");
     expect(eolOf(Buffer.from("ab"), "utf-8")).toBe("none");
     expect(eolOf(Buffer.from("a\r\nb\r\n", "utf16le"), "utf-16le")).toBe("crlf");
-    // U+0D0A is a letter of Malayalam, no line end.
+    // U+0D0A is a Malayalam letter, not a line end.
     expect(eolOf(Buffer.from("\u0d0a\n", "utf16le"), "utf-16le")).toBe("lf");
   });
 

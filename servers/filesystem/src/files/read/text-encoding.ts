@@ -3,15 +3,14 @@ import { TextDecoder } from "node:util";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 
 /**
- * The name of an encoding in the WHATWG Encoding Standard, in small letters; windows-1252 also covers
- * Latin-1.
+ * The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1.
  */
 export type Encoding = string;
 
 /**
  * The standard name of an encoding, for example `gbk` for `GB2312`.
  *
- * @throws ToolError `invalid` for one that is unknown, or that keeps a state over several lines.
+ * @throws ToolError `invalid` for an unknown or stateful encoding.
  */
 export function encodingNamed(label: string): Encoding {
   const encoding = standardName(label);
@@ -21,7 +20,7 @@ export function encodingNamed(label: string): Encoding {
   });
 }
 
-/** The WHATWG name of an encoding that is read; undefined for stateful and unknown ones. */
+/** The WHATWG name of a supported encoding; undefined for stateful and unknown ones. */
 export function standardName(label: string): Encoding | undefined {
   try {
     const { encoding } = new TextDecoder(label);
@@ -31,22 +30,22 @@ export function standardName(label: string): Encoding | undefined {
   }
 }
 
-/** How lines end: one way throughout, in several ways, or not at all. */
+/** The line endings of a text. */
 export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
 
-/** How a text is written in bytes. */
+/** How a text is encoded as bytes. */
 export interface TextForm {
   readonly encoding: Encoding;
-  /** Begins with a byte order mark, which is not part of the text. */
+  /** Whether it begins with a byte order mark, which is not part of the text. */
   readonly bom: boolean;
   readonly eol: Eol;
-  /** UTF-8 with some invalid bytes, which survive decoding and encoding. */
+  /** Whether it is UTF-8 with some invalid bytes, which survive decoding and encoding. */
   readonly damaged: boolean;
-  /** The encoding was guessed, and could be another. */
+  /** Whether the encoding is a guess. */
   readonly weak?: boolean;
 }
 
-/** How many bytes at the start decide whether a file is binary. */
+/** How many bytes at the start determine whether a file is binary. */
 export const SAMPLE_BYTES = 65_536;
 
 /** How many of them are counted one by one. */
@@ -58,7 +57,7 @@ const BOMS: readonly { encoding: Encoding; bytes: Buffer }[] = [
   { encoding: "utf-16be", bytes: Buffer.from([0xfe, 0xff]) },
 ];
 
-/** The encoding whose byte order mark `bytes` begin with, if any. */
+/** The encoding whose byte order mark `bytes` begins with, if any. */
 export function markedEncoding(bytes: Buffer): Encoding | undefined {
   return BOMS.find((mark) => bytes.subarray(0, mark.bytes.length).equals(mark.bytes))?.encoding;
 }
@@ -69,8 +68,8 @@ export function bomOf(encoding: Encoding): Buffer {
 }
 
 /**
- * The form of the text in `bytes`, the front of a file or all of it; if it is neither UTF-8 nor UTF-16, its encoding
- * is guessed.
+ * The form of the text in `bytes`, the beginning of a file or all of it. If it is neither UTF-8 nor UTF-16, the
+ * encoding is guessed.
  *
  * @param options see `detect`.
  * @returns undefined for binary content.
@@ -86,7 +85,7 @@ export async function formOfText(
   return { ...form, ...guessLegacy(bytes.subarray(0, SAMPLE_BYTES)) };
 }
 
-/** A text, and how it is written in bytes. */
+/** A text, and how it is encoded as bytes. */
 export interface FormedText {
   readonly text: string;
   readonly form: TextForm;
@@ -99,7 +98,7 @@ export async function textOf(bytes: Buffer): Promise<FormedText | undefined> {
 }
 
 /**
- * As `formOfText`, but what is neither UTF-8 nor UTF-16 counts as windows-1252.
+ * Like `formOfText`, but anything other than UTF-8 and UTF-16 counts as windows-1252.
  *
  * @param options.whole whether `bytes` is the whole file; otherwise a character may be cut off at its end.
  * @param options.encoding the encoding given by the caller; then nothing counts as binary.
@@ -134,13 +133,13 @@ export function detect(
     return { encoding: "utf-8", bom, damaged: false, eol: eolOf(bytes, "utf-8") };
   }
   if (controls > 0.02) return undefined;
-  // Text in windows-1252 hardly ever holds valid UTF-8 sequences by chance, so they indicate a damaged UTF-8 file.
+  // Text in windows-1252 rarely contains valid UTF-8 sequences by chance, so they indicate a damaged UTF-8 file.
   const { sequences, strays } = countUtf8(complete);
   const encoding = bom || sequences > strays ? "utf-8" : "windows-1252";
   return { encoding, bom, damaged: encoding === "utf-8", eol: eolOf(bytes, encoding) };
 }
 
-/** The text of `bytes` without its byte order mark. Decoding and encoding round-trip the same bytes. */
+/** Decodes `bytes` without the byte order mark. Encoding the result restores the same bytes. */
 export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | "damaged">): string {
   const body = form.bom ? bytes.subarray(bomOf(form.encoding).length) : bytes;
   switch (form.encoding) {
@@ -162,7 +161,7 @@ export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | 
 }
 
 /**
- * Text → bytes, the byte order mark in front where the form has one.
+ * Encodes text to bytes, with a byte order mark if the form has one.
  *
  * @throws ToolError `invalid` if the encoding has no byte for a character.
  */
@@ -186,7 +185,9 @@ function encodeBody(text: string, form: Pick<TextForm, "encoding" | "damaged">):
   }
 }
 
-/** For each encoding the bytes of its characters: what `TextDecoder` makes of every byte and pair of bytes. */
+/**
+ * For each encoding, the bytes of its characters, built by decoding every byte and pair of bytes with `TextDecoder`.
+ */
 const tables = new Map<Encoding, ReadonlyMap<string, Buffer>>();
 
 function encodeLegacy(text: string, encoding: Encoding): Buffer {
@@ -212,7 +213,7 @@ function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
   return table;
 }
 
-/** Whether encoding restores the same bytes: in some legacy encodings a character has several codes. */
+/** Whether encoding restores the same bytes; in some legacy encodings a character has several codes. */
 export function decodesBack(bytes: Buffer, form: TextForm): boolean {
   if (/^(?:utf-|windows-1252)/.test(form.encoding)) return true;
   try {
@@ -222,7 +223,7 @@ export function decodesBack(bytes: Buffer, form: TextForm): boolean {
   }
 }
 
-/** How lines end in a text of this encoding. */
+/** The line endings of a text in this encoding. */
 export function eolOf(bytes: Buffer, encoding: Encoding): Eol {
   const counted = encoding.startsWith("utf-16")
     ? countEnds(decode(bytes, { encoding, bom: false, damaged: false }), "\r", "\n")
@@ -240,7 +241,7 @@ interface Searchable<Item> {
   at(index: number): Item | undefined;
 }
 
-/** Counts by jumping from one CR to the next: the common file has none and costs two scans at memory speed. */
+/** Counts by jumping from one CR to the next. Most files have none, which costs two scans at memory speed. */
 function countEnds<Item>(text: Searchable<Item>, carriageReturn: Item, lineFeed: Item) {
   let crlf = 0;
   let cr = 0;
@@ -252,13 +253,13 @@ function countEnds<Item>(text: Searchable<Item>, carriageReturn: Item, lineFeed:
   for (let at = text.indexOf(lineFeed); at !== -1; at = text.indexOf(lineFeed, at + 1)) {
     if (at > 0 && text.at(at - 1) === carriageReturn) continue;
     lf += 1;
-    // One lone LF among CRLFs is enough to know, and a file without CR has only LFs.
+    // One lone LF among CRLFs is enough, and a file without CR has only LFs.
     break;
   }
   return { lf, crlf, cr };
 }
 
-/** UTF-16 without a mark: Latin text has a NUL in every second byte. */
+/** Detects UTF-16 without a byte order mark: in Latin text, every second byte is NUL. */
 function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
   const pairs = Math.floor(Math.min(sample.length, 4096) / 2);
   if (pairs === 0) return undefined;
@@ -271,7 +272,7 @@ function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
   const latin = (zeros: number, others: number) => zeros > pairs * 0.6 && others === 0;
   const encoding = latin(odd, even) ? "utf-16le" : latin(even, odd) ? "utf-16be" : undefined;
   if (encoding === undefined) return undefined;
-  // Tables of small numbers look similar, but contain what texts do not.
+  // Tables of small numbers look similar, but contain characters that texts do not.
   const letters = sample.subarray(0, 2 * pairs).filter((byte) => byte !== 0);
   return controlShare(letters) > 0.02 ? undefined : encoding;
 }
@@ -325,8 +326,8 @@ function countUtf8(bytes: Buffer): { sequences: number; strays: number } {
 }
 
 /**
- * Each stray byte B becomes the lone surrogate U+DC00 + B, which no valid UTF-8 decodes to (the idea of Python's
- * `surrogateescape`, PEP 383). An answer shows it as U+FFFD; encoding gives the byte back.
+ * Each stray byte B becomes the lone surrogate U+DC00 + B, which no valid UTF-8 decodes to (like Python's
+ * `surrogateescape`, PEP 383). An answer shows it as U+FFFD; encoding restores the byte.
  */
 function decodeDamaged(bytes: Buffer): string {
   const parts: string[] = [];
@@ -346,7 +347,7 @@ function decodeDamaged(bytes: Buffer): string {
 }
 
 function encodeDamaged(text: string): Buffer {
-  // In unicode mode a class of low surrogates matches lone ones only.
+  // In Unicode mode, a class of low surrogates matches only lone ones.
   const parts = text.split(/([\udc80-\udcff])/u);
   return Buffer.concat(
     parts.map((part, index) =>
@@ -356,8 +357,9 @@ function encodeDamaged(text: string): Buffer {
 }
 
 /**
- * What windows-1252 has for the bytes 0x80 to 0x9F (WHATWG Encoding, index windows-1252). Our own table, because
- * `TextDecoder("latin1")` took these bytes for ISO 8859-1 in some Node releases, and Node cannot encode it.
+ * The characters of windows-1252 for the bytes 0x80 to 0x9F (WHATWG Encoding, index windows-1252). We need our own
+ * table because `TextDecoder("latin1")` decoded these bytes as ISO 8859-1 in some Node.js releases, and Node.js cannot
+ * encode windows-1252.
  */
 const WINDOWS_1252 =
   "\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f" +

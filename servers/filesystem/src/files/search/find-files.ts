@@ -5,34 +5,34 @@ import type { ThreadPool } from "../threads/thread-pool.ts";
 import { walk } from "../tree/walk.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
-/** Which files of a tree are searched for what. */
+/** The files to search, and the pattern. */
 export interface FindRequest {
   readonly guard: PathGuard;
   readonly root: GuardedDirectory;
   readonly pattern: TextPattern;
-  /** Which files are of interest; all without it. */
+  /** Selects files; without it, all are searched. */
   readonly glob: Glob | undefined;
-  /** The rules from above `root`; undefined searches ignored files as well. */
+  /** The ignore rules that apply at `root`; undefined to search ignored files too. */
   readonly ignore: IgnoreScope | undefined;
   readonly signal: AbortSignal;
-  /** Aborts the signal, so that nothing continues after one part failed. */
+  /** Aborts the signal, so that nothing continues after a failure. */
   readonly abort: (reason: unknown) => void;
 }
 
-/** A file with lines that match. */
+/** A file with matching lines. */
 export interface FileWithLines {
   /** Below the root, with `/` between components. */
   readonly path: string;
-  /** How many lines match. */
+  /** The number of matching lines. */
   readonly lines: number;
 }
 
-/** Files that are handed to a thread at once. */
+/** Files per request to a thread. */
 const BATCH = 128;
-/** Batches that wait for a thread before the walk does. */
+/** How many batches may wait for a thread before the walk pauses. */
 const WAITING = 4;
 
-/** Finds the files with lines that match, in any order, and nothing outside the tree. @throws what a thread failed with. */
+/** Finds the files of a tree with matching lines, in any order. @throws the error of a thread. */
 export async function findFiles(
   pool: ThreadPool,
   { guard, root, pattern, glob, ignore, signal, abort }: FindRequest,
@@ -48,7 +48,7 @@ export async function findFiles(
       const path = paths[index];
       if (lines > 0 && path !== undefined) found({ path, lines });
     }
-    // The others got their turn first.
+    // Other calls got their turn in between.
     if (counts.length < paths.length) await count(paths.slice(counts.length));
   }
 
@@ -59,7 +59,7 @@ export async function findFiles(
     void job.then(() => running.delete(job));
   }
 
-  // To be waited for where the threads are behind.
+  // Returned so that the walk waits if the threads are behind.
   const rest = () => (running.size >= pool.width + WAITING ? Promise.race(running) : undefined);
   try {
     await walk(guard, root, { signal, ignore, rest }, ({ path, name, type }) => {
@@ -68,7 +68,7 @@ export async function findFiles(
       return signal.aborted ? "stop" : undefined;
     });
   } finally {
-    // The threads use the root's descriptor, so they end before it is closed.
+    // The threads use the root's descriptor, so they must end before it is closed.
     await Promise.all(running);
   }
   if (batch.length > 0 && !signal.aborted) send();

@@ -2,29 +2,29 @@ import { feedsIn } from "../edit/line-endings.ts";
 import { type Block, readBlocks } from "./text-blocks.ts";
 import type { LineMatcher } from "./text-pattern.ts";
 
-/** A line that matches. */
+/** A matching line. */
 export interface FoundLine {
   /** From 1. */
   line: number;
-  /** Its text; of a long line the part around the match, with `…` where it was cut. */
+  /** Its text, or of a long line the part around the match, with `…` where it was cut. */
   text: string;
-  /** Where the match begins in the whole line, from 1, in UTF-16 code units; only if the text was cut. */
+  /** Where the match begins in the line, from 1, in UTF-16 code units; only if the text was cut. */
   column?: number;
-  /** The lines before and after it that were asked for and are not shown with another match. */
+  /** The requested lines before and after it that are not shown with another match. */
   before?: string[];
   after?: string[];
 }
 
 export interface ExtractRequest {
-  /** The first line that may be found. */
+  /** The first line to search. */
   readonly from: number;
-  /** How many lines are wanted. */
+  /** Maximum matching lines. */
   readonly limit: number;
   /** How many lines to show before and after. */
   readonly context: number;
-  /** The longest text of a line, in UTF-16 code units. */
+  /** Maximum length of a line's text, in UTF-16 code units. */
   readonly width: number;
-  /** Whether all lines that match are to be counted, from the first line on. */
+  /** Whether to count all matching lines, from the first line of the file. */
   readonly total: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface Extract {
   readonly lines: FoundLine[];
   /** Whether more lines match after these. */
   readonly more: boolean;
-  /** How many lines match, if all were counted. */
+  /** The number of matching lines, if all were counted. */
   readonly total: number;
 }
 
-/** The lines of an open file that match, from `from` on; none where it is binary. */
+/** The matching lines of an open file from `from` on; none if it is binary. */
 export function extractLines(
   fd: number,
   matcher: LineMatcher,
@@ -56,11 +56,11 @@ class Extractor {
   readonly #matcher: LineMatcher;
   readonly #request: ExtractRequest;
   #line = 1;
-  /** The last lines that were not shown. */
+  /** The last lines that were not shown, as context for the next match. */
   #recent: string[] = [];
   /** How many lines after the last match are still to be shown. */
   #behind = 0;
-  /** Whether the present line began in the block before, and whether it was found there. */
+  /** Whether the current line began in the previous block, and whether it matched there. */
   #continued: "no" | "open" | "found" = "no";
 
   constructor(matcher: LineMatcher, request: ExtractRequest) {
@@ -68,7 +68,7 @@ class Extractor {
     this.#request = request;
   }
 
-  /** Whether nothing is left to do but to count. */
+  /** Whether only counting is left. */
   get #isFull(): boolean {
     return this.#request.total && this.found.length >= this.#request.limit && this.#behind === 0;
   }
@@ -109,7 +109,7 @@ class Extractor {
     return undefined;
   }
 
-  /** Whether lines are of interest that do not match. */
+  /** Whether lines that do not match are needed. */
   get #needsLines(): boolean {
     return this.#behind > 0 || this.#request.context > 0 || this.#continued !== "no";
   }
@@ -136,7 +136,7 @@ class Extractor {
     return undefined;
   }
 
-  /** A line that is at most shown as the context of a match. */
+  /** Handles a line without a match, which may be shown as context. */
   #pass(line: string): void {
     const { context, width } = this.#request;
     const last = this.found.at(-1);
@@ -155,7 +155,7 @@ function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-/** The begin of a line next to a match. */
+/** The beginning of a context line. */
 function begin(line: string, width: number): string {
   const text = withoutReturn(line);
   return text.length > width ? `${cut(text, 0, width)}…` : text;
@@ -170,14 +170,14 @@ function around(
   const text = withoutReturn(line);
   if (text.length <= width) return { text };
   const start = match?.start ?? 0;
-  // A quarter before the match is enough to see where one is.
+  // A quarter of the width before the match is enough context.
   const from = Math.max(0, Math.min(start - Math.floor(width / 4), text.length - width));
   const to = Math.min(text.length, from + width);
   const shown = `${from > 0 ? "…" : ""}${cut(text, from, to)}${to < text.length ? "…" : ""}`;
   return { text: shown, column: start + 1 };
 }
 
-/** A part of a text that splits no surrogate pair. */
+/** A part of a text, without splitting a surrogate pair. */
 function cut(text: string, from: number, to: number): string {
   const first = isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from;
   const last = to < text.length && isLowSurrogate(text.charCodeAt(to)) ? to - 1 : to;

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { FILE_FLAGS } from "../tree/open-below.ts";
 
 /**
- * Opens a regular file below a directory that the guard opened, and verifies that what was opened is what is at
- * that very path: on Linux by the kernel's own path for it, elsewhere by real path and inode. About 15 µs.
+ * Opens a regular file below a directory that the guard opened, and verifies that it is the file at exactly this path:
+ * on Linux by the kernel's path, elsewhere by real path and inode. Takes about 15 µs.
  *
  * @param at path for fs calls on the directory.
- * @returns the descriptor and its size in bytes, or undefined if the file is gone, was swapped for a link or cannot be read.
+ * @returns the descriptor and the size in bytes, or undefined if the file is gone, was swapped for a link or cannot be
+ *   read.
  */
 export function openScanned(
   at: string,
@@ -27,7 +28,7 @@ export function openScanned(
   return undefined;
 }
 
-/** Undefined where something else was opened. */
+/** Undefined if something else was opened. */
 function verifiedSize(fd: number, byDescriptor: boolean, expected: string): number | undefined {
   try {
     const opened = fstatSync(fd);

@@ -43,7 +43,7 @@ describe("pages of text", () => {
     });
   });
 
-  it("keeps to its budget", async () => {
+  it("stays within its budget", async () => {
     const content: Record<string, string> = {};
     for (let i = 0; i < 200; i++)
       content[`${"d".repeat(100)}/f${i}`] = `${"\u0001".repeat(200)}x\n`.repeat(20);

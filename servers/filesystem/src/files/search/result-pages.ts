@@ -10,7 +10,7 @@ import type { TextPattern } from "./text-pattern.ts";
 export interface FoundFile {
   /** Absolute. */
   path: string;
-  /** How many lines match; only in mode `counts`. */
+  /** The number of matching lines; only in mode `counts`. */
   lines?: number;
   /** Only in mode `content`. */
   matches?: FoundLine[];
@@ -18,24 +18,24 @@ export interface FoundFile {
 
 /** The parameters of a page. */
 export interface PageRequest {
-  /** Lines, the files that hold any, or how many each holds. */
+  /** Whether to return lines, files, or the number of lines per file. */
   readonly mode: "content" | "files" | "counts";
   /** How many lines to show before and after each. */
   readonly context: number;
   /** Lines in mode `content`, files in the other modes. */
   readonly limit: number;
-  /** How many characters the answer may have. */
+  /** Maximum characters of the answer. */
   readonly budget: number;
   readonly cursor?: string | undefined;
 }
 
-/** Where the files are. */
+/** The searched files. */
 export interface PagePlace {
   readonly guard: PathGuard;
   readonly pool: ThreadPool;
-  /** The directory that is searched, or the file. */
+  /** The searched directory or file. */
   readonly realPath: string;
-  /** The same as named by the caller. */
+  /** The same path as given by the caller. */
   readonly path: string;
 }
 
@@ -49,14 +49,14 @@ export type TextPosition = readonly [path: string, line: number];
 export const DONE = Number.MAX_SAFE_INTEGER;
 const position = z.tuple([z.string(), z.number()]);
 
-/** The longest text of a line, in characters. */
+/** Maximum characters of a line. */
 const WIDTH = 300;
-/** Files that are read ahead. */
+/** How many files are read ahead. */
 const AHEAD = 8;
-/** Characters of an answer besides its files and cursor. */
+/** Characters of an answer reserved for text other than its files and cursor. */
 const FRAME = 1_000;
 
-/** What was found in a file: the number of lines, and those to show. */
+/** The matches in a file: the number of lines, and those to show. */
 interface Read {
   readonly lines: number;
   readonly matches: readonly FoundLine[];
@@ -65,11 +65,11 @@ interface Read {
 }
 
 /**
- * Reads what a page shows. Each file is opened through the guard and searched again, whatever found it; only what
- * matches then is shown.
+ * Reads the content of a page. Each file is opened through the guard and searched again, and only lines that match then
+ * are shown.
  *
  * @param query everything that determines the results, for the cursor.
- * @returns `after`: where the page begins.
+ * @returns `after`: the position after which the page begins.
  * @throws ToolError `invalid` for a cursor of another search.
  */
 export function textPages(
@@ -112,7 +112,7 @@ export function textPages(
    */
   async function show(paths: readonly string[], more: boolean): Promise<TextPage> {
     const files: FoundFile[] = [];
-    /** How many more lines or files the limit allows. */
+    /** The number of lines or files that the limit still allows. */
     let left = request.limit;
     // The cursor contains a path as well, in a longer form.
     let chars = request.budget - FRAME - 2 * paths.reduce((max, path) => Math.max(max, path.length), 0);
@@ -120,7 +120,7 @@ export function textPages(
     const upTo = (next: TextPosition | undefined): TextPage =>
       next === undefined ? { files } : { files, next_cursor: cursors.encode([...next]) };
 
-    /** Returns where the next page begins, if at all, when this one is full. `last`: no candidate follows. */
+    /** When the page is full, returns where the next one begins, if there is one. `last`: no candidate follows. */
     function add(
       path: string,
       { lines, matches, more }: Read,
@@ -168,7 +168,7 @@ export function textPages(
   return {
     after,
     show,
-    /** How many lines match in a single file that was read whole. */
+    /** The number of matching lines in a single file that was read completely. */
     get total() {
       return total;
     },

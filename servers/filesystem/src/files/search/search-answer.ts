@@ -5,12 +5,12 @@ import type { FoundLine } from "./line-extract.ts";
 import type { TextFound } from "./search-text.ts";
 
 /**
- * What a search found as text, in the form of `grep -n --heading`: a file's path, then its lines as `12:text`, those
- * around them as `11-text`, and `--` where lines are omitted. In mode `counts` the number of lines is before the path.
+ * Search results in the form of `rg --heading -n`: a file's path, then its matching lines as `12:text`, context lines
+ * as `11-text`, and `--` where lines are omitted. In mode `counts`, the number of lines precedes the path.
  * The last line, in square brackets, is the server's own; since each line of a file begins with its number, no file can
- * contain a line that looks like it.
+ * imitate it.
  *
- * @param base the directory that relative paths start from: paths below it are shortened.
+ * @param base the directory that relative paths start from; paths below it are shortened.
  */
 export function searchAnswer({ files, ...facts }: TextFound, context: number, base = ""): string {
   const start = base.endsWith(sep) ? base : base + sep;
@@ -24,7 +24,7 @@ export function searchAnswer({ files, ...facts }: TextFound, context: number, ba
   return `${parts.join("")}[${[...factsOf(facts), ...note].join(" ")}]`;
 }
 
-/** A name that could be mistaken for a numbered line, a line of the server or the home directory gets `./`. */
+/** Adds `./` to a name that could be mistaken for a numbered line, a line of the server or the home directory. */
 function relativeName(path: string): string {
   return /^[\d[~-]/.test(path) ? `.${sep}${path}` : path;
 }

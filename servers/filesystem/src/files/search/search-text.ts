@@ -16,10 +16,10 @@ export interface TextSearch extends PageRequest {
   /** Matches the pattern literally, not as a regular expression. */
   readonly literal: boolean;
   readonly ignoreCase: boolean;
-  /** Which files to search; all without it. */
+  /** Which files to search; all if omitted. */
   readonly glob?: string | undefined;
   readonly includeIgnored: boolean;
-  /** How long to search, in milliseconds; default 40 s. */
+  /** Time limit in milliseconds; default 40 s. */
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -34,8 +34,8 @@ export interface TextFound extends TextPage {
 const BUDGET_MS = 40_000;
 
 /**
- * Searches the text of files, in threads that are terminated if they take too long. They find the files first; what is
- * shown is then read again, each file opened through the guard.
+ * Searches the text of files in threads, which are terminated if they take too long. The threads find the files; what
+ * is shown is then read again, with each file opened through the guard.
  *
  * @param ignored patterns of the `--ignore` option.
  */
@@ -89,7 +89,8 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
 
   return {
     /**
-     * @throws ToolError `invalid` for a pattern, glob or cursor that cannot be used, `timeout`, and what the guard throws.
+     * @throws ToolError `invalid` for a pattern, glob or cursor that cannot be used, `timeout`, and what the guard
+     *   throws.
      */
     async search(request: TextSearch): Promise<TextFound> {
       const { literal, ignoreCase, budgetMs = BUDGET_MS } = request;

@@ -14,10 +14,10 @@ import {
 const LINE_FEED = 10;
 /** Longer lines, in bytes, are matched in parts. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
-/** How far the parts of such a line overlap, so that a match across the boundary is found. */
+/** By how many bytes the parts of such a line overlap, so that a match across the boundary is found. */
 const OVERLAP = 64 * 1024;
 
-/** Whole lines of a file, or a part of a very long line. */
+/** Complete lines of a file, or a part of a very long line. */
 export class Block {
   /** The lines with their line endings; only the last of a file may lack one. */
   readonly bytes: Buffer;
@@ -52,10 +52,10 @@ export class Block {
 }
 
 /**
- * The text of an open file in blocks of whole lines: UTF-16 where a byte order mark says so, UTF-8, or the encoding that
- * its beginning suggests.
+ * Reads the text of an open file in blocks of complete lines: as UTF-16 if it has a byte order mark, as UTF-8, or in
+ * the encoding guessed from its beginning.
  *
- * @param size in bytes, if it is known.
+ * @param size in bytes, if known.
  * @returns whether it is text: false as soon as a NUL byte shows that it is not.
  */
 export function readBlocks(
@@ -85,7 +85,7 @@ export function readBlocks(
   return true;
 }
 
-/** One for all files, since a thread reads one file at a time. */
+/** A single buffer for all files, since a thread reads one file at a time. */
 let buffer: Buffer | undefined;
 
 /** Each chunk is valid only until the next is requested, here or for another file. */
@@ -117,7 +117,7 @@ class LineBlocks {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
     let from = 0;
     if (end > 0 && this.#openBytes > 0) {
-      // Only the line that was begun is joined; the others are not copied.
+      // Only the incomplete line is joined; the others are not copied.
       from = bytes.indexOf(LINE_FEED) + 1;
       const block = this.#joined(bytes.subarray(0, from));
       this.#open = [];
@@ -128,7 +128,7 @@ class LineBlocks {
       return "stop";
     }
     if (end < bytes.length) {
-      // The next chunk is read into the same memory.
+      // A copy, since the next chunk is read into the same memory.
       this.#open.push(Buffer.from(bytes.subarray(end)));
       this.#openBytes += bytes.length - end;
     }
@@ -153,7 +153,7 @@ class LineBlocks {
   }
 }
 
-/** The beginning of the UTF-8 character around `at`. */
+/** The start of the UTF-8 character at `at`. */
 function characterStart(bytes: Buffer, at: number): number {
   let start = at;
   while (start > at - 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;

@@ -6,35 +6,35 @@ import type { Block } from "./text-blocks.ts";
 export interface TextPattern {
   /** As given. */
   readonly text: string;
-  /** Of a RegExp that is matched within one line. */
+  /** The source of a RegExp that is matched within one line. */
   readonly source: string;
   readonly flags: string;
-  /** The same for a text of many lines, where no match crosses a line's end; undefined if there is no such pattern. */
+  /** The same for a text of many lines, without matches across line ends; undefined if that is impossible. */
   readonly manyLines: string | undefined;
-  /** The text itself, if the pattern is a case-sensitive literal: it can be found without an engine. */
+  /** The text itself, if the pattern is a case-sensitive literal, which can be found without a regex engine. */
   readonly literal: string | undefined;
 }
 
-/** The longest pattern that is accepted, in characters. */
+/** Maximum characters of a pattern. */
 const MAX_PATTERN = 1_000;
 
 /** An escape, a character class, or a single character. */
 const TOKEN = /\\.|\[\^?(?:\\.|[^\]\\])*\]|./gsu;
-/** Escapes that have a meaning in other dialects, and are plain letters in this one. */
+/** Escapes of other dialects that JavaScript treats as plain letters. */
 const FOREIGN_ESCAPE = /^\\[aAeEGhHKlLNQRXyYzZ]/;
 /**
- * A prefix that matches can do without: `.*foo` and `foo` match the same lines, but a backtracking engine tries the
- * first from every character.
+ * A redundant prefix: `.*foo` and `foo` match the same lines, but a backtracking engine tries the former from every
+ * character.
  */
 const NEEDLESS_BEGIN = /^(?:\^?\.\*\??|(?:\\[wWdDsS]|\[\^?(?:\\.|[^\]\\])+\])\*\??)(?![?*+{])/;
 
 /**
- * Checks what to search for.
+ * Checks and compiles a search pattern.
  *
- * @param text a regular expression of JavaScript, or with `literal` the text itself. `(?i)` may be in front, and a group
- * may be named `(?P<name>…)`.
- * @param options.exact the extent of a match matters, not only whether a line has one.
- * @throws ToolError `invalid` for an expression that is malformed, or cannot match within a line.
+ * @param text a JavaScript regular expression, or with `literal` plain text. It may begin with `(?i)`, and groups may
+ * be named `(?P<name>…)`.
+ * @param options.exact whether the extent of a match matters, not only whether a line matches.
+ * @throws ToolError `invalid` for an expression that is malformed or cannot match within a line.
  */
 export function textPattern(
   text: string,
@@ -81,7 +81,7 @@ export function textPattern(
   }
 }
 
-/** Unicode mode if the pattern follows its rules; a literal `\-` or `{` does not. */
+/** Unicode mode if the pattern is valid in it; a literal `\-` or `{` is not. */
 function flagsFor(source: string, flags: string): string {
   try {
     new RegExp(source, `${flags}u`);
@@ -97,14 +97,14 @@ function flagsFor(source: string, flags: string): string {
 function manyLines(source: string): string | undefined {
   if (/\(\?<?[=!]/.test(source)) return undefined;
   const tokens = source.match(TOKEN) ?? [];
-  // A class can contain the line feed in many ways.
+  // Too many classes can contain a line feed.
   const isUnclear = (token: string) =>
     /^\\[pPxuc0]/.test(token) || /^\[(?!\^).*(?:\\[^dw\W]|\p{Cc})/su.test(token);
   if (tokens.some(isUnclear)) return undefined;
   return tokens.map((token) => ONE_LINE[token] ?? token.replace(/^(\[\^.+)\]$/s, "$1\\n]")).join("");
 }
 
-/** The equivalents within one of many lines. */
+/** Equivalents that do not cross line ends. */
 const ONE_LINE: Readonly<Record<string, string>> = {
   "\\s": "[^\\S\\n]",
   "\\D": "[^\\d\\n]",
@@ -122,15 +122,18 @@ function refusal(text: string, reason: string, literal: boolean): ToolError {
   });
 }
 
-/** Finds the lines that match. */
+/** Finds matching lines. */
 export interface LineMatcher {
-  /** Where in the block's text the lines begin that match, in order. */
+  /** The positions in the block's text at which matching lines begin, in order. */
   lines(block: Block): number[];
-  /** Where the pattern first matches in a line (without its line feed), in UTF-16 code units. */
+  /** The position of the first match in a line (without its line feed), in UTF-16 code units. */
   find(line: string): { start: number; end: number } | undefined;
 }
 
-/** The matcher of a pattern, by V8's engine: run it if it can be ended, since some patterns never finish. */
+/**
+ * Creates a pattern's matcher, which uses V8's engine. Run it only where it can be terminated, since some patterns
+ * never finish.
+ */
 export function lineMatcher({ source, flags, manyLines, literal }: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
@@ -138,7 +141,7 @@ export function lineMatcher({ source, flags, manyLines, literal }: TextPattern):
   return {
     lines(block) {
       if (needle !== undefined && literal !== undefined) {
-        // Most texts do not hold it, and those need not be decoded.
+        // Most texts do not contain it, and need no decoding.
         if (block.isUtf8 && !block.bytes.includes(needle)) return [];
         return linesWith(block.text, (text, from) => text.indexOf(literal, from));
       }
@@ -155,12 +158,12 @@ export function lineMatcher({ source, flags, manyLines, literal }: TextPattern):
   };
 }
 
-/** @param next where the next match begins, from an index on; -1 for none. */
+/** @param next returns where the next match begins from an index on, or -1. */
 function linesWith(text: string, next: (text: string, from: number) => number): number[] {
   const found: number[] = [];
   for (let from = 0; from < text.length; ) {
     const at = next(text, from);
-    // An empty match behind the last line feed is in no line.
+    // An empty match after the last line feed is in no line.
     if (at < 0 || (at === text.length && text.endsWith("\n"))) break;
     found.push(at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1);
     const end = text.indexOf("\n", at);

@@ -1,6 +1,6 @@
 /**
- * The thread for what takes long, so that it never blocks the server and can be terminated. It has no guard, only what
- * it is given: see `openScanned`.
+ * The thread for long operations, which never block the server and can be terminated. It has no guard and accesses only
+ * what it is given: see `openScanned`.
  */
 import { closeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
@@ -23,22 +23,22 @@ interface CountWork {
   /** A path for fs calls on the directory, which the caller keeps open. */
   readonly at: string;
   readonly realPath: string;
-  /** Below the directory, with `/` between components. */
+  /** Relative to the directory, with `/` between components. */
   readonly paths: readonly string[];
 }
 
 interface ExtractWork {
   readonly pattern: TextPattern;
-  /** Descriptors belong to the process; the caller keeps it open until the answer. */
+  /** A descriptor of this process; the caller keeps it open until the answer. */
   readonly fd: number;
   /** For messages. */
   readonly path: string;
   readonly extract: ExtractRequest;
 }
 
-/** What a thread can do. Work and answers are plain data. */
+/** The operations of a thread. Work and answers are plain data. */
 const kinds = {
-  /** The matching lines of each of many files below a directory; of only the first ones if others wait for a thread. */
+  /** Counts the matching lines of files below a directory; only of the first ones if other calls wait for a thread. */
   count({ pattern, at, realPath, paths }: CountWork): number[] {
     const matcher = matcherOf(pattern);
     const counts: number[] = [];
@@ -97,7 +97,7 @@ function matcherOf(pattern: TextPattern): LineMatcher {
   return last.matcher;
 }
 
-/** Nothing if the file cannot be read. */
+/** Returns no lines if the file cannot be read. */
 function extract(fd: number, matcher: LineMatcher, request: ExtractRequest, size?: number): Extract {
   try {
     return extractLines(fd, matcher, request, size);
@@ -109,7 +109,7 @@ function extract(fd: number, matcher: LineMatcher, request: ExtractRequest, size
 
 async function answer({ kind, work }: ThreadRequest): Promise<ThreadAnswer> {
   try {
-    // The caller passed the work for this kind.
+    // The work matches this kind.
     return { value: await (kinds[kind] as (work: Work<Kind>) => Answer<Kind>)(work) };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;

@@ -1,7 +1,7 @@
 /**
- * A thread's progress while it is busy and cannot answer: numbers in memory shared with the pool. `ticks` increases with
- * each piece of work, `file` is the index of the current file, and if `hurry` is set, the thread returns what it has, so
- * that others get their turn.
+ * A busy thread's progress, in memory shared with the pool. `ticks` increases with each piece of work, and `file` is
+ * the index of the current file. If `hurry` is set, the thread returns its results so far, so that other calls get
+ * their turn.
  */
 export class Progress {
   readonly shared: SharedArrayBuffer;

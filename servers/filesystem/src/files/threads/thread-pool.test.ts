@@ -7,7 +7,7 @@ import { ThreadPool } from "./thread-pool.ts";
 /** Enough work for an hour: the same file over and over. */
 const forever = Array.from({ length: 100_000 }, () => "large");
 
-/** Waits until this process has worked for so long: this thread only waits, so its other threads have. */
+/** Waits until this process has used this much CPU time; this thread only waits, so other threads used it. */
 async function worked(milliseconds: number): Promise<void> {
   const before = process.cpuUsage();
   const used = () => {

@@ -7,17 +7,17 @@ import { workerFile } from "@refmcp/core/worker-file";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
 import { Progress } from "./progress.ts";
 
-/** Maximum threads; reading files does not get faster with more. */
+/** Maximum threads; more do not make reading files faster. */
 const MAX_WORKERS = Math.min(4, availableParallelism());
 /** How long an idle thread is kept for the next search, in milliseconds. */
 const IDLE_MS = 10_000;
 
 /** How often a busy thread is checked, in milliseconds. */
 const WATCH_MS = 250;
-/** After this time, in milliseconds, a thread returns what it has if others are waiting. */
+/** After this time, in milliseconds, a thread returns its results so far if other calls are waiting. */
 const TURN_MS = 500;
 /**
- * How long matching may take for one piece of text, a megabyte or a line, in milliseconds; less where others wait. It
+ * Time limit for matching one piece of text (a megabyte or a line), in milliseconds; less if other calls wait. It
  * usually takes milliseconds, or forever if a pattern backtracks.
  */
 const STUCK_MS = 5_000;
@@ -32,18 +32,18 @@ interface Job {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Threads for work that takes long. They start with the first request and end when they are idle. */
+/** Threads for long operations. They start with the first request and end when they are idle. */
 export class ThreadPool {
   readonly #waiting: Job[] = [];
   readonly #running: Job[] = [];
   readonly #idle: Thread[] = [];
   readonly #threads = new Set<Thread>();
 
-  /** How many requests can run at once. */
+  /** Maximum concurrent requests. */
   readonly width = MAX_WORKERS;
   readonly #heapMb: number;
 
-  /** @param heapMb a request that needs more memory than this fails, not the server; buffers are not counted. */
+  /** @param heapMb memory limit of a request, which fails without affecting the server; buffers are not counted. */
   constructor(heapMb = 256) {
     this.#heapMb = heapMb;
   }
@@ -55,12 +55,12 @@ export class ThreadPool {
       this.#waiting.push({ request: { kind, work }, signal, resolve, reject });
       this.#next();
     });
-    // The thread answers the request that it was given.
+    // The answer belongs to this request.
     if ("value" in answer) return answer.value as Answer<K>;
     throw new ToolError(answer.refusal.kind, answer.refusal.message, answer.refusal);
   }
 
-  /** The same within a time, in milliseconds. @throws what `late` returns if the time is over. */
+  /** The same with a time limit in milliseconds. @throws what `late` returns when the time is over. */
   async runWithin<K extends Kind>(
     ms: number,
     late: () => ToolError,
@@ -127,7 +127,7 @@ class Thread {
     );
   }
 
-  /** @param isCrowded whether other calls wait for a thread. */
+  /** @param isCrowded whether other calls are waiting for a thread. */
   async run(job: Job, isCrowded: () => boolean): Promise<ThreadAnswer> {
     clearTimeout(this.#timer);
     this.#progress.hurry = false;
@@ -230,6 +230,6 @@ async function startWorker(heapMb: number, progress: Progress): Promise<Worker> 
     stdout: true,
     stderr: true,
   });
-  // Errors reach whoever waits for an answer; without a listener they would end the process.
+  // Errors are handled where the answer is awaited; without a listener they would end the process.
   return worker.on("error", () => undefined);
 }

@@ -13,19 +13,19 @@ export interface TreeRequest {
   readonly maxEntries: number;
   readonly exclude: readonly string[];
   readonly includeIgnored: boolean;
-  /** How many characters the answer may have. */
+  /** Maximum characters of the answer. */
   readonly budget: number;
   readonly signal?: AbortSignal;
 }
 
-/** A directory of the tree that is to be shown. */
+/** A directory of the tree. */
 interface Branch {
   readonly path: string;
   readonly depth: number;
   readonly ignore: IgnoreScope | undefined;
-  /** What may be shown of it; undefined if it was not read, or cannot be. */
+  /** Its entries that may be shown; undefined if it was not, or cannot be, read. */
   entries: readonly Entry[] | undefined;
-  /** How many of the entries are shown. */
+  /** The number of shown entries. */
   shown: number;
   readonly branches: Map<string, Branch>;
 }
@@ -34,12 +34,12 @@ interface Branch {
 const FRAME = 1_000;
 
 /**
- * The directory at `path` as an indented text: directories end in `/`, links in `@`, and `+N more` says how many
- * entries of a directory are not shown. One line of facts in square brackets follows. A name that could be taken
- * for one of our lines or marks is written in quotes with escapes.
+ * Shows the directory at `path` as indented text: directories end in `/`, links in `@`, and `+N more` counts the
+ * entries of a directory that are not shown. A line of facts in square brackets follows. A name that could be mistaken
+ * for one of our lines or marks is quoted and escaped.
  *
- * The upper levels are shown before the lower ones, and each directory of a level gets a fair share of
- * `maxEntries`. Only directories that are shown are read, so the size of the whole tree does not matter.
+ * Upper levels are filled before lower ones, and each directory of a level gets a fair share of `maxEntries`. Only
+ * shown directories are read, so the size of the whole tree does not matter.
  *
  * @param extraIgnored patterns of the `--ignore` option.
  */
@@ -58,7 +58,7 @@ export async function drawTree(
   });
 }
 
-/** What is shown of a tree, and what is not. */
+/** The shown tree, and what was omitted. */
 interface Grown {
   readonly trunk: Branch;
   readonly shown: number;
@@ -83,7 +83,10 @@ async function grow(
   let unreadable = 0;
   const cut = { depth: false, entries: false, chars: false };
 
-  /** Divides what is left among the directories of a level: small ones are shown whole, large ones equally far. */
+  /**
+   * Divides the remaining entries among the directories of a level: small ones are shown completely, large ones get
+   * equal shares.
+   */
   function share(level: readonly Branch[]): void {
     const bySize = [...level].sort((a, b) => (a.entries?.length ?? 0) - (b.entries?.length ?? 0));
     let left = bySize.length;
@@ -199,7 +202,7 @@ function lineOf({ name, type }: Entry, depth: number): string {
   return `${"  ".repeat(depth)}${plainName(name)}${mark}\n`;
 }
 
-/** A directory may need a line about its omitted entries. */
+/** Reserves space for a directory's line about omitted entries. */
 function costOf(entry: Entry, depth: number): number {
   const line = lineOf(entry, depth).length;
   return entry.type === "directory" ? line + moreLine(1_000_000, depth + 1).length : line;
@@ -209,7 +212,7 @@ function moreLine(more: number, depth: number): string {
   return `${"  ".repeat(depth)}+${grouped(more)} more\n`;
 }
 
-/** Quoted if it is not obviously a name: if it has control characters, outer spaces, or the marks of our own lines. */
+/** Quotes a name with control characters, leading or trailing spaces, or the marks of our own lines. */
 function plainName(name: string): string {
   const line = oneLine(name);
   return line !== name || /^[\s"+[]|[\s@=/]$/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;

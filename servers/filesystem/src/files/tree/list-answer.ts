@@ -13,8 +13,8 @@ const MARKS: Readonly<Record<EntryType, string>> = {
 };
 
 /**
- * One entry per line: its mark, with `details` its bytes and modification time, its name, and a link's target. The last
- * line, in square brackets, is the server's own; no name can resemble it, since each follows a mark.
+ * One entry per line: its mark, with `details` its size and modification time, its name, and a link's target. The last
+ * line, in square brackets, is the server's own; no name can imitate it, since each follows a mark.
  */
 export function listAnswer(listing: Listing, details: boolean): string {
   const lines = listing.entries.map(({ name, type, target, target_inside, size, modified }) => {
@@ -33,7 +33,7 @@ export function listAnswer(listing: Listing, details: boolean): string {
 }
 
 /**
- * One path per line, directories with a trailing slash; if sorted by time or size, with that in front. The last line, in
+ * One path per line, preceded by the time or size if sorted by it; directories have a trailing slash. The last line, in
  * square brackets, is the server's own.
  */
 export function namesAnswer(found: NamesFound): string {

@@ -11,13 +11,13 @@ import { TimeSlices } from "./time-slices.ts";
 
 export interface ListRequest {
   readonly path: string;
-  /** Adds sizes, times and their sum. */
+  /** Adds sizes, times and the total size. */
   readonly details: boolean;
   /** `size` and `mtime` put the largest and the newest first. */
   readonly sort: "name" | "size" | "mtime";
   readonly limit: number;
   readonly cursor?: string | undefined;
-  /** How many characters the answer may have. */
+  /** Maximum characters of the answer. */
   readonly budget: number;
   readonly signal?: AbortSignal;
 }
@@ -25,7 +25,7 @@ export interface ListRequest {
 export interface ListedEntry {
   name: string;
   type: EntryType;
-  /** What a link points to, as written in the link. */
+  /** A link's target, as written in the link. */
   target?: string;
   /** Whether a link leads to something inside the allowed directories. */
   target_inside?: boolean;
@@ -38,9 +38,9 @@ export interface ListedEntry {
 export interface Listing {
   path: string;
   entries: ListedEntry[];
-  /** All entries of the directory. */
+  /** The number of entries in the directory. */
   total: number;
-  /** With `details`, on the first page: how many of them are files and directories, and all files' bytes. */
+  /** With `details`, on the first page: the numbers of files and directories, and the total bytes of the files. */
   total_files?: number;
   total_directories?: number;
   total_size?: number;
@@ -51,17 +51,17 @@ export interface Listing {
 interface Found {
   readonly name: string;
   readonly type: EntryType;
-  /** What it is sorted by, descending; 0 if it is sorted by name. */
+  /** The sort key, descending; 0 if sorted by name. */
   readonly key: number;
 }
 
 const position = z.tuple([z.number(), z.string()]);
 
-/** Characters of an answer besides its entries. */
+/** Characters of an answer reserved for text other than its entries. */
 const FRAME = 1_000;
 
 /**
- * One page of a directory's entries; links are not followed. Names may hold anything, newlines too.
+ * Returns a page of a directory's entries; links are not followed. Names may contain anything, even newlines.
  *
  * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
  */
@@ -97,7 +97,7 @@ async function look(directory: GuardedDirectory, request: ListRequest, after: [n
   const slices = new TimeSlices(request.signal);
   const top = new TopItems<Found>(request.limit + 1, compareFound);
   const sums = { total_files: 0, total_directories: 0, total_size: 0 };
-  // Sizes of all are needed for the sum, on the first page, and to sort by them.
+  // All sizes are needed to sort by them, and for the total on the first page.
   const sizes = request.sort !== "name" || (request.details && after === undefined);
   let total = 0;
   for (const [index, dirent] of all.entries()) {
@@ -119,7 +119,7 @@ async function look(directory: GuardedDirectory, request: ListRequest, after: [n
 
 function keyOf(sort: ListRequest["sort"], type: EntryType, stat: Stats | undefined): number {
   if (sort === "mtime") return stat?.mtimeMs ?? 0;
-  // A directory's own size says nothing; directories come last.
+  // A directory's own size is meaningless, so directories come last.
   if (sort === "size") return type === "file" ? (stat?.size ?? 0) : -1;
   return 0;
 }
@@ -150,7 +150,7 @@ async function describe(
     const entry: ListedEntry = { name, type };
     if (type === "link") {
       const link = await guard.readLink(join(directory.path, name)).catch(orRefused);
-      // Otherwise gone or replaced since it was listed.
+      // Otherwise it is gone or was replaced since it was listed.
       if (link !== undefined) Object.assign(entry, { target: link.target, target_inside: link.inside });
     }
     const stat = details ? statOf(directory.entry(name)) : undefined;

@@ -16,7 +16,7 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
     mkdirSync(at("deep", `d${i % 40}`, `e${i}`), { recursive: true });
     for (let j = 0; j < 50; j++) writeFileSync(at("deep", `d${i % 40}`, `e${i}`, `g${j}`), "");
   }
-  /** Does the work, and asks for a small directory again and again until it is done; how often that was answered. */
+  /** Does the work, and lists a small directory repeatedly until it is done; returns how many times that succeeded. */
   const answeredDuring = async (work: Promise<unknown>): Promise<number> => {
     let isDone = false;
     const done = work.finally(() => {

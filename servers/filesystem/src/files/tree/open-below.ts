@@ -13,7 +13,7 @@ import { join, sep } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
 
-/** What an entry of a directory is; a link is not followed. */
+/** The type of a directory entry; a link is not followed. */
 export type EntryType = "file" | "directory" | "link" | "other";
 
 export interface Entry {
@@ -22,30 +22,30 @@ export interface Entry {
 }
 
 /**
- * A directory at or below one that the guard opened, for walks over many: synchronous, and cheap enough for a hundred
- * thousand directories (about 10 µs more than a bare `readdir`).
+ * A directory at or below one that the guard opened, for walks: synchronous, and cheap enough for a hundred thousand
+ * directories (about 10 µs more than a plain `readdir`).
  */
 export interface WalkedDirectory {
   readonly realPath: string;
-  /** The entries in the order of their names (by UTF-16 code units); undefined where they cannot be read. */
+  /** The entries sorted by name (UTF-16 code units); undefined if they cannot be read. */
   entries(): Entry[] | undefined;
-  /** A path for fs calls on the entry `name`, good until `close`. */
+  /** A path for fs calls on the entry `name`, valid until `close`. */
   entry(name: string): string;
   /** Opens the subdirectory `name`, never through a link. */
   child(name: string): WalkedDirectory | Unopened;
   close(): void;
 }
 
-/** Why a directory was not opened: it is gone or was replaced, or the system refuses. */
+/** Why a directory was not opened: it is gone or was replaced, or the system denied access. */
 export type Unopened = "gone" | "unreadable";
 
-/** For a file: never through a link in the last component, never waiting for a FIFO. */
+/** For files: does not follow a link in the last component, and does not wait for a FIFO. */
 export const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** O_DIRECTORY and O_NOFOLLOW: a link, even to a directory, is not opened. */
 const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-/** Where a walk begins. `directory` stays the caller's to close, after the walk. */
+/** The start of a walk. The caller closes `directory` after the walk. */
 export function walkedDirectory(directory: GuardedDirectory): WalkedDirectory {
   const { realPath } = directory;
   if (directory.entry("").startsWith("/proc/self/fd/")) {
@@ -55,8 +55,8 @@ export function walkedDirectory(directory: GuardedDirectory): WalkedDirectory {
 }
 
 /**
- * Linux: every directory is opened from its parent's descriptor, so that the chain never leaves the tree that the
- * guard verified, whatever is swapped for a symlink during the walk (as with openat(2); CVE-2025-53109).
+ * Linux: opens every directory from its parent's descriptor (as openat(2) does), so the walk never leaves the verified
+ * tree, even if directories are swapped for symlinks (CVE-2025-53109).
  */
 class DescriptorDirectory implements WalkedDirectory {
   readonly realPath: string;
@@ -96,13 +96,13 @@ class DescriptorDirectory implements WalkedDirectory {
   }
 }
 
-/** How often a directory is read until two readings agree. */
+/** Maximum attempts to read a directory until two readings agree. */
 const MAX_READINGS = 5;
 
 /**
- * Elsewhere: a path, checked before and after each of two readings that must agree. If its real path differs, a link is
- * in the way and nothing is read from it. To go unnoticed, a program would have to swap the directory for a link and
- * back within both readings.
+ * Other systems: a path, checked before and after each of two readings, which must agree. If its real path differs,
+ * there is a link in it and nothing is read. To go unnoticed, a program would have to swap the directory for a link and
+ * back during both readings.
  */
 class PathDirectory implements WalkedDirectory {
   readonly realPath: string;
@@ -155,7 +155,7 @@ function readEntries(at: string): Entry[] | undefined {
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The type of a directory entry or of what `lstat` says. */
+/** The type of a directory entry or an `lstat` result. */
 export function typeOf(entry: Pick<Dirent | Stats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryType {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "directory";
@@ -172,8 +172,8 @@ export function statOf(path: string): Stats | undefined {
 }
 
 /**
- * The code of an error of the operating system. A directory that cannot be opened is skipped, but a process without free
- * descriptors must not skip everything.
+ * The code of an error of the operating system. A directory that cannot be opened is skipped, except if the process has
+ * no free descriptors: then everything would be skipped.
  */
 function unlessStarved(error: unknown): string | undefined {
   const code = errorCode(error);
@@ -205,7 +205,7 @@ export async function forbiddenMounts(guard: PathGuard, realPath: string): Promi
     try {
       await (await guard.openDirectory(point)).close();
     } catch (error) {
-      // A file can be a mount point too; walks do not enter it.
+      // A file can also be a mount point, but walks do not enter it.
       if (error instanceof ToolError && error.kind === "denied") forbidden.add(point);
     }
   }

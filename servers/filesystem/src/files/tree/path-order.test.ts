@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { mountPoints } from "./open-below.ts";
 import { comparePaths, compareText, TopItems } from "./path-order.ts";
 
-it("orders paths component by component, as a walk meets them", () => {
+it("orders paths component by component, like a walk", () => {
   const ordered = ["a", "a/b", "a/b/c", "a/z", "a b", "a-b", "a.txt", "a\u{1f600}", "b"];
   expect([...ordered].reverse().sort(comparePaths)).toEqual(ordered);
   expect(comparePaths("a/b", "a/b")).toBe(0);

@@ -1,10 +1,10 @@
-/** By UTF-16 code units: the same on every machine, whatever its language. */
+/** Compares by UTF-16 code units, which gives the same order in every locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**
- * Two paths with `/` between components in the order of a walk: component by component, so that `a/b` comes before
+ * Compares two paths with `/` between components in the order of a walk: component by component, so `a/b` comes before
  * `a-b`.
  */
 export function comparePaths(a: string, b: string): number {
@@ -23,8 +23,8 @@ export function comparePaths(a: string, b: string): number {
 const SLASH = 0x2f;
 
 /**
- * The first `count` of many items in an order, without keeping or sorting them all: memory is bounded by `count`,
- * time is linear in the items.
+ * Collects the first `count` of many items in an order, without keeping or sorting them all: memory is bounded by
+ * `count`, time is linear in the number of items.
  */
 export class TopItems<Item> {
   readonly #count: number;

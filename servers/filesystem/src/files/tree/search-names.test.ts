@@ -147,7 +147,7 @@ describe("searchNames", () => {
     expect(found.length).toBe(200);
   });
 
-  it("keeps to its budget with long paths", async () => {
+  it("stays within its budget with long paths", async () => {
     const long = Array.from({ length: 8 }, () => "d".repeat(200)).join("/");
     const tree = await makeTree(
       Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${long}/f${i}`, ""])),

@@ -20,9 +20,9 @@ export interface NameSearch {
   readonly sort: "path" | "mtime" | "size";
   readonly limit: number;
   readonly cursor?: string | undefined;
-  /** How many characters the answer may have. */
+  /** Maximum characters of the answer. */
   readonly budget: number;
-  /** How long to search, in milliseconds; default 20 s. */
+  /** Time limit in milliseconds; default 20 s. */
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -31,23 +31,23 @@ export interface FoundName {
   /** Absolute. */
   path: string;
   type: EntryType;
-  /** Bytes, of a file, where sorted by it. */
+  /** A file's bytes, if sorted by size. */
   size?: number;
-  /** ISO 8601, where sorted by it. */
+  /** ISO 8601, if sorted by time. */
   modified?: string;
 }
 
 export interface NamesFound {
   matches: FoundName[];
-  /** All matches; absent on later pages and where the search was not finished. */
+  /** The number of all matches; absent on later pages and if the search did not finish. */
   total?: number;
-  /** Entries hidden by ignore rules, a hidden directory counted once; absent on later pages. */
+  /** Entries hidden by ignore rules; a hidden directory counts once. Absent on later pages. */
   hidden?: number;
   next_cursor?: string;
   notes?: string[];
 }
 
-/** A match while searching; `key` is what it is sorted by, descending. */
+/** A match during a search; `key` is the sort key, descending. */
 interface Match {
   readonly path: string;
   readonly type: EntryType;
@@ -56,15 +56,16 @@ interface Match {
 
 const position = z.tuple([z.number(), z.string()]);
 const BUDGET_MS = 20_000;
-/** What an answer has besides its matches and cursor, in characters. */
+/** Characters of an answer reserved for text other than its matches and cursor. */
 const FRAME = 1_000;
 
 /**
- * Files and directories below `path` whose name or path matches a glob, in pages. Links are met, not followed.
+ * Finds files and directories below `path` whose name or path matches a glob, in pages. Links are included, not
+ * followed.
  *
  * @param extraIgnored patterns of the `--ignore` option.
- * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` if a search that has to see
- * everything before it can answer (sorted by time or size) took too long.
+ * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` if a search that needs all results
+ * first (sorted by time or size) took too long.
  */
 export async function searchNames(
   guard: PathGuard,

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long synchronous work may block the event loop before other calls get their turn. */
+/** How long synchronous work may block the event loop before other calls get their turn, in milliseconds. */
 const SLICE_MS = 8;
 
 /**
- * Keeps long synchronous work cooperative: `due` says when the event loop must get its turn; `rest` yields to it, and
- * throws if the caller cancelled.
+ * Divides long synchronous work into slices: `due` tells when to yield to the event loop; `rest` yields, and throws if
+ * the caller cancelled.
  */
 export class TimeSlices {
   readonly #signal: AbortSignal | undefined;
@@ -14,7 +14,7 @@ export class TimeSlices {
   /** Whether the time for all the work is used up. */
   late = false;
 
-  /** @param budgetMs how long the whole work may take. */
+  /** @param budgetMs time limit for the whole work. */
   constructor(signal: AbortSignal | undefined, budgetMs = Number.POSITIVE_INFINITY) {
     signal?.throwIfAborted();
     this.#signal = signal;

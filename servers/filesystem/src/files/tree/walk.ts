@@ -22,16 +22,16 @@ export interface Met {
 
 export interface WalkOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long the walk may take, in milliseconds; it ends with `ended: "late"` then. */
+  /** Time limit in milliseconds, after which the walk ends with `ended: "late"`. */
   readonly budgetMs?: number;
-  /** Rules about what is hidden; without them only `.git` is. */
+  /** Ignore rules; without them, only `.git` is hidden. */
   readonly ignore?: IgnoreScope | undefined;
-  /** Visits `.git`, too. */
+  /** Also visits `.git`. */
   readonly git?: boolean;
   readonly exclude?: Exclusion;
   /** Continues after this path, as if everything before it had been visited. */
   readonly after?: string | undefined;
-  /** Called between directories; the walk waits for it, so that a slow consumer slows it down. */
+  /** Called between directories; the walk waits for it, so a slow consumer slows it down. */
   readonly rest?: () => Promise<void> | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface WalkReport {
 /** What a visitor returns: continue, or end the walk after this entry. */
 export type Visit = (met: Met) => "stop" | undefined;
 
-/** How many levels below its start a walk descends; each holds a descriptor. */
+/** Maximum levels below the start, since each level uses a descriptor. */
 const MAX_DEPTH = 256;
 /** How many entries are visited between two checks of the clock. */
 const STRIDE = 64;
@@ -65,11 +65,11 @@ interface Frame {
 }
 
 /**
- * Visits everything below `root`, a directory before what is in it, siblings in the order of their names, so that paths
- * are ordered by their components. Links are reported but never followed; whatever is swapped for a link during the
- * walk, it does not leave the tree (see `WalkedDirectory`).
+ * Visits everything below `root`: a directory before its contents, siblings by name, so paths are ordered by component.
+ * Links are reported but never followed, and the walk stays in the tree even if directories are swapped for links (see
+ * `WalkedDirectory`).
  *
- * It works in short synchronous slices: other calls are answered in between, and memory is bounded by the depth and the
+ * It works in short synchronous slices, between which other calls are answered. Memory is bounded by the depth and the
  * size of single directories. The caller closes `root`.
  *
  * @throws the signal's reason if it aborts.
@@ -87,7 +87,7 @@ export async function walk(
   let hidden = 0;
   let unreadable = 0;
 
-  /** Visits entries of `frame` until there is a directory to descend into, a stop, or a reason to look at the clock. */
+  /** Visits entries of `frame` until it reaches a directory to descend into, is stopped, or has to check the clock. */
   function advance(frame: Frame): Entry | "pause" | "stopped" | "done" {
     const { entries, prefix, directory } = frame;
     const { exclude, git } = options;
@@ -113,7 +113,7 @@ export async function walk(
     return "pause";
   }
 
-  /** A promise only if ignore files had to be read, so that most directories need no turn of the event loop. */
+  /** Returns a promise only if ignore files have to be read, so most directories need no turn of the event loop. */
   function descend(frame: Frame, { name }: Entry): Promise<void> | undefined {
     const child = frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
     if (typeof child === "string") {
@@ -138,7 +138,7 @@ export async function walk(
     const all = directory.entries();
     if (all === undefined) unreadable += 1;
     const first = after?.[0];
-    // What comes before the path to continue after was visited and counted before.
+    // Entries before the path to continue after were already visited and counted.
     const entries = (first === undefined ? all : all?.filter(({ name }) => name >= first)) ?? [];
     const frame = {
       directory,

@@ -63,7 +63,7 @@ describe("a browser is found", () => {
     const at = (executablePath: string) => ({
       program: { executablePath },
       place: executablePath,
-      demanded: false,
+      required: false,
     });
     const launched = await launch(launchOptions(), async () => [
       at(join(folder, "none")),
@@ -82,7 +82,7 @@ describe("if there is none", () => {
       places.map((executablePath) => ({
         program: { executablePath },
         place: executablePath,
-        demanded: false,
+        required: false,
       })),
     );
     await expect(failed).rejects.toMatchObject({

@@ -48,7 +48,7 @@ export function browserType(name: LaunchOptions["browser"]): BrowserType {
 function buildOf(type: BrowserType, named: string | undefined): Candidate[] {
   const executablePath = named ?? type.executablePath();
   const place = named === undefined ? executablePath : `--executable-path ${named}`;
-  return [{ program: { executablePath }, place, demanded: named !== undefined }];
+  return [{ program: { executablePath }, place, required: named !== undefined }];
 }
 
 /**
@@ -85,7 +85,7 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
     const outcome = await start(type, candidate, sandboxed, env);
     if (typeof outcome !== "string")
       return { browser: outcome, from: candidate.place, sandboxed, local: true };
-    if (candidate.demanded) {
+    if (candidate.required) {
       throw new ToolError("unavailable", `The browser at ${candidate.place} does not start: ${outcome}.`, {
         hint: "Correct the path, or omit it to use a browser found on this machine.",
         code: "no_browser",
