@@ -50,6 +50,13 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\banswers? the (?:diff|list|page|facts)\b/, "returns the …"],
   [/\b(?:makes?|made) where there (?:is|are) no/, "creates a missing …"],
   [/\b(?:dearer|dearest|yardstick)\b/, "more expensive, reference"],
+  [/\bknows? nothing of\b/, "does not depend on"],
+  [/\b(?:is|are) met\b/, "is found, is exceeded"],
+  [/\bof (?:that|this) very\b|\bthis very\b/, "of this"],
+  [/\bdecides? nothing\b/, "does not determine …"],
+  [/\bone too many\b/, "beyond the limit"],
+  [/\bcount(?:s|ing)? towards\b/, "counts toward"],
+  [/\b(?:behaviour|neighbours)\b/, "American spelling"],
 ];
 /** Files that quote: this list, pages that tests serve, and texts by others. */
 const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;
