@@ -119,7 +119,7 @@ async function clonePart(server) {
   return [
     `${NOT_YET} it from a clone. ${NEEDS}, npm and git.`,
     fenced("sh", `${CLONE}\nnpm start\n${printCommand(server, first, state)}`),
-    `${code("npm start")} installs and builds everything. The last command prints the entry to paste into ${(await hostEntries(server, state))[0].title}, and where it goes; for other hosts, use ${others.map(code).join(", ")}. [The hosts](../../docs/hosts.md) has more about each.`,
+    `${code("npm start")} installs and builds everything. The last command prints the entry to paste into ${(await hostEntries(server, state))[0].title}, and where it goes; for other hosts, use ${others.map(code).join(", ")}. [Hosts](../../docs/hosts.md) describes each of them.`,
   ].join("\n\n");
 }
 
@@ -180,7 +180,7 @@ function promptsPart({ prompts }) {
     one.description,
     (one.arguments ?? []).map(({ name, required }) => (required ? `**${name}**` : name)).join(", "),
   ]);
-  return table(["Prompt", "What it asks for", "Arguments (**required**)"], rows);
+  return table(["Prompt", "Purpose", "Arguments (**required**)"], rows);
 }
 
 function skillsPart({ packageName, skills }) {

@@ -68,9 +68,9 @@ export async function newcomer(): Promise<Newcomer> {
     async start({ command, args, env = {} }) {
       const client = new Client({ name: "claude-ai", version: "0.1.0" }, { capabilities: {} });
       clients.push(client);
-      const surroundings = { HOME: home, PATH: poor, ...env };
+      const environment = { HOME: home, PATH: poor, ...env };
       await client.connect(
-        new StdioClientTransport({ command, args, env: surroundings, cwd: "/", stderr: "ignore" }),
+        new StdioClientTransport({ command, args, env: environment, cwd: "/", stderr: "ignore" }),
       );
       return client;
     },

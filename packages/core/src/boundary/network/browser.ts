@@ -12,14 +12,15 @@ export interface Candidate {
   readonly required: boolean;
 }
 
-export interface Surroundings {
+/** What determines where browsers are looked for. */
+export interface BrowserSearch {
   readonly executablePath: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
 }
 
 /** The places where a browser may be installed, in the order in which they are tried. */
-export async function candidatesOf({ executablePath, env, platform }: Surroundings): Promise<Candidate[]> {
+export async function candidatesOf({ executablePath, env, platform }: BrowserSearch): Promise<Candidate[]> {
   const named = executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
   if (named !== undefined && named !== "") {
     const place = executablePath === undefined ? "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH" : "--executable-path";
