@@ -45,7 +45,7 @@ export const BAD_CALLS: readonly (readonly [string, Fields])[] = [
   ["probe_count", { by: 1.5 }],
   ["probe_echo", {}],
   ["probe_echo", { text: "a", tone: "sour" }],
-  ["probe_echo", { text: "a", colour: "red" }],
+  ["probe_echo", { text: "a", color: "red" }],
   ["probe_fail", { how: "error" }],
   ["probe_fail", { how: "fault" }],
   ["probe_fail", { how: "schema" }],

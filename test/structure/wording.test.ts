@@ -56,7 +56,7 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\bdecides? nothing\b/, "does not determine …"],
   [/\bone too many\b/, "beyond the limit"],
   [/\bcount(?:s|ing)? towards\b/, "counts toward"],
-  [/\b(?:behaviour|neighbours)\b/, "American spelling"],
+  [/\b(?:behaviour|neighbours|colours?|defences?)\b/i, "American spelling"],
 ];
 /** Files that quote: this list, pages that tests serve, and texts by others. */
 const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;

@@ -41,7 +41,7 @@ describe("text that CSS hides", () => {
       `<style>.x{display:none}</style><div class=x>KEPT ${prose(9, 6)}</div>`,
     ],
     ["what fades in", '<p style="opacity:0;transform:none">KEPT</p>'],
-    ["white on a colour", '<div style="background:#000"><p style="color:#fff">KEPT</p></div>'],
+    ["white on a color", '<div style="background:#000"><p style="color:#fff">KEPT</p></div>'],
     ["a scrolled box", '<div style="top:-600px">KEPT</div>'],
   ])("%s hides nothing", async (_what, shown) => {
     expect(await read(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");

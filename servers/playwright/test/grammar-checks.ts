@@ -186,7 +186,7 @@ export const MALFORMED_CHECKS: readonly (readonly [marked: string, expected: str
   ["h1 is ‸visibel", "did you mean visible?"],
   ["h1 ‸exits", "did you mean exists?"],
   ["h1 ‸does not exits", "exist"],
-  ["h1 has ‸colour 'red'", "value, text, class, id, name, attribute, style, count or focus"],
+  ["h1 has ‸color 'red'", "value, text, class, id, name, attribute, style, count or focus"],
   ["h1 has value ‸x", "a text in quotes, contains or matches"],
   ["h1 has attribute ‸'a b' 'x'", "a name"],
   ["h1 has style ‸", "a name"],

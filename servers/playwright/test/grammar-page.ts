@@ -26,7 +26,7 @@ const BODY = `
     <label>Fixed <input id="fixed" readonly value="r"></label>
     <label>Off <input id="off" disabled></label>
     <label>None <input id="none"></label>
-    <label>Colour <select onchange="say('colour ' + this.value)"><option>Red<option selected>Blue</select></label>
+    <label>Color <select onchange="say('color ' + this.value)"><option>Red<option selected>Blue</select></label>
     <label>Fruit <select multiple onchange="say('fruit ' + this.selectedOptions.length)"><option>Fig<option>Kiwi</select></label>
     <label>File <input type="file" onchange="say('file ' + this.files[0].name)"></label>
     <button type="button" data-testid="save" onclick="say('click')" ondblclick="say('double')"

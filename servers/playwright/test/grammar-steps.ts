@@ -135,8 +135,8 @@ export const STEPS: readonly StepForm[] = [
     reason: "Not a checkbox or radio button",
   },
   {
-    steps: ["select 'Red' in label 'Colour'"],
-    effect: "#log contains 'colour Red;'",
+    steps: ["select 'Red' in label 'Color'"],
+    effect: "#log contains 'color Red;'",
     fails: ["select 'Red' in h1"],
     reason: "Element is not a <select> element",
   },

@@ -58,21 +58,18 @@ describe("secrets", () => {
         "<label>Name <input style='position: fixed; top: 0; left: 0; width: 200px; height: 40px'></label>",
       ),
     });
-    const colours = async (steps: string[]) => {
+    const colors = async (steps: string[]) => {
       const report = await lab.run({ url, steps, evidence: ["screenshot"] });
       const [picture] = report.artifacts?.filter(({ name }) => name.endsWith(".png")) ?? [];
       const png = PNG.sync.read(await readFile(picture?.path ?? ""));
       const at = (x: number, y: number) => [...png.data.subarray((y * png.width + x) * 4).subarray(0, 3)];
       return [at(20, 20), at(150, 30)];
     };
-    // The colour of Playwright's masks.
+    // The color of Playwright's masks.
     const mask = [255, 0, 255];
-    expect(await colours(["fill label 'Name' with secret 'PASSWORD'"])).toEqual([mask, mask]);
-    expect(await colours(["focus label 'Name'", "type secret 'PASSWORD'", "press Tab"])).toEqual([
-      mask,
-      mask,
-    ]);
-    expect(await colours(["fill label 'Name' with 'ada'"])).not.toContainEqual(mask);
+    expect(await colors(["fill label 'Name' with secret 'PASSWORD'"])).toEqual([mask, mask]);
+    expect(await colors(["focus label 'Name'", "type secret 'PASSWORD'", "press Tab"])).toEqual([mask, mask]);
+    expect(await colors(["fill label 'Name' with 'ada'"])).not.toContainEqual(mask);
   });
 
   it("include only environment variables with the prefix", async () => {

@@ -8,7 +8,7 @@ let web: Site;
 let talk: Session;
 let agrees = true;
 const questions: string[] = [];
-let colour = "green";
+let color = "green";
 
 /** A page that looks different in every frame, by up to `shades` of gray. */
 const restless = (shades: number) =>
@@ -31,7 +31,7 @@ beforeAll(async () => {
     "/": (_, response) =>
       void response
         .writeHead(200, { "content-type": "text/html" })
-        .end(page(`<h1>Docs</h1><div style="height: 200px; background: ${colour}"></div>`)),
+        .end(page(`<h1>Docs</h1><div style="height: 200px; background: ${color}"></div>`)),
   });
   talk = await session({
     elicit: ({ message }) => {
@@ -66,7 +66,7 @@ describe("pw_approve_baseline", () => {
     expect(questions.at(-1)).toContain(baseline);
     expect((await compare()).data.passed).toBe(true);
 
-    colour = "red";
+    color = "red";
     const different = await compare();
     expect(different.data.passed).toBe(false);
     expect(different.text).toMatch(/\d+ pixels \([\d.]+%\) differ/);

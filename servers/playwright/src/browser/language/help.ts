@@ -47,7 +47,7 @@ element, such as dialog, option or table, is the role; \`dialog\` in backticks i
 
 goto /login · click button 'Save' · double click first li · right click nth 2 li · fill label 'Email' with 'a@b.c' ·
 fill 'Password' with secret 'PASSWORD' · type 'hello' · type 'ber' into 'City' · press Enter · press Control+A on 'Email' ·
-check 'I agree' · uncheck 'I agree' · select 'Blue' in label 'Colour' · upload 'notes.txt' to label 'File' · hover nav ·
+check 'I agree' · uncheck 'I agree' · select 'Blue' in label 'Color' · upload 'notes.txt' to label 'File' · hover nav ·
 focus 'Email' · clear 'Email' · wait for .spinner is hidden · wait for h1 · wait for request to /api/items ·
 wait for network idle · wait for 500ms · scroll to footer · scroll to bottom · drag #card to #done · accept dialog ·
 accept dialog with 'yes' · dismiss dialog · go back · go forward · reload · viewport 390x844 · screenshot ·

@@ -66,7 +66,7 @@ const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
   check: (reader) => ({ kind: "check", target: target(reader, "check label 'I agree'"), checked: true }),
   uncheck: (reader) => ({ kind: "check", target: target(reader, "uncheck label 'I agree'"), checked: false }),
   select: (reader) => {
-    const example = "select 'Blue' in label 'Colour'";
+    const example = "select 'Blue' in label 'Color'";
     const options = strings(reader, example);
     if (!reader.takes("in") && !reader.takes("from")) throw reader.error("in and the list", example);
     return { kind: "select", options, target: target(reader, example) };

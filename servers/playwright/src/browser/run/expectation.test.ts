@@ -16,7 +16,7 @@ const BODY = `
     <label>Fixed <input id="fixed" readonly value="r"></label>
     <label>Off <input id="off" disabled></label>
     <label>None <input id="none"></label>
-    <select aria-label="Colour"><option>Red<option selected>Blue</select>
+    <select aria-label="Color"><option>Red<option selected>Blue</select>
     <button type="button" data-testid="save">Save</button><button type="button" disabled>Send</button>
   </form>
   <img src="/pixel.svg" alt="A pixel" width="10" height="10">

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { type FindRequest, type Found, MAX_TEXT, pageOf } from "./page.ts";
 
 /** A file from elsewhere cannot make SQLite write, call functions or map memory (SQLite, "Defense Against The Dark Arts"). */
-const DEFENCES = ["query_only=ON", "trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"];
+const DEFENSES = ["query_only=ON", "trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"];
 
 /** Values go in as parameters, never into the text. By key, so that a page costs no more than the one before it. */
 const FIND = `SELECT id, substr(text, 1, ${MAX_TEXT}) AS text FROM notes
@@ -32,7 +32,7 @@ export class SampleSource {
     let database: Database.Database | undefined;
     try {
       database = new Sqlite(dbPath, { readonly: true, fileMustExist: true, timeout: 2_000 });
-      for (const pragma of DEFENCES) database.pragma(pragma);
+      for (const pragma of DEFENSES) database.pragma(pragma);
       // A view may run whatever its author wrote, without an end.
       const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'notes'");
       if (table.get() === undefined) throw new Error("it has no table notes");
