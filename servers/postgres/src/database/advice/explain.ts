@@ -172,7 +172,7 @@ async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap
   look(plan);
   if (names.size === 0) return new Map();
   const rows = await link.rows<{ name: string; rows: number }>(
-    "SELECT relname::text AS name, max(reltuples)::float8 AS rows FROM pg_catalog.pg_class WHERE relname = ANY($1::name[]) AND relkind IN ('r', 'm') GROUP BY 1",
+    "SELECT relname::text AS name, pg_catalog.max(reltuples)::float8 AS rows FROM pg_catalog.pg_class WHERE relname = ANY($1::name[]) AND relkind IN ('r', 'm') GROUP BY 1",
     [[...names]],
   );
   return new Map(rows.map(({ name, rows: count }) => [name, count]));
@@ -181,7 +181,7 @@ async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap
 /** The quoted schema of an extension; undefined if it is not installed. */
 export async function schemaOf(link: Session["link"], extension: string): Promise<string | undefined> {
   const [found] = await link.rows<{ schema: string }>(
-    `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
+    `SELECT pg_catalog.quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
      JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = $1`,
     [extension],
   );

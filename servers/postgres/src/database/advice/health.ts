@@ -55,8 +55,8 @@ const none = (fine: string, found: string, advice?: string) => (rows: readonly Q
 /** Each check is independent of the others; sources: PostgreSQL, "Monitoring Database Activity" and "Routine Vacuuming". */
 const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   connections: {
-    statement: `SELECT count(*)::int AS used, current_setting('max_connections')::int AS max,
-      count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND now() - state_change > interval '5 minutes')::int AS stuck
+    statement: `SELECT pg_catalog.count(*)::int AS used, pg_catalog.current_setting('max_connections')::int AS max,
+      pg_catalog.count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND pg_catalog.now() - state_change > interval '5 minutes')::int AS stuck
       FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend'`,
     judge: (rows) => ({
       ok: value(rows, "used") < value(rows, "max") * 0.8 && value(rows, "stuck") === 0,
@@ -64,8 +64,8 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     }),
   },
   cache: {
-    statement: `SELECT round(100.0 * sum(heap_blks_hit) / nullif(sum(heap_blks_hit) + sum(heap_blks_read), 0), 1)::float8 AS percent,
-      coalesce(sum(heap_blks_hit) + sum(heap_blks_read), 0)::float8 AS blocks FROM pg_catalog.pg_statio_user_tables`,
+    statement: `SELECT pg_catalog.round(100.0 * pg_catalog.sum(heap_blks_hit) / nullif(pg_catalog.sum(heap_blks_hit) + pg_catalog.sum(heap_blks_read), 0), 1)::float8 AS percent,
+      coalesce(pg_catalog.sum(heap_blks_hit) + pg_catalog.sum(heap_blks_read), 0)::float8 AS blocks FROM pg_catalog.pg_statio_user_tables`,
     judge: (rows) => ({
       ok: value(rows, "blocks") < 100_000 || value(rows, "percent") >= 95,
       summary: `${value(rows, "percent")}% of table blocks came from the cache.`,
@@ -84,13 +84,13 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   bloat: {
     // Pages that the rows should need according to the planner's statistics, with 28 bytes of header per row and 12 per index entry.
     statement: `WITH width AS (
-        SELECT (quote_ident(schemaname) || '.' || quote_ident(tablename))::regclass AS oid, sum((1 - null_frac) * avg_width) AS bytes
+        SELECT (pg_catalog.quote_ident(schemaname) || '.' || pg_catalog.quote_ident(tablename))::regclass AS oid, pg_catalog.sum((1 - null_frac) * avg_width) AS bytes
         FROM pg_catalog.pg_stats WHERE NOT inherited GROUP BY 1),
       part AS (
-        SELECT c.oid, 'table' AS kind, c.relpages, ceil(c.reltuples * (28 + w.bytes) / 8168) AS needed
+        SELECT c.oid, 'table' AS kind, c.relpages, pg_catalog.ceil(c.reltuples * (28 + w.bytes) / 8168) AS needed
         FROM pg_catalog.pg_class c JOIN width w ON w.oid = c.oid WHERE c.relkind IN ('r', 'm') AND c.reltuples >= 0
         UNION ALL
-        SELECT i.indexrelid, 'index', x.relpages, ceil(x.reltuples * (12 + sum((1 - s.null_frac) * s.avg_width)) / 8168 / 0.9)
+        SELECT i.indexrelid, 'index', x.relpages, pg_catalog.ceil(x.reltuples * (12 + pg_catalog.sum((1 - s.null_frac) * s.avg_width)) / 8168 / 0.9)
         FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'
           JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
           JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey::int2[])
@@ -115,11 +115,11 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       SELECT c.oid::regclass::text, 'row security is on without a policy: only the owner sees rows' FROM pg_catalog.pg_class c
         WHERE c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
       UNION ALL
-      SELECT relation::text, max(policies) || ' permissive policies for the same command and role: each is evaluated for every row' FROM (
-        SELECT p.polrelid::regclass AS relation, count(*) AS policies FROM pg_catalog.pg_policy p
-          JOIN (SELECT DISTINCT polrelid, unnest(polroles) AS role FROM pg_catalog.pg_policy) r ON r.polrelid = p.polrelid AND p.polroles && ARRAY[r.role, 0::oid],
-          unnest(CASE p.polcmd WHEN '*' THEN '{r,a,w,d}'::"char"[] ELSE ARRAY[p.polcmd] END) command
-        WHERE p.polpermissive GROUP BY 1, r.role, command HAVING count(*) > 1) several GROUP BY 1
+      SELECT relation::text, pg_catalog.max(policies) || ' permissive policies for the same command and role: each is evaluated for every row' FROM (
+        SELECT p.polrelid::regclass AS relation, pg_catalog.count(*) AS policies FROM pg_catalog.pg_policy p
+          JOIN (SELECT DISTINCT polrelid, pg_catalog.unnest(polroles) AS role FROM pg_catalog.pg_policy) r ON r.polrelid = p.polrelid AND p.polroles && ARRAY[r.role, 0::oid],
+          pg_catalog.unnest(CASE p.polcmd WHEN '*' THEN '{r,a,w,d}'::"char"[] ELSE ARRAY[p.polcmd] END) command
+        WHERE p.polpermissive GROUP BY 1, r.role, command HAVING pg_catalog.count(*) > 1) several GROUP BY 1
       UNION ALL
       SELECT e.extname::text, 'extension in schema public, where its functions mix with yours' FROM pg_catalog.pg_extension e
         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE n.nspname = 'public'
@@ -138,7 +138,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     judge: none("No index is invalid, and no large one is unused.", "Invalid or unused indexes"),
   },
   wraparound: {
-    statement: `SELECT max(age(datfrozenxid))::float8 AS oldest, current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
+    statement: `SELECT pg_catalog.max(pg_catalog.age(datfrozenxid))::float8 AS oldest, pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
     judge: (rows) => ({
       // Autovacuum freezes at its limit. Far beyond it autovacuum can't keep up, and at 2.1 billion the server stops accepting writes.
       ok: value(rows, "oldest") < Math.max(1.5 * value(rows, "frozen_at"), 400_000_000),
@@ -146,8 +146,8 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     }),
   },
   transactions: {
-    statement: `SELECT pid, usename::text AS role, state, round(extract(epoch FROM now() - xact_start))::float8 AS seconds, left(query, 200) AS query
-      FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND xact_start < now() - interval '5 minutes' ORDER BY xact_start LIMIT 10`,
+    statement: `SELECT pid, usename::text AS role, state, pg_catalog.round(extract(epoch FROM pg_catalog.now() - xact_start))::float8 AS seconds, pg_catalog.left(query, 200) AS query
+      FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND xact_start < pg_catalog.now() - interval '5 minutes' ORDER BY xact_start LIMIT 10`,
     judge: none(
       "No transaction is open for over 5 minutes.",
       "Transactions open for over 5 minutes",
@@ -180,7 +180,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
         WHERE v.relkind = 'v' AND NOT coalesce(v.reloptions @> ARRAY['security_invoker=true'] OR v.reloptions @> ARRAY['security_invoker=on'], false)
       UNION ALL
       SELECT p.oid::regprocedure::text, 'SECURITY DEFINER without a fixed search_path' FROM pg_catalog.pg_proc p
-        WHERE p.prosecdef AND NOT EXISTS (SELECT FROM unnest(p.proconfig) s WHERE s LIKE 'search_path=%')
+        WHERE p.prosecdef AND NOT EXISTS (SELECT FROM pg_catalog.unnest(p.proconfig) s WHERE s LIKE 'search_path=%')
           AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
           AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
       UNION ALL
@@ -200,14 +200,14 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     ),
   },
   sequences: {
-    statement: `SELECT schemaname || '.' || sequencename AS sequence, round(100.0 * last_value / max_value, 1)::float8 AS percent
+    statement: `SELECT schemaname || '.' || sequencename AS sequence, pg_catalog.round(100.0 * last_value / max_value, 1)::float8 AS percent
       FROM pg_catalog.pg_sequences WHERE last_value > 0.7 * max_value AND NOT cycle ORDER BY 2 DESC LIMIT 10`,
     judge: none("No sequence is running out.", "Sequences that are running out"),
   },
   locks: {
-    statement: `SELECT w.pid, left(w.query, 200) AS query, round(extract(epoch FROM now() - w.query_start))::float8 AS seconds,
-        b.pid AS blocked_by, b.state AS blocker_state, left(b.query, 200) AS blocker_query
-      FROM pg_catalog.pg_stat_activity w, unnest(pg_catalog.pg_blocking_pids(w.pid)) AS p (pid)
+    statement: `SELECT w.pid, pg_catalog.left(w.query, 200) AS query, pg_catalog.round(extract(epoch FROM pg_catalog.now() - w.query_start))::float8 AS seconds,
+        b.pid AS blocked_by, b.state AS blocker_state, pg_catalog.left(b.query, 200) AS blocker_query
+      FROM pg_catalog.pg_stat_activity w, pg_catalog.unnest(pg_catalog.pg_blocking_pids(w.pid)) AS p (pid)
         LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = p.pid ORDER BY 3 DESC LIMIT 10`,
     judge: none("No session is waiting for a lock.", "Sessions waiting for a lock"),
   },

@@ -113,9 +113,9 @@ async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]
       });
   });
   const rows = await link.rows<{ table: string; column: string }>(
-    `SELECT c.oid::regclass::text AS table, quote_ident(a.attname) AS column
+    `SELECT c.oid::regclass::text AS table, pg_catalog.quote_ident(a.attname) AS column
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = ANY($2::name[]) AND a.attnum > 0
-     WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM unnest($1::text[]) name) AND c.relkind IN ('r', 'm') AND c.reltuples >= $3
+     WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM pg_catalog.unnest($1::text[]) name) AND c.relkind IN ('r', 'm') AND c.reltuples >= $3
        AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
        AND NOT EXISTS (SELECT FROM pg_catalog.pg_stats s JOIN pg_catalog.pg_namespace n ON n.nspname = s.schemaname
          WHERE n.oid = c.relnamespace AND s.tablename = c.relname AND s.attname = a.attname AND s.avg_width > ${MAX_WIDTH})

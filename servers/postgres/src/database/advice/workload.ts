@@ -42,11 +42,11 @@ export async function topQueries(
           note: `The extension pg_stat_statements is not installed in this database. ${HOW_TO_COUNT}`,
         };
       const rows = await link.rows<{ query: TopQuery }>(
-        `SELECT json_strip_nulls(json_build_object('query', left(s.query, 10000), 'calls', s.calls, 'total_ms', round(s.total_exec_time::numeric, 1),
-           'mean_ms', round(s.mean_exec_time::numeric, 3), 'rows', s.rows,
-           'cache_hit_percent', round(100.0 * s.shared_blks_hit / nullif(s.shared_blks_hit + s.shared_blks_read, 0), 1))) AS query
+        `SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object('query', pg_catalog.left(s.query, 10000), 'calls', s.calls, 'total_ms', pg_catalog.round(s.total_exec_time::numeric, 1),
+           'mean_ms', pg_catalog.round(s.mean_exec_time::numeric, 3), 'rows', s.rows,
+           'cache_hit_percent', pg_catalog.round(100.0 * s.shared_blks_hit / nullif(s.shared_blks_hit + s.shared_blks_read, 0), 1))) AS query
          FROM ${schema}.pg_stat_statements s JOIN pg_catalog.pg_database d ON d.oid = s.dbid
-         WHERE d.datname = current_database() ORDER BY ${BY[order]} DESC, s.queryid LIMIT $1`,
+         WHERE d.datname = pg_catalog.current_database() ORDER BY ${BY[order]} DESC, s.queryid LIMIT $1`,
         [limit],
       );
       return { queries: rows.map(({ query }) => query) };
@@ -83,11 +83,11 @@ export type Suggestion = z.output<typeof suggestion>;
 
 /** Foreign keys without an index: every delete and join from the other side scans the whole table. */
 const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::text AS name, c.reltuples::float8 AS rows,
-    (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.ordinality) FROM unnest(k.conkey) WITH ORDINALITY u(attnum, ordinality)
+    (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.ordinality) FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY u(attnum, ordinality)
        JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum) AS columns
   FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
   WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = k.conrelid AND i.indisvalid
-    AND i.indpred IS NULL AND (i.indkey::int2[])[0:cardinality(k.conkey) - 1] @> k.conkey)
+    AND i.indpred IS NULL AND (i.indkey::int2[])[0:pg_catalog.cardinality(k.conkey) - 1] @> k.conkey)
   ORDER BY c.reltuples DESC, 1, 2 LIMIT $1`;
 
 /** Indexes whose columns are a prefix of another index of the same kind. */

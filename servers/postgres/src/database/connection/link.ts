@@ -2,6 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import type { Client, QueryResultRow } from "pg";
 import { PortalQuery } from "../reading/portal.ts";
 import { type Session, sendCancel } from "./cancel.ts";
+import { catalogRows } from "./catalog-rows.ts";
 import { connectionFailure } from "./failures.ts";
 import { watchFrames } from "./frames.ts";
 import { ROLE_QUERY, type RoleFacts } from "./role.ts";
@@ -129,9 +130,9 @@ export class Link {
     this.#notices = [];
   }
 
-  /** Runs one of our own queries. */
-  async rows<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.client.query<Row>(statement, [...values])).rows;
+  /** Runs one of our own queries, see `catalogRows`. */
+  rows<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return catalogRows<Row>(this.client, statement, values);
   }
 
   /**
@@ -256,7 +257,7 @@ async function connect(
   await client.connect();
   watchFrames(client.connection.stream);
   try {
-    const [role] = (await client.query<RoleFacts & QueryResultRow>(ROLE_QUERY)).rows;
+    const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
     if (role === undefined) throw new Error("the server did not report the role");
     const { directTls } = target;
     return new Link(client, role, key && { host, port, through, attempt, directTls, ...key });

@@ -12,9 +12,9 @@ const HARMLESS: readonly string[] = [
 ];
 
 const LOOK_UP = `
-SELECT p.proname::text AS name, bool_and(n.nspname = 'pg_catalog') AS builtin,
-  bool_or(p.provolatile = 'v' AND n.nspname <> 'pg_catalog') AS volatile,
-  bool_or(p.provolatile = 'v' AND n.nspname <> 'pg_catalog' AND p.pronargs = 1) AS attribute
+SELECT p.proname::text AS name, pg_catalog.bool_and(n.nspname = 'pg_catalog') AS builtin,
+  pg_catalog.bool_or(p.provolatile = 'v' AND n.nspname <> 'pg_catalog') AS volatile,
+  pg_catalog.bool_or(p.provolatile = 'v' AND n.nspname <> 'pg_catalog' AND p.pronargs = 1) AS attribute
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 WHERE p.proname = ANY($1::name[]) GROUP BY 1`;
 

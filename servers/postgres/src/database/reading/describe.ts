@@ -47,7 +47,7 @@ export function boundedDescription(description: TableDescription, budget: number
   return Object.keys(omitted).length === 0 ? shown : { ...shown, omitted };
 }
 
-const COLUMNS = `SELECT json_agg(json_strip_nulls(json_build_object(
+const COLUMNS = `SELECT pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
     'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
     'nullable', CASE WHEN a.attnotnull THEN false END,
     'default', CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END,
@@ -60,13 +60,13 @@ const COLUMNS = `SELECT json_agg(json_strip_nulls(json_build_object(
 const constraints = (
   type: string,
   side: "conrelid" | "confrelid",
-) => `SELECT json_agg(json_strip_nulls(json_build_object(
+) => `SELECT pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
     'name', k.conname, 'definition', pg_catalog.pg_get_constraintdef(k.oid),
     'table', CASE WHEN '${side}' = 'confrelid' THEN k.conrelid::regclass::text END,
     'validated', CASE WHEN NOT k.convalidated THEN false END)) ORDER BY k.conrelid::regclass::text, k.conname)
   FROM pg_catalog.pg_constraint k WHERE k.${side} = c.oid AND k.contype ${type} AND k.conparentid = 0`;
 
-const DESCRIBE = `SELECT json_strip_nulls(json_build_object(
+const DESCRIBE = `SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
   'schema', n.nspname, 'table', c.relname,
   'type', CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned_table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' ELSE 'foreign_table' END,
   'comment', pg_catalog.obj_description(c.oid, 'pg_class'),
@@ -74,28 +74,28 @@ const DESCRIBE = `SELECT json_strip_nulls(json_build_object(
   'estimated_rows', CASE WHEN c.reltuples >= 0 AND c.relkind IN ('r','m','p','f') THEN c.reltuples::float8 END,
   'bytes', CASE WHEN c.relkind IN ('r','m') THEN pg_catalog.pg_total_relation_size(c.oid) END,
   'columns', coalesce((${COLUMNS}), '[]'::json),
-  'primary_key', (SELECT json_agg(a.attname ORDER BY array_position(i.indkey::int2[], a.attnum)) FROM pg_catalog.pg_index i
+  'primary_key', (SELECT pg_catalog.json_agg(a.attname ORDER BY pg_catalog.array_position(i.indkey::int2[], a.attnum)) FROM pg_catalog.pg_index i
      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = c.oid AND i.indisprimary),
   'foreign_keys', (${constraints("= 'f'", "conrelid")}),
   'referenced_by', (${constraints("= 'f'", "confrelid")}),
   'constraints', (${constraints("IN ('u','c','x')", "conrelid")}),
-  'indexes', (SELECT json_agg(json_strip_nulls(json_build_object('name', x.relname, 'definition', pg_catalog.pg_get_indexdef(i.indexrelid),
+  'indexes', (SELECT pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', x.relname, 'definition', pg_catalog.pg_get_indexdef(i.indexrelid),
       'bytes', CASE WHEN x.relkind = 'i' THEN pg_catalog.pg_relation_size(i.indexrelid) END,
       'valid', CASE WHEN NOT i.indisvalid THEN false END)) ORDER BY x.relname)
      FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid),
-  'triggers', (SELECT json_agg(json_strip_nulls(json_build_object('name', t.tgname, 'definition', pg_catalog.pg_get_triggerdef(t.oid),
+  'triggers', (SELECT pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', t.tgname, 'definition', pg_catalog.pg_get_triggerdef(t.oid),
       'enabled', CASE WHEN t.tgenabled = 'D' THEN false END)) ORDER BY t.tgname)
      FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
-  'row_security', CASE WHEN c.relrowsecurity THEN json_strip_nulls(json_build_object('forced', CASE WHEN c.relforcerowsecurity THEN true END,
-     'policies', (SELECT json_agg(json_strip_nulls(json_build_object('name', p.polname,
+  'row_security', CASE WHEN c.relrowsecurity THEN pg_catalog.json_strip_nulls(pg_catalog.json_build_object('forced', CASE WHEN c.relforcerowsecurity THEN true END,
+     'policies', (SELECT pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', p.polname,
         'command', CASE p.polcmd WHEN 'r' THEN 'select' WHEN 'a' THEN 'insert' WHEN 'w' THEN 'update' WHEN 'd' THEN 'delete' ELSE 'all' END,
-        'roles', (SELECT json_agg(CASE WHEN r = 0 THEN 'public' ELSE pg_catalog.pg_get_userbyid(r)::text END) FROM unnest(p.polroles) r),
+        'roles', (SELECT pg_catalog.json_agg(CASE WHEN r = 0 THEN 'public' ELSE pg_catalog.pg_get_userbyid(r)::text END) FROM pg_catalog.unnest(p.polroles) r),
         'permissive', CASE WHEN NOT p.polpermissive THEN false END,
         'using', pg_catalog.pg_get_expr(p.polqual, p.polrelid), 'check', pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid))) ORDER BY p.polname)
        FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid))) END,
   'partition_key', CASE WHEN c.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(c.oid) END,
   'partition_of', CASE WHEN c.relispartition THEN (SELECT i.inhparent::regclass::text || ' ' || pg_catalog.pg_get_expr(c.relpartbound, c.oid) FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid) END,
-  'partitions', CASE WHEN c.relkind = 'p' THEN (SELECT json_agg(x.relname || ' ' || pg_catalog.pg_get_expr(x.relpartbound, x.oid) ORDER BY x.relname)
+  'partitions', CASE WHEN c.relkind = 'p' THEN (SELECT pg_catalog.json_agg(x.relname || ' ' || pg_catalog.pg_get_expr(x.relpartbound, x.oid) ORDER BY x.relname)
      FROM (SELECT k.relname, k.relpartbound, k.oid FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class k ON k.oid = i.inhrelid WHERE i.inhparent = c.oid ORDER BY k.relname LIMIT 100) x) END,
   'view_definition', CASE WHEN c.relkind IN ('v','m') THEN pg_catalog.pg_get_viewdef(c.oid, true) END)) AS description
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`;

@@ -17,7 +17,7 @@ const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
     names: `SELECT DISTINCT a.attname::text AS name, a.attname::text AS bare
       FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r','p','v','m','f')
-        AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND strpos(lower($1), lower(c.relname)) > 0 LIMIT 5000`,
+        AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND pg_catalog.strpos(pg_catalog.lower($1), pg_catalog.lower(c.relname)) > 0 LIMIT 5000`,
   },
   {
     code: "42883",

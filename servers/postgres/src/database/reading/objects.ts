@@ -68,21 +68,18 @@ const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
 
 /** Subqueries, so that they run only for the rows of the page. */
 const FULL = `, 'rows', CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN pg_catalog.round(k.reltuples::float8) END,
-  'bytes', CASE WHEN k.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
+  'bytes', CASE WHEN k.relkind = 'p' THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
     WHEN k.relkind NOT IN ('r', 'm') THEN NULL
     WHEN k.reltuples < 0 THEN pg_catalog.pg_total_relation_size(o.oid)
     ELSE (k.relpages + coalesce((SELECT t.relpages FROM pg_catalog.pg_class t WHERE t.oid = k.reltoastrelid), 0)
-      + coalesce((SELECT sum(i.relpages) FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = o.oid), 0))
+      + coalesce((SELECT pg_catalog.sum(i.relpages) FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = o.oid), 0))
       * pg_catalog.current_setting('block_size')::int END,
   'partition_of', CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END,
   'row_security', CASE WHEN k.relrowsecurity THEN true END, 'comment', d.description`;
 const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::regclass AND k.oid = o.oid
   LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
 
-/**
- * All kinds in one query, without the objects of extensions. Functions are named with their schema: one of a role that may
- * create functions could match the types of the arguments better, and would run with our privileges.
- */
+/** All kinds in one query, without the objects of extensions. */
 function objectsQuery({ kinds, detail }: ObjectFilter): string {
   const relkinds = kinds.flatMap((kind) => RELATION_KINDS[kind] ?? []);
   const relations = `CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind,
@@ -124,11 +121,11 @@ export async function namesBeginning(
   const statement =
     what === "schemas"
       ? `SELECT nspname::text AS name FROM pg_catalog.pg_namespace
-         WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' AND starts_with(lower(nspname), lower($1))
+         WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' AND pg_catalog.starts_with(pg_catalog.lower(nspname), pg_catalog.lower($1))
          ORDER BY nspname LIMIT 100`
       : `SELECT DISTINCT c.relname::text AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
          WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ${SYSTEM}
-           AND ($2::text IS NULL OR n.nspname = $2) AND starts_with(lower(c.relname), lower($1)) ORDER BY 1 LIMIT 100`;
+           AND ($2::text IS NULL OR n.nspname = $2) AND pg_catalog.starts_with(pg_catalog.lower(c.relname), pg_catalog.lower($1)) ORDER BY 1 LIMIT 100`;
   const values = what === "schemas" ? [prefix] : [prefix, what.schema ?? null];
   const rows = await database.work(work, ({ link }) => link.rows<{ name: string }>(statement, values));
   return rows.map(({ name }) => name);

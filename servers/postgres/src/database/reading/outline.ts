@@ -18,20 +18,20 @@ WITH page AS (
   SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r','p','v','m','f') AND NOT c.relispartition
     AND CASE WHEN $1::text IS NULL THEN n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND n.nspname NOT LIKE 'pg\\_temp\\_%' ELSE n.nspname = $1 END
-    AND ($2::text IS NULL OR strpos(lower(c.relname), lower($2)) > 0)
+    AND ($2::text IS NULL OR pg_catalog.strpos(pg_catalog.lower(c.relname), pg_catalog.lower($2)) > 0)
     AND ($3::text IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_attribute a
-      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND strpos(lower(a.attname), lower($3)) > 0))
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND pg_catalog.strpos(pg_catalog.lower(a.attname), pg_catalog.lower($3)) > 0))
     AND ($4::text IS NULL OR (n.nspname::text COLLATE "C", c.relname::text COLLATE "C") > ($4 COLLATE "C", $5::text COLLATE "C"))
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
   ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT $6),
 keys AS (
-  SELECT k.conrelid, u.attnum, bool_or(k.contype = 'p') AS is_primary,
-    min(CASE WHEN k.contype = 'f' THEN k.confrelid::regclass::text || '.' || f.attname END) AS target
-  FROM pg_catalog.pg_constraint k JOIN page p ON p.oid = k.conrelid, unnest(k.conkey) WITH ORDINALITY u (attnum, place)
+  SELECT k.conrelid, u.attnum, pg_catalog.bool_or(k.contype = 'p') AS is_primary,
+    pg_catalog.min(CASE WHEN k.contype = 'f' THEN k.confrelid::regclass::text || '.' || f.attname END) AS target
+  FROM pg_catalog.pg_constraint k JOIN page p ON p.oid = k.conrelid, pg_catalog.unnest(k.conkey) WITH ORDINALITY u (attnum, place)
     LEFT JOIN LATERAL (SELECT a.attname FROM pg_catalog.pg_attribute a WHERE a.attrelid = k.confrelid AND a.attnum = k.confkey[u.place]) f ON true
   WHERE k.contype IN ('p', 'f') GROUP BY 1, 2),
 columns AS (
-  SELECT a.attrelid, json_agg(json_strip_nulls(json_build_object('name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
+  SELECT a.attrelid, pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
     'notNull', CASE WHEN a.attnotnull THEN true END,
     'primaryKey', CASE WHEN k.is_primary THEN true END, 'references', k.target,
     'default', CASE WHEN $7 THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END,

@@ -64,7 +64,7 @@ function text(value: string, position: number): string {
 }
 
 /** PostgreSQL's own form of an array ("Array Input and Output Syntax"). */
-function arrayText(values: readonly unknown[]): string {
+export function arrayText(values: readonly unknown[]): string {
   const items = values.map((value) => {
     if (value === null || value === undefined) return "NULL";
     if (Array.isArray(value)) return arrayText(value);

@@ -35,6 +35,8 @@ export interface Statement {
   readonly portal?: string;
   /** Statements that open its transaction, sent before it in the same packet. */
   readonly opening?: Opening | undefined;
+  /** Our own statements between binding, when its names are resolved, and running it; they need a named portal, which is closed. */
+  readonly bound?: readonly string[];
 }
 
 /** With no Sync in between, the server skips everything after a failure, so nothing runs outside the transaction. */
@@ -86,7 +88,7 @@ export class PortalQuery implements Submittable {
   readonly #rows: Row[] = [];
   #fields: readonly FieldDef[] = [];
   #chars = 0;
-  /** Opening statements that have not completed yet. */
+  /** Opening and bound statements that have not completed yet. */
   #before = 0;
   #isDropping = false;
   #isProbed = false;
@@ -161,9 +163,9 @@ export class PortalQuery implements Submittable {
   }
 
   #begin(): void {
-    const { text, params, opening } = this.#statement;
+    const { text, params, opening, bound = [] } = this.#statement;
     const { statements } = opening ?? { statements: [] };
-    this.#before = statements.length;
+    this.#before = statements.length + bound.length;
     const parsing = [messagesOf(statements), serialize.parse({ text })];
     if (params.some((param) => typeof param === "object" && param !== null)) {
       this.#connection?.once("parameterDescription", this.#onTypes);
@@ -194,13 +196,16 @@ export class PortalQuery implements Submittable {
   #bind(values: (string | null)[], before: readonly Buffer[]): void {
     const portal = this.#portal;
     const { chars, toEnd = false } = this.#caps;
+    const { bound = [] } = this.#statement;
     this.#isSynced = true;
     this.#send(
       ...before,
       serialize.bind({ portal, values }),
       serialize.describe({ type: "P", name: portal }),
+      messagesOf(bound),
       // All at once: the command tag would count only the last batch.
       ...(chars === 0 ? [] : [serialize.execute({ portal, rows: toEnd ? 0 : this.#first })]),
+      ...(bound.length === 0 ? [] : [serialize.close({ type: "P", name: portal })]),
       serialize.sync(),
     );
   }

@@ -138,7 +138,7 @@ async function tableOf(session: Session, named: TableName) {
   const create = "Create it first with pg_execute and CREATE TABLE.";
   const { oid } = await findTable(session, named, "'r','p','f','v'", create);
   const [found] = await session.link.rows<{ name: string; columns: string[] }>(
-    `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+    `SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name,
        ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
     [oid],

@@ -194,6 +194,9 @@ async function runOne(
   };
 }
 
+/** A relation's name with its schema, quoted. */
+const FULL_NAME = "pg_catalog.format('%s.%I', relnamespace::pg_catalog.regnamespace, relname)";
+
 /** How many rows the relations to drop or truncate have, and how to restore them. */
 async function lookAt(session: Session, loss: Loss) {
   const { relations, losesNothingWithout, isUndoable = false } = loss;
@@ -201,8 +204,8 @@ async function lookAt(session: Session, loss: Loss) {
   let rows: number | undefined;
   let there = 0;
   for (const relation of relations) {
-    const [found] = await session.link.rows<{ holds: boolean; ddl: string | null }>(
-      `SELECT relkind IN ('r', 'm', 'p') AS holds, CASE relkind
+    const [found] = await session.link.rows<{ holds: boolean; table: string; ddl: string | null }>(
+      `SELECT ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
          WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
          WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
        FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
@@ -213,7 +216,7 @@ async function lookAt(session: Session, loss: Loss) {
     if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
     if (!found.holds) continue;
     const [row] = await session.link.rows<{ count: number }>(
-      `SELECT count(*)::int AS count FROM (SELECT FROM ${relation} LIMIT ${COUNTED + 1}) counted`,
+      `SELECT pg_catalog.count(*)::int AS count FROM (SELECT FROM ${found.table} LIMIT ${COUNTED + 1}) counted`,
     );
     rows = (rows ?? 0) + (row?.count ?? 0);
   }
@@ -244,8 +247,8 @@ async function addEveryRow(
 
 /** Whether a table has more rows than this; false if it can't be read, so that the user is asked. */
 async function rowsBeyond({ link }: Session, relation: string, rows: number) {
-  const [found] = await link.rows<{ id: string; readable: boolean }>(
-    `SELECT oid::text AS id, pg_catalog.has_any_column_privilege(oid, 'SELECT') AS readable
+  const [found] = await link.rows<{ id: string; table: string; readable: boolean }>(
+    `SELECT oid::text AS id, ${FULL_NAME} AS table, pg_catalog.has_any_column_privilege(oid, 'SELECT') AS readable
      FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
     [relation],
   );
@@ -253,7 +256,7 @@ async function rowsBeyond({ link }: Session, relation: string, rows: number) {
   if (found === undefined) return { id: undefined, isMore: true };
   if (!found.readable) return { id: found.id, isMore: false };
   const [one] = await link.rows<{ more: boolean }>(
-    `SELECT EXISTS (SELECT FROM ${relation} OFFSET ${rows}) AS more`,
+    `SELECT EXISTS (SELECT FROM ${found.table} OFFSET ${rows}) AS more`,
   );
   return { id: found.id, isMore: one?.more === true };
 }
