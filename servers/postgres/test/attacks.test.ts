@@ -182,6 +182,24 @@ describe("each layer alone", () => {
     await world.admin("DROP SCHEMA ext CASCADE");
   });
 
+  it("function gate: a volatile function under a name of PostgreSQL or a known extension, declared at any time", async () => {
+    const ordinary = await talk(["--url", world.url]);
+    const harmless = ["SELECT lower('A')", "SELECT normal_rand(1, 0, 0)"];
+    await world.admin("CREATE EXTENSION tablefunc");
+    for (const sql of harmless)
+      expect(await ordinary.call("query", { sql }), sql).toMatchObject({ isError: false });
+    await world.admin(`CREATE FUNCTION lower(victims) RETURNS text LANGUAGE sql AS 'SELECT $1.name';
+      CREATE FUNCTION normal_rand(text) RETURNS text LANGUAGE sql AS 'SELECT $1'`);
+    for (const sql of harmless)
+      for (const name of ["query", "pg_explain"])
+        expect((await ordinary.call(name, { sql })).text, sql).toContain("declared VOLATILE");
+    await world.admin("ALTER FUNCTION lower(victims) STABLE; DROP FUNCTION normal_rand(text)");
+    for (const sql of harmless)
+      expect(await ordinary.call("query", { sql }), sql).toMatchObject({ isError: false });
+    await world.admin("DROP FUNCTION lower(victims); DROP EXTENSION tablefunc");
+    await ordinary.close();
+  });
+
   it.each(holding("extended"))("extended protocol, as a superuser outside a transaction: %s", async (sql) => {
     const refused = connected(world.adminUrl, (client) =>
       new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined).run(client),

@@ -57,8 +57,12 @@ export class Session {
     this.#hasSessionLimits = hasSessionLimits;
   }
 
-  /** The statements that open the transaction, to be sent with the first statement; undefined if already taken. */
-  takeOpening(): Opening | undefined {
+  /**
+   * The statements that open the transaction, to be sent with the first statement; undefined if already taken.
+   *
+   * @param guards statements that must succeed before it
+   */
+  takeOpening(guards: readonly string[] = []): Opening | undefined {
     if (this.#isTaken) return undefined;
     this.#isTaken = true;
     const { link } = this;
@@ -68,7 +72,7 @@ export class Session {
         : limiting("LOCAL", this.#timeoutMs)
       : settings("LOCAL", this.#timeoutMs);
     return {
-      statements: [...link.beginning(this.#mode), ...missing],
+      statements: [...link.beginning(this.#mode), ...missing, ...guards],
       opened: () => {
         link.cleaned();
         this.isOpen = true;

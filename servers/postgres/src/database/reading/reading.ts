@@ -40,15 +40,24 @@ export async function readAhead(
         hint: "Omit cursor to start again.",
       },
     );
-  const { batch, notices } = await database.workInOne({ signal, timeoutMs, sql }, async (session) => {
-    if (skip > 0 || database.functions.mustLookUp(calls)) await session.open();
-    await database.functions.requireHarmless(session.link, calls);
-    const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening() };
+  const { functions } = database;
+  const run = async (session: Session) => {
+    const guards = skip > 0 ? undefined : functions.guards(calls);
+    if (guards === undefined) {
+      await session.open();
+      await functions.requireHarmless(session.link, calls);
+    }
+    const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening(guards) };
     const read =
       skip === 0
         ? await new PortalQuery(statement, caps, () => session.link.cancel()).run(session.link.client)
         : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
     return { batch: read, notices: session.link.takeNotices() };
+  };
+  const work = { signal, timeoutMs, sql };
+  const { batch, notices } = await database.workInOne(work, run).catch((error: unknown) => {
+    if (functions.isRedeclared(error)) return database.workInOne(work, run);
+    throw error;
   });
   const { fields, rows, more } = batch;
   const { types } = database;
