@@ -67,15 +67,15 @@ const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
 };
 
 /** Subqueries, so that they run only for the rows of the page. */
-const FULL = `, 'rows', CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN pg_catalog.round(k.reltuples::float8) END,
-  'bytes', CASE WHEN k.relkind = 'p' THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
+const FULL = `, CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN pg_catalog.round(k.reltuples::float8) END AS rows,
+  (CASE WHEN k.relkind = 'p' THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
     WHEN k.relkind NOT IN ('r', 'm') THEN NULL
     WHEN k.reltuples < 0 THEN pg_catalog.pg_total_relation_size(o.oid)
     ELSE (k.relpages + coalesce((SELECT t.relpages FROM pg_catalog.pg_class t WHERE t.oid = k.reltoastrelid), 0)
       + coalesce((SELECT pg_catalog.sum(i.relpages) FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = o.oid), 0))
-      * pg_catalog.current_setting('block_size')::int END,
-  'partition_of', CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END,
-  'row_security', CASE WHEN k.relrowsecurity THEN true END, 'comment', d.description`;
+      * pg_catalog.current_setting('block_size')::int END)::float8 AS bytes,
+  CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END AS partition_of,
+  CASE WHEN k.relrowsecurity THEN true END AS row_security, d.description AS comment`;
 const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::regclass AND k.oid = o.oid
   LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
 
@@ -89,12 +89,19 @@ function objectsQuery({ kinds, detail }: ObjectFilter): string {
   return `WITH own AS (SELECT oid, nspname FROM pg_catalog.pg_namespace
     WHERE nspname NOT LIKE 'pg\\_temp\\_%' AND nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
       AND CASE WHEN $1::text IS NULL THEN nspname NOT IN ${SYSTEM} ELSE nspname = $1 END)
-SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object('kind', o.kind, 'schema', o.schema, 'name', o.name${detail === "full" ? FULL : ""})) AS object
+SELECT o.kind, o.schema::text, o.name::text${detail === "full" ? FULL : ""}
 FROM (${sources.map((source) => `SELECT ${source}`).join(" UNION ALL ")}) o ${detail === "full" ? FULL_JOINS : ""}
 WHERE ($2::text IS NULL OR pg_catalog.strpos(pg_catalog.lower(o.name), pg_catalog.lower($2)) > 0)
   AND ($3::text IS NULL OR (o.schema::text COLLATE "C", o.kind COLLATE "C", o.name::text COLLATE "C") > ($3 COLLATE "C", $4::text COLLATE "C", $5::text COLLATE "C"))
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x WHERE x.classid = o.class AND x.objid = o.oid AND x.deptype = 'e' AND x.refclassid = 'pg_extension'::regclass)
 ORDER BY o.schema COLLATE "C", o.kind COLLATE "C", o.name COLLATE "C" LIMIT $6`;
+}
+
+type Nullable<Fields> = { [Key in keyof Fields]: Fields[Key] | null };
+
+/** The fields that have a value. */
+function withoutNulls<Fields extends object>(row: Nullable<Fields>): Fields {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }
 
 /** Up to `limit` objects of a database, sorted by schema, kind and name, and whether there are more. */
@@ -106,9 +113,9 @@ export async function listObjects(
   const { schema, query, after, limit } = filter;
   const values = [schema ?? null, query ?? null, ...(after ?? [null, null, null]), limit + 1];
   const rows = await database.work(work, ({ link }) =>
-    link.rows<{ object: ListedObject }>(objectsQuery(filter), values),
+    link.rows<Nullable<ListedObject>>(objectsQuery(filter), values),
   );
-  return { objects: rows.slice(0, limit).map(({ object }) => object), more: rows.length > limit };
+  return { objects: rows.slice(0, limit).map(withoutNulls), more: rows.length > limit };
 }
 
 /** Sorted names of schemas or readable relations that begin with `prefix`, for completion. */
