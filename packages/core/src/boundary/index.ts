@@ -23,3 +23,4 @@ export type {
   PathGuard,
   WriteOptions,
 } from "./paths/types.ts";
+export { WaitingLine } from "./waiting-line.ts";

@@ -1,40 +1,26 @@
+import { WaitingLine } from "@refmcp/core/boundary";
+
 /** Limits how many tasks with the same key run at a time; the others wait in order. */
 export class Turns {
-  readonly #most: number;
-  readonly #busy = new Map<string, { count: number; readonly waiting: Set<() => void> }>();
+  readonly #max: number;
+  readonly #busy = new Map<string, { count: number; readonly line: WaitingLine }>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** @throws the signal's reason, at once, if the caller cancels while it waits. */
   async take<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
-    const place = this.#busy.get(key) ?? { count: 0, waiting: new Set() };
+    const place = this.#busy.get(key) ?? { count: 0, line: new WaitingLine() };
     this.#busy.set(key, place);
-    if (place.count < this.#most) place.count += 1;
-    else
-      await new Promise<void>((resolve, reject) => {
-        const leave = (): void => {
-          place.waiting.delete(enter);
-          reject(signal.reason);
-        };
-        const enter = (): void => {
-          signal.removeEventListener("abort", leave);
-          resolve();
-        };
-        place.waiting.add(enter);
-        signal.addEventListener("abort", leave, { once: true });
-      });
+    if (place.count < this.#max) place.count += 1;
+    else await place.line.wait(signal);
     try {
       return await work();
     } finally {
-      const [next] = place.waiting;
       // The slot goes to the next caller, or is freed.
-      if (next !== undefined) {
-        place.waiting.delete(next);
-        next();
-      } else {
+      if (!place.line.hand()) {
         place.count -= 1;
         if (place.count === 0) this.#busy.delete(key);
       }

@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
+import { startDeadline, WaitingLine } from "@refmcp/core/boundary";
 import type { Link } from "./link.ts";
 
 export interface PoolOptions {
@@ -23,7 +23,8 @@ const WAIT_MS = 15_000;
 export class Pool {
   readonly #options: PoolOptions;
   readonly #idle: { link: Link; timer: NodeJS.Timeout }[] = [];
-  readonly #waiting = new Set<(link: Link | undefined) => void>();
+  /** A waiting call gets a connection, or the chance to open one. */
+  readonly #waiting = new WaitingLine<Link | undefined>();
   readonly #all = new Set<Link>();
   /** Connections that are open or being opened. */
   #count = 0;
@@ -84,26 +85,10 @@ export class Pool {
       });
     const deadline = startDeadline(waitMs, signal, late);
     try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting.add(resolve);
-        const leave = () => {
-          this.#waiting.delete(resolve);
-          reject(deadline.signal.reason);
-        };
-        deadline.signal.addEventListener("abort", leave, { once: true });
-      });
+      return await this.#waiting.wait(deadline.signal);
     } finally {
       deadline.end();
     }
-  }
-
-  /** Gives the longest-waiting call a connection, or the chance to open one; false if none waits. */
-  #hand(link: Link | undefined): boolean {
-    const [next] = this.#waiting;
-    if (next === undefined) return false;
-    this.#waiting.delete(next);
-    next(link);
-    return true;
   }
 
   /**
@@ -124,7 +109,7 @@ export class Pool {
   /** Hands a connection to the next waiting call, or keeps it and calls `unused` if nobody takes it in time. */
   #offer(link: Link, ms: number, unused: () => void): void {
     if (link.isSpoiled || this.#closed) this.discard(link);
-    else if (!this.#hand(link)) {
+    else if (!this.#waiting.hand(link)) {
       const timer = setTimeout(() => {
         const at = this.#idle.findIndex((entry) => entry.link === link);
         if (at === -1) return;
@@ -146,14 +131,14 @@ export class Pool {
   #gone(): void {
     this.#count -= 1;
     // A waiting call may open a new one in its place.
-    this.#hand(undefined);
+    this.#waiting.hand(undefined);
   }
 
   /** Closes all connections, also busy ones. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
-    while (this.#waiting.size > 0) this.#hand(undefined);
+    while (this.#waiting.size > 0) this.#waiting.hand(undefined);
     const links = [...this.#all];
     this.#all.clear();
     await Promise.all(links.map((link) => link.close()));

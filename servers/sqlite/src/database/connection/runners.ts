@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
+import { startDeadline, WaitingLine } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
 import { explained } from "./failures.ts";
 import type { DatabaseJob, Job, Reply } from "./protocol.ts";
@@ -77,7 +77,7 @@ export class Runners {
   /** All runners: starting, idle and working. */
   readonly #all = new Set<Runner>();
   readonly #idle: Runner[] = [];
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new WaitingLine();
   #working = 0;
   #isPreparing = false;
   #closed = false;
@@ -121,12 +121,7 @@ export class Runners {
       if (runner?.isAlive === true && !this.#closed && this.#options.spare !== "none")
         this.#idle.unshift(runner);
       else runner?.kill();
-      const [next] = this.#waiting;
-      if (next === undefined) this.#working -= 1;
-      else {
-        this.#waiting.delete(next);
-        next();
-      }
+      if (!this.#waiting.hand()) this.#working -= 1;
     }
   }
 
@@ -140,14 +135,7 @@ export class Runners {
       });
     });
     try {
-      await new Promise<void>((go, leave) => {
-        this.#waiting.add(go);
-        const late = () => {
-          this.#waiting.delete(go);
-          leave(deadline.signal.reason);
-        };
-        deadline.signal.addEventListener("abort", late, { once: true });
-      });
+      await this.#waiting.wait(deadline.signal);
     } finally {
       deadline.end();
     }

@@ -1,0 +1,35 @@
+/** Callers that wait, in order, until a value is handed to them. */
+export class WaitingLine<Value = void> {
+  readonly #waiting = new Set<(value: Value) => void>();
+
+  /** How many callers wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** @throws the signal's reason, at once, if it aborts first. */
+  async wait(signal: AbortSignal): Promise<Value> {
+    signal.throwIfAborted();
+    return await new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.delete(take);
+        reject(signal.reason);
+      };
+      const take = (value: Value) => {
+        signal.removeEventListener("abort", leave);
+        resolve(value);
+      };
+      this.#waiting.add(take);
+      signal.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  /** Hands a value to the caller that has waited longest; false if nobody waits. */
+  hand(value: Value): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined) return false;
+    this.#waiting.delete(first);
+    first(value);
+    return true;
+  }
+}
