@@ -29,7 +29,7 @@ export default tool({
       .max(1000)
       .describe("Applied in order, each to the previous result."),
     dryRun: z.boolean().default(false).describe("Only show the diff."),
-    regex: z.boolean().default(false).describe("oldText is a regular expression, newText may contain $1."),
+    regex: z.boolean().default(false).describe("oldText is a regular expression; newText may contain $1."),
     replace_all: z.boolean().default(false).describe("Replace every occurrence."),
     glob: z.string().optional().describe("With a directory as path: the files to edit, for example *.ts."),
     expected_hash: expectedHash,

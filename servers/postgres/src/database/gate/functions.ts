@@ -30,7 +30,7 @@ const REDECLARED = "refmcp: a function of PostgreSQL was redeclared";
 export class FunctionGate {
   readonly #allowed: ReadonlySet<string>;
   readonly #allowsAll: boolean;
-  /** Names that only PostgreSQL itself used when they were looked up. */
+  /** Names that only PostgreSQL itself used when they were looked up; letters, digits and _, since SQL is made of them. */
   readonly #builtin = new Set<string>();
 
   /** @param allowed names of volatile functions, or `*` for all */
