@@ -1,4 +1,5 @@
 // The filesystem table: searching, trees, content search, large files, many files, edits, memory.
+import { randomBytes } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +33,7 @@ export async function bench({ report }) {
     const rg = peer(`${platform}/bin/rg`);
     await searches(report, { official, ours, rg, tree });
     await log(report, { ours, rg, work });
+    await pictures(report, { ours, rg, work });
     await contents(report, { official, ours, work });
   } finally {
     await rm(top, { recursive: true, force: true });
@@ -125,6 +127,33 @@ async function searches(report, { official, ours, rg, tree }) {
   });
   await theirs.close();
   await mine.close();
+}
+
+/** A folder of 1,000 pictures of 200 kB, like those of a camera, and one note. */
+async function pictures(report, { ours, rg, work }) {
+  const folder = join(work, "pictures");
+  await mkdir(folder);
+  const head = Buffer.from("\xff\xd8\xff\xe0\0\x10JFIF\0", "latin1");
+  const count = 1_000;
+  for (let i = 0; i < count; i++)
+    await writeFile(join(folder, `IMG_${i}.jpg`), Buffer.concat([head, randomBytes(200_000)]));
+  await writeFile(join(folder, "note.txt"), "the lake in Graz\n");
+  const mine = await connect(ours);
+  const taken = await inTurn(5, {
+    ripgrep: () => command(rg, ["--no-config", "--json", "lake in", folder]),
+    ours: async () => {
+      const answer = await mine.call("search_text", { path: folder, pattern: "lake in" });
+      if (!JSON.stringify(answer.content).includes("note.txt")) throw new Error("The note was not found.");
+    },
+  });
+  const [floor, time] = [median(taken.ripgrep), median(taken.ours)];
+  report({
+    title: "Content search in a folder of pictures",
+    columns: ["files", "ripgrep ms", "ours ms", "ratio"],
+    rows: [[`${figure(count)} pictures of 200 kB, 1 note`, figure(floor), figure(time), ratio(time / floor)]],
+  });
+  await mine.close();
+  await rm(folder, { recursive: true });
 }
 
 /** A literal and three expressions in a log of 50 MB. Both must find the same number of lines. */

@@ -51,6 +51,9 @@ export const SAMPLE_BYTES = 65_536;
 /** How many of them are counted one by one. */
 const COUNTED_BYTES = 8192;
 
+/** The share of control bytes from which bytes that are not UTF-8 count as binary. */
+const BINARY_CONTROLS = 0.02;
+
 const BOMS: readonly { encoding: Encoding; bytes: Buffer }[] = [
   { encoding: "utf-8", bytes: Buffer.from([0xef, 0xbb, 0xbf]) },
   { encoding: "utf-16le", bytes: Buffer.from([0xff, 0xfe]) },
@@ -132,7 +135,7 @@ export function detect(
     if (controls > 0.2) return undefined;
     return { encoding: "utf-8", bom, damaged: false, eol: eolOf(bytes, "utf-8") };
   }
-  if (controls > 0.02) return undefined;
+  if (controls > BINARY_CONTROLS) return undefined;
   // Text in windows-1252 rarely contains valid UTF-8 sequences by chance, so they indicate a damaged UTF-8 file.
   const { sequences, strays } = countUtf8(complete);
   const encoding = bom || sequences > strays ? "utf-8" : "windows-1252";
@@ -275,6 +278,11 @@ function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
   // Tables of small numbers look similar, but contain characters that texts do not.
   const letters = sample.subarray(0, 2 * pairs).filter((byte) => byte !== 0);
   return controlShare(letters) > 0.02 ? undefined : encoding;
+}
+
+/** Whether bytes that are not UTF-8 have too many control bytes for text. */
+export function hasTooManyControls(bytes: Uint8Array): boolean {
+  return controlShare(bytes.subarray(0, COUNTED_BYTES)) > BINARY_CONTROLS;
 }
 
 /** The share of control bytes that texts do not use (all but TAB, LF, FF, CR, BS, ESC). */

@@ -6,6 +6,7 @@ import { CHUNK_BYTES } from "../read/source.ts";
 import {
   decode,
   type Encoding,
+  hasTooManyControls,
   markedEncoding,
   SAMPLE_BYTES,
   withoutCutCharacter,
@@ -17,28 +18,30 @@ const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** By how many bytes the parts of such a line overlap, so that a match across the boundary is found. */
 const OVERLAP = 64 * 1024;
 
+/** UTF-8, or another encoding that is guessed when it is first needed: a guess takes milliseconds per file. */
+type BlockEncoding = "utf-8" | (() => Encoding);
+
 /** Complete lines of a file, or a part of a very long line. */
 export class Block {
   /** The lines with their line endings; only the last of a file may lack one. */
   readonly bytes: Buffer;
   /** Whether the block ends within a line, whose next part begins the next block. */
   readonly partial: boolean;
-  readonly #encoding: Encoding;
+  /** Whether the bytes are UTF-8; otherwise they are in an encoding that contains ASCII. */
+  readonly isUtf8: boolean;
+  readonly #encoding: () => Encoding;
   #text: string | undefined;
 
-  constructor(bytes: Buffer, partial: boolean, encoding: Encoding) {
+  constructor(bytes: Buffer, partial: boolean, encoding: BlockEncoding) {
     this.bytes = bytes;
     this.partial = partial;
-    this.#encoding = encoding;
-  }
-
-  get isUtf8(): boolean {
-    return this.#encoding === "utf-8";
+    this.isUtf8 = encoding === "utf-8";
+    this.#encoding = encoding === "utf-8" ? () => encoding : encoding;
   }
 
   /** Decoded on first use. */
   get text(): string {
-    this.#text ??= decode(this.bytes, { encoding: this.#encoding, bom: false, damaged: false });
+    this.#text ??= decode(this.bytes, { encoding: this.#encoding(), bom: false, damaged: false });
     return this.#text;
   }
 
@@ -71,9 +74,12 @@ export function readBlocks(
       const mark = markedEncoding(bytes);
       if (mark === "utf-8") bytes = bytes.subarray(3);
       else if (mark !== undefined) decoder = new TextDecoder(mark);
+      if (decoder === undefined && bytes.includes(0)) return false;
       // In none of these encodings is a line feed part of another character, so lines are split before decoding.
       const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(bytes));
-      lines = new LineBlocks(isUtf ? "utf-8" : guessLegacy(bytes.subarray(0, SAMPLE_BYTES)).encoding, take);
+      // Compressed data without a NUL byte.
+      if (!isUtf && hasTooManyControls(bytes)) return false;
+      lines = new LineBlocks(isUtf ? "utf-8" : legacyOf(bytes), take);
     }
     if (decoder !== undefined) bytes = Buffer.from(decoder.decode(bytes, { stream: true }));
     if (bytes.includes(0)) return false;
@@ -83,6 +89,17 @@ export function readBlocks(
   if (rest !== undefined && rest !== "") lines?.add(Buffer.from(rest));
   lines?.end();
   return true;
+}
+
+/** Guesses the encoding of a file from its beginning, once. */
+function legacyOf(bytes: Buffer): () => Encoding {
+  // A copy, since the next chunk is read into the same memory.
+  const sample = Buffer.from(bytes.subarray(0, SAMPLE_BYTES));
+  let encoding: Encoding | undefined;
+  return () => {
+    encoding ??= guessLegacy(sample).encoding;
+    return encoding;
+  };
 }
 
 /** A single buffer for all files, since a thread reads one file at a time. */
@@ -106,9 +123,9 @@ class LineBlocks {
   /** The beginning of a line whose end was not read yet. */
   #open: Buffer[] = [];
   #openBytes = 0;
-  readonly #encoding: Encoding;
+  readonly #encoding: BlockEncoding;
 
-  constructor(encoding: Encoding, take: (block: Block) => "stop" | undefined) {
+  constructor(encoding: BlockEncoding, take: (block: Block) => "stop" | undefined) {
     this.#encoding = encoding;
     this.#take = take;
   }

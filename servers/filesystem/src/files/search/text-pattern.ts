@@ -138,11 +138,12 @@ export function lineMatcher({ source, flags, manyLines, literal }: TextPattern):
   const within = new RegExp(source, flags);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
   const needle = literal === undefined || literal === "" ? undefined : Buffer.from(literal);
+  const isAscii = needle !== undefined && needle.length === literal?.length;
   return {
     lines(block) {
       if (needle !== undefined && literal !== undefined) {
         // Most texts do not contain it, and need no decoding.
-        if (block.isUtf8 && !block.bytes.includes(needle)) return [];
+        if ((block.isUtf8 || isAscii) && !block.bytes.includes(needle)) return [];
         return linesWith(block.text, (text, from) => text.indexOf(literal, from));
       }
       if (anywhere === undefined) return lineByLine(block.text, within);
