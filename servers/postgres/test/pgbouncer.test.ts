@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { lab, naive } from "./lab.ts";
 import { findPgbouncer, startPgbouncer } from "./pgbouncer.ts";
@@ -69,4 +70,42 @@ it("works through PgBouncer in transaction mode, many calls over two connections
   const timeout = "SELECT current_setting('statement_timeout') AS timeout, pg_sleep(0.1)";
   const seenByOthers = await Promise.all([1, 2].map(() => naive(bouncer.url, timeout)));
   expect(seenByOthers.flat().map((row) => row.timeout)).toEqual(["0", "0"]);
+});
+
+it("leaves locks, prepared statements and settings of other clients of a shared backend alone", async ({
+  skip,
+}) => {
+  const found = await findPgbouncer();
+  if ("missing" in found) return skip(found.missing);
+  const world = await lab("CREATE TABLE made (n int)");
+  onTestFinished(() => world.dispose());
+  await world.admin(`ALTER TABLE made OWNER TO ${world.role}`);
+  const bouncer = await startPgbouncer(found.program, world.url, 1);
+  onTestFinished(() => bouncer.stop());
+  const other = new pg.Client({ connectionString: bouncer.url });
+  await other.connect();
+  onTestFinished(() => other.end());
+  await other.query("SELECT pg_advisory_lock(4242)");
+  await other.query("PREPARE theirs AS SELECT 7 AS n");
+  await other.query("SET work_mem = '5MB'");
+  const server = await talk(["--url", bouncer.url, "--max-connections", "1", "--allow-write"]);
+  onTestFinished(() => server.close());
+  for (const [tool, given] of [
+    ["query", { sql: "SELECT 2" }],
+    ["query", { sql: "SELECT no_such_column" }],
+    ["query", { sql: "SELECT pg_sleep(60)", timeout_ms: 300 }],
+    ["pg_execute", { statements: ["INSERT INTO made VALUES (1)"] }],
+    ["pg_execute", { statements: ["VACUUM made"] }],
+    ["query", { sql: "SELECT n FROM made" }],
+  ] as const) {
+    await server.call(tool, given);
+    const locks = "SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory' AND objid = 4242";
+    // The pool has one backend, so this waits until the server has given it back.
+    expect((await other.query("EXECUTE theirs")).rows, JSON.stringify(given)).toEqual([{ n: 7 }]);
+    expect(await world.admin(locks), JSON.stringify(given)).toEqual([{ locks: 1 }]);
+    const shown =
+      "SELECT current_setting('work_mem') AS memory, current_setting('statement_timeout') AS timeout";
+    expect((await other.query(shown)).rows).toEqual([{ memory: "5MB", timeout: "0" }]);
+  }
+  expect((await server.data("query", { sql: "SELECT n FROM made" })).rows).toEqual([[1]]);
 });

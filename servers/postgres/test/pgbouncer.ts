@@ -33,8 +33,8 @@ export interface Bouncer {
   stop(): Promise<void>;
 }
 
-/** A PgBouncer in transaction mode with two connections to the database of `url`. */
-export async function startPgbouncer(program: string, url: string): Promise<Bouncer> {
+/** A PgBouncer in transaction mode with a few connections to the database of `url`. */
+export async function startPgbouncer(program: string, url: string, connections = 2): Promise<Bouncer> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-pgbouncer-"));
   const { hostname, port, username, password, pathname } = new URL(url);
   const listening = await freePort();
@@ -51,7 +51,7 @@ export async function startPgbouncer(program: string, url: string): Promise<Boun
       "auth_type = scram-sha-256",
       `auth_file = ${join(folder, "users.txt")}`,
       "pool_mode = transaction",
-      "default_pool_size = 2",
+      `default_pool_size = ${connections}`,
     ].join("\n"),
   );
   // It refuses to run as root.

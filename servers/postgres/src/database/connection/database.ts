@@ -88,11 +88,14 @@ export class Session {
     opening.opened?.();
   }
 
-  /** Applies the limits and settings to the session until it is cleaned, without opening a transaction. */
+  /**
+   * Applies the limits and settings to the session until it is cleaned, without opening a transaction. Behind a pooler they
+   * would stay in a backend of other clients, so only our own time limit applies there.
+   */
   async openNone(): Promise<void> {
     await this.link.clean();
     this.#isTaken = true;
-    await this.link.runAll(settings("SESSION", this.#timeoutMs));
+    if (!this.link.isPooled) await this.link.runAll(settings("SESSION", this.#timeoutMs));
     this.isOpen = true;
   }
 }

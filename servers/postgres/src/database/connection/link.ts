@@ -22,10 +22,18 @@ const MAX_NOTICES = 20;
 const RESET_AFTER_READING = ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"];
 
 /**
- * State that earlier calls may have left in a session: none, an open read-only transaction and its traces, or
+ * State that earlier calls may have left in a session: none, an open transaction, a read-only one and its traces, or
  * anything.
  */
-type Remains = "nothing" | "reading" | "anything";
+type Remains = "nothing" | "transaction" | "reading" | "anything";
+
+/** Statements that remove it. */
+const RESETS: Readonly<Record<Remains, readonly string[]>> = {
+  nothing: [],
+  transaction: [],
+  reading: RESET_AFTER_READING,
+  anything: ["DISCARD ALL"],
+};
 
 /** A connection to a server, with its session. */
 export class Link {
@@ -79,15 +87,15 @@ export class Link {
    * a different backend for each transaction.
    */
   async settle(settings: readonly string[]): Promise<void> {
-    if (!this.#isOwn) return;
+    if (this.isPooled) return;
     await this.runAll(settings);
     this.#settings = settings;
     this.#isSettled = true;
   }
 
-  /** Whether we talk to the backend directly: a pooler issues its own cancel keys. */
-  get #isOwn(): boolean {
-    return this.role.resettable && this.#session?.processID === this.role.pid;
+  /** Whether a pooler may share the backend with other clients: it issues its own cancel keys. */
+  get isPooled(): boolean {
+    return this.#session?.processID !== this.role.pid;
   }
 
   /** Whether a transaction started now would have the session's settings. */
@@ -97,7 +105,9 @@ export class Link {
 
   /** Records that a transaction in this mode may still be open. */
   leave(mode: Mode): void {
-    if (mode === "READ WRITE" || !this.#isOwn) this.#remains = "anything";
+    // Locks and prepared statements of a shared backend are other clients', and our settings end with the transaction.
+    if (this.isPooled) this.#remains = "transaction";
+    else if (mode === "READ WRITE" || !this.role.resettable) this.#remains = "anything";
     else if (this.#remains === "nothing") this.#remains = "reading";
   }
 
@@ -108,17 +118,16 @@ export class Link {
         return [begin(mode)];
       case "reading":
         // Inside the transaction, since the isolation level must be set before anything takes a snapshot.
-        return ["ROLLBACK", begin(mode), ...RESET_AFTER_READING];
-      case "anything":
-        return ["ROLLBACK", "DISCARD ALL", begin(mode)];
+        return ["ROLLBACK", begin(mode), ...RESETS.reading];
+      default:
+        return ["ROLLBACK", ...RESETS[this.#remains], begin(mode)];
     }
   }
 
   /** Rolls back, removes what the transaction left in the session, and restores the session's settings. */
   async clean(): Promise<void> {
     if (this.#remains === "nothing") return;
-    const reset = this.#remains === "reading" ? RESET_AFTER_READING : ["DISCARD ALL"];
-    await this.runAll(["ROLLBACK", ...reset, ...(this.isSettled ? [] : this.#settings)]);
+    await this.runAll(["ROLLBACK", ...RESETS[this.#remains], ...(this.isSettled ? [] : this.#settings)]);
     this.cleaned();
     this.#isSettled = this.#settings.length > 0;
   }
