@@ -105,6 +105,38 @@ describe("a page whose thread is busy after loading", () => {
   });
 });
 
+describe("a request that stays open", () => {
+  it.each([
+    ["EventSource", "new EventSource('/open')", "text/event-stream"],
+    ["long poll", "fetch('/open')", undefined],
+    ["streamed response", "fetch('/open').then((answer) => answer.text())", "text/plain"],
+  ])("%s does not keep the network busy", async (_, code, type) => {
+    const { url } = await site({
+      "/": script(code),
+      "/open": (_request, response) => {
+        if (type !== undefined) response.writeHead(200, { "content-type": type }).write(":\n\n");
+      },
+    });
+    const report = await lab.run({
+      url,
+      steps: ["wait for network idle"],
+      assertions: ["no console errors"],
+    });
+    expect(report).toMatchObject({ passed: true });
+    expect(report.failed_step).toBeUndefined();
+  });
+
+  it("leaves time for a verdict where the page's clock is slow", async () => {
+    // Each round blocks the thread, and requests never end for long: by the page's clock, 3 s take 20 s.
+    const { url } = await site({
+      "/": script(`setInterval(() => { ${block(450)} fetch("/data"); }, 1)`),
+      "/data": (_, response) => void setTimeout(() => response.end(), 300),
+    });
+    const report = await lab.run({ url, assertions: ["no console errors"], timeoutMs: 5_000 });
+    expect(report).toMatchObject({ passed: true });
+  });
+});
+
 it("a page with scripts disabled gets no errors from our timers", async () => {
   const { url } = await site({
     "/": (_, response) =>

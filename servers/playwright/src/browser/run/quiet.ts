@@ -7,6 +7,14 @@ import type { PageRecord } from "./record.ts";
 const SETTLED = { quietMs: 80, afterLoadMs: 100, atMostMs: 3_000 };
 /** A quiet time is this many ticks in a row, plus one because a blocked thread can swallow one. */
 const TICKS = 8;
+/** How long the page's clock runs at a time while a request is in progress. */
+const REQUEST_TICK_MS = 100;
+/**
+ * Where the page's clock is slow, as on a busy machine, waiting stops after this many times the maximum by our own
+ * clock, or with this share of the deadline, so that there is time for a verdict.
+ */
+const SLOWEST = 2;
+const SHARE = 0.5;
 /**
  * From half of a quiet time on, the browser is asked how long nothing is scheduled: Chromium ends an idle period, at
  * most 50 ms ahead, when the next timer is due. There is no need to wait out that period.
@@ -48,7 +56,8 @@ export class Quiet {
   async settled({ quietMs, afterLoadMs = 0, atMostMs }: QuietTime = SETTLED): Promise<boolean> {
     const tickMs = quietMs / TICKS;
     let past = 0;
-    while (past < atMostMs) {
+    const until = performance.now() + Math.min(SLOWEST * atMostMs, SHARE * this.deadline.leftMs);
+    while (past < atMostMs && performance.now() < until) {
       const { activity } = this.#record;
       const isIdle = () => this.#record.inFlight === 0 && this.#record.activity === activity;
       const began = performance.now();
@@ -62,14 +71,15 @@ export class Quiet {
   }
 
   /**
-   * Waits for a quiet time of all documents, or for a tick after some activity.
+   * Waits for a quiet time of all documents, or for a tick after some activity, or for the end of requests.
    *
    * @returns the maximum time that passed in the documents; undefined if one of them was replaced.
    */
   async #pass(tickMs: number, afterLoadMs: number, isIdle: () => boolean): Promise<number | undefined> {
     try {
       await this.#clock.find();
-      const canEndEarly = this.#clock.isAlone && !this.#record.hasSockets;
+      if (this.#record.inFlight > 0) return await this.#requests(tickMs);
+      const canEndEarly = this.#clock.isAlone && !this.#record.isListening;
       const began = performance.now();
       const whole = this.#clock
         .tick(tickMs, TICKS + 1, afterLoadMs, canEndEarly)
@@ -85,6 +95,15 @@ export class Quiet {
       if (this.#record.page.isClosed()) throw error;
       return undefined;
     }
+  }
+
+  /** Waits until no request is in progress, or for some time of the documents, and returns how much passed in them. */
+  async #requests(tickMs: number): Promise<number> {
+    const began = performance.now();
+    const ticked = this.#clock.tick(REQUEST_TICK_MS, 1).then(() => true);
+    ticked.catch(() => undefined);
+    while (this.#record.inFlight > 0 && !(await Promise.race([ticked, sleep(2 * tickMs, false)])));
+    return Math.min(performance.now() - began, REQUEST_TICK_MS);
   }
 }
 

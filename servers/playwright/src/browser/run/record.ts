@@ -26,6 +26,9 @@ const MAX_REQUESTS = 5_000;
 const MAX_POPUPS = 4;
 const MAX_DIALOGS = 50;
 const LINE_CHARS = 1_000;
+/** How long a request counts as in progress: a long poll stays open, and a stream after its headers. */
+const OPEN_MS = 2_000;
+const STREAM_MS = 200;
 const URL_CHARS = 4_000;
 
 /** The reply to a dialog that a step prepared for; other dialogs are dismissed. */
@@ -52,10 +55,10 @@ export class PageRecord {
   downloads: Downloads | undefined;
   /** Resolves when the page's process has crashed. */
   readonly crashed: Promise<void>;
-  readonly #inFlight = new Set<Request>();
+  /** Open requests, and until when each counts as in progress. */
+  readonly #open = new Map<Request, number>();
   readonly #finished: Request[] = [];
-  /** Whether a WebSocket was opened, over which a message can arrive at any time. */
-  hasSockets = false;
+  #hasSockets = false;
   #activity = 0;
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
@@ -142,7 +145,7 @@ export class PageRecord {
 
   #watch(page: Page): void {
     page.on("websocket", () => {
-      this.hasSockets = true;
+      this.#hasSockets = true;
     });
     page.on("frameattached", () => {
       this.#activity += 1;
@@ -154,9 +157,15 @@ export class PageRecord {
     });
   }
 
-  /** Requests in progress. */
+  /** Requests in progress, without those that stay open. */
   get inFlight(): number {
-    return this.#inFlight.size;
+    const now = performance.now();
+    return [...this.#open.values()].filter((until) => now < until).length;
+  }
+
+  /** Whether a message can arrive at any time: over a WebSocket or an open request. */
+  get isListening(): boolean {
+    return this.#hasSockets || this.#open.size > 0;
   }
 
   /** Increases when a request starts or ends or a document appears; unchanged while nothing happens. */
@@ -194,7 +203,7 @@ export class PageRecord {
     if (page !== undefined) this.tabs.place(page).wanted = request.url();
     this.counts.requests += 1;
     this.#activity += 1;
-    this.#inFlight.add(request);
+    this.#open.set(request, request.resourceType() === "eventsource" ? 0 : performance.now() + OPEN_MS);
     const line: RequestLine = {
       url: clip(request.url(), URL_CHARS),
       method: request.method(),
@@ -210,14 +219,23 @@ export class PageRecord {
   #onResponse(response: Response): void {
     const line = this.#lines.get(response.request());
     if (line !== undefined) line.status = response.status();
+    if (isStream(response) && this.#open.has(response.request()))
+      this.#open.set(response.request(), performance.now() + STREAM_MS);
     const page = navigatedBy(response.request());
     if (page !== undefined) this.tabs.place(page).response = response;
   }
 
   #onDone(request: Request): void {
-    this.#inFlight.delete(request);
+    this.#open.delete(request);
     this.#activity += 1;
   }
+}
+
+/** Whether a response may never end: a player reads it as needed, or a script, and its length is unknown. */
+function isStream(response: Response): boolean {
+  const type = response.request().resourceType();
+  if (type === "media") return true;
+  return /^(?:fetch|xhr)$/.test(type) && response.headers()["content-length"] === undefined;
 }
 
 /** The tab whose main frame a request navigates. */
