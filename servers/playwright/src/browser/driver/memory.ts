@@ -18,21 +18,22 @@ export async function familyOf(pid: number): Promise<Used[]> {
   return family;
 }
 
-const PAGE_BYTES = 4_096;
-
-/** proc(5): `pid (name) state ppid …`, the resident pages are field 24; the name may contain anything. */
 function fromProc(): Used[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
-      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return { pid: Number(name), parent: Number(fields[1]), bytes: Number(fields[21]) * PAGE_BYTES };
+      return usedOf(Number(name), readFileSync(`/proc/${name}/status`, "latin1"));
     } catch {
       // It has ended.
       return [];
     }
   });
+}
+
+/** Reads proc_pid_status(5), in kB: the pages of `stat` have 4, 16 or 64 KiB, depending on the kernel. */
+export function usedOf(pid: number, status: string): Used {
+  const field = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
+  return { pid, parent: field("PPid"), bytes: field("VmRSS") * 1_024 };
 }
 
 /** Ends a process at once; a negative id means its group. */

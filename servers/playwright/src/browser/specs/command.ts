@@ -39,9 +39,10 @@ export async function playwrightTest({ project, args, signal, onEvent }: Command
       import.meta.url,
     ),
   );
-  const child = spawn(process.execPath, [cliOf(project), "test", `--reporter=${reporter}`, ...args], {
+  const child = spawn(process.execPath, [cliOf(project), "test", "--reporter=null", ...args], {
     cwd: project,
-    env: environment(),
+    // Not `--reporter`, which Playwright splits at commas.
+    env: { ...environment(), PW_TEST_REPORTER: reporter },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     detached: process.platform !== "win32",
     windowsHide: true,
