@@ -1,6 +1,7 @@
 // `pnpm bench [NAME …]`: measures in one run, as ratios against a floor or a peer, prints tables and writes
 // docs/benchmarks.md. A benchmark is a module `bench/*.mjs` in `test/` or a server, with `title` and
-// `bench({ report })`; `report({ title, columns, rows, notes })` adds a table.
+// `bench({ report })`; `report({ title, columns, rows, notes })` adds a table. One without its material returns the reason,
+// and keeps its section.
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
@@ -14,6 +15,8 @@ await build();
 const wanted = process.argv.slice(2);
 const folders = ["test", ...serverNames().map((name) => `servers/${name}`)];
 const sections = [];
+const page = join(ROOT, "docs", "benchmarks.md");
+const earlier = sectionsOf(await readFile(page, "utf8").catch(() => ""));
 for (const folder of folders) {
   const bench = join(ROOT, folder, "bench");
   if (!existsSync(bench)) continue;
@@ -23,22 +26,27 @@ for (const folder of folders) {
     const module = await import(pathToFileURL(join(bench, file)).href);
     process.stderr.write(`Measuring ${name}: ${module.title} …\n`);
     let text = `## ${name}: ${module.title}\n`;
-    await module.bench({
+    const skipped = await module.bench({
       report({ title, columns, rows, notes = [] }) {
         const table = [columns, columns.map((_, index) => (index === 0 ? "---" : "---:")), ...rows];
         text += `\n### ${title}\n\n${table.map((row) => `| ${row.join(" | ")} |`).join("\n")}\n`;
         for (const note of notes) text += `\n${note}\n`;
       },
     });
+    if (typeof skipped === "string") {
+      process.stderr.write(`Skipped: ${skipped}.\n`);
+      const last = earlier.find((section) => section.name === `${name}/${file}`);
+      if (last !== undefined) sections.push(last);
+      continue;
+    }
     process.stdout.write(`\n${text}\n`);
     sections.push({ name: `${name}/${file}`, text });
   }
 }
 
 // Running only some benchmarks keeps the other sections of the page.
-const page = join(ROOT, "docs", "benchmarks.md");
 const mark = (name) => `<!-- ${name} -->`;
-const kept = wanted.length === 0 ? [] : sectionsOf(await readFile(page, "utf8").catch(() => ""));
+const kept = wanted.length === 0 ? [] : earlier;
 for (const section of sections) {
   const index = kept.findIndex(({ name }) => name === section.name);
   if (index === -1) kept.push(section);

@@ -1,6 +1,7 @@
 import { cursorsOf, nearest, ToolError } from "@refmcp/core/answer";
 import { quoteAll } from "./checks.ts";
 import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
+import { bestFacts } from "./facts.ts";
 import { learnedAs, learnedOn, naturals, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "./text.ts";
@@ -14,6 +15,9 @@ const MIN_SCORE = 0.3;
 /** Weight of a synonym. */
 const SYNONYM_WEIGHT = 0.7;
 const SHOWN_OBSERVATIONS = 10;
+/** How many entities show that many of their observations; later ones, which match less, show fewer. */
+const FIRST = 2;
+const SHOWN_LATER = 3;
 const SHOWN_RELATIONS = 50;
 const FRAME = 900;
 
@@ -71,7 +75,8 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     for (const id of chosen) {
       const row = rows.get(id);
       if (row === undefined) continue;
-      const entity = await excerpt(reader, row, stems);
+      const max = offset + shown.length < FIRST ? SHOWN_OBSERVATIONS : SHOWN_LATER;
+      const entity = await excerpt(reader, row, stems, max);
       if (!page.reserve(entity)) break;
       page.entities.push(entity);
       shown.push(row);
@@ -145,23 +150,23 @@ function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]):
   return notes;
 }
 
-/** An entity with the observations that contain one of the stems, or else its first ones. */
-async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[]): Promise<ShownEntity> {
+/** An entity with its observations, or with the `max` best ones if it has more than 10. */
+async function excerpt(
+  reader: Reader,
+  row: EntityRow,
+  stems: readonly string[],
+  max: number,
+): Promise<ShownEntity> {
   const observations = await reader.observationsOf([row.id]);
-  const matching = observations.filter(({ content }) => {
-    const folded = fold(content);
-    return stems.some((stem) => folded.includes(stem));
-  });
   const isShort = observations.length <= SHOWN_OBSERVATIONS;
-  const chosen = isShort || matching.length === 0 ? observations : matching;
-  const some = chosen.slice(0, SHOWN_OBSERVATIONS);
-  const texts = some.map(({ content }) => snippet(content, stems));
+  const chosen = isShort ? observations : bestFacts(observations, row.name, stems).slice(0, max);
+  const texts = chosen.map(({ content }) => snippet(content, stems));
   const clipped = texts.filter((text, index) => text !== chosen[index]?.content).length;
   return {
     name: row.name,
     entityType: row.type,
     observations: texts,
-    ...learnedAs(some.map(({ createdAt, source }) => learnedOn(createdAt, source))),
+    ...learnedAs(chosen.map(({ createdAt, source }) => learnedOn(createdAt, source))),
     observation_count: texts.length === observations.length ? undefined : observations.length,
     clipped: clipped || undefined,
   };

@@ -182,6 +182,70 @@ export function searchSuite(given: Given): void {
       expect(found.total).toBe(1);
     });
 
+    it("shows the fact that answers, of people with 50 to 300 facts", async () => {
+      const rooms = ["kitchen", "attic", "garage", "cellar", "study", "balcony", "pantry", "nursery"];
+      const things = ["bicycle", "piano", "telescope", "kettle", "ladder", "sofa", "printer", "lantern"];
+      const deeds = ["repaired", "sold", "painted", "borrowed", "photographed"];
+      const people = [50, 120, 300].map((count, at) => {
+        const name = ["Mira", "Tomas", "Yuna"][at] ?? "";
+        const facts = Array.from({ length: count }, (_, index) => {
+          const [room, thing] = [rooms[index % 8], things[Math.floor(index / 8) % 8]];
+          return `${name} ${deeds[index % 5]} the ${thing} in the ${room} on day ${index}, and told a friend about it.`;
+        });
+        return entity(name, "person", facts);
+      });
+      // One call a day, as a memory grows.
+      for (let at = 0; at < 300; at += 25)
+        await create(
+          given.store,
+          people.map((one) => ({ ...one, observations: one.observations.slice(at, at + 25) })),
+          "merge",
+        );
+      let [asked, shown] = [0, 0];
+      for (const { name, observations } of people)
+        for (const [index, fact] of observations.entries()) {
+          if (index % 9 !== 4) continue;
+          const [, deed, thing, room] = /^\S+ (\S+) the (\S+) in the (\S+)/.exec(fact) ?? [];
+          const answer = await page(
+            `In which ${room} was the ${thing} when ${name} ${deed} it on day ${index}?`,
+          );
+          asked += 1;
+          if (answer.entities.some((one) => one.observations?.includes(fact))) shown += 1;
+          expect(answer.entities[0]?.name).toBe(name);
+          expect(JSON.stringify(answer).length).toBeLessThan(3_000);
+        }
+      expect(asked).toBeGreaterThan(50);
+      expect(shown).toBe(asked);
+    });
+
+    it("ranks facts by rare words first, then the beginnings of words, then the newest", async () => {
+      const facts = Array.from({ length: 40 }, (_, index) => `Mira drinks tea number ${index}`);
+      await create(given.store, [
+        entity("Mira", "person", [
+          "Mira has steamed rice",
+          "has a new tattoo of a heron",
+          ...facts,
+          "waits instead",
+        ]),
+        entity("東京", "place", [
+          ...facts.map((_, index) => `朝に電車${index}番に乗る`),
+          "駅の近くに喫茶店がある",
+        ]),
+      ]);
+      const best = async (query: string) => (await page(query)).entities[0]?.observations;
+      expect((await best("Mira's tattoos"))?.[0]).toBe("has a new tattoo of a heron");
+      // Learned in the same call, next to the best one.
+      expect((await best("herons, drinks"))?.slice(0, 3)).toEqual([
+        "has a new tattoo of a heron",
+        facts[0],
+        facts[39],
+      ]);
+      expect(await best("tea")).toEqual(facts.slice(30).reverse());
+      expect((await best("heronry of Mira"))?.[0]).toBe("has a new tattoo of a heron");
+      expect((await best("喫茶店はどこですか"))?.[0]).toBe("駅の近くに喫茶店がある");
+      expect(await best("person")).toEqual(["waits instead", ...facts.slice(31).reverse()]);
+    });
+
     it("follows every change: renamed, merged, deleted, brought back", async () => {
       const { store } = given;
       await create(store, [entity("Ada", "person", ["violet"]), entity("Bo", "person", ["crimson"])]);
