@@ -88,6 +88,47 @@ describe("call", () => {
   });
 });
 
+describe("text from outside", () => {
+  const hidden = "\u001b[31m\u001b]0;title\u0007\u009b2J\u202e\u{e0041}";
+  const escaped = "\\u{1b}[31m\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{202e}\\u{e0041}";
+  const json = JSON.stringify({ text: hidden });
+
+  it("reaches a file or a pipe unchanged", async () => {
+    const { stdout } = await shell(probe.file, ["call", "probe_echo", "--args", json]);
+    expect(stdout).toBe(`${hidden}\n`);
+  });
+
+  it("reaches a terminal escaped: from tools, resources and errors", async (ctx) => {
+    if (process.platform !== "linux") return ctx.skip("needs script(1) of util-linux");
+    const folder = mkdtempSync(join(tmpdir(), "refmcp-shell-"));
+    try {
+      writeFileSync(join(folder, "a.txt"), `${hidden}\ntwo\n`);
+      const onTerminal = (file: string, ...words: string[]) =>
+        text(
+          spawn("script", ["-qec", `${process.execPath} ${file} ${words.join(" ")}`, "/dev/null"], {
+            cwd: folder,
+            stdio: ["ignore", "pipe", "ignore"],
+          }).stdout,
+        );
+      const files = serverBin("filesystem");
+      const seen = await Promise.all([
+        onTerminal(probe.file, "call", "probe_echo", "--args", `'${json}'`),
+        onTerminal(probe.file, "call", "probe_echo", "--json", "--args", `'${json}'`),
+        onTerminal(files, "call", "read_text_file", "a.txt"),
+        onTerminal(files, "read", `file://${folder}/a.txt`),
+        onTerminal(files, "call", "read_text_file", `'${hidden}'`),
+      ]);
+      for (const output of seen) expect(output).toMatch(/^[\t\r\n -~]+$/);
+      expect(seen[0]).toBe(`${escaped}\r\n`);
+      expect(JSON.parse(seen[1] ?? "")).toMatchObject({ content: [{ text: hidden }] });
+      expect(seen[2]).toContain(`${escaped}\r\ntwo\r\n`);
+      expect(seen[3]).toContain(`${escaped}\r\ntwo\r\n`);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
 describe("read", () => {
   it("prints a resource", async () => {
     expect(await shell(probe.file, ["read", "probe://count"])).toEqual({ stdout: "0", stderr: "", code: 0 });

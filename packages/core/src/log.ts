@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { manyLines } from "./answer/untrusted.ts";
 
 /** The levels of `--log-level`, from most to least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
@@ -27,7 +28,7 @@ export function createLog(
   const at = (own: LogLevel) => (message: string) => {
     if (LOG_LEVELS.indexOf(own) < threshold) return;
     const note = current.getStore();
-    write(`${name} ${own}: ${note === undefined ? "" : `${note} `}${message.trimEnd()}\n`);
+    write(`${name} ${own}: ${note === undefined ? "" : `${note} `}${manyLines(message.trimEnd())}\n`);
   };
   return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
 }

@@ -242,6 +242,43 @@ describe("unusual repositories work", () => {
     expect(error.code).toBe("bad_path");
   });
 
+  it("with terminal escapes and hidden text in messages and authors, which become visible", async () => {
+    const root = emptyRepository(place.path("hidden"));
+    const hidden = "\u001b[31mred\u0007\u202e\u{e0041}";
+    const shown = "\\u{1b}[31mred\\u{7}\\u{202e}\\u{e0041}";
+    write(root, "a.txt", `${hidden}\n`);
+    git(root, "add", "-A");
+    const people = ["-c", `user.name=Eve${hidden}`, "-c", "user.email=eve@example.org"];
+    git(root, ...people, "commit", "--quiet", "-m", `Subject ${hidden}\n\n\tBody ${hidden}`);
+    git(root, ...people, "tag", "-a", "v1", "-m", `Tag ${hidden}`);
+    write(root, "a.txt", "changed\n");
+    git(root, ...people, "stash", "push", "--quiet", "-m", `Stash ${hidden}`);
+
+    const call = (name: string, args = {}) => callTool(over(), name, { repo_path: root, ...args });
+    const log = await call("git_log");
+    expect(log.data.commits).toMatchObject([
+      { author: `Eve${shown}`, message: `Subject ${shown}\n\n\tBody ${shown}` },
+    ]);
+    const { text } = await call("git_show", { revision: "v1" });
+    expect(text).toContain(`Author: Eve${shown} <`);
+    expect(text).toContain(`Tagger: Eve${shown} <`);
+    expect(text).toContain(`Message: Tag ${shown}\n`);
+    expect(text, "content stays exact").toContain(`+${hidden}\n`);
+    for (const [name, args] of [
+      ["git_branch", {}],
+      ["git_list_refs", { kind: "tags" }],
+      ["git_list_refs", { kind: "stashes" }],
+      ["git_reflog", {}],
+    ] as const) {
+      const listed = JSON.stringify((await call(name, args)).data);
+      expect(listed, name).toContain(JSON.stringify(shown).slice(1, -1));
+      expect(listed, name).not.toMatch(/\\u001b|\u202e/);
+    }
+    await call("git_stash_apply", { stash: "stash@{0}" });
+    const made = await call("git_commit", { message: `Next ${hidden}`, files: ["a.txt"] });
+    expect(made.data.subject).toBe(`Next ${shown}`);
+  });
+
   it("with SHA-256 objects", async () => {
     const root = emptyRepository(place.path("sha256"), "--object-format=sha256");
     commitFiles(root, "First", { "a.txt": "a\n" });

@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { clip, cursorsOf, fitting, grouped, nearest, oneLine, sized, ToolError } from "./index.ts";
+import {
+  cleanText,
+  clip,
+  cursorsOf,
+  fitting,
+  grouped,
+  manyLines,
+  nearest,
+  oneLine,
+  sized,
+  ToolError,
+  visibleJson,
+} from "./index.ts";
 
 describe("cursorsOf", () => {
   const codec = cursorsOf("list_things", { path: "/a" }, z.tuple([z.int(), z.string()]));
@@ -75,5 +87,32 @@ describe("oneLine", () => {
     );
     expect(oneLine("naïve 👩‍💻 می‌خواهم")).toBe("naïve 👩‍💻 می‌خواهم");
     expect(oneLine("lone \ud800")).toBe("lone \ufffd");
+  });
+});
+
+describe("untrusted text of several lines", () => {
+  // Invisible: controls, bidirectional text, tags, variation selectors, and bits written as joiners.
+  const hidden = "a\u001b[31mred\u001b]0;t\u0007\u009b2J\rb\u202e\u2066\u{e0041}\u{e0142}c\u200c\u200d\u200b";
+
+  it("manyLines escapes what is hidden, and keeps lines, tabs and joiners between letters", () => {
+    expect(manyLines(`one\r\n\ttwo\n${hidden}`)).toBe(
+      "one\n\ttwo\na\\u{1b}[31mred\\u{1b}]0;t\\u{7}\\u{9b}2J\\rb\\u{202e}\\u{2066}\\u{e0041}\\u{e0142}c\\u{200c}\\u{200d}\\u{200b}",
+    );
+    const written = "naïve 👩‍💻 👁️‍🗨️ می‌خواهم 葛\u{e0100} \ttab\n";
+    expect([manyLines(written), cleanText(written), visibleJson(written)]).toEqual([
+      written,
+      written,
+      written.replace("\t", "\\u0009"),
+    ]);
+  });
+
+  it("cleanText removes it, with terminal sequences as a whole", () => {
+    expect(cleanText(`${hidden}\r\nd\u2028e`)).toBe("ared\nbc\nd\ne".replace("ared", "ared2J"));
+  });
+
+  it("visibleJson leaves the value of JSON unchanged", () => {
+    const json = JSON.stringify({ hidden }, undefined, 2);
+    expect(JSON.parse(visibleJson(json))).toEqual({ hidden });
+    expect(visibleJson(json)).toMatch(/^[\n -~]*$/);
   });
 });

@@ -2,4 +2,4 @@ export { clip, fitting, grouped, HARD_ANSWER_CHARS, largeAnswers, sized } from "
 export { type CursorCodec, cursorsOf } from "./cursor.ts";
 export { type ErrorKind, nearest, ToolError, type ToolErrorOptions } from "./errors.ts";
 export { JsonText } from "./json-text.ts";
-export { oneLine } from "./untrusted.ts";
+export { cleanText, manyLines, oneLine, visibleJson } from "./untrusted.ts";

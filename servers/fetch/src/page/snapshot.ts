@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { cleanText, oneLine, ToolError } from "@refmcp/core/answer";
 import type { HttpAnswer } from "@refmcp/core/http-client";
 import type { Converter } from "./converter.ts";
 import type { Anchor } from "./extract.ts";
 import type { Facts } from "./facts.ts";
 import { type Body, kindOf } from "./kind.ts";
 import { outlineOf, sectionOf } from "./outline.ts";
-import { cleanText, decodeText } from "./text.ts";
+import { decodeText } from "./text.ts";
 
 /** How a page is presented. */
 export interface View {

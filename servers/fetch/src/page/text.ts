@@ -73,24 +73,3 @@ function decoderFor(label: string) {
     return undefined;
   }
 }
-
-/**
- * Characters that are not visible text: controls except tab and line feed (including terminal escapes), bidirectional
- * controls (CVE-2021-42574), zero-width characters that hide text, and the tag block, which models read and people do
- * not see.
- */
-const HIDDEN =
-  /(?![\t\n])\p{Cc}|[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
-
-/**
- * A terminal's escape sequences, CSI and OSC (ECMA-48). Built from strings because Biome rejects controls in a literal.
- */
-const TERMINAL = new RegExp(
-  ["\\u001b(?:", "\\[[0-?]*[ -/]*[@-~]", "|", "\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?", ")"].join(""),
-  "g",
-);
-
-/** Makes text safe for a model: well-formed, with `\n` line endings, without hidden characters. */
-export function cleanText(text: string): string {
-  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(TERMINAL, "").replace(HIDDEN, "");
-}

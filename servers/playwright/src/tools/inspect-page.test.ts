@@ -36,6 +36,18 @@ describe("pw_inspect_page", () => {
     expect(links.map(({ name }) => name)).toEqual(["home.png"]);
   });
 
+  it("shows hidden characters as escapes, and offers no target with them", async () => {
+    const hidden = await site({
+      "/": page(
+        "<h1>a\u202eb\u2066c\u{e0041}\u{e0042}</h1><button>Save\u{e0041}</button><button>Go</button>",
+      ),
+    });
+    const { data } = await talk.good("pw_inspect_page", { url: hidden.url });
+    expect(data.snapshot).toContain("a\\u{202e}b\\u{2066}c\\u{e0041}\\u{e0042}");
+    expect(data.targets).toEqual(["button 'Go'"]);
+    expect(JSON.stringify(data)).not.toMatch(/[\u202e\u2066]|[\u{e0041}\u{e0042}]/u);
+  });
+
   it("is bounded, and reports omissions", async () => {
     const few = await talk.good("pw_inspect_page", { url: `${web.url}/crowd`, limit: 10 });
     expect(few.data.targets).toHaveLength(10);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { manyLines, oneLine, visibleJson } from "../../answer/untrusted.ts";
 import { listedTools } from "../../bind/listing.ts";
 import type { Runtime } from "../../bind/runtime.ts";
 import { bind } from "../../bind/server.ts";
@@ -33,16 +34,21 @@ export async function runShell<Context>(
   process.once("SIGINT", () => process.exit(INTERRUPTED));
   try {
     const { output, failed } = await new ShellClient(runtime).run(words);
-    if (failed) process.stderr.write(output);
-    else await new Promise<void>((resolve) => stdout.write(output, resolve));
+    if (failed) process.stderr.write(shownOn(process.stderr, output));
+    else await new Promise<void>((resolve) => stdout.write(shownOn(process.stdout, output), resolve));
     code = failed ? FAILED : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(shownOn(process.stderr, `${error.message}\n`));
     code = WRONG;
   }
   await Promise.race([runtime.close(), wait(CLOSING_MS)]);
   process.exit(code);
+}
+
+/** Output is changed only for a terminal, which text from outside could control; a file or a pipe gets every byte. */
+function shownOn({ isTTY }: NodeJS.WriteStream, output: string | Uint8Array): string | Uint8Array {
+  return isTTY ? manyLines(typeof output === "string" ? output : Buffer.from(output).toString()) : output;
 }
 
 interface Outcome {
@@ -66,7 +72,7 @@ class ShellClient<Context> {
         answer: (json) => this.#answered(json),
         notify(method, params) {
           if (method !== "notifications/progress" || !process.stderr.isTTY) return;
-          if ("message" in params) process.stderr.write(`${params.message}\n`);
+          if ("message" in params) process.stderr.write(`${oneLine(String(params.message))}\n`);
         },
         ask: () => undefined,
       },
@@ -226,14 +232,14 @@ function asText(result: Readonly<Record<string, unknown>>): string {
     if (block.type !== "text") return `[${block.mimeType ?? block.type}; --json has its bytes]`;
     const text = String(block.text);
     return data !== undefined && text.endsWith(data)
-      ? text.slice(0, -data.length) + JSON.stringify(structuredContent, undefined, 2)
+      ? text.slice(0, -data.length) + pretty(structuredContent).trimEnd()
       : text;
   });
   return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("");
 }
 
 function pretty(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+  return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
 }
 
 function choices({ enum: values, type, items }: Readonly<Record<string, unknown>>): string | undefined {
@@ -262,7 +268,7 @@ class Terminal {
 
   async ask(params: unknown): Promise<FormAnswer> {
     const { message, requestedSchema, url } = Object(params);
-    process.stderr.write(`${message}\n`);
+    process.stderr.write(`${manyLines(String(message))}\n`);
     if (typeof url === "string") {
       const answer = await this.#line(`Open ${url} in a browser, then press Enter (n to refuse): `);
       return { action: answer === undefined || /^no?$/i.test(answer) ? "decline" : "accept" };
@@ -282,7 +288,7 @@ class Terminal {
 
   /** The line that the user types; undefined at the end of the input. */
   async #line(question: string): Promise<string | undefined> {
-    process.stderr.write(question);
+    process.stderr.write(oneLine(question));
     this.#lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
     const { value, done } = await this.#lines.next();
     return done === true ? undefined : value.trim();

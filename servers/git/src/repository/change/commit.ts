@@ -111,7 +111,7 @@ async function describe(repository: Repository): Promise<{ facts: Committed; par
   const facts: Committed = {
     commit: oid,
     branch: status.branch,
-    subject,
+    subject: oneLine(subject),
     files: files.length,
     insertions: linesOf(files, "added"),
     deletions: linesOf(files, "deleted"),

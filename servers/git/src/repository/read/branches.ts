@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, fitting, oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
@@ -98,7 +98,7 @@ async function detailsOf(repository: Repository, names: readonly string[]): Prom
         name: ref.replace(/^refs\/(heads|remotes)\//, ""),
         commit,
         date,
-        subject,
+        subject: oneLine(subject),
         current: head === "*" || undefined,
         remote: ref.startsWith("refs/remotes/") || undefined,
         upstream: upstream || undefined,

@@ -1,4 +1,4 @@
-import { clip, cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import { clip, cursorsOf, fitting, manyLines, oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
@@ -87,12 +87,12 @@ export async function log(
 export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
   return groups(output, FIELDS.length).map(
     ([commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""]) => {
-      const message = body.trimEnd();
+      const message = manyLines(body.trimEnd());
       const shown = clip(message, maxMessage);
       return {
         commit,
-        author,
-        email,
+        author: oneLine(author),
+        email: oneLine(email),
         date,
         parents: parents.includes(" ") ? parents.split(" ") : undefined,
         refs: refs === "" ? undefined : refs.split(", "),

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/core/answer";
+import { cursorsOf, fitting, oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { splitKey } from "../run/config.ts";
@@ -72,7 +72,7 @@ async function refsBelow(repository: Repository, prefix: string): Promise<RefEnt
     name: prefix === "refs/tags/" ? ref.slice(prefix.length) : ref,
     commit: target === "" ? oid : target,
     date: date || undefined,
-    subject: subject || undefined,
+    subject: oneLine(subject) || undefined,
   }));
 }
 
@@ -107,7 +107,7 @@ async function stashes(repository: Repository): Promise<RefEntry[]> {
     name: `stash@{${index}}`,
     commit,
     date,
-    subject,
+    subject: oneLine(subject),
   }));
 }
 
@@ -156,7 +156,7 @@ export async function reflog(
   const entries = groups(output, 3).map(([commit = "", selector = "", action = ""], index) => ({
     selector: `${query.ref}@{${skip + index}}`,
     commit,
-    action,
+    action: oneLine(action),
     date: /@\{(.*)\}$/.exec(selector)?.[1] ?? "",
   }));
   const count = Math.min(query.limit, fitting(entries, budget - 300));

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, fitting, grouped, manyLines, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Named, Repository } from "../open/repository.ts";
 import { checked, objectOf } from "../open/revisions.ts";
@@ -60,7 +60,7 @@ async function showCommit(
   const header = [
     `Commit: ${oid}`,
     ...(parents.length > 1 ? [`Merge: ${parents.join(" ")}`] : []),
-    `Author: ${oneLine(commit.author)} <${oneLine(commit.email)}>`,
+    `Author: ${commit.author} <${commit.email}>`,
     `Date: ${commit.date}`,
     ...(commit.refs === undefined ? [] : [`Refs: ${commit.refs.map(oneLine).join(", ")}`]),
     `Message: ${commit.message.split("\n").join("\n    ")}`,
@@ -86,7 +86,7 @@ async function showTag(
     `Tag: ${oneLine(value("tag"))}`,
     ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
     ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
-    `Message: ${message.join("\n\n").trimEnd().slice(0, messageBudget(budget)).split("\n").join("\n    ")}`,
+    `Message: ${manyLines(message.join("\n\n").trimEnd()).slice(0, messageBudget(budget)).split("\n").join("\n    ")}`,
     "",
   ].join("\n");
   const target = await show(repository, { ...query, revision: value("object") }, budget - lines.length);

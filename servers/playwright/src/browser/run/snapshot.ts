@@ -1,3 +1,4 @@
+import { oneLine } from "@refmcp/core/answer";
 import type { Page } from "playwright";
 import { parseStep } from "../language/step.ts";
 import type { Deadline } from "./deadline.ts";
@@ -52,7 +53,7 @@ export async function snapshotOf(
   for (const text of lines) {
     const ref = /\[ref=((?:f\d+)?e\d+)\]/.exec(text)?.[1];
     const [, role = "", json] = /^\s*- '?([a-z]+)(?: ("(?:[^"\\]|\\.)*"))?/.exec(text) ?? [];
-    const clean = text.replace(/ \[(?:ref=\w+|cursor=pointer|active)\]/g, "");
+    const clean = oneLine(text.replace(/ \[(?:ref=\w+|cursor=pointer|active)\]/g, ""));
     const line = clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS).toWellFormed()}…` : clean;
     chars += JSON.stringify(line).length;
     const isShown = chars <= budget * 0.7;
@@ -95,7 +96,7 @@ async function targetFor(page: Page, ref: string): Promise<string | undefined> {
   const element = page.getByRef(ref);
   try {
     const sentence = sentenceOf((await element.normalize()).toString());
-    if (sentence === undefined) return undefined;
+    if (sentence === undefined || sentence !== oneLine(sentence)) return undefined;
     const { action } = parseStep(`hover ${sentence}`);
     if (action.kind !== "hover") return undefined;
     const count = await targetOn(page, action.target).count();
