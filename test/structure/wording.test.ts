@@ -56,8 +56,12 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\bdecides? nothing\b/, "does not determine …"],
   [/\bone too many\b/, "beyond the limit"],
   [/\bcount(?:s|ing)? towards\b/, "counts toward"],
+  [/\|\|\|/, "the text on one side of it: two versions were joined"],
   [/\b(?:behaviour|neighbours|colours?|defences?)\b/i, "American spelling"],
 ];
+/** In pages outside code: a sentence that begins without a space, in lower case, is a part of another text. */
+const JOINED =
+  /[a-z)`]\.(?:a|an|and|as|by|for|from|in|is|it|its|of|on|or|such|that|the|this|to|use|when|which|with)\s/;
 /** Files that quote: this list, pages that tests serve, and texts by others. */
 const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;
 /** Everything, or in a server's own run (vitest.shared.ts) that server. */
@@ -77,8 +81,11 @@ it("sources and pages are in the words that engineers use", async () => {
       readFileSync(join(ROOT, path), "utf8")
         .split("\n")
         .flatMap((line, index) => {
+          const at = `${path}:${index + 1}`;
+          if (path.endsWith(".md") && JOINED.test(line.replace(/`[^`]*`/g, "``")))
+            return [`${at}: a sentence is joined to another in: ${line.trim()}`];
           const mark = MARKS.find(([pattern]) => pattern.test(line));
-          return mark === undefined ? [] : [`${path}:${index + 1}: write “${mark[1]}” in: ${line.trim()}`];
+          return mark === undefined ? [] : [`${at}: write “${mark[1]}” in: ${line.trim()}`];
         }),
     );
   expect(found).toEqual([]);
