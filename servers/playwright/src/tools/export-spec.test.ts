@@ -26,6 +26,28 @@ describe("pw_export_spec", () => {
     expect(text).not.toMatch(/first\(\)|networkidle|evaluateAll/);
   });
 
+  it("repeats negative checks and counts once the page has settled, as a run does", async () => {
+    const { text } = await talk.good("pw_export_spec", {
+      url: "http://localhost:3000/",
+      assertions: ["no console errors", "#e is empty", "h1 is 'Docs'", "li count at most 2"],
+    });
+    const body = text.slice(text.indexOf("page.goto"), text.lastIndexOf("});"));
+    expect(
+      body
+        .split("\n")
+        .slice(1, -1)
+        .map((line) => line.trim()),
+    ).toEqual([
+      'await expect(page.locator("#e")).toBeEmpty();',
+      'await expect(page.locator("h1")).toHaveText("Docs");',
+      'await expect.poll(() => page.locator("li").count()).toBeLessThanOrEqual(2);',
+      "await settled(page, open);",
+      'await expect(page.locator("#e")).toBeEmpty({ timeout: 1 });',
+      'expect(await page.locator("li").count()).toBeLessThanOrEqual(2);',
+      "expect(consoleErrors).toEqual([]);",
+    ]);
+  });
+
   it("writes the locator that a run found for each bare quoted text", async () => {
     const { url } = await site({
       "/": page(

@@ -1,5 +1,13 @@
 import { type Assertion, type Check, type RequestPattern, SEVERITIES } from "../language/ast.ts";
-import { containing, expectationOf, isElementCheck, isLate, type RecordCheck } from "../language/plan.ts";
+import {
+  containing,
+  expectationOf,
+  isElementCheck,
+  isLate,
+  isRepeated,
+  ONCE,
+  type RecordCheck,
+} from "../language/plan.ts";
 import { escaped } from "../language/reader.ts";
 import { globRegex, js, printExpectation, printTarget } from "./print.ts";
 
@@ -25,20 +33,35 @@ export type Needs =
   | "settled"
   | "status";
 
+/** Assertions as lines of a spec: first those that wait, then those for which the page must have settled. */
+export function assertionLines(assertions: readonly Assertion[], spec: Spec): string[] {
+  const early = assertions.filter(({ check }) => !isLate(check));
+  const late = assertions.filter(({ check }) => isLate(check));
+  const again = early.filter(isRepeated).map((one) => ({ ...one, within: ONCE }));
+  const last = [...again, ...late];
+  return [
+    ...early.flatMap((one) => checkLines(one, spec)),
+    ...(last.length === 0 ? [] : settledLines(spec)),
+    ...last.flatMap((one) => checkLines(one, spec)),
+  ];
+}
+
+/** Waits until the page has settled. */
+export function settledLines({ needs, page }: Spec): string[] {
+  needs.add("settled");
+  return [`await settled(${page}, open);`];
+}
+
 /** An assertion as lines of a spec. */
-export function assertionLines({ check, negated, within }: Assertion, spec: Spec): string[] {
-  const settled = isLate(check) ? [`await settled(${spec.page});`] : [];
-  if (settled.length > 0) spec.needs.add("settled");
-  if (isElementCheck(check))
-    return [...settled, printExpectation(expectationOf(check, negated), within, spec.page)];
+export function checkLines({ check, negated, within }: Assertion, spec: Spec): string[] {
+  if (isElementCheck(check)) return [printExpectation(expectationOf(check, negated), within, spec.page)];
   const polls = !isLate(check);
   const look = recordLines(check, spec);
-  if (!negated && within === undefined) return [...settled, ...(polls ? polled(look) : look)];
+  if (!negated && within === undefined) return polls ? polled(look) : look;
   const end = `}).toPass({ timeout: ${within ?? 5_000} });`;
-  if (!negated) return [...settled, "await expect(async () => {", ...look.map((line) => `  ${line}`), end];
+  if (!negated) return ["await expect(async () => {", ...look.map((line) => `  ${line}`), end];
   // The negation of any check: it waits until the check fails.
   return [
-    ...settled,
     "await expect(async () => {",
     "  const holds = await (async () => {",
     ...look.map((line) => `    ${line}`),

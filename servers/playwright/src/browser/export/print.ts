@@ -10,6 +10,7 @@ import {
   isAnswer,
   isChain,
   isMatch,
+  ONCE,
 } from "../language/plan.ts";
 import { escaped } from "../language/reader.ts";
 
@@ -82,6 +83,7 @@ export function printExpectation(
   const given = args.map((one) => printArgument(one, page));
   const check = (last: readonly string[]) =>
     `${not ? "not." : ""}${matcher}(${[...given, ...last].join(", ")});`;
+  if (counted && timeout === ONCE) return `expect(await ${locator}.count()).${check([])}`;
   if (counted)
     return `await expect.poll(${[`() => ${locator}.count()`, ...options].join(", ")}).${check([])}`;
   return `await expect(${locator}).${check(options)}`;

@@ -1,12 +1,12 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { BrowserContextOptions } from "playwright";
-import { type Assertion, type Step, setupLength } from "../language/ast.ts";
-import { contextOptionsOf, isLate } from "../language/plan.ts";
+import { type Step, setupLength } from "../language/ast.ts";
+import { contextOptionsOf } from "../language/plan.ts";
 import { checksOf, parseScript, type Script } from "../language/script.ts";
 import { parseTargetUrl } from "../network/address.ts";
 import { refusedUrl } from "../network/refusal.ts";
 import type { Device } from "../run/devices.ts";
-import { assertionLines, type Needs, type Spec } from "./checks.ts";
+import { assertionLines, checkLines, type Needs, type Spec } from "./checks.ts";
 import { js } from "./print.ts";
 import { actionLines, statePath } from "./steps.ts";
 
@@ -19,7 +19,7 @@ export interface ExportRequest {
 }
 
 /** Collectors, set up before the first page is opened, for the checks that need them. */
-const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly string[]>> = {
+const COLLECTORS: Readonly<Record<Exclude<Needs, "axe">, readonly string[]>> = {
   dialogs: [
     "const dialogs: string[] = [];",
     "const answers: ((dialog: Dialog) => Promise<void>)[] = [];",
@@ -78,6 +78,12 @@ const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly st
     'page.on("response", (answer) => noted(answer.request(), answer.status()));',
     'page.on("requestfailed", (request) => noted(request, 0));',
   ],
+  settled: [
+    "const open = new Set<Request>();",
+    'page.on("request", (request) => open.add(request));',
+    'page.on("requestfinished", (request) => open.delete(request));',
+    'page.on("requestfailed", (request) => open.delete(request));',
+  ],
   status: [
     "let status = 0;",
     'page.on("response", (answer) => {',
@@ -88,9 +94,12 @@ const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly st
 
 /** Used before checks that something did not happen. A busy thread delays both of the page's timers. */
 const SETTLED = [
-  "/** Lets the page's own timers run before checking that something did not happen. */",
-  "async function settled(page: Page) {",
+  "/** Waits for requests and the page's own timers before checking that something did not happen. */",
+  "async function settled(page: Page, open: ReadonlySet<Request>) {",
   '  await page.waitForLoadState("load");',
+  '  const requests = () => [...open].filter((one) => one.resourceType() !== "eventsource").length;',
+  "  // One that stays open, such as a long poll, is not waited for.",
+  "  await expect.poll(requests, { timeout: 2_000 }).toBe(0).catch(() => undefined);",
   "  await page.evaluate(() => new Promise((done) => setTimeout(() => setTimeout(done, 100), 200)));",
   "}",
   "",
@@ -128,19 +137,18 @@ export function exportSpec(
   const body = [
     ...before.flatMap((step) => (step.action.kind === "use state" ? [] : stepLines(step, spec))),
     ...stepsWithTabs([`await page.goto(${js(parsed.href)});`], after, spec),
-    ...ordered(script.assertions).flatMap((assertion) => assertionLines(assertion, spec)),
+    ...assertionLines(script.assertions, spec),
   ];
   // Only the context sees what other tabs do.
   const isTabbed = script.steps.some(({ action }) => action.kind === "switch tab");
   const collectors = [...needs]
     .sort()
-    .flatMap((need) => (need === "axe" || need === "settled" ? [] : COLLECTORS[need]))
+    .flatMap((need) => (need === "axe" ? [] : COLLECTORS[need]))
     .map((line) => (isTabbed ? line.replace(/^page\.on\("(?!pageerror)/, 'page.context().on("') : line));
   const types = [
     needs.has("dialogs") ? "type Dialog, " : "",
-
     needs.has("settled") ? "type Page, " : "",
-    needs.has("requests") ? "type Request, " : "",
+    needs.has("requests") || needs.has("settled") ? "type Request, " : "",
   ].join("");
   const code = [
     `import { ${descriptors.length > 0 ? "devices, " : ""}expect, ${types}test } from "@playwright/test";`,
@@ -212,15 +220,8 @@ function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: S
 }
 
 function stepLines({ action }: Step, spec: Spec): string[] {
-  if (action.kind === "expect" || action.kind === "wait for") return assertionLines(action.assertion, spec);
+  if (action.kind === "expect") return assertionLines([action.assertion], spec);
+  if (action.kind === "wait for") return checkLines(action.assertion, spec);
   if (action.kind === "switch tab" || action.kind === "close tab") return [];
   return actionLines(action, spec);
-}
-
-/** First the checks that wait; then, once the page has settled, those that check once. */
-function ordered(assertions: readonly Assertion[]): Assertion[] {
-  const [waiting, late] = [false, true].map((wanted) =>
-    assertions.filter(({ check }) => isLate(check) === wanted),
-  );
-  return [...(waiting ?? []), ...(late ?? [])];
 }

@@ -1,6 +1,6 @@
 import type { Action } from "../language/ast.ts";
 import { actsOf, throttlingOf } from "../language/plan.ts";
-import type { Spec } from "./checks.ts";
+import { type Spec, settledLines } from "./checks.ts";
 import { js, printAct, printTarget } from "./print.ts";
 
 /** Where a spec keeps a saved state: the folder that Playwright's documentation on authentication uses. */
@@ -24,8 +24,7 @@ export function actionLines(
     case "wait for load":
       if (action.state === "load") return [`await ${page}.waitForLoadState("load");`];
       // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
-      spec.needs.add("settled");
-      return [`await settled(${page});`];
+      return settledLines(spec);
     case "scroll":
       if (typeof action.to !== "string")
         return [`await ${printTarget(action.to, page)}.scrollIntoViewIfNeeded();`];

@@ -20,7 +20,8 @@ export const GRAMMAR = `# Assertions
 
 States: visible, hidden, enabled, disabled, checked, unchecked, editable, readonly, focused, empty, in viewport.
 A check waits up to 5 s, or for the time after within. Checks that begin with no, and quality checks, run last, once the page
-has settled. Each sentence is one call of Playwright's \`expect\` or of a strict locator, as pw_export_spec prints it: a target
+has settled: no request in progress, nothing about to run. Negative checks (not, hidden, disabled, unchecked, empty, does not
+exist) and counts must then still hold; the step wait for only waits for them. Each sentence is one call of Playwright's \`expect\` or of a strict locator, as pw_export_spec prints it: a target
 that matches several elements fails and lists them; only exists, count and no accept any number. A text
 comparison needs an element, also with not. Patterns are RE2: no look-around, no back-references. White space counts as one
 space. The value of a field is its value, not its text.

@@ -65,6 +65,9 @@ export interface Expectation {
   readonly args: readonly Argument[];
 }
 
+/** A timeout in milliseconds that allows one check: Playwright checks once before looking at the clock. */
+export const ONCE = 1;
+
 /** An action in Playwright: `on.method(...args, options)`. */
 export interface Act {
   readonly on: Chain;
@@ -180,6 +183,22 @@ const LATE: ReadonlySet<string> = new Set([
 
 /** Whether a check runs once, after the page has settled: absence is trivially true at first. */
 export const isLate = ({ kind }: Check): boolean => LATE.has(kind);
+
+const NEGATIVE: ReadonlySet<string> = new Set(["toBeHidden", "toBeDisabled", "toBeEmpty"]);
+
+/**
+ * Whether a check that passes is repeated once the page has settled: the negation of a check and a count can be true
+ * only because the page is not complete yet.
+ */
+export function isRepeated({ check, negated }: Assertion): boolean {
+  if (isLate(check)) return false;
+  if (check.kind === "count") return true;
+  if (check.kind === "existence") return check.exists === negated;
+  if (check.kind === "dialog message") return check.compare.negated !== negated;
+  if (!isElementCheck(check)) return negated;
+  const { not, matcher } = expectationOf(check, negated);
+  return not || NEGATIVE.has(matcher);
+}
 
 /** The assertion in Playwright's terms. */
 export function expectationOf(check: ElementCheck, negated: Assertion["negated"]): Expectation {

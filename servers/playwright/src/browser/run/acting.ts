@@ -10,7 +10,7 @@ import type { Contexts, TestContext } from "./context.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Device } from "./devices.ts";
 import type { Evidence } from "./evidence.ts";
-import { type Judging, until } from "./judge.ts";
+import { holds, type Judging, until } from "./judge.ts";
 import { browserGone, refusalOf } from "./navigate.ts";
 import type { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
@@ -104,6 +104,7 @@ export async function performAll(
   const scope = Object.assign(judging, {
     ...{ states, stepMs, secrets, guard, file, secretFields },
     until: (assertion: Assertion) => until(assertion, judging),
+    holds: (assertion: Assertion) => holds(assertion, judging),
     screenshot: (name: string | undefined, of: Locator | undefined) =>
       evidence.takeScreenshot({ page: record.page, deadline, name, of, secretFields }),
   });

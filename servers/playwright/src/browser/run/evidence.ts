@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playwright";
 import { redactZip } from "../archive/zip.ts";
 import { violationsOf } from "./a11y.ts";
+import { watchChanges } from "./changes.ts";
 import type { Deadline } from "./deadline.ts";
 import { slugOf } from "./devices.ts";
 import { exchangesOf } from "./observed.ts";
@@ -40,11 +41,15 @@ interface ScreenshotRequest {
   readonly secretFields: readonly Locator[];
 }
 
+type FinalRequest = Omit<ScreenshotRequest, "name" | "of"> & { readonly record: PageRecord };
+/** Maximum time to ask a page whether it has changed. */
+const ASK_MS = 1_000;
+
 /** The artifacts that a run keeps. */
 export class Evidence {
   readonly #options: EvidenceOptions;
   #context: BrowserContext | undefined;
-  #early: ReturnType<typeof takeScreenshot> | undefined;
+  #early: { readonly shot: ReturnType<typeof takeScreenshot>; changed(): Promise<boolean> } | undefined;
   #pictures = 0;
   #video = true;
   readonly notes: string[] = [];
@@ -99,22 +104,30 @@ export class Evidence {
     await writeFile(this.#path(`-${end}.png`), png, { mode: 0o600 });
   }
 
-  /** Takes the screenshot while waiting for the page to settle. */
-  takeScreenshotEarly({ page, deadline, secretFields }: Omit<ScreenshotRequest, "name" | "of">): void {
+  /** Whether there is a screenshot of the end, whatever the verdict. */
+  get hasPicture(): boolean {
+    return this.#wants("screenshot") || this.#wants("full_page");
+  }
+
+  /** Takes the screenshot while waiting for the page to settle; if the page then changes, another replaces it. */
+  takeScreenshotEarly({ page, record, deadline, secretFields }: FinalRequest): void {
     if (!this.#wants("screenshot") || this.#wants("full_page")) return;
-    this.#early = takeScreenshot(page, { masks: secretFields }, deadline);
-    this.#early.catch(() => undefined);
+    const changed = watchChanges(record);
+    const shot = takeScreenshot(page, { masks: secretFields }, deadline);
+    shot.catch(() => undefined);
+    this.#early = { shot, changed };
   }
 
   /** After the verdict: the screenshot, the trace, the accessibility report. */
-  async collect(
-    now: Omit<ScreenshotRequest, "name" | "of"> & { readonly passed: boolean; readonly record: PageRecord },
-  ): Promise<void> {
+  async collect(now: FinalRequest & { readonly passed: boolean }): Promise<void> {
     const { page, deadline, passed, secretFields, record } = now;
     const fullPage = this.#wants("full_page");
-    if (fullPage || this.#wants("screenshot") || (this.#wants("on_failure") && !passed)) {
-      const { png, cut } = await (this.#early ??
-        takeScreenshot(page, { fullPage, masks: secretFields }, deadline));
+    if (this.hasPicture || (this.#wants("on_failure") && !passed)) {
+      const early = this.#early;
+      const isCurrent = early !== undefined && (await deadline.within(ASK_MS, early.changed())) === false;
+      const { png, cut } = await (isCurrent
+        ? early.shot
+        : takeScreenshot(page, { fullPage, masks: secretFields }, deadline));
       if (cut) this.#noteCut();
       await writeFile(this.#path(".png"), png, { mode: 0o600 });
     }

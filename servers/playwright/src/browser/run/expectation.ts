@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Locator, Page } from "playwright";
 import type { Target } from "../language/ast.ts";
-import type { ElementCheck, Expectation } from "../language/plan.ts";
+import { type ElementCheck, type Expectation, ONCE } from "../language/plan.ts";
 import { expectation } from "../launch/library.ts";
 import { locatorOf, targetOn } from "./locate.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
@@ -11,9 +11,6 @@ export interface Outcome {
   readonly passed: boolean;
   readonly actual: string;
 }
-
-/** A timeout that allows one check: Playwright checks once before looking at the clock. */
-export const ONCE = 1;
 
 /**
  * Checks the page with Playwright's `expect`.
@@ -49,7 +46,10 @@ async function hold(
     return holdSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
   const expect = expectation();
   const subject: Page | Locator = on.calls.length === 0 ? page : locatorOf(page, on);
-  const all = counted ? expect.poll(() => locatorOf(page, on).count(), { timeout }) : expect(subject);
+  const count = () => locatorOf(page, on).count();
+  // Unlike other expectations, `poll` looks at the clock before its first check has ended.
+  const counting = async () => (timeout === ONCE ? expect(await count()) : expect.poll(count, { timeout }));
+  const all = counted ? await counting() : expect(subject);
   const assertions: unknown = not ? all.not : all;
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
   await Reflect.apply(

@@ -6,11 +6,13 @@ import {
   expectationOf,
   isElementCheck,
   isLate,
+  isRepeated,
+  ONCE,
   type RecordCheck,
 } from "../language/plan.ts";
 import { a11yOutcome } from "./a11y.ts";
 import { absenceOutcome } from "./absence.ts";
-import { expectationOutcome, ONCE, type Outcome, refuseSelector } from "./expectation.ts";
+import { expectationOutcome, type Outcome, refuseSelector } from "./expectation.ts";
 import { locatorOf, noteFound } from "./locate.ts";
 import { metricOutcome } from "./metrics.ts";
 import { observed } from "./observed.ts";
@@ -30,7 +32,8 @@ export const WAIT_MS = 5_000;
 const PAUSES_MS = [0, 20, 50, 100, 100, 250];
 
 /**
- * Checks every assertion: first those that wait, in parallel; then, once the page has settled, the others.
+ * Checks every assertion: first those that wait, in parallel; then, once the page has settled, the others, and again
+ * those that could have passed too early.
  *
  * @param outcomes receives each verdict immediately, so that a run that ends early keeps it.
  * @param waiting is called while the page settles, for work to do at the same time.
@@ -41,23 +44,35 @@ export async function judgeAll(
   outcomes: Map<Assertion, Outcome>,
   waiting: () => void = () => undefined,
 ): Promise<void> {
+  const early = assertions.filter(({ check }) => !isLate(check));
   const late = assertions.filter(({ check }) => isLate(check));
-  let settled = late.length === 0;
-  const settling = settled
-    ? undefined
-    : scope.quiet.settled().finally(() => {
-        settled = true;
-      });
+  let settled = false;
+  const settling =
+    late.length === 0 && !early.some(isRepeated)
+      ? undefined
+      : scope.quiet.settled().finally(() => {
+          settled = true;
+        });
   // Awaited below; if another wait fails first, that is the error to report.
   settling?.catch(() => undefined);
-  const judge = async (assertion: Assertion) => {
-    outcomes.set(assertion, await until(assertion, scope));
+  const judge = async (assertion: Assertion, within = assertion.within) => {
+    outcomes.set(assertion, await until({ ...assertion, within }, scope));
   };
-  await Promise.all(assertions.filter(({ check }) => !isLate(check)).map(judge));
-  if (late.length > 0) waiting();
+  await Promise.all(early.map((assertion) => judge(assertion)));
+  if (settling === undefined) return;
+  waiting();
   // If a check had to wait longer, the page changed after it was quiet.
-  if (late.length > 0) await (settled ? scope.quiet.settled() : settling);
+  await (settled ? scope.quiet.settled() : settling);
+  const passed = early.filter((one) => isRepeated(one) && outcomes.get(one)?.passed === true);
+  await Promise.all(passed.map((assertion) => judge(assertion, ONCE)));
   for (const assertion of late) await judge(assertion);
+}
+
+/** Checks one assertion as a step; also once the page has settled if it could have passed too early. */
+export async function holds(assertion: Assertion, scope: Judging): Promise<Outcome> {
+  const outcomes = new Map<Assertion, Outcome>();
+  await judgeAll([assertion], scope, outcomes);
+  return outcomes.get(assertion) ?? until(assertion, scope);
 }
 
 /**

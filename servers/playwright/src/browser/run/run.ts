@@ -25,6 +25,9 @@ import type { CheckResult, RunReport } from "./report.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { reasonOf } from "./steps.ts";
 
+/** The quiet time before a screenshot, where no check needs a longer one. */
+const BRIEF = { quietMs: 40, atMostMs: 500 };
+
 /** The input of a run on one device. */
 export interface DeviceRunOptions {
   readonly url: URL;
@@ -140,10 +143,18 @@ async function play(state: State): Promise<DeviceRun> {
   }
   refusalOf(record, opened);
   state.progress(`judging ${wanted.length} assertions`);
-  if (failedStep === undefined)
-    await judgeAll(wanted, judgingOf(state), state.outcomes, () =>
-      evidence.takeScreenshotEarly({ page: record.page, deadline, secretFields }),
-    );
+  if (failedStep === undefined) {
+    let isSettling = false;
+    const waiting = () => {
+      isSettling = true;
+      evidence.takeScreenshotEarly({ page: record.page, record, deadline, secretFields });
+    };
+    await judgeAll(wanted, judgingOf(state), state.outcomes, waiting);
+    if (!isSettling && evidence.hasPicture) {
+      waiting();
+      await quiet.settled(BRIEF);
+    }
+  }
   refusalOf(record, opened);
   const { look } = state;
   if (look !== undefined) await quiet.settled();

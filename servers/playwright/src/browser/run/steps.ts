@@ -32,8 +32,10 @@ export interface StepScope extends EnvironmentScope {
   readonly guard: NetworkGuard;
   /** Reads a file that may be uploaded. */
   readonly file: (path: string) => Promise<{ name: string; mimeType: string; buffer: Buffer }>;
-  /** Waits for an assertion, for `expect` steps. */
+  /** Waits for an assertion, for `wait for` steps. */
   readonly until: (assertion: Assertion) => Promise<Outcome>;
+  /** Checks an assertion, for `expect` steps. */
+  readonly holds: (assertion: Assertion) => Promise<Outcome>;
   readonly screenshot: (name: string | undefined, of: Locator | undefined) => Promise<void>;
   /** Fields with a secret: masked in screenshots. */
   readonly secretFields: Locator[];
@@ -68,7 +70,8 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       return deadline.sleep(action.milliseconds);
     case "wait for":
     case "expect": {
-      const { passed, actual } = await scope.until(action.assertion);
+      const { assertion } = action;
+      const { passed, actual } = await (action.kind === "expect" ? scope.holds : scope.until)(assertion);
       if (!passed) throw new StepFailed(actual);
       return;
     }
