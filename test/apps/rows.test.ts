@@ -79,6 +79,36 @@ describe.each([
     await shown.page.close();
   });
 
+  it("are drawn along a time axis: gaps in proportion, labels with the date", async () => {
+    // Orders at irregular times, then none for two months.
+    const days = [1, 1.07, 1.9, 2.4, 3, 4, 5.5, 6, 66];
+    const at = (day: number) => Date.UTC(2025, 0, 1) + Math.round(day * 24) * 3_600_000 + 42 * 60_000;
+    const written = (day: number) => new Date(at(day)).toISOString().slice(0, 19).replace("T", " ");
+    const values = days.map((day, total) => `('${written(day)}', ${total})`).join(", ");
+    const dates = `WITH o(placed_at, total) AS (VALUES ${values}) SELECT placed_at, total FROM o`;
+    const chart = { type: "line", x: "placed_at", y: ["total"] };
+    const shown = await shownFor({ [sql]: dates, format: "chart", chart });
+    const drawing = shown.view.getByRole("img", { name: "total by placed_at" });
+    await drawing.waitFor();
+    const marks = await drawing.locator("circle").all();
+    const places = await Promise.all(marks.map(async (mark) => Number(await mark.getAttribute("cx"))));
+    const [first = 0, last = 0] = [places[0], places.at(-1)];
+    const shares = days.map((day) => (at(day) - at(1)) / (at(66) - at(1)));
+    places.forEach((place, index) => {
+      expect((place - first) / (last - first)).toBeCloseTo(shares[index] ?? Number.NaN, 5);
+    });
+    const texts = await drawing.locator("text").allTextContents();
+    expect(texts).toContain("placed_at, 2025-01-02 to 2025-03-08");
+    const labels = texts.filter((text) => text.startsWith("2025-"));
+    expect(labels.length).toBeGreaterThan(2);
+    for (const label of labels) expect(label).toMatch(/^2025-0[1-3](-\d\d)?$/);
+    // As bars, each has its own date.
+    await shown.view.getByRole("combobox", { name: "Type" }).selectOption("bar");
+    const names = await drawing.locator("text").allTextContents();
+    expect(names).toEqual(expect.arrayContaining(["01-02 00:42", "01-05 00:42", "03-08 00:42"]));
+    await shown.page.close();
+  });
+
   it.each([
     ["objects", "table"],
     ["csv", "pre"],

@@ -1,6 +1,7 @@
 // Draws table columns as SVG, in the page's colors.
 import { svg } from "./host.ts";
 import { hasNumbers, numberOf, shown, type Table } from "./table.ts";
+import { hasTimes, timeOf, timeSpan, timeText, timeTicks } from "./time-axis.ts";
 
 export const KINDS = ["bar", "line", "scatter"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -37,24 +38,32 @@ export function chartOf(
       svg("text", { class: "tick", x: BOX.left - 8, y: y.at(tick) + 4, "text-anchor": "end" }, format(tick)),
     );
   }
-  const isNumeric = kind !== "bar" && hasNumbers(drawn, x);
-  const along = isNumeric
-    ? scale(
-        drawn.flatMap((row) => numberOf(row[x]) ?? []),
-        [],
-        [BOX.left + 8, WIDTH - BOX.right - 8],
-      )
-    : undefined;
+  const areTimes = hasTimes(drawn, x);
+  const positionOf = areTimes ? timeOf : numberOf;
+  const positions = drawn.flatMap((row) => positionOf(row[x]) ?? []);
+  const along =
+    kind !== "bar" && (areTimes || hasNumbers(drawn, x))
+      ? (areTimes ? timeScale : scaleAlong)(positions, [BOX.left + 8, WIDTH - BOX.right - 8])
+      : undefined;
   const step = INNER / Math.max(drawn.length, 1);
   const place = (row: readonly unknown[], index: number) =>
-    along?.at(numberOf(row[x]) ?? Number.NaN) ?? BOX.left + step * (index + 0.5);
+    along?.at(positionOf(row[x]) ?? Number.NaN) ?? BOX.left + step * (index + 0.5);
+  const timeLabel = areTimes ? timeText(positions) : undefined;
+  const nameOf = (value: unknown) => timeLabel?.(timeOf(value) ?? Number.NaN) ?? shown(value);
   drawing.append(
     ...(along === undefined
       ? labels(
-          drawn.map((row, index) => ({ text: shown(row[x]), at: place(row, index) })),
+          drawn.map((row, index) => ({
+            text: row[x] === null ? shown(null) : nameOf(row[x]),
+            at: place(row, index),
+          })),
           step,
         )
-      : along.ticks.map((tick) => label(format(tick), along.at(tick), false))),
+      : along.ticks.map((tick) => label(tick.text, along.at(tick.at), false))),
+    axisTitle(
+      columns[x]?.name ?? "",
+      areTimes ? timeSpan(Math.min(...positions), Math.max(...positions)) : "",
+    ),
   );
   ys.forEach(({ index: column, color }, series) => {
     const marks = drawn.flatMap((row, index) => {
@@ -89,6 +98,29 @@ export function chartOf(
   return { drawing, drawn: drawn.length };
 }
 
+/** What the axis shows, below it. */
+function axisTitle(name: string, span: string): Element {
+  const text = span === "" ? name : `${name}, ${span}`;
+  return svg(
+    "text",
+    { class: "tick", x: BOX.left + INNER / 2, y: HEIGHT - 6, "text-anchor": "middle" },
+    text.length > 80 ? `${text.slice(0, 79)}…` : text,
+  );
+}
+
+function scaleAlong(values: readonly number[], range: readonly [number, number]) {
+  const { ticks, at } = scale(values, [], range);
+  return { ticks: ticks.map((tick) => ({ at: tick, text: format(tick) })), at };
+}
+
+/** A scale of times, in proportion, from the first to the last. */
+function timeScale(values: readonly number[], [from, to]: readonly [number, number]) {
+  const [first, last] = [Math.min(...values), Math.max(...values)];
+  const at = (value: number) =>
+    first === last ? (from + to) / 2 : from + ((value - first) / (last - first)) * (to - from);
+  return { ticks: timeTicks(first, last), at };
+}
+
 /** A linear scale with round ticks. */
 function scale(values: readonly number[], also: readonly number[], [from, to]: readonly [number, number]) {
   const all = [...values, ...also];
@@ -112,7 +144,7 @@ function labels(names: readonly { readonly text: string; readonly at: number }[]
 }
 
 function label(text: string, at: number, isSlanted: boolean): Element {
-  const short = text.length > 14 ? `${text.slice(0, 5)}…${text.slice(-8)}` : text;
+  const short = text.length > 16 ? `${text.slice(0, 7)}…${text.slice(-8)}` : text;
   const y = HEIGHT - BOX.bottom + 18;
   return isSlanted
     ? svg(
