@@ -73,18 +73,22 @@ function abilities(entries) {
 function places({ locations }, scope) {
   return locations
     .filter((location) => location.scope === scope)
-    .map(({ platform, path }) => (platform === "any" ? code(path) : `${platform}: ${code(path)}`))
+    .map(({ platform, path, installation }) => {
+      const of = installation === undefined ? platform : `${platform}, ${installation}`;
+      return platform === "any" ? code(path) : `${of}: ${code(path)}`;
+    })
     .join("<br>");
 }
 
 /** For all hosts that take the same entry. */
 function section(group, links) {
   const [{ format, text, windowsText }] = group;
-  const more = group.flatMap(({ host, title, shellCommand, notes }) => {
+  const more = group.flatMap(({ host, title, shellCommand, notes, windowsNotes }) => {
     const said = [
       ...(shellCommand === undefined ? [] : [`Or run ${code(shellCommand)}.`]),
       ...(links[host] === undefined ? [] : [`Or open [this link](${links[host]}).`]),
       ...notes,
+      ...windowsNotes.map((note) => `On Windows: ${note}`),
     ];
     return said.length === 0 ? [] : [`- **${title}.** ${said.join(" ")}`];
   });

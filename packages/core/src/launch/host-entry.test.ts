@@ -31,10 +31,12 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
   junie: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
   opencode: (command, args) => ({
     mcp: {
-      postgres: {
-        type: "local",
-        command: [command, ...args],
-        environment: environment("{env:DATABASE_URL}"),
+      servers: {
+        postgres: {
+          type: "local",
+          command: [command, ...args],
+          environment: environment("{env:DATABASE_URL}"),
+        },
       },
     },
   }),

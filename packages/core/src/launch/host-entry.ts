@@ -91,7 +91,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
     shellCommand: shellCommandOf(facts, launch),
     link: LINKS[host]?.(launch),
     notes: notesOf(host, launch),
-    windowsNotes: windowsNotesOf(launch),
+    windowsNotes: [...(facts.windowsNotes ?? []), ...windowsNotesOf(launch)],
   };
 }
 
@@ -157,14 +157,17 @@ function variablesOf(facts: HostFacts, { env = [] }: ServerLaunch): EntryVariabl
 function entryText(facts: HostFacts, launch: ServerLaunch, start: Launch): string {
   const { key = "mcpServers", format } = facts;
   const entry = serverEntry(facts, launch, start);
-  if (format === "toml") return stringify({ [key]: { [launch.serverKey]: entry } });
   if (format === "yaml") {
     // JSON values are also valid YAML.
     const fields = Object.entries(entry).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}\n`);
     return `${key}:\n  ${launch.serverKey}:\n${fields.join("")}`;
   }
+  const file = [key].flat().reduceRight<{ [key: string]: Json }>((inner, name) => ({ [name]: inner }), {
+    [launch.serverKey]: entry,
+  });
+  if (format === "toml") return stringify(file);
   const inputs = facts === HOSTS.vscode ? vscodeInputs(launch) : [];
-  return `${jsonText({ ...(inputs.length > 0 && { inputs }), [key]: { [launch.serverKey]: entry } })}\n`;
+  return `${jsonText({ ...(inputs.length > 0 && { inputs }), ...file })}\n`;
 }
 
 function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]: Json }[] {

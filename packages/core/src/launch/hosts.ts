@@ -7,6 +7,8 @@ export interface HostLocation {
   readonly platform: "any" | "macOS" | "Linux" | "Windows";
   /** In the platform's notation; for `any`, `~` is the home directory. */
   readonly path: string;
+  /** Which installation reads this file, if several differ. */
+  readonly installation?: string;
 }
 
 /** A program with its arguments. */
@@ -33,8 +35,8 @@ export interface HostFacts {
   /** When these facts were last compared with the host's documentation or source. */
   readonly checked: string;
   readonly locations: readonly HostLocation[];
-  /** The key of the file that lists servers; default: `mcpServers`. */
-  readonly key?: string;
+  /** The key of the file that lists servers, or the keys on the way to it; default: `mcpServers`. */
+  readonly key?: string | readonly string[];
   /** Default: `json`. */
   readonly format?: "toml" | "yaml";
   /** Builds the entry of a server, if it differs from `command`, `args` and `env`. */
@@ -48,6 +50,8 @@ export interface HostFacts {
   /** Whether the host starts programs through a shell on Windows, and so finds `npx`. */
   readonly findsNpxOnWindows?: boolean;
   readonly notes?: readonly string[];
+  /** Notes for Windows only. */
+  readonly windowsNotes?: readonly string[];
 }
 
 const project = (path: string): HostLocation => ({ scope: "project", platform: "any", path });
@@ -72,10 +76,23 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     checked: "2026-11",
     locations: [
       user("~/Library/Application Support/Claude/claude_desktop_config.json", "macOS"),
-      user("%APPDATA%\\Claude\\claude_desktop_config.json", "Windows"),
+      // Since February 2026 the app is an MSIX package, which never reads the file in %APPDATA%
+      // (anthropics/claude-code#25579).
+      {
+        ...user(
+          "%LOCALAPPDATA%\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json",
+          "Windows",
+        ),
+        installation: "installed since February 2026",
+      },
+      { ...user("%APPDATA%\\Claude\\claude_desktop_config.json", "Windows"), installation: "older" },
       user("~/.config/Claude/claude_desktop_config.json", "Linux"),
     ],
     notes: ["Quit and reopen Claude Desktop afterwards."],
+    // anthropics/claude-code#26073
+    windowsNotes: [
+      "If the folder %LOCALAPPDATA%\\Packages\\Claude_pzs8sxrjxfjjc exists, Claude Desktop reads only the file in it, even if Edit Config opens the other one.",
+    ],
   },
   "claude-code": {
     title: "Claude Code",
@@ -176,10 +193,10 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   },
   opencode: {
     title: "OpenCode",
-    documentation: "https://opencode.ai/docs/mcp-servers",
+    documentation: "https://opencode.ai/v2/docs/mcp-servers",
     checked: "2026-09",
     locations: [project("opencode.json"), user("~/.config/opencode/opencode.json")],
-    key: "mcp",
+    key: ["mcp", "servers"],
     entry: ({ command, args }, { all }) => ({
       type: "local",
       command: [command, ...args],
@@ -188,7 +205,9 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     secret: (name) => `{env:${name}}`,
     replaces: /\{(?:env|file):/,
     adds: (name, variables) => ["opencode", "mcp", "add", name, ...variables],
-    notes: ["OpenCode 2 lists servers one level deeper, under mcp.servers."],
+    notes: [
+      "This is the format of OpenCode 2. OpenCode 1 lists servers directly under mcp, without servers.",
+    ],
   },
   cline: {
     title: "Cline",

@@ -143,9 +143,11 @@ describe("renderHostEntry", () => {
     expect(renderHostEntry("claude-code", owner, given, { platform: "win32" }).guidance).not.toContain(
       "Or run:",
     );
-    expect(renderHostEntry("claude-desktop", owner, given, { platform: "win32" }).guidance).toContain(
-      "add this to %APPDATA%\\Claude\\claude_desktop_config.json (all your projects)",
+    const desktop = renderHostEntry("claude-desktop", owner, given, { platform: "win32" }).guidance;
+    expect(desktop).toContain(
+      "add this to %LOCALAPPDATA%\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json (all your projects; installed since February 2026) or %APPDATA%\\Claude\\claude_desktop_config.json (all your projects; older)",
     );
+    expect(desktop).toContain("reads only the file in it, even if Edit Config opens the other one.");
   });
 
   it("warns about characters that cmd would change, only on Windows", () => {

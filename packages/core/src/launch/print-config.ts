@@ -105,10 +105,14 @@ export function renderHostEntry(
   const windows = platform === "win32";
   const system = windows ? "Windows" : platform === "darwin" ? "macOS" : "Linux";
   const here = entry.locations.filter((location) => ["any", system].includes(location.platform));
-  const places = (here.length > 0 ? here : entry.locations).map(({ scope, path: place, platform: of }) => {
-    const file = windows && of === "any" ? place.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\") : place;
-    return `${file} (${scope === "project" ? "this project" : "all your projects"})`;
-  });
+  const places = (here.length > 0 ? here : entry.locations).map(
+    ({ scope, path: place, platform: of, installation }) => {
+      const file =
+        windows && of === "any" ? place.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\") : place;
+      const reach = scope === "project" ? "this project" : "all your projects";
+      return `${file} (${installation === undefined ? reach : `${reach}; ${installation}`})`;
+    },
+  );
   const lines = [
     `${entry.title}: add this to ${places.join(" or ")}.`,
     "If the file already exists, keep its content and add this server.",
