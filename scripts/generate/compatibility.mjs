@@ -34,9 +34,24 @@ function answersText({ tools }) {
   const first = count("text", "same first words");
   if (first > 0)
     return first === all ? "its answers begin with the same words" : "most answers begin with the same words";
-  return count("text", "same", "superset") === 0
+  return count("text", "same", "superset", "same lines") === 0
     ? "its answers have a different form"
     : "most answers have a different form";
+}
+
+/** Which official tools' answers keep their text, for programs that parse it; empty if nothing was called. */
+export async function keptText({ name }) {
+  const { tools = [] } = (await factsOf({ name })) ?? {};
+  const rows = [
+    ["Same text, or the same and more", ["same", "superset"]],
+    ["The same lines, and more", ["same lines"]],
+    ["The same first words", ["same first words"]],
+    ["Another form", ["different"]],
+  ].flatMap(([words, wanted]) => {
+    const those = tools.filter(({ compared }) => wanted.includes(compared.text));
+    return those.length === 0 ? [] : [`${words}: ${those.map((tool) => code(tool.name)).join(", ")}.`];
+  });
+  return rows.length < 2 ? "" : `What a program that parses the text of answers meets: ${rows.join(" ")}`;
 }
 
 const WORDS = {
@@ -51,6 +66,7 @@ const WORDS = {
   text: {
     same: "same",
     superset: "same, and more",
+    "same lines": "same lines, and more",
     different: "different",
     "same first words": "same first words",
   },

@@ -1,5 +1,5 @@
 // The generated parts of docs/migration.md: for each server, the official entry and ours that replaces it.
-import { factsOf, officialPart } from "./compatibility.mjs";
+import { factsOf, keptText, officialPart } from "./compatibility.mjs";
 import { launchOf } from "./launch.mjs";
 import { fenced } from "./markdown.mjs";
 
@@ -35,6 +35,7 @@ export async function migrationParts(servers, state) {
     parts[server.name] = [
       fenced("diff", change.join("\n")),
       (await officialPart(server)).replace("(#against", `(../servers/${server.name}/README.md#against`),
+      ...[await keptText(server)].filter((text) => text !== ""),
     ].join("\n\n");
   }
   return parts;
