@@ -2,7 +2,7 @@
 // `npm run test:all` (`--all`) also runs the long suites. With `--no-system-packages` no test installs any. All other
 // arguments go to turbo: `npm test -- --filter=@refmcp/server-git`.
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -13,31 +13,11 @@ const given = process.argv.slice(2);
 const forTurbo = given.filter((argument) => argument !== "--all");
 const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] : [])];
 
-/**
- * Seconds that each suite took on 2 cores, with up to three others at the same time (2026-11-22), for the estimate. Others take
- * `OTHER`.
- */
-const SECONDS = {
-  "@refmcp/core#test": 111,
-  "@refmcp/core#test:long": 127,
-  "@refmcp/server-fetch#test": 67,
-  "@refmcp/server-fetch#test:long": 20,
-  "@refmcp/server-filesystem#test": 116,
-  "@refmcp/server-filesystem#test:long": 131,
-  "@refmcp/server-git#test": 123,
-  "@refmcp/server-git#test:long": 212,
-  "@refmcp/server-memory#test": 69,
-  "@refmcp/server-memory#test:long": 122,
-  "@refmcp/server-playwright#test": 194,
-  "@refmcp/server-playwright#test:long": 151,
-  "@refmcp/server-postgres#test": 113,
-  "@refmcp/server-postgres#test:long": 52,
-  "@refmcp/server-sqlite#test": 113,
-  "@refmcp/server-sqlite#test:long": 30,
-  "@refmcp/test#test": 162,
-  "@refmcp/test#test:long": 600,
-};
-const OTHER = 30;
+/** Seconds that each suite took in the last run here, and how far that run's estimate was off. */
+const LEARNED = join(ROOT, "node_modules", ".refmcp-test-seconds.json");
+/** For the first run: seconds of a suite, and the factor. They add up to what it takes on 2 cores. */
+const OTHER = 110;
+const FIRST_FACTOR = 2;
 // Suites spend much of their time waiting for processes that they start.
 const ATONCE = 2 * availableParallelism();
 const PROGRESS_MS = 30_000;
@@ -49,6 +29,7 @@ await build();
 const run = ["run", ...TASKS, `--concurrency=${ATONCE}`, ...forTurbo];
 const planned = await plan();
 const suites = planned.filter(({ task }) => task !== "typecheck");
+const learned = { seconds: {}, factor: FIRST_FACTOR, ...readJson(LEARNED) };
 for (const { report, progress } of suites)
   for (const file of [report, progress]) rmSync(file, { force: true });
 const waiting = suites.filter(({ isCached }) => !isCached);
@@ -66,6 +47,8 @@ const started = Date.now();
 const { code, output } = await turboQuietly([...run, "--continue", "--output-logs=none", "--summarize"]);
 clearInterval(look);
 showEnded();
+
+await learn((Date.now() - started) / 1000);
 
 const exitCodes = await exitCodesSince(started);
 const reports = suites.flatMap(({ result }) => result ?? []);
@@ -157,10 +140,20 @@ function nameOf({ directory, task }) {
 }
 
 /** Suites run concurrently; together they take at least as long as the longest. */
-function estimate(some) {
-  const all = some.map(({ id }) => SECONDS[id] ?? OTHER);
+function estimate(some, factor = learned.factor) {
+  const all = some.map(({ id }) => learned.seconds[id] ?? OTHER);
   const sum = all.reduce((total, seconds) => total + seconds, 0);
-  return Math.max(...all, sum / ATONCE);
+  return Math.max(...all, sum / ATONCE) * factor;
+}
+
+/** Keeps what this run took, for the estimate of the next. */
+async function learn(seconds) {
+  const ran = waiting.filter(({ result }) => result !== undefined);
+  if (ran.length === 0) return;
+  for (const { id, result } of ran) learned.seconds[id] = result.seconds;
+  // A few suites say little about how well all of them share the machine.
+  if (ran.length > ATONCE) learned.factor = seconds / estimate(ran, 1);
+  await writeFile(LEARNED, JSON.stringify(learned));
 }
 
 /** Parses a JSON file; undefined if it is missing or currently being written. */
