@@ -8,7 +8,8 @@ import { newTool } from "./new/tool.mjs";
 
 const USAGE = `Usage:
   pnpm new server NAME [--kind KIND]   for example: pnpm new server weather --kind web
-  pnpm new tool SERVER NAME            for example: pnpm new tool weather weather_forecast
+  pnpm new tool SERVER NAME [--toolset TOOLSET]
+                                       for example: pnpm new tool weather weather_forecast
 
 Kinds of servers:
 ${Object.entries(KINDS)
@@ -18,12 +19,13 @@ ${Object.entries(KINDS)
 try {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { kind: { type: "string" }, help: { type: "boolean" } },
+    options: { kind: { type: "string" }, toolset: { type: "string" }, help: { type: "boolean" } },
   });
   const [what, ...names] = positionals;
   if (what === "server" && names.length === 1 && !values.help) await newServer(names[0], values.kind);
-  else if (what === "tool" && names.length === 2 && !values.help) await newTool(names[0], names[1]);
-  else {
+  else if (what === "tool" && names.length === 2 && !values.help) {
+    await newTool(names[0], names[1], values.toolset);
+  } else {
     process.stderr.write(USAGE);
     process.exitCode = values.help ? 0 : 2;
   }

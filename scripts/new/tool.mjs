@@ -1,58 +1,136 @@
 // Creates a tool from scripts/templates/tool, a complete tool named "sample_tool".
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { indexFolders } from "../generate/index-files.mjs";
+import { defaultTools } from "../generate/surface.mjs";
+import { command } from "../lib/bench-kit.mjs";
 import { install, ROOT } from "../lib/setup.mjs";
 import { bundle, format, generate, test } from "./gate.mjs";
 import { checkToolName, fileName, NameError, SERVERS, titleOf } from "./names.mjs";
 
 const TEMPLATE = join(ROOT, "scripts", "templates", "tool");
+/** The contract's limit for the tools that a server offers by default. */
+const MAX_DEFAULT_TOOLS = 20;
+/** The toolset that a server gets if its default tools are at the limit and it has no other toolset. */
+const EXTRA = "extra";
 
 /**
- * Creates a tool with its test and snapshots, and adds it to the folder's index and the fixture.
+ * `addTool`, then the pages, with what to do next.
  *
- * @param {string} server
- * @param {string} tool
  * @throws {NameError} for names that cannot be used; nothing is written then.
  */
-export async function newTool(server, tool) {
-  await checkToolName(server, tool);
-  const folder = join(SERVERS, server);
-  const fixture = await fixtureWith(folder, tool);
-  await install();
-  for (const file of await readdir(TEMPLATE)) {
-    const text = (await readFile(join(TEMPLATE, file), "utf8"))
-      .replaceAll("sample_tool", tool)
-      .replaceAll("Sample tool", titleOf(tool));
-    const target = join(folder, "src", "tools", file.replace("sample-tool", fileName(tool)));
-    await writeFile(target, text, { flag: "wx" });
-  }
-  await writeFile(fixture.file, fixture.text);
-  await indexFolders(folder, (file, text) => writeFile(file, text));
-  await format(join(folder, "src", "tools"), fixture.file);
-  await bundle(folder);
-  await test(folder, `src/tools/${fileName(tool)}.test.ts`, "test/contract.test.ts");
+export async function newTool(server, tool, given) {
+  const { fixture, toolset } = await addTool(server, tool, given);
   await generate();
   process.stderr.write(
     [
       `\n${tool} works: it counts the words of a text, and all tests pass. Replace the example:`,
       `  servers/${server}/src/tools/${fileName(tool)}.ts    what it takes, returns and does; its test next to it`,
-      `  servers/${server}/test/fixture.ts    one good call of it (calls), one that fails as it should (failures)`,
+      `  servers/${server}/test/${fixture}    one good call of it (calls), one that fails as it should (failures)`,
       `  servers/${server}/evals/tasks.ts     a task that needs it`,
       `  cd servers/${server} && node ../../scripts/bundle.mjs && npx vitest run    after each change`,
+      ...(toolset === undefined
+        ? []
+        : [`It is in the toolset "${toolset}". --toolset NAME chooses another one.`]),
       "  docs/add-a-tool.md says how.\n",
     ].join("\n"),
   );
 }
 
-/** The fixture with one good call of the tool. */
-async function fixtureWith(folder, tool) {
-  const file = join(folder, "test", "fixture.ts");
+/**
+ * Creates a tool with its test and snapshots, adds it to the folder's index and the fixture, and runs its tests and the
+ * contract.
+ *
+ * @param {string} server
+ * @param {string} tool
+ * @param {string} [given] the toolset; by default the first with room for it
+ * @returns {Promise<{ fixture: string, toolset: string | undefined }>} the file in `test/` with the tool's good call
+ * @throws {NameError} for names that cannot be used; nothing is written then.
+ */
+export async function addTool(server, tool, given) {
+  await checkToolName(server, tool);
+  const folder = join(SERVERS, server);
+  const fixture = await fixtureWith(folder, tool);
+  await install();
+  await bundle(folder);
+  const toolset = toolsetOf(await describe(folder), given);
+  const written = [];
+  const write = async (file, text, options) => {
+    if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
+    await writeFile(file, text, options);
+    written.push(relative(ROOT, file));
+  };
+  // A step that fails ends the process, after its output.
+  const left = () =>
+    process.stderr.write(`\nLeft in place, to be repaired or removed:\n  ${written.join("\n  ")}\n`);
+  process.once("exit", left);
+  for (const file of await readdir(TEMPLATE)) {
+    const text = (await readFile(join(TEMPLATE, file), "utf8"))
+      .replaceAll("sample_tool", tool)
+      .replaceAll("Sample tool", titleOf(tool))
+      .replace("test/fixture.ts", `test/${fixture.name}`)
+      .replace(/^( *)effect: /m, toolset === undefined ? "$&" : `$1toolset: "${toolset}",\n$&`);
+    const target = join(folder, "src", "tools", file.replace("sample-tool", fileName(tool)));
+    await write(target, text, { flag: "wx" });
+  }
+  await write(fixture.file, fixture.text);
+  if (toolset === EXTRA) await addExtraToolset(join(folder, "src", "server.ts"), write);
+  await indexFolders(folder, write);
+  await format(join(folder, "src", "tools"), fixture.file);
+  await bundle(folder);
+  await test(folder, `src/tools/${fileName(tool)}.test.ts`, "test/contract.test.ts");
+  process.off("exit", left);
+  return { fixture: fixture.name, toolset };
+}
+
+/** What a built server offers. */
+async function describe(folder) {
+  return JSON.parse(await command(process.execPath, [join(folder, "dist", "bin.js"), "--describe"]));
+}
+
+/**
+ * The toolset for a new tool: undefined if the server needs none.
+ *
+ * @throws {NameError} for a toolset that the server does not have.
+ */
+function toolsetOf({ tools, toolsets = {} }, given) {
+  const names = Object.keys(toolsets);
+  if (given !== undefined) {
+    if (names.includes(given)) return given;
+    const known = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`;
+    throw new NameError(`The server has no toolset "${given}": ${known}.`);
+  }
+  const isFull = defaultTools({ tools, toolsets }).length >= MAX_DEFAULT_TOOLS;
+  if (isFull) return names.find((name) => !toolsets[name].default) ?? EXTRA;
+  // A server whose default tools are in no toolset needs none.
+  return tools.some(({ toolset }) => toolset === undefined)
+    ? undefined
+    : names.find((name) => toolsets[name].default);
+}
+
+/** Adds the toolset `extra`, which is off by default, to a server that does not have it. */
+async function addExtraToolset(file, write) {
   const text = await readFile(file, "utf8");
+  if (text.includes(`    ${EXTRA}: {`)) return;
+  const entry = `    ${EXTRA}: { description: "Less common tools.", default: false },\n`;
+  const added = /^ {2}toolsets: \{\n/m.test(text)
+    ? text.replace(/^( {2}toolsets: \{\n(?: {4}.*\n)*)/m, `$1${entry}`)
+    : text.replace(/^ {2}tools,\n/m, `  toolsets: {\n${entry}  },\n$&`);
+  await write(file, added);
+}
+
+/** The file in `test/` that lists one good call of each tool, with one of the new tool. */
+async function fixtureWith(folder, tool) {
   const call = `${tool}: { text: "A line.\\nAnother one." },`;
-  const found = /^(\s*)calls: \{[ \t]*$/m.exec(text);
-  if (found === null)
-    throw new NameError(`${file} has no line "calls: {" to enter the tool's good call after. Add: ${call}`);
-  const end = found.index + found[0].length;
-  return { file, text: `${text.slice(0, end)}\n${found[1]}  ${call}${text.slice(end)}` };
+  for (const name of (await readdir(join(folder, "test"))).filter((one) => one.endsWith(".ts"))) {
+    const file = join(folder, "test", name);
+    const text = await readFile(file, "utf8");
+    const found = /^(\s*)calls: \{[ \t]*$/m.exec(text);
+    if (found === null) continue;
+    const end = found.index + found[0].length;
+    return { file, name, text: `${text.slice(0, end)}\n${found[1]}  ${call}${text.slice(end)}` };
+  }
+  throw new NameError(
+    `No file in ${join(folder, "test")} has a line "calls: {" to add the tool's good call after. Add: ${call}`,
+  );
 }

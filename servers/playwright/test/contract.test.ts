@@ -8,6 +8,6 @@ contract({
   server,
   bin: here("../dist/bin.js"),
   surface: here("surface"),
-  allTools: ["--toolsets", "all", "--allow-evaluate"],
+  allTools: ["--allow-evaluate"],
   world,
 });

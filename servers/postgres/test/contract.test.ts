@@ -9,5 +9,5 @@ contract({
   bin: here("../dist/bin.js"),
   surface: here("surface"),
   world,
-  allTools: ["--allow-write", "--toolsets", "data,dba"],
+  allTools: ["--allow-write"],
 });

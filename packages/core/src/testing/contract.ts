@@ -66,7 +66,7 @@ export interface ContractOptions {
   /** The folder of the snapshots, `test/surface`. */
   readonly surface: string;
   world(): Promise<World>;
-  /** Options that enable every tool, if some need a flag or a toolset. */
+  /** Options that enable tools that need a flag. All toolsets are enabled anyway. */
   readonly allTools?: readonly string[];
 }
 
@@ -81,7 +81,11 @@ const MAX_TOKENS = 6_000;
  * built process. Servers in this repository must also follow its layout.
  */
 export function contract(options: ContractOptions): void {
-  const { server, bin, allTools = [] } = options;
+  const { server, bin } = options;
+  const allTools = [
+    ...(server.toolsets === undefined ? [] : ["--toolsets", "all"]),
+    ...(options.allTools ?? []),
+  ];
   const strict = withCheckedOutput(server);
   const open: { dispose(): Promise<unknown> }[] = [];
 
