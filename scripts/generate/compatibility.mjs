@@ -51,7 +51,7 @@ export async function keptText({ name }) {
     const those = tools.filter(({ compared }) => wanted.includes(compared.text));
     return those.length === 0 ? [] : [`${words}: ${those.map((tool) => code(tool.name)).join(", ")}.`];
   });
-  return rows.length < 2 ? "" : `What a program that parses the text of answers meets: ${rows.join(" ")}`;
+  return rows.length < 2 ? "" : `For programs that parse the text of answers: ${rows.join(" ")}`;
 }
 
 const WORDS = {

@@ -189,7 +189,7 @@ function oneBlock(official, ours) {
   return hasLinesOf(official?.text, ours?.text) ? "same lines" : "different";
 }
 
-/** Whether every line of the official text is a line of ours, in whatever order. */
+/** Whether our text has every line of the official one, in any order. */
 function hasLinesOf(official = "", ours = "") {
   const lines = new Set(ours.split("\n"));
   return official.split("\n").every((line) => lines.has(line));

@@ -20,7 +20,7 @@ const STEPS = [
 const MAX_TICKS = 6;
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** A date or time as it is written, in milliseconds since 1970, without regard to its time zone. */
+/** A written date or time in milliseconds since 1970; its time zone is ignored. */
 export function timeOf(value: unknown): number | undefined {
   const [, date, time = "00:00", seconds = ""] = (typeof value === "string" && ISO.exec(value)) || [];
   const at = date === undefined ? Number.NaN : Date.parse(`${date}T${time}${seconds}Z`);
