@@ -30,8 +30,8 @@ describe("core", () => {
   /** Each may use those before it, including for types. */
   const LAYERS = [
     "crypto.ts",
-    "log.ts",
     "answer",
+    "log.ts",
     "boundary",
     "define",
     "protocol",
