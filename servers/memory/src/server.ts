@@ -35,12 +35,14 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({ options: given, bound }) {
+  async open({ options: given, bound, log }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Memory } = await import("./graph/memory.ts");
     const { placeOf } = await import("./graph/place.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
-    return Memory.at(placeOf({ ...given, project }), createPathGuard(bound));
+    const memory = await Memory.at(placeOf({ ...given, project }), createPathGuard(bound));
+    if (memory.warning !== undefined) log.warning(memory.warning);
+    return memory;
   },
   close: (memory) => memory.close(),
 });

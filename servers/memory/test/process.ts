@@ -8,6 +8,8 @@ export const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 /** A built server as a separate process, driven line by line. */
 export interface ServerProcess {
   readonly child: ChildProcess;
+  /** What it has written to stderr. */
+  stderr(): string;
   /** Resolves with the answer's text; rejects if the process exits first. */
   call(tool: string, args: unknown): Promise<{ text: string; isError: boolean }>;
   /** Sends any request; resolves with its answer. */
@@ -18,21 +20,26 @@ export interface ServerProcess {
 export interface StartOptions {
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly bin?: string;
 }
 
 /** Starts the built server and opens a session. */
 export async function startServer(
   args: readonly string[],
-  { command = [process.execPath], env = {} }: StartOptions = {},
+  { command = [process.execPath], env = {}, bin = BIN }: StartOptions = {},
 ): Promise<ServerProcess> {
   const [program = process.execPath, ...before] = command;
-  const child = spawn(program, [...before, BIN, ...args], {
-    stdio: ["pipe", "pipe", "ignore"],
+  const child = spawn(program, [...before, bin, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });
   const waiting = new Map<number, { resolve(message: unknown): void; reject(error: Error): void }>();
   let next = 0;
   child.stdin?.on("error", () => undefined);
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
   if (child.stdout === null) throw new Error("no stdout");
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message: { id?: number } = JSON.parse(line);
@@ -56,6 +63,7 @@ export async function startServer(
   child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
   return {
     child,
+    stderr: () => stderr,
     request,
     async call(name, given) {
       const answer = await request("tools/call", { name, arguments: given });

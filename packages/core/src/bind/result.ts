@@ -75,7 +75,13 @@ function checkLength(tool: Tool<unknown>, length: number): void {
  */
 export function errorResult(tool: { readonly name: string }, error: unknown, log: Log): CallToolResult {
   const shown = error instanceof ToolError ? error : faultError(tool.name, error, log);
-  if (shown.cause !== undefined) log.debug(`${tool.name}: ${shown.message}: ${describeError(shown.cause)}`);
+  if (shown.cause !== undefined) {
+    const cause = describeError(shown.cause);
+    // What is unavailable concerns whoever runs the server, at every log level; the stack only helps to debug.
+    if (shown.kind === "unavailable")
+      log.warning(`${tool.name}: ${shown.message}: ${cause.split("\n", 1)[0]}`);
+    log.debug(`${tool.name}: ${shown.message}: ${cause}`);
+  }
   const text = shown.hint === undefined ? shown.message : `${shown.message}\n${shown.hint}`;
   return {
     content: [{ type: "text", text: clip(text, HARD_ANSWER_CHARS).toWellFormed() }],

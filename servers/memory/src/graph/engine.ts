@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/core/answer";
 import { workerFile } from "@refmcp/core/worker-file";
 import type { JobArguments, JobName, JobResult } from "./jobs.ts";
 import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
@@ -97,16 +97,19 @@ export class Engine {
     });
     this.#worker = worker;
     let fault: unknown;
+    let isOpen = false;
     worker.on("error", (error) => (fault = error));
     worker.on("message", (reply: Reply) => this.#take(reply));
     worker.once("exit", () => {
       this.#worker = undefined;
       this.#opened = undefined;
-      for (const { reject } of this.#waiting.values()) reject(gone(fault));
+      for (const { reject } of this.#waiting.values()) reject(isOpen ? gone(fault) : notStarted(fault));
       this.#waiting.clear();
     });
     // The first message is sent without a request.
-    return (await this.#answer(0, {})) as Opened;
+    const opened = (await this.#answer(0, {})) as Opened;
+    isOpen = true;
+    return opened;
   }
 
   #take(reply: Reply): void {
@@ -123,8 +126,19 @@ export class Engine {
 }
 
 function gone(cause?: unknown): ToolError {
-  return new ToolError("unavailable", "The memory thread stopped; calls without a response were not saved.", {
-    hint: "Repeat the call.",
+  const message = `The memory thread stopped${because(cause)}. Calls without a response were not saved.`;
+  return new ToolError("unavailable", message, { hint: "Repeat the call.", cause });
+}
+
+function notStarted(cause: unknown): ToolError {
+  return new ToolError("unavailable", `The memory thread could not start${because(cause)}.`, {
+    hint: "Install this server again: one of its files may be missing or damaged.",
+    code: "not_started",
     cause,
   });
+}
+
+function because(cause: unknown): string {
+  const [line = ""] = (cause instanceof Error ? cause.message : "").split("\n");
+  return line === "" ? "" : ` (${oneLine(line)})`;
 }

@@ -10,6 +10,8 @@ export class Memory extends Engine {
   readonly paths: PathGuard;
   /** A file that may be imported without being in an allowed directory. */
   official: string | undefined;
+  /** What its user should know about damage. */
+  warning: string | undefined;
   #notice = "";
 
   private constructor(place: Place, paths: PathGuard) {
@@ -21,8 +23,9 @@ export class Memory extends Engine {
   /** @throws ToolError if the place cannot be opened; see `openStore`. */
   static async at(place: Place, paths: PathGuard): Promise<Memory> {
     const memory = new Memory(place, paths);
-    const { notice, official } = await memory.open();
-    memory.#notice = notice;
+    const { notice, warning, official } = await memory.open();
+    memory.warning = warning;
+    memory.#notice = [warning, notice].filter(Boolean).join(" ");
     memory.official = official;
     return memory;
   }

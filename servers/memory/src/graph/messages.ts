@@ -13,7 +13,7 @@ export type Request =
   | { readonly id: number; readonly stopped: true };
 
 /** What the main thread knows about an open store. */
-export type Opened = Pick<OpenedStore, "notice" | "official">;
+export type Opened = Pick<OpenedStore, "notice" | "warning" | "official">;
 
 /** From the thread. The first message has id 0: the store is open, or why it is not. */
 export type Reply =

@@ -20,6 +20,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** Sentences; empty if there is nothing to say. */
   readonly notice: string;
+  /** The same, but about damage. */
+  readonly warning?: string | undefined;
   /** A file of the official server that may be imported without being in an allowed directory. */
   readonly official?: string | undefined;
 }
@@ -40,6 +42,7 @@ export async function openStore(place: Place): Promise<OpenedStore> {
     place.kind === "postgres"
       ? await openPostgresStore(place.url, place.space)
       : await openSqliteStore(place.file);
+  const { warning } = store;
   store.model = model;
   try {
     // A memory that is not writable now is pruned at a later start.
@@ -49,16 +52,22 @@ export async function openStore(place: Place): Promise<OpenedStore> {
       });
     const named = place.official;
     if (named !== undefined && place.kind === "sqlite" && place.space === DEFAULT_SPACE)
-      return { store, notice: await importOnce(store, named, place.file), official: named };
+      return { store, warning, notice: await importOnce(store, named, place.file), official: named };
     const isNew = (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
     const isOffered = place.kind === "sqlite" && place.isDefault && isNew;
     const official = named ?? (isOffered ? await defaultOfficialFile() : undefined);
-    if (!isNew || official === undefined || !existsSync(official)) return { store, notice: "", official };
+    if (!isNew || official === undefined || !existsSync(official))
+      return { store, warning, notice: "", official };
     const what =
       named === undefined
         ? `but the official memory server left one at ${official}. To import it`
         : `and ${named} was not imported: only the default space in SQLite imports automatically. To import it`;
-    return { store, notice: `This memory is empty, ${what}, call import_graph with that path.`, official };
+    return {
+      store,
+      warning,
+      notice: `This memory is empty, ${what}, call import_graph with that path.`,
+      official,
+    };
   } catch (error) {
     await store.close();
     throw error;

@@ -31,6 +31,8 @@ export interface Store {
   overwriteErased(): Promise<string | undefined>;
   /** Bytes on the disk. */
   size(): Promise<number>;
+  /** What its user should know about it since it was opened. */
+  readonly warning?: string | undefined;
   /** If set, searches also compare meanings with this model. */
   model?: Model | undefined;
   /** Reports how many items are done. */

@@ -69,6 +69,12 @@ export class Writer extends Reader {
     return ids.size;
   }
 
+  /** Writes all live entities to an empty search index. */
+  async indexAll(): Promise<void> {
+    const page = (after: number, limit: number) => this.entityPage(after, limit);
+    for await (const rows of batches(page, INDEX_BATCH)) await this.#index(idsOf(rows));
+  }
+
   async #index(ids: readonly number[]): Promise<void> {
     const rows = [...(await this.entitiesById(ids)).values()].filter(({ removedBy }) => removedBy === null);
     const texts = await this.textsOf(idsOf(rows));

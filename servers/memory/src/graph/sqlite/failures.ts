@@ -10,6 +10,11 @@ export function codeOf(error: unknown): string | undefined {
   return code?.startsWith("SQLITE_") === true ? code : undefined;
 }
 
+/** Whether an error can come from a damaged search index. */
+export function maybeIndex(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|CONSTRAINT|ERROR)/.test(codeOf(error) ?? "");
+}
+
 /** Whether another process currently holds the lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith("SQLITE_BUSY") === true;
@@ -24,6 +29,12 @@ export function explained(error: unknown, file: string): unknown {
     case "SQLITE_NOTADB":
     case "SQLITE_CORRUPT":
       return damaged(file, error);
+    case "SQLITE_BUSY":
+      return new ToolError("unavailable", `${file} is locked by another program.`, {
+        hint: "Close the program that has it open, such as a database browser or a backup, then repeat the call. Nothing was changed.",
+        code: "locked",
+        cause: error,
+      });
     case "SQLITE_FULL":
       return new ToolError("unavailable", `No space left for the memory in ${file}; nothing was written.`, {
         hint: "Free space on that disk, then repeat the call. Existing memories are intact.",
@@ -66,14 +77,33 @@ export function readOnly(file: string, cause?: unknown): ToolError {
   });
 }
 
+/** After a call that failed for that reason. */
+export function indexDamaged(file: string, problem: string, isRebuilt: boolean): ToolError {
+  const what = `The search index of ${file} ${isRebuilt ? "was" : "is"} damaged (${problem})`;
+  return new ToolError(
+    "unavailable",
+    isRebuilt
+      ? `${what} and has been rebuilt. This call changed nothing.`
+      : `${what}, and the file is read-only.`,
+    {
+      hint: isRebuilt
+        ? "Repeat the call."
+        : "Make the file and its directory writable, then repeat the call. Tools that do not search still work.",
+      code: "index_damaged",
+      cause: problem,
+    },
+  );
+}
+
 /** After waiting for other writers. */
-export function lockHeld(file: string, seconds: number): ToolError {
+export function lockHeld(file: string, seconds: number, cause: unknown): ToolError {
   return new ToolError(
     "unavailable",
     `Another process has held the write lock of ${file} for ${seconds} s.`,
     {
       hint: "Repeat the call later. If this persists, find the process that has the file open and end it.",
       code: "locked",
+      cause,
     },
   );
 }

@@ -7,6 +7,7 @@ import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { tablesOf } from "../sql/schema.ts";
 import { codeOf, damaged, explained, isBusy, readOnly, refuseLarge } from "./failures.ts";
+import { SEARCH_INDEX } from "./search-index.ts";
 
 /** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
 const APPLICATION_ID = 0x524d454d;
@@ -19,25 +20,19 @@ const TABLES = tablesOf({
   options: " STRICT",
 });
 
-/**
- * The tables of a graph and its search index, which has one row for each live entity: its name, type and observations, folded.
- * The index does not store these texts ("contentless"), so a row is removed by its id, even if another Node.js version with
- * other Unicode tables folded it. `terms` lists the stems in the index.
- */
+/** The tables of a graph and its search index. */
 const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ${TABLES}
-CREATE VIRTUAL TABLE search USING fts5 (
-  name, type, content, content = '', contentless_delete = 1,
-  tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
-);
-CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
+${SEARCH_INDEX}
 `;
 
 /** How long SQLite itself waits for a lock, in milliseconds, before the event loop continues. */
 const BUSY_MS = 100;
 /** How long work waits for other processes, in milliseconds. */
 export const LOCK_WAIT_MS = 30_000;
+/** How long opening waits for a program that lets nobody read; processes of this server never do that for long. */
+const OPEN_WAIT_MS = 2_000;
 
 /** An opened database file. */
 export interface OpenedFile {
@@ -103,7 +98,7 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
   const db = new Sqlite(file, { timeout: BUSY_MS });
   try {
     // Before anything is written, so that another program's file is not changed.
-    checkOwner(db, file);
+    await untilFree(() => checkOwner(db, file), OPEN_WAIT_MS);
     await untilFree(() => db.pragma("journal_mode = WAL"));
     // An acknowledged write survives a power failure (SQLite, "PRAGMA synchronous").
     db.pragma("synchronous = FULL");
@@ -197,13 +192,13 @@ function migrate(db: Database, file: string): void {
 }
 
 /** Repeats some work while another process holds a lock, without blocking this one. */
-export async function untilFree(work: () => unknown): Promise<void> {
+export async function untilFree(work: () => unknown, wait = LOCK_WAIT_MS): Promise<void> {
   for (const started = performance.now(); ; await sleep(5 + Math.random() * 20)) {
     try {
       work();
       return;
     } catch (error) {
-      if (!isBusy(error) || performance.now() - started > LOCK_WAIT_MS) throw error;
+      if (!isBusy(error) || performance.now() - started > wait) throw error;
     }
   }
 }

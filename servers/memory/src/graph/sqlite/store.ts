@@ -7,19 +7,27 @@ import type { Model } from "../embeddings/model.ts";
 import { Reader } from "../sql/reader.ts";
 import { Writer } from "../sql/writer.ts";
 import type { Stop, Store } from "../store.ts";
-import { codeOf, explained, isBusy, lockHeld, readOnly } from "./failures.ts";
+import { codeOf, explained, indexDamaged, isBusy, lockHeld, maybeIndex, readOnly } from "./failures.ts";
 import { LOCK_WAIT_MS, type OpenedFile, openFile, untilFree } from "./file.ts";
+import { indexProblem, rebuildIndex } from "./search-index.ts";
 import { SqliteSession } from "./session.ts";
 
 /**
- * Opens or creates a memory in a SQLite file.
+ * Opens or creates a memory in a SQLite file, and rebuilds a damaged search index.
  *
  * @param file an absolute path.
  * @throws ToolError `unavailable`, `denied` or `invalid`; see `openFile`.
  */
 export async function openSqliteStore(file: string): Promise<Store> {
   const Sqlite = await loadSqlite(", or use PostgreSQL with --store postgres://…");
-  return new SqliteStore(file, await openFile(Sqlite, file));
+  const store = new SqliteStore(file, await openFile(Sqlite, file));
+  try {
+    await store.checkIndex();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw explained(error, file);
+  }
 }
 
 /**
@@ -30,6 +38,7 @@ class SqliteStore implements Store {
   readonly kind = "sqlite";
   readonly location: string;
   model: Model | undefined;
+  warning: string | undefined;
   readonly #reader: SqliteSession;
   readonly #writer: SqliteSession | undefined;
   /** Separate queues for reading and writing. */
@@ -62,8 +71,26 @@ class SqliteStore implements Store {
     });
   }
 
-  /** Runs some work when its queue reaches it; what it did not commit is rolled back. */
-  #transaction<Value>(
+  /**
+   * Runs some work when its queue reaches it; what it did not commit is rolled back. If it fails because the search index is
+   * damaged, that is rebuilt.
+   */
+  async #transaction<Value>(
+    queue: "read" | "write",
+    session: SqliteSession,
+    stop: Stop | undefined,
+    work: (session: SqliteSession) => Promise<Value>,
+  ): Promise<Value> {
+    try {
+      return await this.#alone(queue, session, stop, work);
+    } catch (error) {
+      const problem = maybeIndex(error) ? indexProblem(this.#reader.db) : undefined;
+      if (problem === undefined) throw explained(error, this.location);
+      throw indexDamaged(this.location, problem, await this.#rebuildIndex());
+    }
+  }
+
+  #alone<Value>(
     queue: "read" | "write",
     session: SqliteSession,
     stop: Stop | undefined,
@@ -73,12 +100,34 @@ class SqliteStore implements Store {
       session.stop = stop;
       try {
         return await work(session);
-      } catch (error) {
-        throw explained(error, this.location);
       } finally {
         if (session.db.open && session.db.inTransaction) session.db.exec("ROLLBACK");
       }
     });
+  }
+
+  /** Rebuilds a damaged search index, or warns if the file is read-only. */
+  async checkIndex(): Promise<void> {
+    const problem = indexProblem(this.#reader.db, true);
+    if (problem === undefined) return;
+    const what = `The search index of ${this.location} ${this.#writer === undefined ? "is" : "was"} damaged (${problem})`;
+    this.warning = (await this.#rebuildIndex())
+      ? `${what} and has been rebuilt from the stored facts. Nothing is lost.`
+      : `${what}, and the file is read-only: searches can miss entities.`;
+  }
+
+  /** @returns false if the file is read-only */
+  async #rebuildIndex(): Promise<boolean> {
+    const writer = this.#writer;
+    if (writer === undefined) return false;
+    await this.#alone("write", writer, undefined, async ({ db }) => {
+      await this.#lock(db, undefined);
+      // Another process may have rebuilt it since.
+      if (indexProblem(db) === undefined) return;
+      await rebuildIndex(writer, this.location);
+      db.exec("COMMIT");
+    });
+    return true;
   }
 
   /** Takes the write lock of the file; waits for other processes without blocking this one. */
@@ -89,7 +138,7 @@ class SqliteStore implements Store {
         db.exec("BEGIN IMMEDIATE");
       });
     } catch (error) {
-      throw isBusy(error) ? lockHeld(this.location, LOCK_WAIT_MS / 1000) : error;
+      throw isBusy(error) ? lockHeld(this.location, LOCK_WAIT_MS / 1000, error) : error;
     }
   }
 
