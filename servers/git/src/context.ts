@@ -7,9 +7,9 @@ export const tool = toolFor<Git>();
 export const resource = resourceFor<Git>();
 export const prompt = promptFor<Git>();
 
-export const repoPath = z.string().optional().describe("Repository; optional if only one.");
+export const repoPath = z.string().optional().describe("Repository, if several.");
 export const files = (what: string) =>
-  z.array(z.string()).min(1).max(1_000).describe(`${what}, relative to the repository's root.`);
+  z.array(z.string()).min(1).max(1_000).describe(`${what}, relative to the root.`);
 export const paths = z
   .array(z.string())
   .max(100)
@@ -34,6 +34,10 @@ export const mainline = z
   .max(50)
   .optional()
   .describe("For a merge commit: parent to compare with, 1 for the first.");
+export const skipHooks = z
+  .boolean()
+  .default(false)
+  .describe("Continue without the hooks that hook_needed lists.");
 export const remoteName = z
   .string()
   .min(1)

@@ -7,7 +7,7 @@ export const options = defineOptions({
     default: "ask",
     heading: "Safety",
     description:
-      "Whether a repository's hooks run on commit, merge and checkout: ask the user (off if the client can't ask), run them, or skip them.",
+      "Whether a repository's hooks run: ask the user (if nobody can be asked, what a hook would check is refused), run them, or skip them.",
   },
   filters: {
     type: "enum",

@@ -6,7 +6,7 @@ import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { server } from "../src/server.ts";
-import { commitFiles, git, makeDirty, type Scratch, sampleRepository, scratch, write } from "./fixture.ts";
+import { commitFiles, git, makeDirty, type Scratch, sampleRepository, scratch } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
 import { ALL_TOOLS } from "./world.ts";
 
@@ -82,26 +82,6 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     const done = await unasked.client.callTool({ name: "git_drop_stash", arguments: {} });
     expect(done.isError).not.toBe(true);
     expect(git(root, "stash", "list")).toBe("");
-  });
-
-  it("hooks do not run if the user is not asked, even with --confirm never", async () => {
-    write(root, ".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
-    const { chmodSync } = await import("node:fs");
-    chmodSync(`${root}/.git/hooks/pre-commit`, 0o755);
-    for (const args of [[], ["--confirm", "never"], ["--hooks", "off"]]) {
-      const { client } = await connect({ era, args });
-      const call = { name: "git_commit", arguments: { message: "x", allow_empty: true } };
-      const result = await client.callTool(call);
-      expect(result.isError, args.join(" ")).not.toBe(true);
-      expect(JSON.stringify(result.structuredContent)).toContain("Did not run the hooks pre-commit");
-    }
-    const { client } = await connect({ era, args: ["--hooks", "run"] });
-    const result = await client.callTool({
-      name: "git_commit",
-      arguments: { message: "x", allow_empty: true },
-    });
-    expect(result.isError).toBe(true);
-    expect(result._meta?.["io.github.refmcp/error"]).toMatchObject({ code: "hook_failed" });
   });
 
   it("a clone reports progress and stops when cancelled", async () => {

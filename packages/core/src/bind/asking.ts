@@ -203,7 +203,7 @@ export class Asking {
       throw new ToolError(
         "denied",
         `This needs the user's confirmation, but this client cannot ask the user: ${message}`,
-        { hint },
+        { hint, code: "cannot_ask" },
       );
     }
     const params = { mode: "form", message, requestedSchema };
@@ -332,6 +332,7 @@ export function isRootList(answer: unknown): answer is { roots: ClientRoot[] } {
 
 function declined(): ToolError {
   return new ToolError("denied", "The user declined. Nothing was changed.", {
+    code: "declined",
     hint: "Do not try another way; ask the user what they want instead.",
   });
 }

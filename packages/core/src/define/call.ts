@@ -30,7 +30,7 @@ export interface Call {
   /**
    * Asks the user to confirm exactly what `message` says.
    *
-   * @throws ToolError `denied` if the user declines or cannot be asked.
+   * @throws ToolError `denied`, code `declined` if the user declines, `cannot_ask` if the client cannot ask.
    */
   confirm(message: string): Promise<void>;
   /**

@@ -23,7 +23,10 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
   const questions: string[] = [];
   const unanswerable = (message: string): never => {
     questions.push(message);
-    throw new ToolError("denied", `There is no user to ask: ${message}`, { hint: "--confirm never" });
+    throw new ToolError("denied", `There is no user to ask: ${message}`, {
+      code: "cannot_ask",
+      hint: "--confirm never",
+    });
   };
   return {
     signal: controller.signal,
@@ -36,7 +39,7 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
     async confirm(message) {
       if (options.agrees === undefined) unanswerable(message);
       questions.push(message);
-      if (options.agrees === false) throw new ToolError("denied", "The user declined.");
+      if (options.agrees === false) throw new ToolError("denied", "The user declined.", { code: "declined" });
     },
     ask: async (message) => unanswerable(message),
     openUrl: async (message) => unanswerable(message),

@@ -14,7 +14,7 @@ export default tool({
   toolset: "read",
   input: z.strictObject({
     repo_path: repoPath,
-    path: z.string().min(1).describe("File, relative to the repository's root."),
+    path: z.string().min(1).describe("File, relative to the root."),
     revision: z.string().default("HEAD").describe("As of this commit."),
     start_line: line.default(1).describe("First line, from 1."),
     end_line: line.optional().describe("Last line."),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { mainline, onConflict, repoPath, tool } from "../context.ts";
+import { mainline, onConflict, repoPath, skipHooks, tool } from "../context.ts";
 import { integrated, replay } from "../repository/change/integrate.ts";
 
 export default tool({
@@ -14,6 +14,7 @@ export default tool({
     commits: z.array(z.string()).min(1).max(50).describe("Commits to copy, oldest first."),
     mainline,
     on_conflict: onConflict,
+    skip_hooks: skipHooks,
   }),
   output: integrated,
   run: ({ repo_path, commits, ...query }, git, call) =>

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { answer, files, repoPath, tool } from "../context.ts";
+import { answer, files, repoPath, skipHooks, tool } from "../context.ts";
 import { commit, committed } from "../repository/change/commit.ts";
 
 export default tool({
@@ -17,6 +17,7 @@ export default tool({
     author: z.string().max(300).optional().describe("Name <email>, if not the user."),
     sign: z.boolean().optional().describe("Sign; default: the user's commit.gpgSign."),
     allow_empty: z.boolean().default(false).describe("Commit even if nothing changed."),
+    skip_hooks: skipHooks,
   }),
   output: committed,
   run: ({ repo_path, ...query }, git, call) =>

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import { onConflict, repoPath, tool } from "../context.ts";
+import { onConflict, repoPath, skipHooks, tool } from "../context.ts";
 import { endOperation, integrated, merge } from "../repository/change/integrate.ts";
 
 export default tool({
@@ -21,11 +21,12 @@ export default tool({
     message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
     fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
     on_conflict: onConflict,
+    skip_hooks: skipHooks,
   }),
   output: integrated,
   run: ({ repo_path, revision, action, ...query }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
-      if (action !== "merge") return endOperation(git, repository, action, call);
+      if (action !== "merge") return endOperation(git, repository, action, call, query.skip_hooks);
       if (revision === undefined) {
         throw new ToolError("invalid", "revision is missing.", {
           code: "bad_revision",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { remoteName, repoPath, tool } from "../context.ts";
+import { remoteName, repoPath, skipHooks, tool } from "../context.ts";
 import { destroyed } from "../repository/change/confirm-loss.ts";
 import { forcePush } from "../repository/change/destroy-commits.ts";
 
@@ -15,6 +15,7 @@ export default tool({
     repo_path: repoPath,
     remote: remoteName,
     branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
+    skip_hooks: skipHooks,
   }),
   output: destroyed,
   run: ({ repo_path, ...query }, git, call) =>

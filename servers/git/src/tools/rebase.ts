@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { repoPath, tool } from "../context.ts";
+import { repoPath, skipHooks, tool } from "../context.ts";
 import { destroyed } from "../repository/change/confirm-loss.ts";
 import { rebase } from "../repository/change/destroy-commits.ts";
 
@@ -14,8 +14,9 @@ export default tool({
   input: z.strictObject({
     repo_path: repoPath,
     onto: z.string().describe("Branch or commit to rebase onto."),
+    skip_hooks: skipHooks,
   }),
   output: destroyed,
-  run: ({ repo_path, onto }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => rebase(repository, onto, call)),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => rebase(git, repository, query, call)),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { mainline, onConflict, repoPath, tool } from "../context.ts";
+import { mainline, onConflict, repoPath, skipHooks, tool } from "../context.ts";
 import { integrated, replay } from "../repository/change/integrate.ts";
 
 export default tool({
@@ -14,6 +14,7 @@ export default tool({
     commit: z.string().describe("The commit to undo."),
     mainline,
     on_conflict: onConflict,
+    skip_hooks: skipHooks,
   }),
   output: integrated,
   run: ({ repo_path, commit, ...query }, git, call) =>

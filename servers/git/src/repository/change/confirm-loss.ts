@@ -15,6 +15,7 @@ export const destroyed = z.object({
   undo: z.string(),
   files: z.array(z.string()).optional(),
   count: z.number().optional(),
+  notes: z.array(z.string()).optional(),
 });
 export type Destroyed = z.infer<typeof destroyed>;
 

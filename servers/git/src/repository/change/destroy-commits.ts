@@ -11,12 +11,19 @@ import { badRevision, failureOf } from "../run/failures.ts";
 import { counted } from "../run/text.ts";
 import { conflictedPaths } from "./commit.ts";
 import { commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
+import { decideHooks, deciding, HOOKS, hookFailure } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
 import { keep } from "./recovery.ts";
 import { signing } from "./signing.ts";
 
 /** Rebases the current branch; conflicts abort it. */
-export async function rebase(repository: Repository, onto: string, caller: Caller): Promise<Destroyed> {
+export async function rebase(
+  git: Git,
+  repository: Repository,
+  query: { onto: string; skip_hooks: boolean },
+  caller: Caller,
+): Promise<Destroyed> {
+  const { onto } = query;
   await repository.worktree();
   await refuseOperation(repository);
   const branch = await currentBranch(repository);
@@ -33,16 +40,17 @@ export async function rebase(repository: Repository, onto: string, caller: Calle
   await caller.confirm(
     `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? This rewrites ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,
   );
+  const hooks = await decideHooks(git, repository, HOOKS.rebase, deciding(caller, query.skip_hooks));
   const recovery = await keep(repository, "rebase", head);
-  const { option, options } = await signing(repository);
-  const args = ["--quiet", "--no-autostash", "--no-stat", "--strategy=ort", "--no-fork-point", "--no-verify"];
+  const { option, options } = await signing(repository, undefined, hooks);
+  const args = ["--quiet", "--no-autostash", "--no-stat", "--strategy=ort", "--no-fork-point"];
   const result = await repository.run(["rebase", ...args, option, target], options);
   if (result.code !== 0) {
     const conflicted = await conflictedPaths(repository);
     if (operationOf(repository) !== undefined)
       await repository.output(["rebase", "--abort"], "abandon the rebase");
     await repository.run(["update-ref", "-d", recovery]);
-    if (conflicted.length === 0) throw failureOf(result, "rebase");
+    if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
     throw new ToolError(
       "conflict",
       `The rebase conflicts in ${conflicted.slice(0, 20).map(oneLine).join(", ")}. Nothing was changed.`,
@@ -59,6 +67,7 @@ export async function rebase(repository: Repository, onto: string, caller: Calle
     after,
     recovery,
     undo: `git_reset_hard with revision ${head}`,
+    notes: hooks.notes,
   };
 }
 
@@ -144,7 +153,7 @@ export async function dropStash(repository: Repository, stash: string, caller: C
 export async function forcePush(
   git: Git,
   repository: Repository,
-  query: { remote: string; branch_name?: string | undefined },
+  query: { remote: string; branch_name?: string | undefined; skip_hooks: boolean },
   caller: Caller,
 ): Promise<Destroyed> {
   const branch = query.branch_name ?? (await currentBranch(repository));
@@ -168,10 +177,11 @@ export async function forcePush(
   await caller.confirm(
     `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? This discards ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
   );
+  const hooks = await decideHooks(git, repository, HOOKS.push, deciding(caller, query.skip_hooks));
   const recovery = await keep(repository, "force-push", theirs.oid);
-  const pushing = { remote: query.remote, branch_name: branch, set_upstream: false };
+  const pushing = { ...query, branch_name: branch, set_upstream: false };
   try {
-    await push(git, repository, pushing, caller, theirs.oid);
+    await push(git, repository, pushing, caller, { commit: theirs.oid, hooks });
   } catch (error) {
     await repository.run(["update-ref", "-d", recovery]);
     throw error;
@@ -183,5 +193,6 @@ export async function forcePush(
     after: mine.oid,
     recovery,
     undo: `${isCurrent ? "" : `git_checkout of ${branch}, `}git_reset_hard with revision ${theirs.oid}, then git_push_force_with_lease`,
+    notes: hooks.notes,
   };
 }

@@ -12,8 +12,8 @@ import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { counted } from "../run/text.ts";
-import { conflictedPaths, hookFailure, refuseConflicts } from "./commit.ts";
-import { decideHooks, HOOKS } from "./hooks.ts";
+import { conflictedPaths, refuseConflicts } from "./commit.ts";
+import { decideHooks, deciding, HOOKS, hookFailure } from "./hooks.ts";
 import { keepWorktree } from "./recovery.ts";
 import { signing } from "./signing.ts";
 import { fileNames } from "./stage.ts";
@@ -43,6 +43,7 @@ interface MergeQuery {
   readonly message?: string | undefined;
   readonly fast_forward: "allow" | "only" | "never";
   readonly on_conflict: OnConflict;
+  readonly skip_hooks?: boolean;
 }
 
 /** Merges a commit into the current branch, with git's own strategy only. */
@@ -56,8 +57,12 @@ export async function merge(
   await refuseOperation(repository);
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
-  const hooks = await decideHooks(git, repository, HOOKS.merge, caller);
-  const { option, options } = await signing(repository, undefined, hooks.config);
+  const isAhead = async () =>
+    (await repository.run(["merge-base", "--is-ancestor", before, theirs])).code === 0;
+  const isPlain = query.fast_forward === "only" || (query.fast_forward === "allow" && (await isAhead()));
+  const names = isPlain ? HOOKS.fastForward : HOOKS.merge;
+  const hooks = await decideHooks(git, repository, names, deciding(caller, query.skip_hooks));
+  const { option, options } = await signing(repository, undefined, hooks);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
   const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fast_forward];
   const result = await repository.run(
@@ -78,12 +83,17 @@ export async function merge(
       },
     );
   }
-  if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
-    throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "merge");
+  if (result.code !== 0 && (await conflictedPaths(repository)).length === 0) {
+    if (operationOf(repository) === "merge")
+      await repository.output(["merge", "--abort"], "abandon the merge");
+    throw hookFailure(hooks, result) ?? failureOf(result, "merge");
+  }
   const ended = await finish(repository, "merge", result, query.on_conflict, before, caller.budget);
   const isFast = ended.after === theirs && ended.after !== before;
   return { ...ended, fast_forward: isFast || undefined, notes: hooks.notes };
 }
+
+const IS_EMPTY = /^The previous cherry-pick is now empty/m;
 
 /** Copies commits onto the current branch, in the given order, or creates a commit that undoes one. */
 export async function replay(
@@ -91,7 +101,7 @@ export async function replay(
   repository: Repository,
   operation: "cherry-pick" | "revert",
   revisions: readonly string[],
-  query: { mainline?: number | undefined; on_conflict: OnConflict },
+  query: { mainline?: number | undefined; on_conflict: OnConflict; skip_hooks: boolean },
   caller: Caller,
 ): Promise<Integrated> {
   await repository.worktree();
@@ -102,9 +112,9 @@ export async function replay(
     const [parent] = await repository.lookUp([`${oid}^${query.mainline ?? 1}`]);
     await refuseFilters(repository, () => differing(repository, parent?.oid ?? emptyTree(oid), oid));
   }
-  const hooks = await decideHooks(git, repository, HOOKS.commit);
+  const hooks = await decideHooks(git, repository, HOOKS.replay, deciding(caller, query.skip_hooks));
   const mainline = query.mainline === undefined ? [] : [`--mainline=${query.mainline}`];
-  const { option, options } = await signing(repository);
+  const { option, options } = await signing(repository, undefined, hooks);
   const result = await repository.run(
     [operation, option, "--no-edit", "--strategy=ort", ...mainline, ...oids],
     options,
@@ -120,9 +130,16 @@ export async function replay(
     );
   }
   const isStopped = operationOf(repository) !== undefined;
-  if (result.code !== 0 && !isStopped) throw failureOf(result, operation);
+  const rejected = result.code === 0 || IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
+  if (result.code !== 0 && !isStopped) {
+    // git leaves the change of a rejected revert in the index.
+    if (rejected !== undefined)
+      await repository.output(["reset", "--merge", "--quiet", before], `abandon the ${operation}`);
+    throw rejected ?? failureOf(result, operation);
+  }
   if (isStopped && (await conflictedPaths(repository)).length === 0) {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    if (rejected !== undefined) throw rejected;
     throw new ToolError("conflict", `The ${operation} would change nothing: its changes are already here.`, {
       code: "nothing_to_commit",
       hint: "Nothing was changed. git_log shows the existing commits.",
@@ -143,6 +160,7 @@ export async function endOperation(
   repository: Repository,
   action: "abort" | "continue",
   caller: Caller,
+  skipHooks: boolean,
 ): Promise<Integrated> {
   await repository.worktree();
   const operation = operationOf(repository);
@@ -168,11 +186,12 @@ export async function endOperation(
   }
   await refuseConflicts(repository);
   await refusePrograms(repository, operation);
-  const hooks = await decideHooks(git, repository, HOOKS.commit, caller);
-  const { options } = await signing(repository, undefined, hooks.config);
+  const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
+  const hooks = await decideHooks(git, repository, names, deciding(caller, skipHooks));
+  const { options } = await signing(repository, undefined, hooks);
   const result = await repository.run([operation, "--continue"], options);
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
-    throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, `continue the ${operation}`);
+    throw hookFailure(hooks, result) ?? failureOf(result, `continue the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
   return { ...ended, notes: hooks.notes };
 }

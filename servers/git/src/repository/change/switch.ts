@@ -6,8 +6,7 @@ import type { Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, headOf } from "../open/revisions.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/branches.ts";
 import { badRevision, failureOf } from "../run/failures.ts";
-import { hookFailure } from "./commit.ts";
-import { decideHooks, HOOKS } from "./hooks.ts";
+import { decideHooks, deciding, HOOKS, hookFailure } from "./hooks.ts";
 
 /** Creates a branch at a commit without moving HEAD. */
 export async function createBranch(
@@ -74,10 +73,13 @@ export async function checkout(
   const { before: beforeCommit, ...plan } = await planOf(repository, target);
   if (beforeCommit !== undefined)
     await refuseFilters(repository, () => differing(repository, beforeCommit, plan.commit), plan.commit);
-  const hooks = await decideHooks(git, repository, HOOKS.checkout, caller);
+  const hooks = await decideHooks(git, repository, HOOKS.checkout, deciding(caller));
   const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
-  const result = await repository.run(["switch", ...args, ...plan.args], { config: hooks.config });
-  if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "switch");
+  const result = await repository.run(["switch", ...args, ...plan.args], {
+    config: hooks.config,
+    env: hooks.env,
+  });
+  if (result.code !== 0) throw hookFailure(hooks, result) ?? failureOf(result, "switch");
   const branch = await currentBranch(repository);
   // A hook may have moved on from there.
   const commit = hooks.config.length > 0 ? await headOf(repository) : plan.commit;

@@ -1,6 +1,6 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import { decideHooks, HOOKS } from "../change/hooks.ts";
+import { decideHooks, deciding, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
 import { type Integrated, merge } from "../change/integrate.ts";
 import { checkedOutNotes, newDirectory, pathExists, withoutRepository } from "../change/new-repository.ts";
 import type { Caller, Git } from "../open/git.ts";
@@ -129,19 +129,26 @@ interface PushQuery {
   readonly branch_name?: string | undefined;
   readonly set_upstream: boolean;
   readonly tag?: string | undefined;
+  readonly skip_hooks: boolean;
+}
+
+/** What allows a push to replace a remote branch. */
+interface Lease {
+  /** The commit that the remote's branch must still be at. */
+  readonly commit: string;
+  /** Decided before anything was kept for recovery. */
+  readonly hooks: HookDecision;
 }
 
 /**
  * Pushes a branch (and a tag) under the same name. It never forces, unless a lease names the commit that may be replaced.
- *
- * @param lease the commit that the remote's branch must still be at to be replaced
  */
 export async function push(
   git: Git,
   repository: Repository,
   query: PushQuery,
   caller: Caller,
-  lease?: string,
+  lease?: Lease,
 ): Promise<{ remote: string; pushed: MovedRef[]; notes: string[] | undefined }> {
   const { config } = await repository.prepared();
   const { remote, tag } = query;
@@ -161,18 +168,27 @@ export async function push(
   }
   const tracking = `refs/remotes/${remote}/${branch}`;
   const [before] = await repository.lookUp([tracking]);
-  const hooks = await decideHooks(git, repository, HOOKS.push);
+  const hooks =
+    lease?.hooks ?? (await decideHooks(git, repository, HOOKS.push, deciding(caller, query.skip_hooks)));
   const result = await repository.run(
     [
       ...["push", "--porcelain", "--progress", RECEIVE_PACK, "--recurse-submodules=no", "--no-follow-tags"],
       "--no-signed",
       ...(query.set_upstream ? ["--set-upstream"] : []),
-      ...(lease === undefined ? [] : [`--force-with-lease=refs/heads/${branch}:${lease}`]),
+      ...(lease === undefined ? [] : [`--force-with-lease=refs/heads/${branch}:${lease.commit}`]),
       ...["--", remote, ...refs.map((ref) => `${ref}:${ref}`)],
     ],
-    options,
+    {
+      ...options,
+      config: [...(options.config ?? []), ...hooks.config],
+      env: { ...options.env, ...hooks.env },
+    },
   );
-  if (result.code !== 0) throw pushFailure(result, remote, branch);
+  if (result.code !== 0) {
+    // A line for each ref shows that the remote has answered, so the hook had agreed.
+    const isByHook = !/^!\t/m.test(result.stdout.toString("utf8"));
+    throw (isByHook && hookFailure(hooks, result)) || pushFailure(result, remote, branch);
+  }
   const pushed = refs.map((ref, index): MovedRef => {
     return { ref, before: index === 0 ? before?.oid : undefined, after: found[index]?.oid };
   });
