@@ -4,13 +4,18 @@ import { loadSqlite } from "@refmcp/sql/native";
 import { Executor } from "./execute.ts";
 import type { Job, Progress, Reply } from "./protocol.ts";
 
+/** What the watchdog's shared memory has: 1 while a job runs; a number that never changes. */
+const RUNNING = 0;
+const PAUSE = 1;
+
 /**
- * Watches this process from a thread, since the main thread is blocked while SQLite runs. Ends the process if it exceeds its
- * memory limit, after a line on stderr for the server, and if the server has died, since nothing else would stop it then.
+ * Watches a job from a thread, since the main thread is blocked while SQLite runs. Ends the process if it exceeds its memory
+ * limit, after a line on stderr for the server, and if the server has died. Between jobs the thread sleeps: the main thread
+ * sees the end of the server itself.
  */
 const WATCHDOG = `
 const { writeSync } = require("node:fs");
-const { max, server } = require("node:worker_threads").workerData;
+const { max, server, state } = require("node:worker_threads").workerData;
 const isAlone = () => {
   if (process.ppid !== server) return true;
   try {
@@ -20,13 +25,22 @@ const isAlone = () => {
     return error.code === "ESRCH";
   }
 };
-setInterval(() => {
+while (true) {
+  Atomics.wait(state, ${RUNNING}, 0);
+  // Nothing wakes this one: it only takes the time.
+  Atomics.wait(state, ${PAUSE}, 0, 20);
+  if (Atomics.load(state, ${RUNNING}) === 0) continue;
   const isLarge = process.memoryUsage.rss() >= max;
   if (isLarge) writeSync(2, "refmcp: memory\\n");
   if (isLarge || isAlone()) process.kill(process.pid, "SIGKILL");
-}, 20);`;
+}`;
 
-const workerData = { max: Number(process.argv[2]) * 1_048_576, server: Number(process.argv[3]) };
+const state = new Int32Array(new SharedArrayBuffer(8));
+const workerData = {
+  max: Number(process.argv[2]) * 1_048_576,
+  server: Number(process.argv[3]),
+  state,
+};
 new Worker(WATCHDOG, { eval: true, workerData }).unref();
 
 const send = (reply: Reply<unknown>) => process.send?.(reply);
@@ -34,6 +48,8 @@ const send = (reply: Reply<unknown>) => process.send?.(reply);
 function serve(executor: Executor): void {
   process.on("message", (job: Job) => {
     const progress: Progress = { at: 0, line: undefined };
+    Atomics.store(state, RUNNING, 1);
+    Atomics.notify(state, RUNNING);
     try {
       send({ answer: executor.execute(job, progress) });
     } catch (error) {
@@ -42,6 +58,8 @@ function serve(executor: Executor): void {
       send({
         failed: { message: error instanceof Error ? error.message : String(error), code, ...progress },
       });
+    } finally {
+      Atomics.store(state, RUNNING, 0);
     }
   });
   send({ ready: true });

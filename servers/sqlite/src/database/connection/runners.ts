@@ -17,6 +17,8 @@ export interface RunnerOptions {
   readonly spare?: "warm" | "kept" | "none";
   /** How long a job waits for a runner, in milliseconds. */
   readonly waitMs?: number;
+  /** How long a runner stays without a job, in milliseconds. */
+  readonly idleMs?: number;
 }
 
 export interface Run {
@@ -26,6 +28,8 @@ export interface Run {
 
 /** How long a statement waits for a runner, in milliseconds. */
 const WAIT_MS = 10_000;
+/** Starting a runner takes about 0.1 s, so only calls in quick succession need one that is ready. */
+const IDLE_MS = 60_000;
 
 /** A process that runs one job at a time. */
 class Runner {
@@ -79,6 +83,8 @@ export class Runners {
   readonly #idle: Runner[] = [];
   readonly #waiting = new WaitingLine();
   #working = 0;
+  /** Ends the idle runners; starts again whenever there is another. */
+  #rest: NodeJS.Timeout | undefined;
   #isPreparing = false;
   #closed = false;
 
@@ -121,8 +127,21 @@ export class Runners {
       if (runner?.isAlive === true && !this.#closed && this.#options.spare !== "none")
         this.#idle.unshift(runner);
       else runner?.kill();
+      this.#endIdleLater();
       if (!this.#waiting.hand()) this.#working -= 1;
     }
+  }
+
+  #endIdleLater(): void {
+    if (this.#closed) return;
+    if (this.#rest !== undefined) {
+      this.#rest.refresh();
+      return;
+    }
+    const end = () => {
+      for (const runner of this.#idle.splice(0)) runner.kill();
+    };
+    this.#rest = setTimeout(end, this.#options.idleMs ?? IDLE_MS).unref();
   }
 
   /** Waits until another runner may work. */
@@ -184,7 +203,10 @@ export class Runners {
     this.#isPreparing = true;
     this.#start()
       .then(
-        (runner) => void (runner.isAlive && this.#idle.push(runner)),
+        (runner) => {
+          if (runner.isAlive) this.#idle.push(runner);
+          this.#endIdleLater();
+        },
         () => undefined,
       )
       .finally(() => {
@@ -226,6 +248,7 @@ export class Runners {
   /** Ends all runners, even during a job: whoever opens the file next rolls back an unfinished change. */
   close(): void {
     this.#closed = true;
+    clearTimeout(this.#rest);
     for (const runner of this.#all) runner.kill();
   }
 }
