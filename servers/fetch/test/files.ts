@@ -24,6 +24,11 @@ function pdf(pages: readonly string[]): Buffer {
     }),
     "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
   ];
+  return pdfOf(objects);
+}
+
+/** A PDF (1.4) of these objects, the first of which is the catalog. */
+export function pdfOf(objects: readonly string[]): Buffer {
   let text = "%PDF-1.4\n";
   const places: number[] = [];
   for (const [index, object] of objects.entries()) {

@@ -1,5 +1,8 @@
-import { parentPort } from "node:worker_threads";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import type { Done, Work } from "./converter.ts";
+
+/** How often memory is checked, in milliseconds. */
+const WATCH_MS = 50;
 
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
@@ -11,6 +14,27 @@ async function done(work: Work): Promise<Done> {
   return { ...facts, text: convertWhole(html, work.writing) };
 }
 
+/**
+ * As a process: a thread does the work, while this one ends the process as soon as it uses too much memory, or the server
+ * is gone. A thread's own limit does not include decoded streams, which are outside the heap.
+ */
+function asProcess(maxMb: number): void {
+  const end = () => process.kill(process.pid, "SIGKILL");
+  const thread = new Worker(new URL(import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: maxMb },
+    stdout: true,
+    stderr: true,
+  });
+  thread.on("message", (reply) => process.send?.(reply));
+  thread.on("error", end);
+  process.on("message", (work) => thread.postMessage(work));
+  process.on("disconnect", end);
+  setInterval(() => {
+    if (process.memoryUsage.rss() > maxMb * 1_048_576) end();
+  }, WATCH_MS);
+}
+
+if (isMainThread) asProcess(Number(process.argv[2]));
 parentPort?.on("message", async (work: Work) => {
   try {
     parentPort?.postMessage({ done: await done(work) });

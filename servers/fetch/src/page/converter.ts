@@ -1,19 +1,19 @@
-import { once } from "node:events";
-import { Worker } from "node:worker_threads";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
-import { workerFile } from "@refmcp/core/worker-file";
+import { ToolError } from "@refmcp/core/answer";
 import type { Conversion, ConversionRequest } from "./extract.ts";
 import type { Facts } from "./facts.ts";
+import { Failure, Lane, type LaneOptions } from "./lane.ts";
 import type { Writing } from "./markdown.ts";
+import { Turns } from "./turns.ts";
 import { withoutTags } from "./without-tags.ts";
 
-interface ConverterOptions {
-  /** Time limit of a conversion, in milliseconds. */
-  readonly budgetMs: number;
-  /** Heap limit of the worker, in megabytes. */
-  readonly heapMb: number;
-}
+/** Pages: converting takes time linear in their size, and a long one does not need much more than a second. */
+const PAGES: LaneOptions = { kind: "thread", budgetMs: 5_000, maxMb: 512 };
+/** PDFs and Office documents: no page waits for them. */
+const DOCUMENTS: LaneOptions = { kind: "process", budgetMs: 15_000, maxMb: 512 };
+const PAGE_LANES = 3;
+const DOCUMENT_LANES = 2;
+/** Longer pages leave one lane free, so that short ones need not wait for them. */
+const LONG_CHARS = 300_000;
 
 /** A failed conversion with the reason; the page's plain text is still available. */
 interface GivenUp {
@@ -30,24 +30,19 @@ interface DocumentText extends Facts {
   readonly pages?: number;
 }
 
-/** Messages to the thread. */
+/** Messages to the thread or process. */
 export type Work = { readonly html: ConversionRequest } | DocumentWork;
 type DocumentWork = { readonly pdf: Uint8Array } | { readonly office: Uint8Array; readonly writing: Writing };
 export type Done = Conversion | DocumentText;
-type Reply<Result> = { readonly done: Result } | { readonly failed: string };
 
 /**
- * Converts pages one at a time in a thread with limited memory and time, so that no page can block the server or
- * exhaust its memory. A page that exceeds a limit is reduced to plain text, in linear time.
+ * Converts pages in threads and documents in processes, with limited memory and time, so that none can block the server,
+ * exhaust its memory or hold up the others for long. A page that exceeds a limit is reduced to plain text, in linear time.
  */
 export class Converter {
-  readonly #options: ConverterOptions;
-  #worker: Promise<Worker> | undefined;
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(options: ConverterOptions) {
-    this.#options = options;
-  }
+  readonly #pages = new Lanes(PAGES, PAGE_LANES);
+  readonly #documents = new Lanes(DOCUMENTS, DOCUMENT_LANES);
+  readonly #long = new Turns(PAGE_LANES - 1);
 
   /**
    * Converts a page, or returns it as plain text if that fails.
@@ -55,8 +50,9 @@ export class Converter {
    * @throws the signal's reason.
    */
   async html(request: ConversionRequest, signal: AbortSignal): Promise<Conversion | GivenUp> {
+    const convert = () => this.#pages.run<Conversion>({ html: request }, signal);
     try {
-      return await this.#inTurn<Conversion>({ html: request }, signal);
+      return await (request.html.length > LONG_CHARS ? this.#long.take("long", signal, convert) : convert());
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const { message: reason } = error;
@@ -67,7 +63,7 @@ export class Converter {
   /** @throws ToolError `unavailable` if it cannot be read; the signal's reason. */
   async document(work: DocumentWork, signal: AbortSignal): Promise<DocumentText> {
     try {
-      return await this.#inTurn<DocumentText>(work, signal);
+      return await this.#documents.run<DocumentText>(work, signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const what = "pdf" in work ? "PDF" : "document";
@@ -78,72 +74,41 @@ export class Converter {
   }
 
   async close(): Promise<void> {
-    const worker = await this.#worker?.catch(() => undefined);
-    this.#worker = undefined;
-    await worker?.terminate();
-  }
-
-  async #inTurn<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
-    const turn = this.#last.then(() => this.#run<Result>(work, signal));
-    this.#last = turn.catch(() => undefined);
-    return await turn;
-  }
-
-  async #run<Result>(work: Work, signal: AbortSignal): Promise<Result> {
-    signal.throwIfAborted();
-    this.#worker ??= this.#start();
-    const worker = await this.#worker;
-    const { budgetMs, heapMb } = this.#options;
-    const late = () => new Failure(`converting it took more than ${budgetMs / 1000} s`);
-    const deadline = startDeadline(budgetMs, signal, late);
-    const listening = { signal: deadline.signal };
-    const tooLarge = () => new Failure(`it needed more than ${heapMb} MB`);
-    worker.ref();
-    try {
-      worker.postMessage(work);
-      const [message] = await Promise.race([
-        once(worker, "message", listening),
-        once(worker, "exit", listening).then(() => {
-          throw tooLarge();
-        }),
-      ]);
-      const reply: Reply<Result> = message;
-      if ("done" in reply) return reply.done;
-      throw new Failure(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
-    } catch (error) {
-      if (error instanceof Failure && error.leavesThread) throw error;
-      // The thread is still busy, or has ended.
-      await this.close();
-      deadline.signal.throwIfAborted();
-      throw tooLarge();
-    } finally {
-      deadline.abort();
-      worker.unref();
-    }
-  }
-
-  async #start(): Promise<Worker> {
-    const worker = new Worker(workerFile("convert", import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb },
-      stdout: true,
-      stderr: true,
-    });
-    worker.on("error", () => undefined);
-    worker.on("exit", () => {
-      this.#worker = undefined;
-    });
-    worker.unref();
-    return worker;
+    await Promise.all([this.#pages.close(), this.#documents.close()]);
   }
 }
 
-/** Why a conversion failed. */
-class Failure extends Error {
-  /** Whether the thread can be used again. */
-  readonly leavesThread: boolean;
+/** Up to `max` lanes, started when needed; the last one used is the first to be used again. */
+class Lanes {
+  readonly #options: LaneOptions;
+  readonly #turns: Turns;
+  readonly #idle: Lane[] = [];
+  readonly #all: Lane[] = [];
 
-  constructor(reason: string, leavesThread = false) {
-    super(reason);
-    this.leavesThread = leavesThread;
+  constructor(options: LaneOptions, max: number) {
+    this.#options = options;
+    this.#turns = new Turns(max);
+  }
+
+  /** @throws as `Lane.run`. */
+  async run<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
+    return await this.#turns.take("", signal, async () => {
+      const lane = this.#idle.pop() ?? this.#added();
+      try {
+        return await lane.run<Result>(work, signal);
+      } finally {
+        this.#idle.push(lane);
+      }
+    });
+  }
+
+  #added(): Lane {
+    const lane = new Lane(this.#options);
+    this.#all.push(lane);
+    return lane;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((lane) => lane.close()));
   }
 }

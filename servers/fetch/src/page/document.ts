@@ -36,11 +36,14 @@ export function parsePage(html: string): PageDocument {
   );
   const { document } = parseHTML(`<!doctype html><html><head></head><body>${content}</body></html>`);
   // React streams late content as hidden elements at the end: S:1 replaces the template B:1.
-  const streamed = html.includes('id="S:') ? document.querySelectorAll('div[hidden][id^="S:"]') : [];
-  for (const part of [...streamed]) {
-    const place = document.getElementById(part.id.replace("S", "B"));
-    if (place?.tagName === "TEMPLATE") place.replaceWith(...part.childNodes);
-    else part.removeAttribute("hidden");
+  const streamed = html.includes('id="S:') ? [...document.querySelectorAll('div[hidden][id^="S:"]')] : [];
+  const templates = streamed.length === 0 ? [] : [...document.querySelectorAll('template[id^="B:"]')];
+  const places = new Map(templates.map((template) => [template.id.slice(1), template]));
+  for (const part of streamed) {
+    const place = places.get(part.id.slice(1));
+    if (place === undefined) part.removeAttribute("hidden");
+    else place.replaceWith(...part.childNodes);
+    places.delete(part.id.slice(1));
   }
   return document;
 }
@@ -62,7 +65,9 @@ const NO_TEXT = 250;
 export function removeUnseen(document: PageDocument): boolean {
   const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
   const isStyled = /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
-  const fallbacks = [...document.querySelectorAll("noscript")].map((element) => element.innerHTML);
+  const fallbacks = [...document.querySelectorAll("noscript")]
+    .filter((element) => element.parentElement?.closest("noscript") === null)
+    .map((element) => element.innerHTML);
   for (const element of [...document.querySelectorAll(DEAD)]) element.remove();
   const isLeft = [removeHidden(document, isStyled), removeByRules(document, css)].includes(true);
   if (textOf(document.body).length >= NO_TEXT) return isLeft;
@@ -82,7 +87,7 @@ const MAX_HIDDEN_SHARE = 0.2;
 
 function removeHidden(document: PageDocument, isStyled: boolean): boolean {
   const hidden = [...document.querySelectorAll("[style]")].filter((element) => {
-    const style = element.getAttribute("style") ?? "";
+    const style = styleOf(element);
     return isHiding(style) || (WHITE.test(style) && !isStyled && !hasBackground(element));
   });
   let seen = textOf(document.body).length;
@@ -113,10 +118,13 @@ function removeByRules(document: PageDocument, css: string): boolean {
 const WHITE =
   /(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))\s*(?:;|!|$)/i;
 
+/** The start of an element's style, so that a long one is not examined again for every descendant. */
+const styleOf = (element: PageElement): string => (element.getAttribute("style") ?? "").slice(0, 2_000);
+
 /** Whether an element's attributes may set a background other than white. */
 function hasBackground(element: PageElement): boolean {
   for (let at: PageElement | null = element; at !== null; at = at.parentElement)
-    if (/background/i.test(at.getAttribute("style") ?? "") || at.hasAttribute("bgcolor")) return true;
+    if (/background/i.test(styleOf(at)) || at.hasAttribute("bgcolor")) return true;
   return false;
 }
 
@@ -129,13 +137,14 @@ const HIDING = [
   /(?:^|;)(?:text-indent|margin-left|margin-top):-(?:\d{4,}|[5-9]\d\d)/,
   /(?:^|;)clip:rect\((?:0|1px)/,
   /(?:^|;)clip-path:inset\((?:50|100)%/,
-  /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$).*overflow:hidden|overflow:hidden.*(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/,
 ];
 
 /** Whether CSS declarations hide their element: its display, visibility, size, position or color. */
 function isHiding(declarations: string): boolean {
   const style = declarations.toLowerCase().replace(/\s+/g, "").slice(0, 2_000);
   if (HIDING.some((hiding) => hiding.test(style))) return true;
+  const isTiny = /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/.test(style);
+  if (isTiny && style.includes("overflow:hidden")) return true;
   const isOut = /(?:^|;)(?:left|right|top|bottom):-(?:\d{4,}|[5-9]\d\d)/.test(style);
   if (isOut && /(?:^|;)position:(?:absolute|fixed)/.test(style)) return true;
   // Elements that fade in are shown by a script.
@@ -152,7 +161,8 @@ function hidingSelectors(css: string): string[] {
   let depth = 0;
   let at = 0;
   let prelude = "";
-  const text = css.replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g, "");
+  // A comment without an end takes the rest (CSS Syntax 4.3.2), which also keeps this linear.
+  const text = css.replace(/\/\*.*?(?:\*\/|$)/gs, "");
   for (const { 0: brace, index } of text.matchAll(/[{}]/g)) {
     const part = text.slice(at, index);
     at = index + 1;

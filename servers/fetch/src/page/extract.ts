@@ -156,17 +156,17 @@ function selected(document: PageDocument, selector: string, writing: Writing) {
   }
   // Rows are converted as rows only inside a table.
   const tables = new Map<PageElement | null, PageElement>();
-  const blocks: PageElement[] = [];
+  const blocks = new Set<PageElement>();
   for (const element of elements) {
     const table = /^(?:TR|THEAD|TBODY|TFOOT)$/.test(element.tagName) ? element.closest("table") : undefined;
     const block =
       (table !== undefined && tables.get(table)) ||
       document.createElement(table === undefined ? "div" : "table");
     if (table !== undefined) tables.set(table, block);
-    if (!blocks.includes(block)) blocks.push(block);
+    blocks.add(block);
     block.append(element.cloneNode(true));
   }
-  const text = blocks
+  const text = [...blocks]
     .map((block) => {
       const holder = document.createElement("div");
       holder.append(block);
@@ -218,8 +218,14 @@ function anchorsOf(document: PageDocument): Map<string, Anchor> {
   return anchors;
 }
 
+/** Readability searches these attributes in quadratic time. */
+const MAX_IMAGE_ATTRIBUTE = 1_000;
+
 /** Extracts the main content. The document can't be used afterwards. */
 function readable(document: PageDocument) {
+  for (const image of document.querySelectorAll("img, picture, figure, video, audio, source"))
+    for (const { name, value } of [...image.attributes])
+      if (value.length > MAX_IMAGE_ATTRIBUTE && name !== "src") image.removeAttribute(name);
   try {
     const article = new Readability<PageElement>(document, {
       keepClasses: true,

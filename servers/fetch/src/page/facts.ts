@@ -55,7 +55,7 @@ export function factsOf(
   const article = things.find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
   const own = (key: string): string | undefined => textIn(article?.[key]);
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim();
-  const refresh = /^\s*\d+[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta("refresh") ?? "")?.[1];
+  const refresh = /^\s*\d[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta("refresh") ?? "")?.[1];
   const found = {
     title: title || meta("og:title"),
     byline: meta("author", "article:author", "dc.creator")?.replace(/^https?:\S+$/, "") || own("author"),

@@ -29,13 +29,17 @@ export function written(html: string, text: string, { base, format, includeLinks
   );
   let result: string;
   try {
-    result = htmlToMarkdown(shown, { origin: base, format, clean: { blankLines: true } });
+    // mdream's search for trailing whitespace is quadratic in a run of it.
+    result = htmlToMarkdown(
+      shown.replace(/[ \t\r\n]{200,}/g, (run) => run.slice(0, 200)),
+      { origin: base, format, clean: { blankLines: true } },
+    );
   } catch {
     return withoutTags(html);
   }
   result = result
     .replace(/!\[([^[\]\n]{0,500})\]\((?:\s*data:[^()\s]*)?\)/g, "$1")
-    .replace(/\[([^[\]\n]{0,500})\]\(javascript:[^()\s]*(?:\([^()\s]*\))?[^()\s]*\)/gi, "$1")
+    .replace(/\[([^[\]\n]{0,500})\]\(javascript:[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)/gi, "$1")
     .replace(/(?<!!)\[[ \t]{0,20}\]\([^()\s]*\)/g, "")
     .replace(/^([ \t]*(?:[-*]|\d+\.) )\\\[([ x])\\?\]/gm, "$1[$2]")
     .trim();
@@ -56,14 +60,17 @@ const SUPERSCRIPT: Readonly<Record<string, string>> = Object.fromEntries(
   [..."0123456789+-=()n"].map((sign, index) => [sign, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ"][index] ?? sign]),
 );
 
+/** Deeper quotes join the one above, because mdream copies a quote once for each level. */
+const MAX_QUOTES = 20;
+
 /** Replaces elements that have no Markdown equivalent or that mdream does not support. */
 export function simplify(root: PageElement, document: PageDocument): void {
   const names = new Set(Array.from(root.querySelectorAll("*"), ({ localName }) => localName));
-  /** Elements that match a selector. For speed, skips parts whose last element does not occur in the page. */
+  /** Elements that match a selector. For speed, skips parts with an element that does not occur in the page. */
   const all = (selector: string): PageElement[] => {
     const parts = selector
       .split(", ")
-      .filter((part) => names.has(/([a-z\d]+)(?:\[.*)?$/.exec(part)?.[1] ?? ""));
+      .filter((part) => part.split(" ").every((name) => names.has(name.replace(/\[.*/, ""))));
     return parts.length === 0 ? [] : [...root.querySelectorAll(parts.join(", "))];
   };
   const renamed = (element: PageElement, name: string): PageElement => {
@@ -86,11 +93,20 @@ export function simplify(root: PageElement, document: PageDocument): void {
   for (const element of all("dt, summary")) renamed(element, "p");
   for (const element of all("dd, details, dl")) renamed(element, "div");
   for (const image of all("img")) restoreImage(image);
+  const levels = new Map<PageElement, number>();
+  for (const quote of all("blockquote")) {
+    const outer = quote.parentElement?.closest("blockquote");
+    const level = (outer ? (levels.get(outer) ?? MAX_QUOTES) : 0) + 1;
+    if (level > MAX_QUOTES) quote.replaceWith(...quote.childNodes);
+    else levels.set(quote, level);
+  }
   for (const table of all("table").reverse()) if (isLayout(table)) unwrapTable(table, renamed);
-  for (const cell of all("td[colspan], th[colspan], td[rowspan], th[rowspan]")) spread(cell, document);
+  for (const cell of all("td[colspan], th[colspan], td[rowspan], th[rowspan]").slice(0, MAX_SPREAD))
+    spread(cell, document);
   for (const part of all("th, td, tr, thead, tbody, tfoot, caption"))
     if (part.closest("table") === null) renamed(part, "div");
-  for (const item of all("td li + li")) item.prepend("; ");
+  // Not `li + li`, which linkedom matches in quadratic time.
+  for (const item of all("td li")) if (item.previousElementSibling?.localName === "li") item.prepend("; ");
   for (const block of all(
     "td ul, td ol, td li, td p, td div, th p, th div, td h1, td h2, td h3, td h4, td h5, td h6",
   )) {
@@ -120,6 +136,8 @@ function restoreImage(image: PageElement): void {
 
 /** Maximum span of a cell. Markdown has no spans, so empty cells keep the others in their columns. */
 const MAX_SPAN = 30;
+/** Further cells with spans are not spread: each may add 900 empty cells. */
+const MAX_SPREAD = 2_000;
 
 function spread(cell: PageElement, document: PageDocument): void {
   const span = (name: string): number =>

@@ -18,7 +18,6 @@ const AGENTS = {
 /** Prefers Markdown, which needs no conversion. */
 const ACCEPT =
   "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, application/json;q=0.8, */*;q=0.5";
-const CONVERSION = { budgetMs: 15_000, heapMb: 512 };
 const PER_HOST = 2;
 const SNAPSHOT = /^fetch:\/\/snapshot\/([0-9a-f]{12})$/;
 
@@ -36,7 +35,7 @@ export class Web {
   readonly #options: WebOptions;
   readonly #client: HttpClient;
   readonly #guard: UrlGuard;
-  readonly #converter = new Converter(CONVERSION);
+  readonly #converter = new Converter();
   readonly #robots: RobotsGate;
   #renderer: Renderer | undefined;
   readonly #hosts = new Turns(PER_HOST);

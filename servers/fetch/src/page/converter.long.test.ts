@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { constants, deflateRawSync, deflateSync } from "node:zlib";
+import { workerFile } from "@refmcp/core/worker-file";
+import { expect, it, onTestFinished } from "vitest";
+import { pdfOf, twoPagePdf } from "../../test/files.ts";
+import { prose } from "../../test/pages/write.ts";
+import { Converter, type Done } from "./converter.ts";
+
+const BEGIN = `<meta property="og:type" content="article"><main><p>NEEDLE ${prose(6, 1)}</p><p>${prose(6, 2)}</p>`;
+
+/** Text that takes hours where an expression is quadratic in it, which ends the test by its time limit. */
+const LONG: Readonly<Record<string, string>> = {
+  "a script's link": `<p>[x](javascript:${"a".repeat(1_500_000)}</p>`,
+  "a script's link with calls": `<p>[x](javascript:${"a()".repeat(500_000)}</p>`,
+  "a refresh after many digits": `<meta http-equiv="refresh" content="${"1".repeat(1_500_000)}">`,
+  "an image's sizes": `<img class="lazy" src="a.png" srcset="${"a".repeat(1_500_000)} b c">`,
+  "an image's name": `<img class="lazy" data-name="${".jpg".repeat(400_000)} b c">`,
+  "blanks in a quote": `<blockquote><pre>${" ".repeat(1_500_000)}x</pre></blockquote>`,
+  "parts that a server streams": '<div id="S:1" hidden>x</div>'.repeat(60_000),
+  "items of one list": "<li>x".repeat(100_000),
+};
+
+it.each(Object.entries(LONG))("%s: converting takes linear time", async (_what, html) => {
+  const worker = new Worker(workerFile("convert", new URL("converter.ts", import.meta.url).href));
+  onTestFinished(() => void worker.terminate());
+  const request = {
+    html: BEGIN + html,
+    url: "https://mill.example/",
+    format: "markdown",
+    includeLinks: true,
+  };
+  worker.postMessage({ html: request });
+  const [{ done }]: [{ done: Done }] = (await once(worker, "message")) as never;
+  expect(done.text).toContain("NEEDLE");
+});
+
+/** Zeros that were compressed three times: 1.5 GB in less than 2 kB. */
+function bomb(): Buffer {
+  const zeros = deflateRawSync(Buffer.alloc(1_000_000), { finishFlush: constants.Z_FULL_FLUSH });
+  const inner = Buffer.concat([Buffer.from([0x78, 0x9c]), ...Array(1_500).fill(zeros), Buffer.from([3, 0])]);
+  return deflateSync(deflateSync(inner, { level: 9 }), { level: 9 });
+}
+
+it("a PDF that decodes to gigabytes is given up, outside this process, and the next one is read", async () => {
+  const stream = bomb();
+  const hostile = pdfOf([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << >> >>",
+    `<< /Length ${stream.length} /Filter [/FlateDecode /FlateDecode /FlateDecode] >>\nstream\n${stream.toString("latin1")}\nendstream`,
+  ]);
+  expect(hostile.length).toBeLessThan(4_000);
+  const converter = new Converter();
+  onTestFinished(() => converter.close());
+  const { signal } = new AbortController();
+  await expect(converter.document({ pdf: hostile }, signal)).rejects.toThrow("it needed more than 512 MB");
+  expect(process.memoryUsage().arrayBuffers).toBeLessThan(200_000_000);
+  const { text } = await converter.document({ pdf: twoPagePdf }, signal);
+  expect(text).toContain("The second page");
+});

@@ -1,0 +1,134 @@
+import { fork } from "node:child_process";
+import { type EventEmitter, once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { oneLine } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
+import { workerFile } from "@refmcp/core/worker-file";
+import type { Done, Work } from "./converter.ts";
+
+/** The limits of a conversion. */
+export interface LaneOptions {
+  /**
+   * A thread starts fast and is kept. A process is used once: its memory limit includes what is outside the heap, such
+   * as the decoded streams of a PDF.
+   */
+  readonly kind: "thread" | "process";
+  /** Milliseconds. */
+  readonly budgetMs: number;
+  /** Memory limit: of a thread's heap, or of the process. */
+  readonly maxMb: number;
+}
+
+type Reply<Result> = { readonly done: Result } | { readonly failed: string };
+
+/** Why a conversion failed. */
+export class Failure extends Error {
+  /** Whether the thread can be used again. */
+  readonly leavesThread: boolean;
+
+  constructor(reason: string, leavesThread = false) {
+    super(reason);
+    this.leavesThread = leavesThread;
+  }
+}
+
+/** A thread or process that converts one page or document at a time, within limits of time and memory. */
+export class Lane {
+  readonly #options: LaneOptions;
+  #engine: Engine | undefined;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Failure if it exceeds a limit or cannot be converted; the signal's reason. */
+  async run<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
+    signal.throwIfAborted();
+    const { budgetMs, maxMb, kind } = this.#options;
+    const engine = this.#engine ?? this.#started();
+    const late = () => new Failure(`converting it took more than ${budgetMs / 1000} s`);
+    const deadline = startDeadline(budgetMs, signal, late);
+    const listening = { signal: deadline.signal };
+    const tooLarge = () => new Failure(`it needed more than ${maxMb} MB`);
+    engine.hold(true);
+    try {
+      engine.post(work);
+      const [message] = await Promise.race([
+        once(engine.events, "message", listening),
+        once(engine.events, "exit", listening).then(() => {
+          throw tooLarge();
+        }),
+      ]);
+      const reply: Reply<Result> = message;
+      if ("done" in reply) return reply.done;
+      throw new Failure(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
+    } catch (error) {
+      if (error instanceof Failure && error.leavesThread) throw error;
+      // It is still busy, or has ended.
+      await this.close();
+      deadline.signal.throwIfAborted();
+      throw tooLarge();
+    } finally {
+      deadline.abort();
+      engine.hold(false);
+      if (kind === "process") await this.close();
+    }
+  }
+
+  #started(): Engine {
+    const { kind, maxMb } = this.#options;
+    const engine = kind === "thread" ? threadOf(maxMb) : processOf(maxMb);
+    this.#engine = engine;
+    engine.events.once("exit", () => {
+      if (this.#engine === engine) this.#engine = undefined;
+    });
+    return engine;
+  }
+
+  async close(): Promise<void> {
+    const engine = this.#engine;
+    this.#engine = undefined;
+    await engine?.end();
+  }
+}
+
+/** What a thread and a process have in common. */
+interface Engine {
+  /** Emits `message` and `exit`. */
+  readonly events: EventEmitter;
+  post(work: Work): void;
+  /** Whether it keeps the server running. */
+  hold(isHeld: boolean): void;
+  end(): unknown;
+}
+
+function threadOf(maxMb: number): Engine {
+  const worker = new Worker(workerFile("convert", import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: maxMb },
+    stdout: true,
+    stderr: true,
+  });
+  worker.on("error", () => undefined);
+  worker.unref();
+  return {
+    events: worker,
+    post: (work) => worker.postMessage(work),
+    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
+    end: () => worker.terminate(),
+  };
+}
+
+function processOf(maxMb: number): Engine {
+  const child = fork(workerFile("convert", import.meta.url), [String(maxMb)], {
+    serialization: "advanced",
+    execArgv: [],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  child.on("error", () => child.emit("exit"));
+  return {
+    events: child,
+    post: (work) => child.send(work),
+    hold: () => undefined,
+    end: () => child.kill("SIGKILL"),
+  };
+}
