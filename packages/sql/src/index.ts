@@ -6,7 +6,7 @@ export { removalOf, type Statement, statementOf, targetOf } from "./classify.ts"
 export { csvHeader, csvLines, csvRecords } from "./csv.ts";
 export { distinctNames, type Format, ROW_COST, rowWriter } from "./formats.ts";
 export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
-export { counted, EVERY_ROW, LossTally } from "./loss.ts";
+export { counted, LossTally, type TableChange } from "./loss.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
 export {
@@ -19,4 +19,5 @@ export {
   outlineOutput,
 } from "./outline.ts";
 export { type Ahead, type PageRequest, type Question, ResultStore, type ResultWindow } from "./results.ts";
+export { SessionLosses } from "./session-losses.ts";
 export { tokenize } from "./tokens.ts";

@@ -68,7 +68,7 @@ it("changes data with --allow-write only, and asks before a loss", async () => {
   const wiping = await talk([...(await args({ ...facts, statement: "DELETE FROM users" })), "--allow-write"]);
   expect(await wiping.call("own")).toMatchObject({
     isError: true,
-    text: expect.stringMatching(/every row of "users"/),
+    text: expect.stringMatching(/every row of users/),
   });
   await wiping.close();
   expect(await world.admin("SELECT count(*)::int AS n FROM users")).toEqual([{ n: 3 }]);

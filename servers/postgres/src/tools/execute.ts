@@ -8,8 +8,8 @@ export default tool({
   title: "Execute changes",
   description:
     "Run changing SQL: one statement, or several in one transaction, all or nothing. " +
-    "Data loss (DROP, TRUNCATE, DELETE or UPDATE of every row or of more than 1,000) is measured first and needs the user's " +
-    "confirmation. dry_run runs everything, reports and rolls back. VACUUM and CONCURRENTLY run alone. For reading use query.",
+    "Large losses (DROP, TRUNCATE, the last rows or half of a table, more than 1,000 rows in a session) and weaker protection (GRANT, " +
+    "policies, triggers off) need the user's confirmation. dry_run runs everything, reports and rolls back. VACUUM and CONCURRENTLY run alone. For reading use query.",
   effect: "destroy",
   openWorld: false,
   toolset: "data",

@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { type Deadline, errorCode, startDeadline } from "@refmcp/core/boundary";
+import { SessionLosses } from "@refmcp/sql";
 import { FunctionGate } from "../gate/functions.ts";
 import type { Opening } from "../reading/portal.ts";
 import { TypeCatalog } from "../reading/types.ts";
@@ -120,6 +121,7 @@ export class Database {
   readonly functions: FunctionGate;
   readonly pool: Pool;
   readonly listener: Listener;
+  readonly losses = new SessionLosses();
   readonly limits: WorkLimits;
   readonly #source: Source;
 

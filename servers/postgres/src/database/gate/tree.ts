@@ -30,6 +30,10 @@ export function walk(root: Tree, visit: (key: string, value: unknown) => void): 
   }
 }
 
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** The identifiers in a list of nodes, decoded. */
 export function namesOf(list: unknown): string[] {
   if (!Array.isArray(list)) return [];

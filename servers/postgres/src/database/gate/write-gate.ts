@@ -1,9 +1,10 @@
 import { ToolError } from "@refmcp/core/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
+import { weakenedBy } from "./fences.ts";
 import { denied, requireHarmlessCalls } from "./gate.ts";
 import { parseSql } from "./parser.ts";
-import { commandName, namesOf, only, relationName, type Tree, treeOf, walk } from "./tree.ts";
+import { commandName, listOf, namesOf, only, relationName, type Tree, treeOf, walk } from "./tree.ts";
 
 /** What a statement destroys in addition to rows. */
 export interface Loss {
@@ -30,7 +31,13 @@ export interface Change {
   /** `INSERT`, `CREATE TABLE`, … */
   readonly command: string;
   readonly losses: readonly Loss[];
+  /** What it does to protections: `GRANT ALL on "profiles" to PUBLIC`. */
+  readonly fences: readonly string[];
   readonly targets: readonly RowTarget[];
+  /** Whether it only reads and changes rows. */
+  readonly changesRows: boolean;
+  /** The quoted name of the table that it creates. */
+  readonly creates: string | undefined;
   /** Set if PostgreSQL only runs it outside a transaction (VACUUM, CREATE INDEX CONCURRENTLY), with its relation. */
   readonly alone: { readonly relation: string | undefined } | undefined;
 }
@@ -70,6 +77,12 @@ const ADMINISTRATION: ReadonlySet<string> = new Set(
 /** Role attributes that this server never grants. */
 const POWERS: ReadonlySet<unknown> = new Set(["superuser", "isreplication", "bypassrls"]);
 
+/** Statements that only read and change rows, unless they call functions. */
+const CHANGING_ROWS: ReadonlySet<string> = new Set(
+  ["Select", "Insert", "Update", "Delete", "Merge", "Explain"].map((kind) => `${kind}Stmt`),
+);
+const CREATING: ReadonlySet<string> = new Set(["CreateStmt", "CreateTableAsStmt"]);
+
 const WRITING_MAY_CALL: ReadonlySet<string> = new Set(["nextval", "setval", "pg_notify"]);
 
 /**
@@ -86,6 +99,7 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     });
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
   const losses: Loss[] = [];
+  const fences: string[] = [];
   const targets: RowTarget[] = [];
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
@@ -95,10 +109,21 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     if (ADMINISTRATION.has(key)) requireAllowAdmin(key, node, allowAdmin);
     const loss = lossOf(key, node);
     if (loss !== undefined) losses.push(loss);
+    const weakened = weakenedBy(key, node);
+    if (weakened !== undefined) fences.push(weakened);
     const relation = key === "DeleteStmt" || key === "UpdateStmt" ? relationName(node.relation) : undefined;
     if (relation !== undefined) targets.push({ verb: key === "DeleteStmt" ? "DELETE" : "UPDATE", relation });
   });
-  return { sql, command: commandName(kind), losses, targets, alone: aloneOf(kind, statement) };
+  return {
+    sql,
+    command: commandName(kind),
+    losses,
+    fences,
+    targets,
+    changesRows: CHANGING_ROWS.has(kind),
+    creates: CREATING.has(kind) ? relationName(statement.relation ?? treeOf(statement.into).rel) : undefined,
+    alone: aloneOf(kind, statement),
+  };
 }
 
 function aloneOf(kind: string, node: Tree): Change["alone"] {
@@ -197,8 +222,4 @@ function altered(node: Tree): Loss | undefined {
 
 function cascading(node: Tree): string {
   return node.behavior === "DROP_CASCADE" ? " CASCADE" : "";
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

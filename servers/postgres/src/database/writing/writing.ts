@@ -1,9 +1,19 @@
-import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import { type Column, counted, EVERY_ROW, LossTally } from "@refmcp/sql";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { type Column, LossTally } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
-import { type Change, type Loss, passWriting, type RowTarget } from "../gate/write-gate.ts";
+import { type Change, passWriting } from "../gate/write-gate.ts";
 import { paramsOf } from "../reading/params.ts";
 import { PortalQuery } from "../reading/portal.ts";
+import {
+  addRows,
+  changedElsewhere,
+  changedGuards,
+  lookAt,
+  oidOf,
+  type TouchedTable,
+  touched,
+  without,
+} from "./losses.ts";
 
 export interface Writing extends Pick<Work, "signal" | "timeoutMs"> {
   readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
@@ -35,17 +45,9 @@ export interface Written {
   readonly notices: readonly string[];
 }
 
-export interface TouchedTable {
-  /** Its object id, which survives a rename. */
-  readonly id: string;
-  readonly table: string;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly deleted: number;
-}
-
-/** Rows of a dropped table are counted up to this number. */
-const COUNTED = 1_000_000;
+/** Maximum number of changed tables in an answer. */
+const MAX_TABLES = 100;
+const CASCADES = /drop cascades|truncate cascades/;
 
 /**
  * Runs changing statements in one transaction. The loss is determined by running them, and the transaction is committed
@@ -65,31 +67,54 @@ export async function write(database: Database, writing: Writing): Promise<Writt
   return await database.work({ signal, timeoutMs, mode: "READ WRITE" }, async (session) => {
     const earlier = await touched(session);
     const outcomes: Outcome[] = [];
-    const tally = new LossTally();
+    const tally = new LossTally(database.losses.changes);
     const undo: string[] = [];
-    const reported = new Set<string | undefined>();
+    const made = new Set<string>();
+    // Statements that change the schema themselves are judged by their text.
+    const isMixed = changes.some(({ changesRows }) => !changesRows);
+    let hasChangedGuards = false;
     for (const [index, change] of changes.entries()) {
       const before = [];
-      for (const loss of change.losses) before.push(await lookAt(session, loss));
+      for (const loss of change.losses) before.push(await lookAt(session, loss, made));
+      const isFree = change.creates !== undefined && (await oidOf(session, change.creates)) === undefined;
+      const mine = isMixed && change.changesRows ? await touched(session) : undefined;
       const run = runOne(database, session, change, statements[index]?.params ?? [], writing.maxBytes);
-      const outcome = await numbered(index, changes.length, run, change.sql);
-      outcomes.push(outcome);
+      outcomes.push(await numbered(index, changes.length, run, change.sql));
+      if (mine !== undefined) hasChangedGuards ||= await changedGuards(session, mine, await touched(session));
+      const created = isFree ? await oidOf(session, change.creates) : undefined;
+      if (created !== undefined) made.add(created);
+      for (const fence of change.fences) tally.fence(fence);
       for (const { what, rows, restoring, isNothing } of before) {
         undo.push(...restoring);
         if (!isNothing && restoring.length === 0) tally.structure(what, rows);
       }
-      for (const target of change.targets) reported.add(await addEveryRow(session, tally, target, outcome));
     }
-    const tables = without(await touched(session), earlier);
+    // Deferred constraints and triggers run here, while what they do can still be counted.
+    await session.link.run("SET CONSTRAINTS ALL IMMEDIATE");
+    const now = await touched(session);
+    if (!isMixed) hasChangedGuards = await changedGuards(session, earlier, now);
+    if (hasChangedGuards) tally.fence("tables, functions or privileges are changed by a function or trigger");
+    const tables = without(now.tables, earlier.tables);
     const notices = session.link.takeNotices();
-    const loss = await lossOf(session, tally, reported, tables, notices);
-    if (!writing.dryRun) {
+    const written = {
+      committed: !writing.dryRun,
+      outcomes,
+      undo,
+      tables: tables.slice(0, MAX_TABLES),
+      notices,
+    };
+    const rowCounts = outcomes.map(({ rowCount }) => rowCount);
+    const rows = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
+    return await database.losses.inTurn(session.signal, async () => {
+      await addRows(session, tally, rows);
+      const loss = tally.loss(notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one)));
+      if (writing.dryRun) return { ...written, loss };
       if (loss !== undefined) await writing.confirm(loss);
       session.signal.throwIfAborted();
-      // Deferred constraints are checked here.
       await session.link.run("COMMIT");
-    }
-    return { committed: !writing.dryRun, outcomes, loss, undo, tables, notices };
+      database.losses.add(tally.outcome);
+      return { ...written, loss };
+    });
   });
 }
 
@@ -114,7 +139,7 @@ async function writeAlone(
         await session.openNone();
         earlier = await invalidIndexes(session, relation);
         const undo: string[] = [];
-        for (const loss of change.losses) undo.push(...(await lookAt(session, loss)).restoring);
+        for (const loss of change.losses) undo.push(...(await lookAt(session, loss, new Set())).restoring);
         const outcome = await runOne(database, session, change, params, maxBytes);
         const notices = session.link.takeNotices();
         return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
@@ -192,122 +217,4 @@ async function runOne(
     columns: fields.map(({ name, dataTypeID }) => ({ name, type: database.types.of(dataTypeID).name })),
     rows: rows.map((row) => row.map((cell, index) => decoders[index]?.(cell))),
   };
-}
-
-/** A relation's name with its schema, quoted. */
-const FULL_NAME = "pg_catalog.format('%s.%I', relnamespace::pg_catalog.regnamespace, relname)";
-
-/** How many rows the relations to drop or truncate have, and how to restore them. */
-async function lookAt(session: Session, loss: Loss) {
-  const { relations, losesNothingWithout, isUndoable = false } = loss;
-  const restoring: string[] = [];
-  let rows: number | undefined;
-  let there = 0;
-  for (const relation of relations) {
-    const [found] = await session.link.rows<{ holds: boolean; table: string; ddl: string | null }>(
-      `SELECT ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
-         WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
-         WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
-       FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
-      [relation],
-    );
-    if (found === undefined) continue;
-    there += 1;
-    if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
-    if (!found.holds) continue;
-    const [row] = await session.link.rows<{ count: number }>(
-      `SELECT pg_catalog.count(*)::int AS count FROM (SELECT FROM ${found.table} LIMIT ${COUNTED + 1}) counted`,
-    );
-    rows = (rows ?? 0) + (row?.count ?? 0);
-  }
-  const isNothing =
-    losesNothingWithout === "rows"
-      ? rows === 0
-      : losesNothingWithout !== undefined && relations.length > 0 && there === 0;
-  return { what: loss.what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
-}
-
-/**
- * Records a DELETE or UPDATE that affected every row of its table, whatever its WHERE says.
- *
- * @returns the table's object id if it did
- */
-async function addEveryRow(
-  session: Session,
-  tally: LossTally,
-  { verb, relation }: RowTarget,
-  { command, rowCount = 0 }: Outcome,
-): Promise<string | undefined> {
-  if (command !== verb || rowCount < EVERY_ROW) return undefined;
-  const { id, isMore } = await rowsBeyond(session, relation, verb === "UPDATE" ? rowCount : 0);
-  if (isMore) return undefined;
-  tally.rows({ verb, target: relation, changed: rowCount, isEveryRow: true });
-  return id;
-}
-
-/** Whether a table has more rows than this; false if it can't be read, so that the user is asked. */
-async function rowsBeyond({ link }: Session, relation: string, rows: number) {
-  const [found] = await link.rows<{ id: string; table: string; readable: boolean }>(
-    `SELECT oid::text AS id, ${FULL_NAME} AS table, pg_catalog.has_any_column_privilege(oid, 'SELECT') AS readable
-     FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
-    [relation],
-  );
-  // If the table was dropped in the same transaction, that is reported instead.
-  if (found === undefined) return { id: undefined, isMore: true };
-  if (!found.readable) return { id: found.id, isMore: false };
-  const [one] = await link.rows<{ more: boolean }>(
-    `SELECT EXISTS (SELECT FROM ${found.table} OFFSET ${rows}) AS more`,
-  );
-  return { id: found.id, isMore: one?.more === true };
-}
-
-/**
- * What this session did to tables, also through triggers, cascades and functions, since it last reported statistics. That
- * may have been before this transaction, and includes work that was rolled back.
- */
-async function touched({ link }: Session): Promise<TouchedTable[]> {
-  return await link.rows<TouchedTable>(
-    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, n_tup_ins::float8 AS inserted, n_tup_upd::float8 AS updated, n_tup_del::float8 AS deleted
-     FROM pg_catalog.pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 ORDER BY 2 LIMIT 100`,
-  );
-}
-
-/** The difference to `earlier`; a renamed table counts as the same. */
-function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[]): TouchedTable[] {
-  return now.flatMap((one) => {
-    const before = earlier.find(({ id }) => id === one.id);
-    const since = {
-      id: one.id,
-      table: one.table,
-      inserted: one.inserted - (before?.inserted ?? 0),
-      updated: one.updated - (before?.updated ?? 0),
-      deleted: one.deleted - (before?.deleted ?? 0),
-    };
-    return since.inserted + since.updated + since.deleted > 0 ? [since] : [];
-  });
-}
-
-/** The whole loss as text for the user; undefined if nothing is lost. @param reported tables already counted */
-async function lossOf(
-  session: Session,
-  tally: LossTally,
-  reported: ReadonlySet<string | undefined>,
-  tables: readonly TouchedTable[],
-  notices: readonly string[],
-): Promise<string | undefined> {
-  const altered = tables.filter(({ updated, deleted }) => updated + deleted > 0);
-  for (const { id, table, updated, deleted } of altered) {
-    if (reported.has(id)) continue;
-    // Changed by a trigger, a cascade, a function, MERGE or ON CONFLICT.
-    const changed = updated + deleted;
-    const isEveryRow = changed >= EVERY_ROW && !(await rowsBeyond(session, table, updated)).isMore;
-    const verb = updated === 0 ? "DELETE" : deleted === 0 ? "UPDATE" : "change";
-    tally.rows({ verb, target: table, changed, isEveryRow });
-  }
-  return tally.loss([
-    ...altered.map(
-      ({ table, updated, deleted }) => `${table}: ${counted(deleted)} deleted, ${grouped(updated)} updated`,
-    ),
-    ...notices.filter((notice) => /drop cascades|truncate cascades/.test(notice)).map(oneLine),
-  ]);
 }

@@ -1,7 +1,7 @@
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { type Limits, type LimitValues, limitsOf, ResultStore, withNear } from "@refmcp/sql";
+import { type Limits, type LimitValues, limitsOf, ResultStore, SessionLosses, withNear } from "@refmcp/sql";
 import { Insights } from "../writing/insights.ts";
 import { DataWatch, MAX_WATCHED } from "./data-watch.ts";
 import type { Place } from "./handle.ts";
@@ -31,6 +31,7 @@ export class Databases {
   readonly watch: DataWatch;
   readonly results: ResultStore;
   readonly insights = new Insights();
+  readonly #losses = new Map<string, SessionLosses>();
 
   constructor(options: DatabasesOptions) {
     this.options = options;
@@ -49,6 +50,15 @@ export class Databases {
 
   limits(asked: { maxRows?: number | undefined; timeoutMs?: number | undefined } = {}): Limits {
     return limitsOf(this.options, asked);
+  }
+
+  /** What this process changed in a database. */
+  lossesOf(place: Place): SessionLosses {
+    // A named database may also be given by its path.
+    const file = existsSync(place.file) ? realpathSync(place.file) : place.file;
+    const losses = this.#losses.get(file) ?? new SessionLosses();
+    this.#losses.set(file, losses);
+    return losses;
   }
 
   names(): string[] {

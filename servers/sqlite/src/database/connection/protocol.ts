@@ -1,6 +1,7 @@
 import type { Ahead } from "@refmcp/sql";
 import type { Column } from "@refmcp/sql/cells";
 import type { Format } from "@refmcp/sql/formats";
+import type { Agreed, SessionChanges, TableChange } from "@refmcp/sql/loss";
 import type { Place } from "./handle.ts";
 
 export interface Bound {
@@ -38,6 +39,8 @@ export type DatabaseJob = { readonly place: Place } & (
       /** Maximum characters of all RETURNING rows. */
       readonly returnedBytes: number;
       readonly agreedLoss: string | undefined;
+      /** What was changed before. */
+      readonly session: SessionChanges;
     }
   | ({ readonly op: "open_rows"; readonly format: ExportFormat } & Bound)
   | { readonly op: "open_table"; readonly insert: string }
@@ -122,6 +125,8 @@ export interface Returned {
 export interface WriteAnswer {
   readonly committed: boolean;
   readonly loss: string | undefined;
+  /** What to remember if it was committed. */
+  readonly session: { readonly changes: readonly TableChange[]; readonly agreed: Agreed };
   /** Statements that restore dropped objects. */
   readonly undo: readonly string[];
   readonly changes: readonly number[];

@@ -12,6 +12,7 @@ export async function recover(databases: Databases, place: Place): Promise<void>
     statements: [],
     dryRun: true,
     agreedLoss: undefined,
+    session: new Map(),
     returnedBytes: 0,
   };
   const run = { signal: new AbortController().signal, timeoutMs: ROLLBACK_MS };

@@ -11,13 +11,26 @@ type WriteJob = Extract<Job, { op: "write" }>;
  * @param progress updated with the current statement, for errors
  */
 export function change(database: Database.Database, job: WriteJob, progress: Progress): WriteAnswer {
+  // Most changes need no second run, which counts the rows of other tables that triggers and foreign keys change.
+  const answer = attempt(database, job, progress, false) ?? attempt(database, job, progress, true);
+  if (answer === undefined) throw new Error("not everything was counted");
+  return answer;
+}
+
+/** @returns undefined if `isCounting` is needed; nothing is changed then */
+function attempt(
+  database: Database.Database,
+  job: WriteJob,
+  progress: Progress,
+  isCounting: boolean,
+): WriteAnswer | undefined {
   const changes: number[] = [];
   const returned: Returned[] = [];
-  const watch = new LossWatch(database);
   let bytes = job.returnedBytes;
   let lastRowId = "0";
   database.exec("BEGIN IMMEDIATE");
   try {
+    const watch = new LossWatch(database, job.statements, job.session, isCounting);
     for (const [index, statement] of job.statements.entries()) {
       progress.at = index;
       const done = run(database, statement, watch, { at: index + 1, bytes });
@@ -29,10 +42,11 @@ export function change(database: Database.Database, job: WriteJob, progress: Pro
       if (done.changed > 0 && (statement.verb === "INSERT" || statement.verb === "REPLACE"))
         lastRowId = String(single(database, "SELECT last_insert_rowid()"));
     }
-    const loss = watch.loss();
+    if (watch.isHidden && !isCounting) return undefined;
+    const { loss, ...session } = watch.loss();
     const committed = !job.dryRun && loss === job.agreedLoss;
     database.exec(committed ? "COMMIT" : "ROLLBACK");
-    return { committed, loss, undo: watch.undo, changes, lastRowId, returned };
+    return { committed, loss, session, undo: watch.undo, changes, lastRowId, returned };
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
   }

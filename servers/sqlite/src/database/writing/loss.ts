@@ -1,6 +1,7 @@
-import { EVERY_ROW, LossTally } from "@refmcp/sql/loss";
+import { LossTally, type RowCounts, type SessionChanges } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
 import type { WriteStatement } from "../connection/protocol.ts";
+import { quoted, RowCounters, rowsOf } from "./row-counters.ts";
 
 export interface Counted {
   /** All changed rows, including those changed by triggers and foreign keys. */
@@ -17,84 +18,114 @@ export interface Before {
   readonly ddl?: string | undefined;
 }
 
+interface Changed extends RowCounts {
+  /** The name of the table in SQL. */
+  readonly table: string;
+  readonly verb?: string | undefined;
+}
+
 /** Measures what the statements of a transaction lose, by their effects and not by their text. */
 export class LossWatch {
   readonly #database: Database.Database;
-  readonly #tally = new LossTally();
-  readonly #deleted = new Map<string, number>();
+  readonly #tally: LossTally;
+  readonly #changed = new Map<string, Changed>();
+  readonly #counters: RowCounters | undefined;
+  /** The tables before the transaction, if it may create some. */
+  readonly #earlier: ReadonlySet<string> | undefined;
   /** Statements that restore dropped objects. */
   readonly undo: string[] = [];
+  /** Whether triggers or foreign keys changed rows, of which SQLite does not say in which tables. */
+  isHidden = false;
 
-  constructor(database: Database.Database) {
+  /** @param isCounting whether to count the rows that triggers and foreign keys change, too */
+  constructor(
+    database: Database.Database,
+    statements: readonly WriteStatement[],
+    session: SessionChanges,
+    isCounting: boolean,
+  ) {
     this.#database = database;
+    this.#tally = new LossTally(session);
+    this.#counters = isCounting ? new RowCounters(database, statements) : undefined;
+    if (statements.some(({ verb }) => verb === "CREATE")) {
+      const names = database.prepare<[], string>("SELECT lower(name) FROM main.sqlite_schema").pluck().all();
+      this.#earlier = new Set(names);
+    }
   }
 
   before({ structure, table = "", target, overwrites }: WriteStatement): Before {
     if (structure !== undefined) {
       if (/^DROP (VIEW|INDEX|TRIGGER)/.test(structure)) return { ddl: this.#definition(table) };
-      return { rows: this.#rowsOf(table) };
+      return { rows: rowsOf(this.#database, table) };
     }
     // Counting reads the whole table, so only statements that can replace rows are counted.
     return target !== undefined && (overwrites || this.#replaces(target))
-      ? { rows: this.#rowsOf(target) }
+      ? { rows: rowsOf(this.#database, target) }
       : {};
   }
 
   add(
-    { verb, structure, target }: WriteStatement,
+    { verb, structure, table = "", target }: WriteStatement,
     { rows, ddl }: Before,
     { touched, changed }: Counted,
   ): void {
     if (structure !== undefined) {
       if (ddl !== undefined) this.undo.push(ddl);
-      // If the object does not exist, nothing is lost.
-      else if (rows !== undefined) this.#tally.structure(structure, rows, Math.max(0, touched - rows));
+      // If the object does not exist or the transaction created it, nothing is lost.
+      else if (rows !== undefined && !this.#isNew(idOf(table))) {
+        const others = this.#counters === undefined ? Math.max(0, touched - rows) : 0;
+        this.#tally.structure(structure, rows, others);
+      }
       return;
     }
-    if (target === undefined) return;
-    const others = touched - changed;
-    if (verb === "UPDATE") {
-      const isEveryRow = changed >= EVERY_ROW && !this.#hasRow(target, changed);
-      this.#tally.rows({ verb, target, changed, others, isEveryRow });
-    } else if (verb === "DELETE") {
-      // Several deletes of a transaction count together.
-      const sum = (this.#deleted.get(target) ?? 0) + changed;
-      this.#deleted.set(target, sum);
-      const isEveryRow = changed > 0 && sum >= EVERY_ROW && !this.#hasRow(target, 0);
-      this.#tally.rows({ verb, target, changed: isEveryRow ? sum : changed, others, isEveryRow });
-    }
-    if (verb === "INSERT" || verb === "REPLACE") {
-      const growth = rows === undefined ? changed : (this.#rowsOf(target) ?? rows) - rows;
-      const replaced = Math.max(0, changed - growth);
-      this.#tally.rows({
-        verb: "replacement",
-        target,
-        changed: replaced,
-        others,
-        isEveryRow: replaced >= (rows ?? 0),
-      });
-    }
+    this.isHidden ||= touched > changed;
+    if (target === undefined || changed === 0 || this.#counters?.has(idOf(target)) === true) return;
+    const growth = rows === undefined ? 0 : (rowsOf(this.#database, target) ?? rows) - rows;
+    const replaced = rows === undefined ? 0 : Math.max(0, changed - growth);
+    if (verb === "DELETE") this.#add(target, { inserted: 0, updated: 0, deleted: changed });
+    // UPDATE OR REPLACE deletes the rows that are in the way.
+    else if (verb === "UPDATE")
+      this.#add(target, { inserted: 0, updated: changed, deleted: Math.max(0, -growth) });
+    else this.#add(target, { inserted: changed - replaced, updated: replaced, deleted: 0 }, "replacement");
   }
 
-  /** The loss in a sentence for the user; undefined if nothing is lost. */
-  loss(): string | undefined {
-    return this.#tally.loss();
+  #add(table: string, { inserted, updated, deleted }: RowCounts, verb?: string): void {
+    const id = idOf(table);
+    const before = this.#changed.get(id) ?? { table, inserted: 0, updated: 0, deleted: 0, verb };
+    this.#changed.set(id, {
+      table: before.table,
+      verb: before.verb === verb ? verb : undefined,
+      inserted: before.inserted + inserted,
+      updated: before.updated + updated,
+      deleted: before.deleted + deleted,
+    });
   }
 
-  #rowsOf(table: string): number | undefined {
-    try {
-      return Number(this.#database.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
-    } catch {
-      return undefined;
+  /** The whole loss: in a sentence for the user, undefined if there is none, and for the session. Call it once, at the end. */
+  loss() {
+    for (const { id, name, ...counts } of this.#counters?.read() ?? [])
+      this.#changed.set(id, { table: this.#written(name), ...counts });
+    const largestFirst = [...this.#changed].sort(
+      ([, a], [, b]) => b.deleted + b.updated - a.deleted - a.updated,
+    );
+    for (const [id, change] of largestFirst) {
+      if (this.#isNew(id)) continue;
+      const shown = { id, ...change };
+      const needed = this.#tally.rowsNeeded(shown);
+      const left = needed === 0 ? 0 : rowsOf(this.#database, change.table, needed);
+      // A table that is gone has none of its rows left.
+      this.#tally.rows(shown, left ?? change.updated);
     }
+    return { loss: this.#tally.loss(), ...this.#tally.outcome };
   }
 
-  #hasRow(table: string, after: number): boolean {
-    try {
-      return this.#database.prepare(`SELECT 1 FROM ${table} LIMIT 1 OFFSET ?`).get(after) !== undefined;
-    } catch {
-      return true;
-    }
+  /** Whether this transaction created the table. */
+  #isNew(id: string): boolean {
+    return this.#earlier?.has(id) === false;
+  }
+
+  #written(name: string): string {
+    return /^[a-z_][a-z0-9_]*$/i.test(name) ? name : quoted(name);
   }
 
   #definition(name: string): string | undefined {
@@ -111,4 +142,11 @@ export class LossWatch {
 }
 
 /** A name without its schema and quotes. */
-const bare = (name: string) => name.replace(/^.*\./s, "").replace(/^["`[]|["`\]]$/g, "");
+const bare = (name: string) =>
+  name
+    .replace(/^.*\./s, "")
+    .replace(/^["`[]|["`\]]$/g, "")
+    .replaceAll('""', '"');
+
+/** What a table is known by, however it is written. */
+const idOf = (name: string) => bare(name).toLowerCase();

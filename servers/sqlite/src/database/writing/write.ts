@@ -46,11 +46,16 @@ export async function runChanges(databases: Databases, writing: Writing, call: C
   const statements = changes.map(writeStatement);
   // The rest of the answer takes less than this.
   const returnedBytes = Math.max(0, call.budget - 1_000 - 20 * statements.length);
-  const attempt = (agreedLoss: string | undefined) => {
-    const job = { op: "write" as const, place, statements, dryRun, agreedLoss, returnedBytes };
-    const sql = statements.map((one) => one.sql).join(";\n");
-    return runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal });
-  };
+  const losses = databases.lossesOf(place);
+  const attempt = (agreedLoss: string | undefined) =>
+    losses.inTurn(call.signal, async () => {
+      const session = losses.changes;
+      const job = { op: "write" as const, place, statements, dryRun, agreedLoss, session, returnedBytes };
+      const sql = statements.map((one) => one.sql).join(";\n");
+      const answer = await runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal });
+      if (answer.committed) losses.add(answer.session);
+      return answer;
+    });
   // Measures the loss, and is rolled back if there is one: no lock is held while the user is asked about exactly this loss.
   const first = await attempt(undefined);
   if (dryRun || first.loss === undefined) return shownChange(changes, first);
@@ -74,7 +79,7 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
     sql,
     params: paramsOf(sql, params),
     verb: statement.verb,
-    overwrites: overwrites && (statement.verb === "INSERT" || statement.verb === "REPLACE"),
+    overwrites: overwrites && ["INSERT", "REPLACE", "UPDATE"].includes(statement.verb),
     ...(removal === undefined ? {} : { structure: removal.what, table: removal.table }),
     ...(target === undefined ? {} : { target }),
   };

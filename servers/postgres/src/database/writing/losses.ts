@@ -1,0 +1,188 @@
+import type { LossTally, TableChange } from "@refmcp/sql";
+import type { Session } from "../connection/database.ts";
+import type { Change, Loss } from "../gate/write-gate.ts";
+
+export interface TouchedTable {
+  /** Its object id, which survives a rename. */
+  readonly id: string;
+  readonly table: string;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly deleted: number;
+}
+
+/** Rows of a dropped table are counted up to this number. */
+const COUNTED = 1_000_000;
+
+/** A relation's name with its schema, quoted. */
+const FULL_NAME = "pg_catalog.format('%s.%I', relnamespace::pg_catalog.regnamespace, relname)";
+
+/** The object id of a relation; undefined if there is none. */
+export async function oidOf({ link }: Session, relation: string | undefined): Promise<string | undefined> {
+  if (relation === undefined) return undefined;
+  const [found] = await link.rows<{ id: string | null }>(
+    "SELECT pg_catalog.to_regclass($1)::oid::text AS id",
+    [relation],
+  );
+  return found?.id ?? undefined;
+}
+
+/** How many rows the relations to drop or truncate have, and how to restore them. */
+export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<string>) {
+  const { relations, losesNothingWithout, isUndoable = false } = loss;
+  const restoring: string[] = [];
+  let isNew = relations.length > 0;
+  let rows: number | undefined;
+  let there = 0;
+  let isChanged = false;
+  for (const relation of relations) {
+    const [found] = await session.link.rows<{
+      id: string;
+      holds: boolean;
+      isChanged: boolean;
+      table: string;
+      ddl: string | null;
+    }>(
+      `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
+         WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
+         WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
+       FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
+      [relation],
+    );
+    if (found === undefined) continue;
+    there += 1;
+    isNew &&= made.has(found.id);
+    isChanged ||= found.isChanged;
+    if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
+    if (!found.holds) continue;
+    const [row] = await session.link.rows<{ count: number }>(
+      `SELECT pg_catalog.count(*)::int AS count FROM (SELECT FROM ${found.table} LIMIT ${COUNTED + 1}) counted`,
+    );
+    rows = (rows ?? 0) + (row?.count ?? 0);
+  }
+  // TRUNCATE also clears the statistics of rows that were deleted before it.
+  const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : there === 0;
+  const isNothing = losesNothingWithout !== undefined && relations.length > 0 && (isEmpty || isNew);
+  return { what: loss.what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
+}
+
+const GUARDS = [
+  "class",
+  "attribute",
+  "policy",
+  "proc",
+  "trigger",
+  "constraint",
+  "rewrite",
+  "namespace",
+  "default_acl",
+]
+  .map((name) => `'pg_${name}'`)
+  .join(", ");
+
+/** What a transaction did so far. */
+export interface Touched {
+  readonly tables: readonly TouchedTable[];
+  /** Catalogs that say who may do what, and what is checked. */
+  readonly guards: readonly TouchedTable[];
+}
+
+/**
+ * What this session did to tables, also through triggers, cascades and functions, since it last reported statistics. That
+ * may have been before this transaction, and includes work that was rolled back.
+ */
+export async function touched({ link }: Session): Promise<Touched> {
+  const rows = await link.rows<TouchedTable & { isGuard: boolean }>(
+    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, n_tup_ins::float8 AS inserted, n_tup_upd::float8 AS updated, n_tup_del::float8 AS deleted,
+       schemaname = 'pg_catalog' AS "isGuard"
+     FROM pg_catalog.pg_stat_xact_all_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 AND CASE schemaname
+       WHEN 'pg_catalog' THEN relname IN (${GUARDS}) ELSE schemaname !~ '^(pg_toast|information_schema$)' END ORDER BY 2`,
+  );
+  const of = (isGuard: boolean) =>
+    rows.flatMap(({ isGuard: is, ...table }) => (is === isGuard ? [table] : []));
+  return { tables: of(false), guards: of(true) };
+}
+
+/** Whether a function or trigger changed how a permanent object is guarded. */
+export async function changedGuards({ link }: Session, before: Touched, after: Touched): Promise<boolean> {
+  const changed = without(after.guards, before.guards);
+  const isClear = changed.some(({ table, inserted, updated, deleted }) => {
+    const name = table.replace(/^pg_catalog\./, "");
+    if (name === "pg_policy" || name === "pg_default_acl") return inserted + updated + deleted > 0;
+    return deleted > 0 || (updated > 0 && name !== "pg_class" && name !== "pg_attribute");
+  });
+  if (isClear || changed.every(({ updated }) => updated === 0)) return isClear;
+  // Functions often make temporary tables, which also updates these two catalogs.
+  const [found] = await link.rows<{ some: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.xmin = $1::xid
+       WHERE c.relpersistence <> 't' AND (c.xmin = $1::xid OR a.xmin IS NOT NULL)) AS some`,
+    [(await link.rows<{ id: string }>("SELECT pg_catalog.pg_current_xact_id()::xid::text AS id"))[0]?.id],
+  );
+  return found?.some !== false;
+}
+
+/** The difference to `earlier`; a renamed table counts as the same. */
+export function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[]): TouchedTable[] {
+  return now.flatMap((one) => {
+    const before = earlier.find(({ id }) => id === one.id);
+    const since = {
+      id: one.id,
+      table: one.table,
+      inserted: one.inserted - (before?.inserted ?? 0),
+      updated: one.updated - (before?.updated ?? 0),
+      deleted: one.deleted - (before?.deleted ?? 0),
+    };
+    return since.inserted + since.updated + since.deleted > 0 ? [since] : [];
+  });
+}
+
+/** Rows that statements changed in tables without statistics, such as those of other servers. */
+export async function changedElsewhere(
+  { link }: Session,
+  changes: readonly Change[],
+  counts: readonly (number | undefined)[],
+  tables: readonly TouchedTable[],
+): Promise<TableChange[]> {
+  const named = changes.flatMap(({ command, targets }, at) =>
+    targets.map(({ verb, relation }) => ({ verb, relation, rows: command === verb ? (counts[at] ?? 0) : 0 })),
+  );
+  const known = tables.reduce((sum, { updated, deleted }) => sum + updated + deleted, 0);
+  if (named.reduce((sum, { rows }) => sum + rows, 0) <= known) return [];
+  const elsewhere: TableChange[] = [];
+  for (const { verb, relation, rows } of named) {
+    const [found] = await link.rows<{ id: string }>(
+      "SELECT oid::text AS id FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind <> 'p'",
+      [relation],
+    );
+    if (found === undefined || tables.some(({ id }) => id === found.id)) continue;
+    const [updated, deleted] = verb === "UPDATE" ? [rows, 0] : [0, rows];
+    elsewhere.push({ id: found.id, table: relation, inserted: 0, updated, deleted });
+  }
+  return elsewhere;
+}
+
+/** Judges what happened to the rows of each table; the largest loss comes first. */
+export async function addRows(
+  session: Session,
+  tally: LossTally,
+  changes: readonly TableChange[],
+): Promise<void> {
+  const lost = ({ updated, deleted }: TableChange) => updated + deleted;
+  for (const change of [...changes].sort((a, b) => lost(b) - lost(a))) {
+    const needed = tally.rowsNeeded(change);
+    tally.rows(change, needed === 0 ? 0 : await rowsLeft(session, change, needed));
+  }
+}
+
+/** How many rows a table has, up to a limit; if it can't be read, as few as possible, so that the user is asked. */
+async function rowsLeft({ link }: Session, { id, updated }: TableChange, limit: number): Promise<number> {
+  const [found] = await link.rows<{ table: string; readable: boolean }>(
+    `SELECT ${FULL_NAME} AS table, pg_catalog.has_any_column_privilege(oid, 'SELECT') AS readable FROM pg_catalog.pg_class WHERE oid = $1::oid`,
+    [id],
+  );
+  if (found?.readable !== true) return updated;
+  const [row] = await link.rows<{ count: number }>(
+    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ONLY ${found.table} LIMIT ${limit}) counted`,
+  );
+  return row?.count ?? 0;
+}

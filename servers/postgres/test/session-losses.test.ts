@@ -1,0 +1,206 @@
+import type { Era } from "@refmcp/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Lab, lab } from "./lab.ts";
+import { type Talk, talk } from "./session.ts";
+
+let world: Lab;
+beforeEach(async () => {
+  world = await lab(`
+    CREATE TABLE t (id int PRIMARY KEY, x int); INSERT INTO t SELECT n, n FROM generate_series(1, 5000) n;
+    CREATE TABLE u (id int PRIMARY KEY); INSERT INTO u SELECT n FROM generate_series(1, 900) n;
+    CREATE TABLE p (id int PRIMARY KEY); INSERT INTO p SELECT n FROM generate_series(1, 100) n;
+    CREATE TABLE mk (x int); CREATE TABLE later (x int);
+    CREATE FUNCTION empty_p() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM p; RETURN NULL; END $$;
+    CREATE TRIGGER emptying AFTER INSERT ON mk FOR EACH ROW EXECUTE FUNCTION empty_p();
+    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON later DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION empty_p();
+    CREATE FUNCTION truncating() RETURNS int LANGUAGE plpgsql AS $$ BEGIN TRUNCATE p; RETURN 1; END $$;
+    CREATE FUNCTION opening() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'GRANT ALL ON p TO PUBLIC'; RETURN 1; END $$;
+    CREATE FUNCTION staging() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+      CREATE TEMP TABLE stage (id serial PRIMARY KEY, word text DEFAULT 'x' CHECK (word <> '')) ON COMMIT DROP; INSERT INTO stage (word) VALUES ('a'); RETURN 1; END $$`);
+  await world.admin(
+    ["t", "u", "p", "mk", "later"].map((table) => `ALTER TABLE ${table} OWNER TO ${world.role}`).join("; "),
+  );
+});
+afterEach(() => world.dispose());
+
+const counts = async () =>
+  (
+    await world.admin(
+      "SELECT (SELECT count(*) FROM t)::int AS t, (SELECT count(*) FROM u)::int AS u, (SELECT count(*) FROM p)::int AS p",
+    )
+  )[0];
+const execute = (server: Talk, ...statements: string[]) => server.call("pg_execute", { statements });
+
+describe.each<Era>(["legacy", "modern"])("a session, %s era", (era) => {
+  it("can't take a table in parts if nobody can be asked", async () => {
+    const server = await talk(["--url", world.url, "--allow-write"], { era });
+    expect((await execute(server, "DELETE FROM t WHERE id <= 999")).isError).toBe(false);
+    for (const sql of ["DELETE FROM t WHERE id <= 1998", "DELETE FROM t WHERE id IN (1000, 1001)"])
+      expect((await execute(server, sql)).text).toMatch(
+        /of t, which makes [\d,]+ in this session.*--confirm never/s,
+      );
+    const parts = [
+      ["DELETE FROM u WHERE id < 900"],
+      ["INSERT INTO mk VALUES (1)"],
+      ["INSERT INTO later VALUES (1)"],
+      ["UPDATE u SET id = -id WHERE id <= 450", "UPDATE u SET id = -id WHERE id > 450"],
+      ["DELETE FROM p", "TRUNCATE p"],
+    ];
+    const texts = [];
+    for (const statements of parts) texts.push((await execute(server, ...statements)).text);
+    expect(texts).toEqual([
+      expect.stringContaining("DELETE of 899 of the 900 rows of u."),
+      expect.stringContaining("DELETE of every row of p (100 rows)."),
+      expect.stringContaining("DELETE of every row of p (100 rows)."),
+      expect.stringContaining("UPDATE of every row of u (900 rows)."),
+      expect.stringContaining("TRUNCATE"),
+    ]);
+    expect((await execute(server, "UPDATE t SET x = 0 WHERE id = 4000")).isError).toBe(false);
+    expect(await counts()).toEqual({ t: 4001, u: 900, p: 100 });
+    // Another session counts for itself.
+    const other = await talk(["--url", world.url, "--allow-write"], { era });
+    expect((await execute(other, "DELETE FROM t WHERE id <= 1500")).isError).toBe(false);
+    await other.close();
+    await server.close();
+  });
+
+  it("asks once for a part, and then counts from the start", async () => {
+    const asked: string[] = [];
+    const elicit = ({ message }: { message: string }) => {
+      asked.push(message);
+      return { action: "accept" as const, content: { confirm: true } };
+    };
+    const server = await talk(["--url", world.url, "--allow-write"], { era, elicit });
+    for (const sql of [1000, 2000, 3000, 4000].map((last) => `DELETE FROM t WHERE id <= ${last}`))
+      expect((await execute(server, sql)).isError).toBe(false);
+    await execute(server, "DELETE FROM t WHERE id < 5000");
+    await execute(server, "DELETE FROM t");
+    expect(asked).toEqual([
+      expect.stringContaining("DELETE of 1,000 rows of t, which makes 2,000 in this session."),
+      expect.stringContaining(
+        "DELETE of 1,000 rows of t, which makes 2,000 of its 3,000 rows in this session.",
+      ),
+      expect.stringContaining("DELETE of 999 of the 1,000 rows of t."),
+      expect.stringContaining("DELETE of every row of t (1 row)."),
+    ]);
+    await server.close();
+  });
+});
+
+it("counts parts that are taken at the same time together", async () => {
+  const server = await talk(["--url", world.url, "--allow-write"]);
+  const deletes = Array.from({ length: 10 }, (_, at) =>
+    execute(server, `DELETE FROM u WHERE id % 10 = ${at}`),
+  );
+  const answers = await Promise.all(deletes);
+  expect(answers.filter(({ isError }) => isError)).toHaveLength(6);
+  expect((await counts())?.u).toBe(540);
+  await server.close();
+});
+
+it("finds a loss among more changed tables than an answer shows", async () => {
+  const names = Array.from({ length: 120 }, (_, at) => `a${at}`);
+  await world.admin(
+    names
+      .map((name) => `CREATE TABLE ${name} (x int); ALTER TABLE ${name} OWNER TO ${world.role}`)
+      .join("; "),
+  );
+  const server = await talk(["--url", world.url, "--allow-write"]);
+  const inserts = names.map((name) => `INSERT INTO ${name} VALUES (1)`);
+  expect((await execute(server, ...inserts, "INSERT INTO mk VALUES (1)")).text).toContain(
+    "every row of p (100 rows)",
+  );
+  await server.close();
+});
+
+/** Statements that weaken a protection, and what the user must see. */
+const FENCES: readonly (readonly [sql: string, shown: RegExp])[] = [
+  ["GRANT ALL ON p TO PUBLIC", /GRANT ALL on "p" to PUBLIC/],
+  ["GRANT SELECT, INSERT ON p TO guest WITH GRANT OPTION", /GRANT SELECT, INSERT on "p" to "guest"/],
+  ["GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest", /every table in "public" to "guest"/],
+  ["GRANT EXECUTE ON FUNCTION opening() TO guest", /function "opening" to "guest"/],
+  ["ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO guest", /created later to "guest"/],
+  ["ALTER TABLE p DISABLE ROW LEVEL SECURITY", /DISABLE ROW LEVEL SECURITY for "p"/],
+  ["ALTER TABLE p NO FORCE ROW LEVEL SECURITY", /NO FORCE ROW LEVEL SECURITY for "p"/],
+  ["ALTER TABLE mk DISABLE TRIGGER emptying", /DISABLE TRIGGER "emptying" for "mk"/],
+  ["ALTER TABLE mk DISABLE TRIGGER USER", /DISABLE TRIGGER USER for "mk"/],
+  ["ALTER TABLE mk ENABLE REPLICA TRIGGER emptying", /turns it off in ordinary sessions/],
+  ["ALTER TABLE p DROP CONSTRAINT p_pkey", /DROP CONSTRAINT "p_pkey"/],
+  ["ALTER TABLE t ALTER x DROP NOT NULL", /DROP NOT NULL "x" for "t"/],
+  ["ALTER TABLE p OWNER TO guest", /OWNER "guest" for "p"/],
+  ["ALTER VIEW seen SET (security_invoker = false)", /security_invoker off for "seen"/],
+  ["ALTER VIEW seen RESET (security_barrier)", /security_barrier off for "seen"/],
+  ["CREATE POLICY everyone ON p USING (true)", /CREATE POLICY "everyone" on "p"/],
+  ["ALTER POLICY mine ON p USING (true)", /ALTER POLICY "mine" on "p"/],
+  ["DROP POLICY mine ON p", /DROP POLICY/],
+  ["DROP TRIGGER emptying ON mk", /DROP TRIGGER/],
+  [
+    "CREATE FUNCTION d() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'",
+    /SECURITY DEFINER function "d"/,
+  ],
+  ["ALTER FUNCTION own() SECURITY DEFINER", /SECURITY DEFINER function "own"/],
+  ["SELECT opening()", /by a function or trigger/],
+  ["SELECT truncating()", /by a function or trigger/],
+];
+
+describe("what weakens a protection", () => {
+  beforeEach(async () => {
+    await world.admin(`
+      CREATE ROLE guest; GRANT guest TO ${world.role}; CREATE POLICY mine ON p USING (id = 1);
+      GRANT CREATE ON SCHEMA public TO guest;
+      CREATE VIEW seen WITH (security_invoker = true, security_barrier = true) AS SELECT * FROM p; ALTER VIEW seen OWNER TO ${world.role};
+      CREATE FUNCTION own() RETURNS int LANGUAGE sql AS 'SELECT 1'; ALTER FUNCTION own() OWNER TO ${world.role};
+      ALTER FUNCTION opening() OWNER TO ${world.role}; ALTER TABLE p ENABLE ROW LEVEL SECURITY`);
+  });
+  afterEach(() => world.admin(`DROP OWNED BY guest; REVOKE guest FROM ${world.role}; DROP ROLE guest`));
+
+  it("is refused if nobody can be asked, and done if the user agrees", async () => {
+    const server = await talk(["--url", world.url, "--allow-write"]);
+    for (const [sql, shown] of FENCES) {
+      const { text, isError } = await execute(server, sql);
+      expect(isError, sql).toBe(true);
+      expect(text).toMatch(
+        /This needs the user's confirmation.*(weakens protection|cannot be undone): .*--confirm never/s,
+      );
+      expect(text).toMatch(shown);
+    }
+    // Hidden among changes of the schema, too.
+    const mixed = await execute(
+      server,
+      "CREATE TABLE draft (x text)",
+      "SELECT opening()",
+      "DROP TABLE draft",
+    );
+    expect(mixed.text).toMatch(/This weakens protection: .* by a function or trigger/);
+    await server.close();
+    const asked: string[] = [];
+    const elicit = ({ message }: { message: string }) => {
+      asked.push(message);
+      return { action: "accept" as const, content: { confirm: true } };
+    };
+    const agreeing = await talk(["--url", world.url, "--allow-write"], { elicit });
+    expect((await execute(agreeing, "GRANT ALL ON p TO PUBLIC")).isError).toBe(false);
+    expect(asked).toEqual([expect.stringContaining('This weakens protection: GRANT ALL on "p" to PUBLIC.')]);
+    await agreeing.close();
+  });
+
+  it("is not what strengthens one, or what a function does with temporary tables", async () => {
+    const server = await talk(["--url", world.url, "--allow-write"]);
+    for (const sql of [
+      "REVOKE ALL ON p FROM PUBLIC",
+      `GRANT SELECT ON p TO CURRENT_USER`,
+      "ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE SELECT ON TABLES FROM guest",
+      "ALTER TABLE p ENABLE ROW LEVEL SECURITY",
+      "ALTER TABLE p FORCE ROW LEVEL SECURITY",
+      "CREATE POLICY narrow ON p AS RESTRICTIVE USING (id < 9)",
+      "ALTER VIEW seen SET (security_invoker = true)",
+      "ALTER FUNCTION own() SECURITY INVOKER",
+      "CREATE FUNCTION plain() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+      "CREATE INDEX ON t (x)",
+      "CREATE TABLE other (id int PRIMARY KEY, x text)",
+      "SELECT staging()",
+    ])
+      expect(await execute(server, sql), sql).toMatchObject({ isError: false });
+    await server.close();
+  });
+});
