@@ -1,7 +1,7 @@
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
 import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
-import type { Secrets } from "../run/secrets.ts";
+import type { Redacting } from "../run/secrets.ts";
 
 /** Larger zips, packed or unpacked, are not read: they would fill the memory. */
 const MAX_ZIP = 100_000_000;
@@ -48,7 +48,7 @@ export async function unpack(
 const TEXT = /\.(?:trace|network|stacks|json|html|css|js|txt|svg)$/;
 
 /** Removes secrets from the texts in a zip, in place; false if it is too large for that. */
-export async function redactZip(path: string, secrets: Secrets): Promise<boolean> {
+export async function redactZip(path: string, secrets: Redacting): Promise<boolean> {
   let files: Map<string, Uint8Array>;
   try {
     files = await unpack(path);
@@ -66,7 +66,7 @@ export async function redactZip(path: string, secrets: Secrets): Promise<boolean
   return true;
 }
 
-function redactedBytes(bytes: Uint8Array, secrets: Secrets): Uint8Array {
+function redactedBytes(bytes: Uint8Array, secrets: Redacting): Uint8Array {
   const text = Buffer.from(bytes).toString("utf8");
   const clean = secrets.redact(text);
   return clean === text ? bytes : Buffer.from(clean, "utf8");

@@ -10,6 +10,7 @@ import { arrive, endOf, recordOf } from "../run/navigate.ts";
 import { Quiet } from "../run/quiet.ts";
 import { type ShownArtifact, shownArtifact } from "../run/report.ts";
 import type { Look } from "../run/run.ts";
+import { SecretsInRun } from "../run/secrets-in-run.ts";
 import { type Seen, snapshotOf } from "../run/snapshot.ts";
 import { type Calling, type Tester, workMs } from "../run/tester.ts";
 
@@ -69,7 +70,7 @@ export class BrowseSession {
   /** Opens a browser context, without a page yet. */
   static async open(tester: Tester, request: BrowseRequest, call: Calling): Promise<BrowseSession> {
     const { url, script, devices } = await tester.prepare(testOf(request));
-    const runServices = await tester.servicesFor(url);
+    const runServices = await tester.servicesFor(url, new SecretsInRun(tester.secrets, []));
     const [device] = devices.map((one) => arranged(one, script.steps));
     if (device === undefined) throw new TypeError("no device");
     const { id, folder } = await tester.runs.begin();
@@ -83,7 +84,7 @@ export class BrowseSession {
       const quiet = new Quiet(opened.page, record, deadline);
       const acting = {
         ...{ runServices, opened, record, quiet, device, folder, evidence },
-        ...{ secretFields: [], found: new Map() },
+        found: new Map(),
       };
       return new BrowseSession(tester, id, acting, url);
     } finally {
@@ -99,6 +100,7 @@ export class BrowseSession {
   async act(request: BrowseRequest, call: Calling): Promise<Browsed> {
     const { script, url } = await this.#tester.prepare(testOf(request));
     this.#keepApart(script);
+    this.#acting.runServices.secrets.know([request.url, ...request.steps]);
     if (!request.begins && Object.keys(contextOptionsOf(script.steps)).length > 0)
       throw new ToolError("invalid", "A session's time zone and locale cannot change after it is opened.", {
         hint: "Pass these steps to pw_browse_open.",
@@ -147,7 +149,7 @@ export class BrowseSession {
         const reason = error instanceof Error ? error.message : String(error);
         throw new ToolError("invalid", `The expression failed: ${clip(oneLine(reason), 600)}`);
       });
-      const text = this.#tester.secrets.redact(jsonOf(value));
+      const text = this.#acting.runServices.secrets.redact(jsonOf(value));
       return text.length <= budget ? text : `${clip(text, budget - 100)}\n[cut: ${text.length} characters]`;
     });
   }
@@ -177,7 +179,7 @@ export class BrowseSession {
     try {
       return await Promise.race([work(acting), this.#ended]);
     } catch (error) {
-      throw this.#tester.redacted(explained(error, acting));
+      throw this.#tester.redacted(explained(error, acting), acting.runServices.secrets);
     } finally {
       deadline.end();
     }
@@ -205,7 +207,7 @@ export class BrowseSession {
     };
     record.forget();
     evidence.notes.length = 0;
-    return this.#tester.secrets.redactIn(report);
+    return acting.runServices.secrets.redactIn(report);
   }
 }
 

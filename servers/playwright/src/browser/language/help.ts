@@ -62,5 +62,5 @@ The steps from "use state" to the end of this list are setup steps: at the begin
 is opened. time zone and locale are only allowed there. Network speeds: slow 3g, fast 3g, fast 4g. A saved state (cookies and
 local storage) stays in the server's own folder. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
 Downloads are kept as artifacts: 5 per run, 20 MiB each. A secret NAME is the server's environment variable PW_SECRET_NAME; its
-value is never returned. Files for upload and mocks must be below an allowed directory.
+value is never returned. Its field is not read, edited, copied or pictured: fill or clear it to change it. Files for upload and mocks must be below an allowed directory.
 `;

@@ -14,8 +14,9 @@ import { holds, type Judging, until } from "./judge.ts";
 import { browserGone, refusalOf } from "./navigate.ts";
 import type { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
-import type { Secrets } from "./secrets.ts";
-import { perform, reasonOf, StepFailed } from "./steps.ts";
+import type { SecretsInRun } from "./secrets-in-run.ts";
+import { perform, reasonOf } from "./steps.ts";
+import { StepFailed } from "./writing.ts";
 
 /** What every run shares. */
 export interface RunServices {
@@ -24,7 +25,7 @@ export interface RunServices {
   readonly guard: NetworkGuard;
   readonly baselines: BaselineStore;
   readonly states: StateStore;
-  readonly secrets: Secrets;
+  readonly secrets: SecretsInRun;
   /** Maximum wait of one action for its element. */
   readonly stepMs?: number | undefined;
   readonly readUpload: (path: string) => Promise<Upload>;
@@ -48,8 +49,6 @@ export interface Acting {
   /** Where artifacts are written. */
   readonly folder: string;
   readonly evidence: Evidence;
-  /** Fields with a secret: masked in screenshots, and never read by a check. */
-  readonly secretFields: Locator[];
   /** How bare quoted texts were resolved. */
   readonly found: Found;
 }
@@ -84,6 +83,7 @@ export const judgingOf = (acting: Acting): Judging => ({
   },
   baselines: acting.runServices.baselines,
   device: acting.device.name,
+  seen: acting.runServices.secrets.seen,
 });
 
 /**
@@ -97,16 +97,16 @@ export async function performAll(
   acting: Acting,
   starting: (index: number) => void,
 ): Promise<string | undefined> {
-  const { opened, record, deadline, runServices, evidence, secretFields } = acting;
+  const { opened, record, deadline, runServices, evidence } = acting;
   const { states, stepMs, secrets, guard, readUpload: file } = runServices;
   const judging = judgingOf(acting);
   // Assigned, not spread: its page is always the current tab.
   const scope = Object.assign(judging, {
-    ...{ states, stepMs, secrets, guard, file, secretFields },
+    ...{ states, stepMs, secrets, guard, file },
     until: (assertion: Assertion) => until(assertion, judging),
     holds: (assertion: Assertion) => holds(assertion, judging),
     screenshot: (name: string | undefined, of: Locator | undefined) =>
-      evidence.takeScreenshot({ page: record.page, deadline, name, of, secretFields }),
+      evidence.takeScreenshot({ page: record.page, deadline, name, of }),
   });
   for (const [index, step] of steps.entries()) {
     starting(index);

@@ -4,7 +4,7 @@ import { sized } from "@refmcp/core/answer";
 import type { BrowserContext, Download, Page } from "playwright";
 import { isText, mimeOf } from "../store/runs.ts";
 import { slugOf } from "./devices.ts";
-import type { Secrets } from "./secrets.ts";
+import type { Redacting } from "./secrets.ts";
 
 /** Maximum downloads of a run, and bytes of each. */
 const MAX_DOWNLOADS = 5;
@@ -27,14 +27,14 @@ export class Downloads {
   readonly lines: DownloadLine[] = [];
   readonly #folder: string;
   readonly #stem: string;
-  readonly #secrets: Secrets;
+  readonly #secrets: Redacting;
   readonly #isKept: boolean;
   readonly #running = new Map<Page, (() => void)[]>();
 
   /** @param isKept whether the run checks for downloads; otherwise each is cancelled and listed. */
   constructor(
     context: BrowserContext,
-    { folder, stem, secrets, isKept }: { folder: string; stem: string; secrets: Secrets; isKept: boolean },
+    { folder, stem, secrets, isKept }: { folder: string; stem: string; secrets: Redacting; isKept: boolean },
   ) {
     this.#isKept = isKept;
     this.#folder = folder;
@@ -66,7 +66,8 @@ export class Downloads {
   }
 
   async #keep(download: Download): Promise<void> {
-    const name = download.suggestedFilename().slice(0, 200);
+    // It becomes the artifact's name.
+    const name = this.#secrets.redact(download.suggestedFilename().slice(0, 200));
     if (this.lines.length >= MAX_DOWNLOADS) return void download.cancel().catch(() => undefined);
     const line: DownloadLine = { name, url: download.url(), state: "running" };
     this.lines.push(line);

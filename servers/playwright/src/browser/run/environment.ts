@@ -10,7 +10,7 @@ export interface EnvironmentScope {
   readonly record: PageRecord;
   readonly deadline: Deadline;
   readonly states: StateStore;
-  readonly secrets: Secrets;
+  readonly secrets: Pick<Secrets, "hide">;
 }
 
 export type EnvironmentAction = Extract<

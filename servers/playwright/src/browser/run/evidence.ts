@@ -8,7 +8,7 @@ import type { Deadline } from "./deadline.ts";
 import { slugOf } from "./devices.ts";
 import { exchangesOf } from "./observed.ts";
 import type { PageRecord } from "./record.ts";
-import type { Secrets } from "./secrets.ts";
+import type { Redacting } from "./secrets.ts";
 import { MAX_HEIGHT, takeScreenshot } from "./visual.ts";
 
 export const EVIDENCE = [
@@ -28,7 +28,7 @@ export interface EvidenceOptions {
   readonly folder: string;
   /** Prefix of its file names. */
   readonly stem: string;
-  readonly secrets: Secrets;
+  readonly secrets: Redacting;
   /** The run uses a secret, which a video or a trace's frames could show. */
   readonly writesSecrets: boolean;
 }
@@ -38,7 +38,6 @@ interface ScreenshotRequest {
   readonly deadline: Deadline;
   readonly name: string | undefined;
   readonly of: Locator | undefined;
-  readonly secretFields: readonly Locator[];
 }
 
 type FinalRequest = Omit<ScreenshotRequest, "name" | "of"> & { readonly record: PageRecord };
@@ -96,10 +95,10 @@ export class Evidence {
   }
 
   /** A screenshot requested by a step. */
-  async takeScreenshot({ page, deadline, name, of, secretFields }: ScreenshotRequest): Promise<void> {
+  async takeScreenshot({ page, deadline, name, of }: ScreenshotRequest): Promise<void> {
     this.#pictures += 1;
     const end = name === undefined ? `${this.#pictures}` : slugOf(name, `${this.#pictures}`);
-    const { png, cut } = await takeScreenshot(page, { of, masks: secretFields }, deadline);
+    const { png, cut } = await takeScreenshot(page, { of }, deadline);
     if (cut) this.#noteCut();
     await writeFile(this.#path(`-${end}.png`), png, { mode: 0o600 });
   }
@@ -110,24 +109,22 @@ export class Evidence {
   }
 
   /** Takes the screenshot while waiting for the page to settle; if the page then changes, another replaces it. */
-  takeScreenshotEarly({ page, record, deadline, secretFields }: FinalRequest): void {
+  takeScreenshotEarly({ page, record, deadline }: FinalRequest): void {
     if (!this.#wants("screenshot") || this.#wants("full_page")) return;
     const changed = watchChanges(record);
-    const shot = takeScreenshot(page, { masks: secretFields }, deadline);
+    const shot = takeScreenshot(page, {}, deadline);
     shot.catch(() => undefined);
     this.#early = { shot, changed };
   }
 
   /** After the verdict: the screenshot, the trace, the accessibility report. */
   async collect(now: FinalRequest & { readonly passed: boolean }): Promise<void> {
-    const { page, deadline, passed, secretFields, record } = now;
+    const { page, deadline, passed, record } = now;
     const fullPage = this.#wants("full_page");
     if (this.hasPicture || (this.#wants("on_failure") && !passed)) {
       const early = this.#early;
       const isCurrent = early !== undefined && (await deadline.within(ASK_MS, early.changed())) === false;
-      const { png, cut } = await (isCurrent
-        ? early.shot
-        : takeScreenshot(page, { fullPage, masks: secretFields }, deadline));
+      const { png, cut } = await (isCurrent ? early.shot : takeScreenshot(page, { fullPage }, deadline));
       if (cut) this.#noteCut();
       await writeFile(this.#path(".png"), png, { mode: 0o600 });
     }

@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright";
 import type { Target } from "../language/ast.ts";
 import { type ElementCheck, type Expectation, ONCE } from "../language/plan.ts";
 import { expectation } from "../launch/library.ts";
+import { refusedComparison } from "./guard.ts";
 import { locatorOf, targetOn } from "./locate.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
 
@@ -30,6 +31,8 @@ export async function expectationOutcome(
   } catch (error) {
     const message = plain(error);
     if (page.isClosed() || /Target (?:page|crashed)|has been closed/.test(message)) throw error;
+    const refused = refusedComparison(message);
+    if (refused !== undefined) return { passed: false, actual: refused };
     refuseSelector(message);
     const target = "target" in check ? check.target : undefined;
     const actual = ambiguity(message, target) ?? (await reason(check, plan, error, message, page, target));

@@ -10,20 +10,25 @@ import {
   ONCE,
   type RecordCheck,
 } from "../language/plan.ts";
+import { textMatches } from "../language/values.ts";
 import { a11yOutcome } from "./a11y.ts";
 import { absenceOutcome } from "./absence.ts";
 import { expectationOutcome, type Outcome, refuseSelector } from "./expectation.ts";
+import { isHeld, secretsOn } from "./guard.ts";
 import { locatorOf, noteFound } from "./locate.ts";
 import { metricOutcome } from "./metrics.ts";
 import { observed } from "./observed.ts";
 import type { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
+import { shown } from "./strict.ts";
 import { type Comparing, visualOutcome } from "./visual.ts";
 
 export interface Judging extends Comparing {
   readonly record: PageRecord;
   readonly quiet: Quiet;
   readonly found: Found;
+  /** A text of the page without written secrets. */
+  readonly seen: (text: string) => string;
 }
 
 /** Default wait of an assertion without `within`. */
@@ -81,10 +86,11 @@ export async function holds(assertion: Assertion, scope: Judging): Promise<Outco
  */
 export async function until({ check, negated, within }: Assertion, scope: Judging): Promise<Outcome> {
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
-  if (isElementCheck(check)) {
+  const hidden = secretsOn(scope.page);
+  if (isElementCheck(check) && !(check.kind === "page" && hidden !== undefined)) {
     const plan = expectationOf(check, negated);
-    if (READING.has(check.kind) && (await scope.deadline.race(containsSecret(plan, scope))))
-      return { passed: false, actual: "it contains a field with a secret, so it is not read" };
+    if (READING.has(check.kind) && (await scope.deadline.race(readsSecret(plan, scope))))
+      return { passed: false, actual: "it is a field with a secret, so it is not read" };
     const outcome = await scope.deadline.race(expectationOutcome(check, plan, scope.page, waitMs));
     if (outcome.passed && "target" in check)
       await noteFound(scope.page, plan.on, check.target, scope.found).catch(() => undefined);
@@ -106,17 +112,13 @@ export async function until({ check, negated, within }: Assertion, scope: Judgin
 const READING: ReadonlySet<Check["kind"]> = new Set(["text", "property", "aria snapshot"]);
 
 /** Whether a check would read a field with a secret. */
-async function containsSecret({ on }: Expectation, { page, secretFields }: Judging): Promise<boolean> {
-  const read = locatorOf(page, on);
-  const counts = secretFields
-    .filter((field) => field.page() === page)
-    .flatMap((field) => [read.and(field), read.filter({ has: field })])
-    .map((one) => one.count().catch(() => 0));
-  return (await Promise.all(counts)).some((count) => count > 0);
-}
+const readsSecret = async ({ on }: Expectation, { page }: Judging): Promise<boolean> =>
+  secretsOn(page) !== undefined && (await isHeld(page, locatorOf(page, on)).catch(() => false));
+
+type PageCheck = Extract<Check, { kind: "page" }>;
 
 /** Retries if the page navigates during a check; undefined if it never stops. */
-async function tolerant(check: RecordCheck, scope: Judging): Promise<Outcome | undefined> {
+async function tolerant(check: RecordCheck | PageCheck, scope: Judging): Promise<Outcome | undefined> {
   for (let attempt = 0; attempt < 20; attempt++) {
     try {
       return await look(check, scope);
@@ -131,8 +133,8 @@ async function tolerant(check: RecordCheck, scope: Judging): Promise<Outcome | u
   return undefined;
 }
 
-async function look(check: RecordCheck, scope: Judging): Promise<Outcome> {
-  const { page, record } = scope;
+async function look(check: RecordCheck | PageCheck, scope: Judging): Promise<Outcome> {
+  const { page, record, seen } = scope;
   switch (check.kind) {
     case "absence":
       return absenceOutcome(check.what, page, record);
@@ -142,7 +144,15 @@ async function look(check: RecordCheck, scope: Judging): Promise<Outcome> {
       return metricOutcome(check, page, record);
     case "screenshot":
       return visualOutcome(check, scope);
+    case "page": {
+      // Playwright would compare the title and URL as they are.
+      const text = seen(check.what === "title" ? await page.title() : page.url());
+      return {
+        passed: textMatches(text, check.compare) !== check.compare.negated,
+        actual: `the ${check.what} is ${shown(text)}`,
+      };
+    }
     default:
-      return observed(check, record);
+      return observed(check, record, seen);
   }
 }

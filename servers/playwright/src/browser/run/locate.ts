@@ -2,13 +2,16 @@ import type { Locator, Page } from "playwright";
 import type { Target } from "../language/ast.ts";
 import type { Found } from "../language/explicit.ts";
 import { type Chain, chainOf, isChain, type Meaning } from "../language/plan.ts";
+import { insideOf, rootOf } from "./guard.ts";
 
 /** A planned locator on a page. */
 export function locatorOf(page: Page, { calls }: Chain): Locator {
-  let on: unknown = page;
+  const css = calls.flatMap(({ name, args }) => (name === "locator" ? String(args[0]) : []));
+  let on: object = rootOf(page, css);
   for (const { name, args } of calls) {
     const given = args.map((one) => (isChain(one) ? locatorOf(page, one) : one));
-    on = Reflect.apply(Reflect.get(Object(on), name), on, given);
+    on = Object(Reflect.apply(Reflect.get(on, name), on, given));
+    if (name === "frameLocator") on = insideOf(page, on, css);
   }
   return asLocator(on);
 }

@@ -20,12 +20,18 @@ type Observed = Extract<
   }
 >;
 
+type See = (text: string) => string;
+
 /** Maximum bodies that a check reads, and characters of each. */
 const MAX_BODIES = 20;
 const MAX_BODY_CHARS = 1_000_000;
 
-/** Checks what a run has recorded so far: the status, requests, console lines. */
-export async function observed(check: Observed, record: PageRecord): Promise<Outcome> {
+/**
+ * Checks what a run has recorded so far: the status, requests, console lines.
+ *
+ * @param see a text of the page as a check may see it.
+ */
+export async function observed(check: Observed, record: PageRecord, see: See): Promise<Outcome> {
   switch (check.kind) {
     case "status": {
       const status = record.place.response?.status() ?? 0;
@@ -35,24 +41,24 @@ export async function observed(check: Observed, record: PageRecord): Promise<Out
       };
     }
     case "request":
-      if (check.contains === undefined) return requested(check, record, () => true, true);
-      return bodied(check, check.contains, record, async ({ request }) => request.postData() ?? "");
+      if (check.contains === undefined) return requested(check, record, see, () => true, true);
+      return bodied(check, check.contains, record, see, async ({ request }) => request.postData() ?? "");
     case "response":
-      return requested(check, record, ({ status }) => status >= check.from && status <= check.to, true);
+      return requested(check, record, see, ({ status }) => status >= check.from && status <= check.to, true);
     case "response body":
-      return bodied(check, check.contains, record, ({ request }) => bodyOf(request));
+      return bodied(check, check.contains, record, see, ({ request }) => bodyOf(request));
     case "no requests":
-      return requested(check, record, () => true, false);
+      return requested(check, record, see, () => true, false);
     case "download": {
       const matches = urlMatcher(check.name);
       const lines = record.downloads?.lines ?? [];
-      const passed = lines.some(({ name, state }) => state === "finished" && matches(name));
+      const passed = lines.some(({ name, state }) => state === "finished" && matches(see(name)));
       const seen = lines.map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`).join(", ");
       return { passed, actual: seen === "" ? "nothing was downloaded" : `downloads: ${seen}` };
     }
     case "dialog message": {
       const { compare } = check;
-      const found = record.dialogs.some(({ message }) => textMatches(message, compare));
+      const found = record.dialogs.some(({ message }) => textMatches(see(message), compare));
       const last = record.dialogs.at(-1);
       return {
         passed: found !== compare.negated,
@@ -64,7 +70,7 @@ export async function observed(check: Observed, record: PageRecord): Promise<Out
     }
     case "console": {
       const wanted = spaced(check.text);
-      const passed = record.console.some(({ text }) => spaced(text).includes(wanted));
+      const passed = record.console.some(({ text }) => spaced(see(text)).includes(wanted));
       const last = record.console.at(-1);
       return {
         passed,
@@ -75,20 +81,21 @@ export async function observed(check: Observed, record: PageRecord): Promise<Out
 }
 
 /** The recorded requests that match a pattern. */
-function made({ glob, method }: RequestPattern, record: PageRecord): RequestLine[] {
+function made({ glob, method }: RequestPattern, record: PageRecord, see: See): RequestLine[] {
   const matches = urlMatcher(glob);
   return record.requests.filter(
-    (line) => (method === undefined || line.method === method) && matches(line.url),
+    (line) => (method === undefined || line.method === method) && matches(see(line.url)),
   );
 }
 
 function requested(
   pattern: RequestPattern,
   record: PageRecord,
+  see: See,
   fit: (line: RequestLine) => boolean,
   wanted: boolean,
 ): Outcome {
-  const lines = made(pattern, record);
+  const lines = made(pattern, record, see);
   return { passed: lines.some(fit) === wanted, actual: seen(lines, record) };
 }
 
@@ -104,11 +111,12 @@ async function bodied(
   pattern: RequestPattern,
   text: string,
   record: PageRecord,
+  see: See,
   read: (line: RequestLine) => Promise<string>,
 ): Promise<Outcome> {
-  const lines = made(pattern, record);
+  const lines = made(pattern, record, see);
   const bodies = await Promise.all(lines.slice(-MAX_BODIES).map(read));
-  const passed = bodies.some((body) => spaced(body.slice(0, MAX_BODY_CHARS)).includes(spaced(text)));
+  const passed = bodies.some((body) => spaced(see(body.slice(0, MAX_BODY_CHARS))).includes(spaced(text)));
   const last = bodies.at(-1);
   return { passed, actual: last === undefined ? seen(lines, record) : `the last body is ${shown(last)}` };
 }

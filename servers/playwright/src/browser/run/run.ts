@@ -82,7 +82,6 @@ export async function runOnDevice(options: DeviceRunOptions, runServices: RunSer
   const quiet = new Quiet(opened.page, record, deadline);
   const acting: Acting = {
     ...{ runServices, opened, record, quiet, deadline, device, folder, evidence, found },
-    secretFields: [],
   };
   const state: State = { ...options, ...acting, outcomes: new Map() };
   try {
@@ -121,8 +120,7 @@ function resultsOf({ script, outcomes, matrix, device }: State, undecided: strin
 }
 
 async function play(state: State): Promise<DeviceRun> {
-  const { opened, record, quiet, deadline, evidence, script, runServices, folder, secretFields, signal } =
-    state;
+  const { opened, record, quiet, deadline, evidence, script, runServices, folder, signal } = state;
   const { assertions: wanted, steps } = script;
   record.downloads = new Downloads(opened.context, {
     folder,
@@ -147,7 +145,7 @@ async function play(state: State): Promise<DeviceRun> {
     let isSettling = false;
     const waiting = () => {
       isSettling = true;
-      evidence.takeScreenshotEarly({ page: record.page, record, deadline, secretFields });
+      evidence.takeScreenshotEarly({ page: record.page, record, deadline });
     };
     await judgeAll(wanted, judgingOf(state), state.outcomes, waiting);
     if (!isSettling && evidence.hasPicture) {
@@ -164,7 +162,7 @@ async function play(state: State): Promise<DeviceRun> {
   const passed = failedStep === undefined && assertions.every((one) => one.passed);
   const { page } = record;
   const naming = deadline.within(1_000, page.title()).catch(() => undefined);
-  await evidence.collect({ page, record, deadline, passed, secretFields }).catch((error: unknown) => {
+  await evidence.collect({ page, record, deadline, passed }).catch((error: unknown) => {
     // A failed screenshot must not lose the verdict.
     const isDecided = failedStep !== undefined || assertions.length > 0;
     if (!isDecided || signal.aborted || page.isClosed()) throw error;

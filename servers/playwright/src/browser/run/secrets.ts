@@ -1,5 +1,8 @@
 import { ToolError } from "@refmcp/core/answer";
 
+/** Removes secrets from a text. */
+export type Redacting = Pick<Secrets, "redact" | "isEmpty">;
+
 /** Values that only the server knows: a step refers to one by name, and no answer contains it. */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
@@ -93,9 +96,12 @@ export class Secrets {
 
   /** The same for every text in a JSON value; numbers stay. */
   redactIn<Value>(value: Value): Value {
-    return JSON.parse(JSON.stringify(value), (_key, one) =>
-      typeof one === "string" ? this.redact(one) : one,
-    );
+    return redactedIn(value, (text) => this.redact(text));
+  }
+
+  /** Whether there are any, saved states left aside. */
+  get isUsed(): boolean {
+    return this.#values.size > 0;
   }
 
   /** Whether there is nothing to remove. */
@@ -103,6 +109,10 @@ export class Secrets {
     return this.#encodings.length === 0;
   }
 }
+
+/** A JSON value with every text in it redacted; numbers stay. */
+export const redactedIn = <Value>(value: Value, redact: (text: string) => string): Value =>
+  JSON.parse(JSON.stringify(value), (_key, one) => (typeof one === "string" ? redact(one) : one));
 
 const PREFIX = "PW_SECRET_";
 const ORIGINS = "_ORIGINS";
@@ -128,7 +138,7 @@ const longestFirst = (all: readonly (readonly [string, string])[]) =>
   all.toSorted(([a], [b]) => b.length - a.length);
 
 /** The forms of a value in a URL, in JSON, in HTML, in a header. */
-function encodingsOf(value: string): string[] {
+export function encodingsOf(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1);
   return [
     value,

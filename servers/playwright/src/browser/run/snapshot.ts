@@ -2,6 +2,7 @@ import { oneLine } from "@refmcp/core/answer";
 import type { Page } from "playwright";
 import { parseStep } from "../language/step.ts";
 import type { Deadline } from "./deadline.ts";
+import { guardDocuments } from "./guard.ts";
 import { targetOn } from "./locate.ts";
 import type { PageRecord } from "./record.ts";
 import { sentenceOf } from "./strict.ts";
@@ -44,6 +45,7 @@ export async function snapshotOf(
 ): Promise<Seen> {
   const { page } = record;
   const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
+  await deadline.race(guardDocuments(page));
   const whole = await deadline.race(page.ariaSnapshot({ mode: "ai", timeout }));
   const lines = whole.slice(0, MAX_SNAPSHOT_CHARS).split("\n");
   const shownLines: string[] = [];

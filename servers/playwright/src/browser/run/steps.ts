@@ -18,12 +18,16 @@ import { urlMatcher } from "../language/values.ts";
 import { parseTargetUrl } from "../network/address.ts";
 import { changeEnvironment, type EnvironmentScope } from "./environment.ts";
 import { type Outcome, refuseSelector } from "./expectation.ts";
+import { refusedComparison } from "./guard.ts";
 import { locatorOf, noteFound, targetOn } from "./locate.ts";
 import type { Quiet } from "./quiet.ts";
+import type { SecretsInRun } from "./secrets-in-run.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
+import { focused, refuseEdit, StepFailed, writeSecret } from "./writing.ts";
 
 /** The dependencies of steps. */
 export interface StepScope extends EnvironmentScope {
+  readonly secrets: SecretsInRun;
   /** The current tab. */
   readonly page: Page;
   readonly quiet: Quiet;
@@ -37,14 +41,7 @@ export interface StepScope extends EnvironmentScope {
   /** Checks an assertion, for `expect` steps. */
   readonly holds: (assertion: Assertion) => Promise<Outcome>;
   readonly screenshot: (name: string | undefined, of: Locator | undefined) => Promise<void>;
-  /** Fields with a secret: masked in screenshots. */
-  readonly secretFields: Locator[];
   readonly found: Found;
-}
-
-/** A step that failed: a finding about the page, not an error. */
-export class StepFailed extends Error {
-  override readonly name = "StepFailed";
 }
 
 /** Default maximum wait of one action for its element, and its share of the run's time. */
@@ -142,46 +139,27 @@ async function act(
   if (target === undefined) {
     if (secret !== undefined) {
       const field = await focused(page);
-      scope.secretFields.push(field);
-      return explained(page, undefined, write(secret, field, "pressSequentially", given, scope, timeout));
+      return explained(
+        page,
+        undefined,
+        writeSecret(secret, field, "pressSequentially", given, scope, timeout),
+      );
     }
+    await refuseEdit(page, undefined, method, given);
     await call(page, method, given);
     return;
   }
   const locator = locatorOf(page, on);
-  if (secret !== undefined) scope.secretFields.push(locator);
   const perform = async () => {
     if (target.base.kind === "quoted") {
       await locator.waitFor({ state: "attached", timeout });
       await noteFound(page, on, target, scope.found);
     }
-    if (secret !== undefined) return write(secret, locator, method, given, scope, timeout);
+    if (secret !== undefined) return writeSecret(secret, locator, method, given, scope, timeout);
+    await refuseEdit(page, locator, method, given);
     return Reflect.apply(Reflect.get(locator, method), locator, [...given, { ...options, timeout }]);
   };
   await explained(page, target, perform());
-}
-
-/** Writes a secret only into the element whose origin was checked, even if the page navigates in between. */
-async function write(
-  name: string,
-  field: Locator,
-  method: string,
-  given: readonly unknown[],
-  { secrets }: StepScope,
-  timeout: number,
-): Promise<void> {
-  if (!secrets.isBound(name))
-    return Reflect.apply(Reflect.get(field, method), field, [...given, { timeout }]);
-  await field.waitFor({ state: "attached", timeout });
-  const element = await field.elementHandle({ timeout });
-  if (element === null) throw new Error("the field disappeared");
-  let frame = await element.ownerFrame();
-  // A document without its own URL has its parent's origin.
-  while (frame !== null && /^about:/.test(frame.url()) && frame.parentFrame() !== null)
-    frame = frame.parentFrame();
-  secrets.check(name, frame?.url() ?? "");
-  const action = method === "pressSequentially" ? "type" : method;
-  await Reflect.apply(Reflect.get(element, action), element, [...given, { timeout }]);
 }
 
 /** Calls a method by its path: `keyboard.press`, `context().route`. */
@@ -196,31 +174,24 @@ async function call(page: Page, path: string, given: readonly unknown[]): Promis
   await Reflect.apply(Reflect.get(on, method), on, given);
 }
 
-/** The field with the focus, in any frame, even after it loses it. */
-async function focused(page: Page): Promise<Locator> {
-  for (const frame of page.frames()) {
-    const fields = frame.locator("input, textarea, [contenteditable]");
-    const at = await fields
-      .evaluateAll((all) => all.findIndex((one) => one.matches(":focus")))
-      .catch(() => -1);
-    if (at >= 0) return fields.nth(at);
-  }
-  throw new StepFailed("no field has the focus; use type … into, or click the field first");
-}
-
 /** An argument for Playwright; secrets and files are read when needed. */
 async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
   if (isChain(one)) return locatorOf(scope.page, one);
   if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, scope)));
   if (isMatch(one)) {
     const matches = urlMatcher(one.glob);
-    return (url: URL) => matches(url.href);
+    // With a pattern such as **/?q=h* a mock would tell whether the secret begins with this letter.
+    return (url: URL) => matches(scope.secrets.seen(url.href));
   }
   if (isAnswer(one)) return handlerOf(one, scope);
   if (typeof one === "object" && "secret" in one) return scope.secrets.value(String(one.secret));
   if (typeof one === "object" && "file" in one) return scope.file(String(one.file));
   return one;
 }
+
+/** Requests whose response a page does not run by itself, and content that it may run all the same. */
+const DATA = /^(?:fetch|xhr|image|media|font)$/;
+const CODE = /html|xml|svg|script|css/;
 
 /** Responds to mocked requests; the file is read once, before the first. */
 async function handlerOf(
@@ -235,8 +206,17 @@ async function handlerOf(
     ...(body === undefined ? {} : { body, contentType: contentTypeOf(body) }),
     ...(content === undefined ? {} : { body: content.buffer, contentType: content.mimeType }),
   };
-  return (route) =>
-    method === undefined || route.request().method() === method ? route.fulfill(answer) : route.fallback();
+  const type = content?.mimeType ?? (body === undefined ? "" : contentTypeOf(body));
+  return (route) => {
+    const request = route.request();
+    if (method !== undefined && request.method() !== method) return route.fallback();
+    const isCode = type !== "" && (!DATA.test(request.resourceType()) || CODE.test(type));
+    if (isCode && !scope.secrets.allowCode()) {
+      scope.record.notes.add("a mock with a page, script or style sheet was not used: a secret was written");
+      return route.abort();
+    }
+    return route.fulfill(answer);
+  };
 }
 
 /** Opens a URL: absolute, or relative to the current page. */
@@ -260,6 +240,8 @@ async function explained(page: Page, target: Target | undefined, work: Promise<u
   } catch (error) {
     if (error instanceof ToolError || page.isClosed()) throw error;
     const message = plain(error);
+    const refused = refusedComparison(message);
+    if (refused !== undefined) throw new StepFailed(refused);
     refuseSelector(message);
     const isMissing = /Timeout .*exceeded/.test(message) && !/locator resolved to/.test(message);
     if (target === undefined) throw new StepFailed(reasonOf(error, "the field"));

@@ -13,9 +13,11 @@ import type { RunServices } from "./acting.ts";
 import { Contexts, type ContextsOptions } from "./context.ts";
 import { type Device, devicesOf } from "./devices.ts";
 import type { EvidenceKind } from "./evidence.ts";
+import { registerGuard } from "./guard.ts";
 import { failureOf, type RunReport, shownArtifact } from "./report.ts";
 import { type Look, runOnDevice } from "./run.ts";
 import type { Secrets } from "./secrets.ts";
+import { SecretsInRun } from "./secrets-in-run.ts";
 
 export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
   readonly policy: Pick<NetworkPolicy, "guardFor">;
@@ -98,23 +100,25 @@ export class Tester {
   async run(request: RunRequest, call: Calling): Promise<RunReport> {
     const began = performance.now();
     const tookMs = () => Math.round(performance.now() - began);
+    const secrets = new SecretsInRun(this.secrets, [request.url, ...request.steps, ...request.assertions]);
     try {
-      return await this.#play(request, await this.prepare(request), call, tookMs);
+      return await this.#play(request, await this.prepare(request), call, tookMs, secrets);
     } catch (error) {
-      throw this.redacted(failureOf(error, request, tookMs()));
+      throw this.redacted(failureOf(error, request, tookMs()), secrets);
     }
   }
 
   /** An error without secrets. */
-  redacted(error: unknown): unknown {
+  redacted(error: unknown, secrets: SecretsInRun): unknown {
     if (!(error instanceof ToolError)) return error;
-    const { message, data } = this.secrets.redactIn({ message: error.message, data: error.data });
+    const { message, data } = secrets.redactIn({ message: error.message, data: error.data });
     return new ToolError(error.kind, message, { ...error, data, cause: error.cause });
   }
 
   /** The dependencies of a run or a session that starts at `url`. */
-  async servicesFor(url: URL): Promise<RunServices> {
-    return { ...this.options, guard: await this.options.policy.guardFor(url), contexts: this.contexts };
+  async servicesFor(url: URL, secrets: SecretsInRun): Promise<RunServices> {
+    const guard = await this.options.policy.guardFor(url);
+    return { ...this.options, guard, contexts: this.contexts, secrets };
   }
 
   /** Parses the caller's input before a browser is used. */
@@ -137,8 +141,9 @@ export class Tester {
     { url, script, devices }: ParsedTest,
     call: Calling,
     tookMs: () => number,
+    secrets: SecretsInRun,
   ): Promise<RunReport> {
-    const runServices = await this.servicesFor(url);
+    const runServices = await this.servicesFor(url, secrets);
     const { id, folder } = await this.runs.begin();
     const found: Found = new Map();
     let beat: NodeJS.Timeout | undefined;
@@ -176,7 +181,7 @@ export class Tester {
       const { assertions, notes, passed, ...facts } = joined(deviceRuns);
       const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
       // A page may show secrets in its title, URL or texts.
-      const answer: RunReport = this.secrets.redactIn({
+      const answer: RunReport = secrets.redactIn({
         url: request.url,
         assertions,
         durationMs: tookMs(),
@@ -217,6 +222,7 @@ export class Tester {
   async #launch(): Promise<Launched> {
     const began = performance.now();
     const launched = await this.options.launch();
+    if (this.secrets.isUsed) await registerGuard();
     const { browser, from, sandboxed } = launched;
     const tookMs = Math.round(performance.now() - began);
     this.options.log(

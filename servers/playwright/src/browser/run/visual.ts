@@ -8,6 +8,7 @@ import type { BaselineStore } from "../store/baselines.ts";
 import type { Deadline } from "./deadline.ts";
 import { slugOf } from "./devices.ts";
 import type { Outcome } from "./expectation.ts";
+import { masksOn } from "./guard.ts";
 import { targetOn } from "./locate.ts";
 
 /** Maximum height of a screenshot: the browser would need gigabytes for more. */
@@ -31,7 +32,7 @@ export async function takeScreenshot(
 ): Promise<{ png: Buffer; cut: boolean }> {
   const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
   const animations = still ? ("disabled" as const) : ("allow" as const);
-  const options = { animations, scale: "css" as const, mask: [...masks], timeout };
+  const options = { animations, scale: "css" as const, mask: [...masks, ...masksOn(page)], timeout };
   if (of !== undefined) {
     const box = await deadline.race(of.boundingBox({ timeout }));
     const cut = box !== null && (box.height > MAX_HEIGHT || box.width > MAX_HEIGHT);
@@ -69,7 +70,6 @@ export interface Comparing {
   readonly device: string;
   /** The folder for this run's screenshots. */
   readonly folder: string;
-  readonly secretFields: readonly Locator[];
 }
 
 /**
@@ -81,7 +81,7 @@ export interface Comparing {
 export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): Promise<Outcome> {
   const { page, deadline, baselines, folder } = scope;
   const device = slugOf(scope.device, "device");
-  const masks = [...check.masks.map((mask) => targetOn(page, mask)), ...scope.secretFields];
+  const masks = check.masks.map((mask) => targetOn(page, mask));
   const of = check.target === undefined ? undefined : targetOn(page, check.target);
   const count = of === undefined ? 1 : await of.count();
   if (count !== 1)
