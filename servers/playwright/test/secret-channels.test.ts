@@ -59,6 +59,8 @@ beforeAll(async () => {
       ["ELSE", "wvkxjy77Pm"],
       ["CODE", "7391"],
       ["WEAK", "password1"],
+      // As in the folder of the artifacts.
+      ["PATH", "-playwright-"],
     ]),
   });
 });
@@ -203,12 +205,20 @@ describe("a written secret does not leave the browser", () => {
   it("and hides nothing that the page or the model had before", async () => {
     const report = await lab.run({
       url: web.url,
-      steps: ["fill 'Token' with secret 'WEAK'", "fill 'Other' with 'my passw'", "fill 'Third' with 'hunt'"],
+      steps: [
+        "fill 'Token' with secret 'PATH'",
+        "fill 'Renamed' with secret 'WEAK'",
+        "fill 'Other' with 'my passw'",
+        "fill 'Third' with 'hunt'",
+      ],
       assertions: ["label 'Other' has value 'my passw'", "h1 is 'Sign in'", "label 'Third' has value 'hunt'"],
       look,
+      evidence: ["screenshot"],
     });
     expect(report.assertions.map(({ actual }) => actual)).toEqual([undefined, undefined, undefined]);
     expect(report.seen?.snapshot).toContain("my passw");
     expect(report.seen?.snapshot).not.toContain("password1");
+    for (const { path, uri } of report.artifacts ?? []) expect(path + uri).not.toContain("[secret");
+    expect(report.artifacts).not.toEqual([]);
   });
 });

@@ -68,6 +68,6 @@ export async function redactZip(path: string, secrets: Redacting): Promise<boole
 
 function redactedBytes(bytes: Uint8Array, secrets: Redacting): Uint8Array {
   const text = Buffer.from(bytes).toString("utf8");
-  const clean = secrets.redact(text);
+  const clean = secrets.redactFile(text);
   return clean === text ? bytes : Buffer.from(clean, "utf8");
 }

@@ -194,7 +194,7 @@ export class BrowseSession {
       ({ name }) => !this.#shown.has(name),
     );
     for (const { name } of artifacts) this.#shown.add(name);
-    const report: Browsed = {
+    const report = acting.runServices.secrets.redactIn({
       url: record.page.url(),
       ...(status === undefined ? {} : { status }),
       title: clip(oneLine(title ?? ""), 200),
@@ -202,12 +202,10 @@ export class BrowseSession {
       console: record.problems(),
       ...seen,
       ...(notes.length === 0 ? {} : { notes }),
-      run_id: this.#runId,
-      artifacts: artifacts.map(shownArtifact),
-    };
+    });
     record.forget();
     evidence.notes.length = 0;
-    return acting.runServices.secrets.redactIn(report);
+    return { ...report, run_id: this.#runId, artifacts: artifacts.map(shownArtifact) };
   }
 }
 

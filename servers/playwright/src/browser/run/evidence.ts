@@ -130,14 +130,14 @@ export class Evidence {
     }
     if (this.#wants("a11y")) {
       const violations = await deadline.race(violationsOf(page));
-      const text = this.#options.secrets.redact(
+      const text = this.#options.secrets.redactFile(
         JSON.stringify({ url: page.url(), violations }, undefined, 2),
       );
       await writeFile(this.#path(".a11y.json"), `${text}\n`, { mode: 0o600 });
     }
     if (this.#wants("network")) {
       const exchanges = await deadline.race(exchangesOf(record));
-      const text = this.#options.secrets.redact(JSON.stringify(exchanges, undefined, 2));
+      const text = this.#options.secrets.redactFile(JSON.stringify(exchanges, undefined, 2));
       await writeFile(this.#path(".network.json"), `${text}\n`, { mode: 0o600 });
     }
     await this.#stopTrace(deadline);
@@ -163,7 +163,7 @@ export class Evidence {
     const har = this.#path(".har");
     if (this.#wants("har") && !this.#options.secrets.isEmpty) {
       const text = await readFile(har, "utf8").catch(() => undefined);
-      if (text !== undefined) await writeFile(har, this.#options.secrets.redact(text), { mode: 0o600 });
+      if (text !== undefined) await writeFile(har, this.#options.secrets.redactFile(text), { mode: 0o600 });
     }
     if (!this.#wants("video")) return;
     const folder = this.#path("-video");

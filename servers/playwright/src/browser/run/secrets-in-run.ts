@@ -80,6 +80,19 @@ export class SecretsInRun {
     return this.#hide(this.#all.redact(text.replace(GUARD_SELECTOR, "[guard]")));
   }
 
+  /** In JSON, also one value a line, parts of secrets are removed from its texts only: keys would make it unreadable. */
+  redactFile(text: string): string {
+    const whole = this.#all.redact(text.replace(GUARD_SELECTOR, "[guard]"));
+    if (!this.isWritten) return whole;
+    return (
+      hiddenIn(whole, this.#hide, 2) ??
+      whole
+        .split("\n")
+        .map((line) => hiddenIn(line, this.#hide) ?? this.#hide(line))
+        .join("\n")
+    );
+  }
+
   redactIn<Value>(value: Value): Value {
     return redactedIn(value, (text) => this.redact(text));
   }
@@ -114,5 +127,15 @@ export class SecretsInRun {
       return [{ instead: `[secret ${name}]`, forms, size, known: knownParts(forms, size, texts) }];
     });
     this.#hide = hiderOf(this.#hidden);
+  }
+}
+
+/** A JSON text with its texts hidden; undefined if it is none. */
+function hiddenIn(text: string, hide: (text: string) => string, indent?: number): string | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  try {
+    return JSON.stringify(redactedIn(JSON.parse(text), hide), undefined, indent);
+  } catch {
+    return undefined;
   }
 }

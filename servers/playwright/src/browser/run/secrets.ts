@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 
 /** Removes secrets from a text. */
-export type Redacting = Pick<Secrets, "redact" | "isEmpty">;
+export type Redacting = Pick<Secrets, "redact" | "redactFile" | "isEmpty">;
 
 /** Values that only the server knows: a step refers to one by name, and no answer contains it. */
 export class Secrets {
@@ -92,6 +92,11 @@ export class Secrets {
     let clean = text;
     for (const [encoding, instead] of this.#encodings) clean = clean.replaceAll(encoding, instead);
     return clean.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi, "$1[credentials]@");
+  }
+
+  /** The same for the text of a file. */
+  redactFile(text: string): string {
+    return this.redact(text);
   }
 
   /** The same for every text in a JSON value; numbers stay. */

@@ -181,16 +181,18 @@ export class Tester {
       const { assertions, notes, passed, ...facts } = joined(deviceRuns);
       const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
       // A page may show secrets in its title, URL or texts.
-      const answer: RunReport = secrets.redactIn({
-        url: request.url,
-        assertions,
-        durationMs: tookMs(),
-        passed,
-        ...facts,
-        ...(notes.length === 0 ? {} : { notes }),
+      const answer: RunReport = {
+        ...secrets.redactIn({
+          url: request.url,
+          assertions,
+          durationMs: tookMs(),
+          passed,
+          ...facts,
+          ...(notes.length === 0 ? {} : { notes }),
+        }),
         run_id: id,
         artifacts,
-      });
+      };
       // With the script, so that an inspection can repeat it and a spec can be written from it.
       const said = (texts: readonly string[], parsed: readonly object[]) =>
         texts.map((text, index) => explicit(text, parsed[index], found));
