@@ -45,6 +45,9 @@ export const remoteName = z
   .default("origin")
   .describe("Name of a configured remote.");
 
+/** Sentences about the response. */
+export const notes = z.array(z.string()).optional();
+
 export const repoName = z
   .string()
   .optional()

@@ -19,6 +19,10 @@ export default tool({
   run: ({ repo_path, branch_name }, git, call) =>
     git.change(repo_path, call.signal, async (repository) => {
       const done = await checkout(git, repository, branch_name, call);
-      return answer(`Switched to branch '${oneLine(branch_name)}'`, done);
+      const first =
+        done.branch === undefined
+          ? `HEAD is now detached at ${done.commit?.slice(0, 10)}`
+          : `Switched to branch '${oneLine(branch_name)}'`;
+      return answer(first, done);
     }),
 });

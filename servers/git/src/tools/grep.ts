@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, paths, repoPath, tool } from "../context.ts";
+import { contextLines, notes, paths, repoPath, tool } from "../context.ts";
 import { grep, matchShape } from "../repository/read/grep.ts";
 
 export default tool({
@@ -22,7 +22,7 @@ export default tool({
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   }),
-  output: z.object({ matches: z.array(matchShape), next_cursor: fields.nextCursor }),
+  output: z.object({ matches: z.array(matchShape), next_cursor: fields.nextCursor, notes }),
   run: async ({ repo_path, ...query }, git, call) =>
     grep(await git.open(repo_path, call.signal), query, call.budget),
 });

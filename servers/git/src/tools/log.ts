@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { answer, repoPath, tool } from "../context.ts";
+import { answer, notes, repoPath, tool } from "../context.ts";
 import { commitShape, log } from "../repository/read/log.ts";
 
 const text = z.string().optional();
@@ -29,6 +29,7 @@ export default tool({
   output: z.object({
     commits: z.array(commitShape),
     next_cursor: fields.nextCursor,
+    notes,
   }),
   async run({ repo_path, max_count, start_timestamp, end_timestamp, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);

@@ -10,6 +10,7 @@ import { failureOf } from "../run/failures.ts";
 import { together } from "../run/run-git.ts";
 import { records, textOf } from "../run/text.ts";
 import { decideHooks, deciding, HOOKS, hookFailure } from "./hooks.ts";
+import { notesOn } from "./recovery.ts";
 import { signing } from "./signing.ts";
 import { stage } from "./stage.ts";
 
@@ -90,7 +91,8 @@ export async function commit(
     throw hookFailure(hooks, result, true) ?? failureOf(result, "commit");
   }
   const made = await describe(repository);
-  return { ...made.facts, before: query.amend ? before?.oid : made.parent, notes: hooks.notes };
+  const notes = await notesOn(repository, made.facts.commit, hooks.notes);
+  return { ...made.facts, before: query.amend ? before?.oid : made.parent, notes };
 }
 
 /** The new commit's statistics and first parent. */

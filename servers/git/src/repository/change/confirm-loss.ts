@@ -19,17 +19,23 @@ export const destroyed = z.object({
 });
 export type Destroyed = z.infer<typeof destroyed>;
 
-/** How many commits only `tip` has, and a list of the first subjects that begins with a colon, or is empty. */
+/**
+ * How many commits only `tip` has, and a list of the first subjects that begins with a colon, or is empty.
+ *
+ * @param others commits to compare with
+ * @param refs also all branches and tags, except this branch
+ */
 export async function commitsOnlyIn(
   repository: Repository,
   tip: string,
   others: readonly string[],
-  exceptBranch?: string,
+  refs?: { readonly except?: string },
 ): Promise<{ count: number; list: string }> {
-  const rest =
-    exceptBranch === undefined
-      ? others.map((oid) => `^${oid}`)
-      : ["--not", `--exclude=${exceptBranch}`, "--branches", "--remotes", "--tags"];
+  const except = refs?.except === undefined ? [] : [`--exclude=${refs.except}`];
+  const rest = [
+    ...others.map((oid) => `^${oid}`),
+    ...(refs === undefined ? [] : ["--not", ...except, "--branches", "--remotes", "--tags"]),
+  ];
   const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
   const subjects = records(await repository.output(args, "list the commits")).map((line) =>
     oneLine(pathText(line)),

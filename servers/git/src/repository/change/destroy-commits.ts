@@ -79,7 +79,7 @@ export async function deleteBranch(repository: Repository, name: string, caller:
   const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${name}`];
   if ((await repository.output(where, "list the worktrees")).toString("utf8").trim() !== "")
     throw checkedOut(name);
-  const lost = await commitsOnlyIn(repository, branch.oid, [], name);
+  const lost = await commitsOnlyIn(repository, branch.oid, [], { except: name });
   await caller.confirm(
     `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.list}. Its last commit is kept under a recovery ref.`,
   );

@@ -14,7 +14,7 @@ import type { GitResult } from "../run/run-git.ts";
 import { counted } from "../run/text.ts";
 import { conflictedPaths, refuseConflicts } from "./commit.ts";
 import { decideHooks, deciding, HOOKS, hookFailure } from "./hooks.ts";
-import { keepWorktree } from "./recovery.ts";
+import { keepWorktree, notesOn } from "./recovery.ts";
 import { signing } from "./signing.ts";
 import { fileNames } from "./stage.ts";
 
@@ -90,7 +90,9 @@ export async function merge(
   }
   const ended = await finish(repository, "merge", result, query.on_conflict, before, caller.budget);
   const isFast = ended.after === theirs && ended.after !== before;
-  return { ...ended, fast_forward: isFast || undefined, notes: hooks.notes };
+  const notes =
+    isFast || ended.up_to_date ? hooks.notes : await notesOn(repository, ended.after, hooks.notes);
+  return { ...ended, fast_forward: isFast || undefined, notes };
 }
 
 const IS_EMPTY = /^The previous cherry-pick is now empty/m;
@@ -146,7 +148,7 @@ export async function replay(
     });
   }
   const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
-  return { ...ended, notes: hooks.notes };
+  return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
 }
 
 /**
@@ -193,7 +195,7 @@ export async function endOperation(
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks, result) ?? failureOf(result, `continue the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
-  return { ...ended, notes: hooks.notes };
+  return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
 }
 
 /** What a rebase todo list may contain (git-rebase(1)): everything except `exec`. */

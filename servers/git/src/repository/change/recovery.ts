@@ -2,7 +2,11 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
+import { currentBranch } from "../read/branches.ts";
 import { copyIndex, inTemporaryFolder } from "../read/changed-files.ts";
+import { operationOf } from "../read/status.ts";
+import { counted } from "../run/text.ts";
+import { commitsOnlyIn } from "./confirm-loss.ts";
 
 /**
  * Keeps the state of the working tree and the index under a recovery ref, as a stash, so that `git stash apply` accepts it.
@@ -69,6 +73,46 @@ export async function keep(repository: Repository, operation: string, oid: strin
   const ref = newRef(operation);
   await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "create a recovery ref");
   return ref;
+}
+
+/**
+ * Keeps the commits that leaving a detached HEAD abandons.
+ *
+ * @param before the commit that HEAD was at
+ * @param after the commit that it is at now
+ * @returns undefined if nothing is lost
+ */
+export async function keepAbandoned(
+  repository: Repository,
+  before: string,
+  after: string | undefined,
+): Promise<{ recovery: string; note: string } | undefined> {
+  const { count, list } = await commitsOnlyIn(repository, before, after === undefined ? [] : [after], {});
+  if (count === 0) return undefined;
+  const search = [
+    "for-each-ref",
+    "--format=%(refname)",
+    "--count=1",
+    `--points-at=${before}`,
+    "refs/refmcp/",
+  ];
+  const [known] = await repository.lines(search, "search the recovery refs");
+  const recovery = known ?? (await keep(repository, "checkout", before));
+  const note = `Left ${counted(count, "commit")} behind that ${count === 1 ? "is" : "are"} on no branch${list}. git_create_branch with base_branch ${before} makes a branch of ${count === 1 ? "it" : "them"}; ${recovery} keeps ${count === 1 ? "it" : "them"} until then.`;
+  return { recovery, note };
+}
+
+/** The notes on a new commit: the others', and whether it is on no branch. */
+export async function notesOn(
+  repository: Repository,
+  commit: string,
+  others: readonly string[] = [],
+): Promise<string[] | undefined> {
+  // An operation in progress returns to its branch by itself.
+  const isKept = operationOf(repository) !== undefined || (await currentBranch(repository)) !== undefined;
+  const hint = `HEAD is detached, so ${commit.slice(0, 10)} is on no branch. git_create_branch with base_branch ${commit} makes one, and git_checkout switches to it.`;
+  const notes = [...others, ...(isKept ? [] : [hint])];
+  return notes.length === 0 ? undefined : notes;
 }
 
 function newRef(operation: string): string {

@@ -6,7 +6,8 @@ import type { Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, headOf } from "../open/revisions.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/branches.ts";
 import { badRevision, failureOf } from "../run/failures.ts";
-import { decideHooks, deciding, HOOKS, hookFailure } from "./hooks.ts";
+import { decideHooks, deciding, HOOKS } from "./hooks.ts";
+import { keepAbandoned } from "./recovery.ts";
 
 /** Creates a branch at a commit without moving HEAD. */
 export async function createBranch(
@@ -58,6 +59,8 @@ export const switched = z.object({
   before: z.object({ branch: z.string().optional(), commit: z.string().optional() }).optional(),
   /** The remote branch that a new local one was created from. */
   tracks: z.string().optional(),
+  /** The ref that keeps commits that were left on no branch. */
+  recovery: z.string().optional(),
   notes: z.array(z.string()).optional(),
 });
 
@@ -79,12 +82,33 @@ export async function checkout(
     config: hooks.config,
     env: hooks.env,
   });
-  if (result.code !== 0) throw hookFailure(hooks, result) ?? failureOf(result, "switch");
   const branch = await currentBranch(repository);
   // A hook may have moved on from there.
   const commit = hooks.config.length > 0 ? await headOf(repository) : plan.commit;
+  // The exit code may be that of post-checkout, which runs after the switch.
+  const isThere =
+    hooks.config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
+  if (result.code !== 0 && !isThere) throw failureOf(result, "switch");
+  const failed = result.code === 0 ? [] : [`A hook failed with exit code ${result.code}.`];
   const before = { branch: beforeBranch, commit: beforeCommit };
-  return { branch, commit, before, tracks: plan.tracks, notes: hooks.notes };
+  const isLeft = beforeBranch === undefined && beforeCommit !== undefined;
+  const left = isLeft ? await keepAbandoned(repository, beforeCommit, commit) : undefined;
+  const hint =
+    "HEAD is detached: commits made here are on no branch. To keep them, git_create_branch, then git_checkout it.";
+  const notes = [
+    ...(left === undefined ? [] : [left.note]),
+    ...(branch === undefined ? [hint] : []),
+    ...(hooks.notes ?? []),
+    ...failed,
+  ];
+  return {
+    branch,
+    commit,
+    before,
+    tracks: plan.tracks,
+    recovery: left?.recovery,
+    notes: notes.length === 0 ? undefined : notes,
+  };
 }
 
 interface Plan {

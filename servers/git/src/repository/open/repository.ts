@@ -6,6 +6,7 @@ import { type ConfigPair, gitEnvironment, withConfig } from "../run/environment.
 import { failureOf } from "../run/failures.ts";
 import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
 import { type FilterPolicy, STANDING } from "../run/safe-config.ts";
+import { refuseAmbiguous } from "./ambiguous.ts";
 import { submodulesInIndex } from "./index-file.ts";
 import type { Location } from "./locate.ts";
 import { type Configuration, readConfig } from "./read-config.ts";
@@ -126,8 +127,15 @@ export class Repository {
    * configuration is known, because it only reads objects and refs.
    *
    * @returns in order; undefined for an unknown name
+   * @throws ToolError `ambiguous_name` if one is a branch and a tag
    */
   async lookUp(names: readonly string[]): Promise<(Named | undefined)[]> {
+    const { found, stderr } = await this.#lookUp(names);
+    await refuseAmbiguous(stderr, async (more) => (await this.#lookUp(more)).found);
+    return found;
+  }
+
+  async #lookUp(names: readonly string[]): Promise<{ found: (Named | undefined)[]; stderr: string }> {
     const result = await this.#spawn(
       ["cat-file", "--batch-check"],
       { input: `${names.join("\n")}\n` },
@@ -136,16 +144,24 @@ export class Repository {
     );
     if (result.code !== 0) {
       // git exits if a name goes beyond the end of a reflog: the names are then looked up one by one.
-      if (names.length > 1) return (await together(names.map((name) => this.lookUp([name])))).flat();
-      if (/^fatal: log for .* only (has|goes)/m.test(result.stderr)) return [undefined];
+      if (names.length > 1) {
+        const each = await together(names.map((name) => this.#lookUp([name])));
+        return {
+          found: each.flatMap(({ found }) => found),
+          stderr: each.map(({ stderr }) => stderr).join(""),
+        };
+      }
+      if (/^fatal: log for .* only (has|goes)/m.test(result.stderr))
+        return { found: [undefined], stderr: result.stderr };
       throw failureOf(result, "look up a revision");
     }
     const lines = result.stdout.toString("utf8").split("\n");
-    return names.map((_, index) => {
+    const found = names.map((_, index) => {
       const [, oid, type, size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(lines[index] ?? "") ?? [];
       if (oid === undefined || type === undefined) return undefined;
       return { oid, type, size: Number(size) };
     });
+    return { found, stderr: result.stderr };
   }
 
   /** Reads the configuration, which itself runs nothing. */

@@ -1,5 +1,6 @@
 import { clip, cursorsOf, fitting, oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
+import { SHALLOW, shallowCommits } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
@@ -61,19 +62,24 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
   ]);
   if (result.code !== 0) throw explain(result, query, path);
   const lines = parseBlame(result.stdout);
+  const boundary = await shallowCommits(repository);
   const all = lines.map(({ commit, number, origin: { date, author }, text }) => {
-    return `${commit.slice(0, 10)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
+    // git's own mark.
+    const mark = boundary?.has(commit) ? "^" : "";
+    return `${mark}${commit.slice(0, 10)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
   });
   const shown = all.slice(
     0,
-    fitting(all, budget - 600, ({ length }) => length + 1),
+    fitting(all, budget - 800, ({ length }) => length + 1),
   );
   const last = start.line + shown.length - 1;
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
+  const isCut = lines.slice(0, shown.length).some(({ commit }) => boundary?.has(commit));
+  const note = isCut ? `; ${SHALLOW}, so lines marked ^ may be older and by somebody else` : "";
   return {
     body: `Blame of ${oneLine(path)} at ${start.oid}:\n${shown.join("\n")}`,
-    facts: `(lines ${start.line} to ${last}${rest})`,
+    facts: `(lines ${start.line} to ${last}${note}${rest})`,
   };
 }
 

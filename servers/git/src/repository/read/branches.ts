@@ -4,6 +4,7 @@ import { cursorsOf, fitting, oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
+import { lastValue } from "../run/config.ts";
 import { groups } from "../run/text.ts";
 
 type BranchType = "local" | "remote" | "all";
@@ -119,6 +120,27 @@ export async function currentBranch(repository: Repository): Promise<string | un
   if (name !== undefined && name !== ".invalid") return name;
   const result = await repository.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
   return result.code === 0 ? result.stdout.toString("utf8").trim() : undefined;
+}
+
+/**
+ * The branch that others start from: what origin calls its HEAD, or the first existing of init.defaultBranch, main and master.
+ *
+ * @returns its full name
+ * @throws ToolError `no_default_branch`
+ */
+export async function defaultBranch(repository: Repository): Promise<string> {
+  const list = ["for-each-ref", "--format=%(symref)", "refs/remotes/origin/HEAD"];
+  const [origin] = await repository.lines(list, "read the default branch");
+  const configured = lastValue((await repository.prepared()).config, "init.defaultbranch");
+  const names = [configured, "main", "master"].flatMap((name) => (name ? [`refs/heads/${name}`] : []));
+  const candidates = origin === undefined ? names : [origin, ...names];
+  const found = await repository.lookUp(candidates.map((name) => name.replaceAll(/[\n\r\0]/g, "")));
+  const first = candidates.find((_, index) => found[index] !== undefined);
+  if (first !== undefined) return first;
+  throw new ToolError("not_found", "The repository has no default branch: no origin/HEAD, main or master.", {
+    code: "no_default_branch",
+    hint: "Pass base, a branch or commit; git_branch lists the branches.",
+  });
 }
 
 /**

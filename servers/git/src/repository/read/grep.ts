@@ -2,6 +2,7 @@ import { lstat } from "node:fs/promises";
 import { posix } from "node:path";
 import { clip, cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
+import { sparseNote } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
@@ -49,7 +50,7 @@ export async function grep(
   repository: Repository,
   query: GrepQuery,
   budget: number,
-): Promise<{ matches: Match[]; next_cursor?: string }> {
+): Promise<{ matches: Match[]; next_cursor?: string; notes?: string[] }> {
   const paths = await pathsIn(repository, query.paths ?? []);
   const { cursor, limit, ...rest } = query;
   if (rest.pattern === "" || rest.pattern.includes("\0")) throw badPattern(rest.pattern, "");
@@ -96,12 +97,15 @@ export async function grep(
   const all = parseMatches(page.lines, oid);
   const found = oid === undefined ? await withoutLinked(await repository.worktree(), all) : all;
   const matches = found.map(({ match }) => match);
-  const count = Math.min(limit, fitting(matches, budget - 300));
+  const sparse = oid === undefined ? await sparseNote(repository) : undefined;
+  const hint = "Only it was searched; with revision: HEAD the committed files are searched, all of them.";
+  const count = Math.min(limit, fitting(matches, budget - 300 - (sparse?.length ?? 0)));
   const isRest = page.more || count < matches.length;
   const read = count < found.length ? all.indexOf(found[count] as Found) : all.length;
   const next = skip + all.slice(0, read).reduce((sum, { lines }) => sum + lines, 0);
   return {
     matches: matches.slice(0, count),
+    ...(sparse === undefined ? {} : { notes: [`${sparse}. ${hint}`] }),
     ...(isRest ? { next_cursor: cursors.encode({ oid, skip: next }) } : {}),
   };
 }

@@ -1,5 +1,6 @@
 import { clip, cursorsOf, fitting, manyLines, oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
+import { SHALLOW, shallowCommits } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitsOf, headOf, noCommits, parseRange } from "../open/revisions.ts";
@@ -61,7 +62,7 @@ export async function log(
   repository: Repository,
   query: LogQuery,
   budget: number,
-): Promise<{ commits: Commit[]; next_cursor?: string }> {
+): Promise<{ commits: Commit[]; next_cursor?: string; notes?: string[] }> {
   const { limit, cursor, ...filters } = query;
   const cursors = cursorsOf("git_log", [repository.location.gitDir, filters], position);
   const start = cursors.decode(cursor) ?? { tips: await tipsOf(repository, query.revision), skip: 0 };
@@ -77,10 +78,19 @@ export async function log(
     "read the log",
   );
   const commits = parseLog(output);
-  const count = Math.min(limit, fitting(commits, budget - 300));
+  const count = Math.min(limit, fitting(commits, budget - 500));
   const shown = commits.slice(0, count);
-  if (commits.length === count) return { commits: shown };
-  return { commits: shown, next_cursor: cursors.encode({ tips: start.tips, skip: start.skip + count }) };
+  const isRest = commits.length > count;
+  const boundary = await shallowCommits(repository);
+  const isCut = boundary !== undefined && (!isRest || shown.some(({ commit }) => boundary.has(commit)));
+  const note = `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
+  const notes = isCut ? { notes: [note] } : {};
+  if (!isRest) return { commits: shown, ...notes };
+  return {
+    commits: shown,
+    ...notes,
+    next_cursor: cursors.encode({ tips: start.tips, skip: start.skip + count }),
+  };
 }
 
 /** Reads the fields of `FIELDS`, each terminated by a NUL. */

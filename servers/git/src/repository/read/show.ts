@@ -1,5 +1,6 @@
 import { cursorsOf, fitting, grouped, manyLines, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
+import { SHALLOW, shallowCommits } from "../open/partial.ts";
 import type { Named, Repository } from "../open/repository.ts";
 import { checked, objectOf } from "../open/revisions.ts";
 import { counted, textOf } from "../run/text.ts";
@@ -68,7 +69,12 @@ async function showCommit(
   const parent = first ?? emptyTree(oid);
   const compared = { ...query, between: [parent, oid], tool: "git_show" };
   const changes = await diff(repository, compared, budget - header.length);
-  const against = parents.length > 1 ? "(compared with the first parent) " : "";
+  const isCut = first === undefined && (await shallowCommits(repository))?.has(oid);
+  const against = isCut
+    ? `(${SHALLOW}, so every file appears as new) `
+    : parents.length > 1
+      ? "(compared with the first parent) "
+      : "";
   return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
 }
 

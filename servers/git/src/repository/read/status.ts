@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fitting, oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
+import { SHALLOW, shallowCommits, sparseNote } from "../open/partial.ts";
 import { isQuoted, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { counted, pathText, records } from "../run/text.ts";
@@ -62,7 +63,13 @@ export async function status(
     found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
   const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
   const note = await filterNote(repository, () => Buffer.from(modified), "may actually be unchanged");
-  const notes = [...(note === undefined ? [] : [note]), ...(await sizesOf(repository, found.untracked))];
+  const sparse = await sparseNote(repository);
+  const notes = [
+    ...(note === undefined ? [] : [note]),
+    ...(sparse === undefined ? [] : [`${sparse}. Other tracked files count as unchanged.`]),
+    ...((await shallowCommits(repository)) === undefined ? [] : [`${SHALLOW}.`]),
+    ...(await sizesOf(repository, found.untracked)),
+  ];
   if (notes.length > 0) found.notes = notes;
   return shortened(found, budget);
 }
@@ -159,7 +166,7 @@ export function operationOf(repository: Repository): string | undefined {
 
 /** Cuts the lists to the budget. Conflicts come first, then staged files. */
 function shortened(found: Status, budget: number): Status {
-  let remaining = budget - 600;
+  let remaining = budget - 600 - JSON.stringify(found.notes ?? []).length;
   let leftOut = 0;
   const cut = <Item>(items: Item[]): Item[] => {
     const count = remaining <= 0 ? 0 : fitting(items, remaining);

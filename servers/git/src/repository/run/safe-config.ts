@@ -11,6 +11,8 @@ export const STANDING: readonly ConfigPair[] = [
   ["sequence.editor", ":"],
   ["core.askPass", ""],
   ["core.quotePath", "false"],
+  // Its warnings show that a name is a branch and a tag.
+  ["core.warnAmbiguousRefs", "true"],
   ["credential.helper", ""],
   ["log.showSignature", "false"],
   ["commit.gpgSign", "false"],
