@@ -1,9 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { clip } from "./answer/budget.ts";
 import { manyLines } from "./answer/untrusted.ts";
 
 /** The levels of `--log-level`, from most to least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Maximum length of a message, which may repeat what a client sent. */
+const MAX_LINE_CHARS = 20_000;
 
 /** Writes lines for people to stderr; stdout belongs to the protocol. */
 export interface Log {
@@ -28,7 +32,9 @@ export function createLog(
   const at = (own: LogLevel) => (message: string) => {
     if (LOG_LEVELS.indexOf(own) < threshold) return;
     const note = current.getStore();
-    write(`${name} ${own}: ${note === undefined ? "" : `${note} `}${manyLines(message.trimEnd())}\n`);
+    write(
+      `${name} ${own}: ${note === undefined ? "" : `${note} `}${manyLines(clip(message, MAX_LINE_CHARS).trimEnd())}\n`,
+    );
   };
   return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
 }

@@ -12,7 +12,7 @@ export const chartInput = z
   .strictObject({
     type: z.enum(["bar", "line", "scatter"]).default("bar"),
     x: z.string().optional(),
-    y: z.array(z.string()).optional(),
+    y: z.array(z.string()).max(100).optional(),
     title: z.string().optional(),
   })
   .optional()

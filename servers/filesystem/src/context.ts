@@ -15,6 +15,7 @@ export const expectedHash = z.string().optional().describe("Fail unless the file
 /** The official server's parameter for exclusions. */
 export const excludePatterns = z
   .array(z.string())
+  .max(1_000)
   .default([])
   .describe("Globs to exclude, for example **/*.test.ts.");
 

@@ -12,7 +12,7 @@ export const prompt = promptFor<Services>();
 /** A count, a size or milliseconds in an output. */
 export const number = z.number();
 
-const sentences = z.array(z.string()).default([]);
+const sentences = z.array(z.string()).max(500).default([]);
 
 export const url = z.string().describe("http or https URL: http://localhost:3000/docs");
 export const steps = sentences.describe(
@@ -24,6 +24,7 @@ export const assertions = sentences.describe(
 export const devices = sentences.describe('Run on each: "desktop", "iPhone 15", "1024x768", "dark".');
 export const evidence = z
   .array(z.enum(EVIDENCE))
+  .max(EVIDENCE.length)
   .default(["screenshot"])
   .describe("What to keep; on_failure keeps a screenshot only if the test fails.");
 export const runId = z.string().describe("run_id from an earlier answer.");

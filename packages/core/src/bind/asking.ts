@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { clip } from "../answer/budget.ts";
 import { ToolError } from "../answer/errors.ts";
 import type { ClientRoot } from "../boundary/paths/directories.ts";
 import { crypto } from "../crypto.ts";
@@ -38,6 +39,10 @@ export class CardNeeded extends Error {
 const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 /** How long a person may take to answer, in milliseconds. */
 const ANSWER_MS = 10 * 60_000;
+/** Maximum length of a question, which may repeat arguments. */
+const MAX_QUESTION_CHARS = 10_000;
+/** Maximum length of the answers in a `requestState`, as JSON. */
+const MAX_STATE_CHARS = 65_536;
 /** How often a legacy request runs again after answers. */
 const MAX_ROUNDS = 8;
 
@@ -75,6 +80,8 @@ export class Asking {
   readonly #subject: () => string;
   readonly #options: AskingOptions;
   #answers: Answers | undefined;
+  /** The answers that this run used; others are not kept. */
+  readonly #used = new Map<string, unknown>();
   #rounds = 0;
   /** The open questions by key: those asked before the first of them ended the run. */
   #needed: Map<string, InputRequest> | undefined;
@@ -128,7 +135,9 @@ export class Asking {
 
   /** The result that asks the open questions and carries what was already answered. */
   inputRequired(): InputRequired {
-    const state = { subject: this.#digest, answers: this.#given() };
+    const state = { subject: this.#digest, answers: Object.fromEntries(this.#used) };
+    if (JSON.stringify(state).length > MAX_STATE_CHARS)
+      throw new ToolError("too_large", "The user's answers are too long to be kept for the next question.");
     return new InputRequired(
       Object.fromEntries(this.#needed ?? []),
       this.#options.seal.seal(state, this.#owner),
@@ -206,8 +215,10 @@ export class Asking {
         { hint, code: "cannot_ask" },
       );
     }
-    const params = { mode: "form", message, requestedSchema };
-    const answer = this.#answerTo("ask", { method: "elicitation/create", params }, isElicitation, key);
+    const params = { mode: "form", message: clip(message, MAX_QUESTION_CHARS), requestedSchema };
+    // The key is that of the whole message: an answer is valid for nothing else.
+    const name = key ?? `ask-${digest(JSON.stringify([message, requestedSchema]))}`;
+    const answer = this.#answerTo("ask", { method: "elicitation/create", params }, isElicitation, name);
     if (answer.action !== "accept") throw declined();
     return answer.content;
   }
@@ -267,7 +278,10 @@ export class Asking {
     const key = name ?? `${kind}-${digest(JSON.stringify(request))}`;
     const answers = this.#given();
     const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
-    if (fits(answer)) return answer;
+    if (fits(answer)) {
+      this.#used.set(key, answer);
+      return answer;
+    }
     this.#needed ??= new Map();
     this.#needed.set(key, request);
     throw new Error(`the client must answer ${key}`);

@@ -56,7 +56,7 @@ function accepts(field: z.core.$ZodType, value: unknown): boolean {
 }
 
 function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], remaining: number): string[] {
-  const where = issue.path.length === 0 ? "arguments" : issue.path.map(String).join(".");
+  const where = issue.path.length === 0 ? "arguments" : oneLine(clip(issue.path.join("."), MAX_SHOWN_CHARS));
   const value = issue.input === undefined ? "nothing" : shown(issue.input);
   switch (issue.code) {
     case "unrecognized_keys":
@@ -99,6 +99,7 @@ function bound(relation: string, limit: number | bigint, origin: string): string
 }
 
 const MAX_VALUES_SHOWN = 50;
+const MAX_SHOWN_CHARS = 80;
 
 /** A value as JSON on one line, truncated if long; for a large structure, only its kind. */
 function shown(value: unknown): string {
@@ -107,10 +108,10 @@ function shown(value: unknown): string {
     const json = JSON.stringify(value, (_key, inner: unknown) => {
       left -= 1;
       if (left < 0) throw new RangeError("too large to show");
-      return typeof inner === "string" ? clip(inner, 80) : inner;
+      return typeof inner === "string" ? clip(inner, MAX_SHOWN_CHARS) : inner;
     });
     const line = oneLine(json ?? String(value));
-    return line.length <= 80 ? line : `${line.slice(0, 77)}…`;
+    return line.length <= MAX_SHOWN_CHARS ? line : `${clip(line, MAX_SHOWN_CHARS - 3)}…`;
   } catch {
     return Array.isArray(value) ? "a long array" : "a large object";
   }

@@ -95,7 +95,7 @@ describe("an error answer", () => {
     await wire.next();
     const line = (args: string) =>
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"probe_echo","arguments":${args}}}`;
-    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    const deep = `${"[".repeat(90_000)}${"]".repeat(90_000)}`;
     const wrong = await wire.answer(line(`{"text":${deep}}`));
     expect(textOf(wrong.result)).toContain("text: expected a string, got a long array.");
     const polluted = await wire.answer(line('{"text":"a","__proto__":{"times":5}}'));

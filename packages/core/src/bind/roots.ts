@@ -5,6 +5,8 @@ import { type Asking, isRootList } from "./asking.ts";
 
 /** How long a legacy client may take to send its roots before calls continue without them. */
 const LEGACY_ANSWER_MS = 5_000;
+/** Every root is looked up in the file system, again and again. */
+const MAX_ROOTS = 200;
 /** How long roots of a modern client are cached; it cannot notify about changes. */
 const MODERN_TTL_MS = 10 * 60_000;
 
@@ -58,6 +60,8 @@ export class ClientRoots {
   }
 
   #set(roots: readonly ClientRoot[] | undefined): void {
-    for (const note of this.#bound.setClientRoots(roots)) this.#log.warning(note);
+    if (roots !== undefined && roots.length > MAX_ROOTS)
+      this.#log.warning(`The client listed ${roots.length} roots; the first ${MAX_ROOTS} are used.`);
+    for (const note of this.#bound.setClientRoots(roots?.slice(0, MAX_ROOTS))) this.#log.warning(note);
   }
 }

@@ -1,10 +1,11 @@
 import type { LoggingLevel } from "../define/content.ts";
 import { isLoggingLevel } from "../define/content.ts";
 import { EraGate } from "./era.ts";
-import { errorText, internalError, invalidRequest, notJson, ProtocolError } from "./errors.ts";
+import { errorText, internalError, invalidRequest, ProtocolError } from "./errors.ts";
 import { Load } from "./load.ts";
 import { asUri, isRequest, isRequestId, readMessage, show } from "./messages.ts";
 import { requestProblem } from "./params.ts";
+import { parseMessage } from "./parse.ts";
 import {
   type AskLimit,
   Batch,
@@ -148,16 +149,13 @@ export class Connection implements Client {
 
   /** Takes one message or batch as JSON text. The entries of a batch are then taken with `takeEntry`. */
   take(text: string): void {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch (error) {
+    const parsed = parseMessage(text);
+    if ("error" in parsed) {
+      const { id, error } = parsed;
       // An empty line is not a message.
-      if (/\S/.test(text)) this.refuse(undefined, notJson(error));
-      return;
-    }
-    if (Array.isArray(value)) this.#takeBatch(value, text.length);
-    else this.receive(value, { bytes: text.length });
+      if (/\S/.test(text)) this.refuse(id === undefined || this.isPending(id) ? undefined : id, error);
+    } else if (Array.isArray(parsed.value)) this.#takeBatch(parsed.value, text.length);
+    else this.receive(parsed.value, { bytes: text.length });
   }
 
   /** Takes the next entry of the current batch. @returns whether there was one. */

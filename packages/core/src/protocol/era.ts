@@ -1,5 +1,6 @@
+import { clip } from "../answer/budget.ts";
 import { invalidParams, invalidRequest } from "./errors.ts";
-import { show } from "./messages.ts";
+import { MAX_SHOWN, show } from "./messages.ts";
 import { envelopeProblem } from "./params.ts";
 import { LEGACY_VERSIONS, MODERN_VERSIONS, type Revision, revisionOf, UNDECIDED } from "./revisions.ts";
 import { CODES, META, type NotificationMessage, type RequestMessage, type RpcError } from "./wire.ts";
@@ -118,7 +119,7 @@ export class EraGate {
 
 function missingClaim(method: string): RpcError {
   return invalidParams(
-    `${method}: params._meta["${META.version}"] is missing; it must name the protocol version, for example "${MODERN_VERSIONS[0]}".`,
+    `${clip(method, MAX_SHOWN)}: params._meta["${META.version}"] is missing; it must name the protocol version, for example "${MODERN_VERSIONS[0]}".`,
   );
 }
 
@@ -131,6 +132,9 @@ export function unsupported(requested: unknown): RpcError {
   return {
     code: CODES.unsupportedVersion,
     message: `${named} in _meta; supported: ${MODERN_VERSIONS.join(", ")}.`,
-    data: { supported: MODERN_VERSIONS, ...(typeof requested === "string" ? { requested } : {}) },
+    data: {
+      supported: MODERN_VERSIONS,
+      ...(typeof requested === "string" ? { requested: clip(requested, MAX_SHOWN) } : {}),
+    },
   };
 }

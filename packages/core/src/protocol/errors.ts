@@ -37,7 +37,10 @@ export function internalError(message: string): RpcError {
 }
 
 /** -32602 with the URI (MCP, "Resources: error handling"). */
-export function resourceNotFound(uri: string, message = `Resource not found: ${uri}`): ProtocolError {
+export function resourceNotFound(
+  uri: string,
+  message = `Resource not found: ${clip(uri, 2_000)}`,
+): ProtocolError {
   return new ProtocolError(invalidParams(message, { uri }));
 }
 

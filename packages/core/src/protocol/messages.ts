@@ -1,3 +1,4 @@
+import { clip, grouped } from "../answer/budget.ts";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import {
   META,
@@ -37,7 +38,7 @@ export function readMessage(value: unknown): Incoming {
   if ("id" in value && id === undefined) {
     return refused(
       undefined,
-      `"id" must be a string or an integer within ±(2^53 - 1), not ${show(value.id)}.`,
+      `"id" must be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer within ±(2^53 - 1), not ${show(value.id)}.`,
     );
   }
   const params = readParams(value);
@@ -71,7 +72,7 @@ function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
   if (typeof code !== "number" || !Number.isSafeInteger(code))
     return dropped(`"error.code" is ${show(code)}`);
   if (typeof message !== "string") return dropped(`"error.message" is ${show(message)}`);
-  const kept = { code, message, ...(data === undefined ? {} : { data }) };
+  const kept = { code, message: clip(message, MAX_ERROR_CHARS), ...(data === undefined ? {} : { data }) };
   return { kind: "response", message: { jsonrpc: "2.0", id, error: kept } };
 }
 
@@ -100,7 +101,7 @@ function metaProblem(meta: unknown): string | undefined {
   if (!isObject(meta)) return `"params._meta" must be an object, not ${show(meta)}.`;
   const token = meta.progressToken;
   if (token !== undefined && !isRequestId(token)) {
-    return `"params._meta.progressToken" must be a string or an integer, not ${show(token)}.`;
+    return `"params._meta.progressToken" must be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer, not ${show(token)}.`;
   }
   const task = meta[META.relatedTask];
   if (task !== undefined && !(isObject(task) && typeof task.taskId === "string")) {
@@ -108,6 +109,9 @@ function metaProblem(meta: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** How much of a client's error message is kept; ours may repeat it. */
+const MAX_ERROR_CHARS = 1_000;
 
 /** Whether a message expects an answer. */
 export function isRequest(message: Message): message is RequestMessage {
@@ -118,18 +122,26 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Maximum length of an id or progress token, which answers repeat. */
+const MAX_ID_CHARS = 1_024;
+
 /** A string or a safe integer: a larger id could not be returned unchanged. */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
+  return typeof value === "string"
+    ? value.length <= MAX_ID_CHARS
+    : typeof value === "number" && Number.isSafeInteger(value);
 }
+
+/** How much of a client's text a message repeats. */
+export const MAX_SHOWN = 80;
 
 /** A short form of a value for a message. */
 export function show(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  const text = JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
-  return typeof value === "string" && value.length > 80 ? `${text}…` : text;
+  const text = JSON.stringify(typeof value === "string" ? clip(value, MAX_SHOWN) : value);
+  return typeof value === "string" && value.length > MAX_SHOWN ? `${text}…` : text;
 }
 
 function refused(id: RequestId | undefined, message: string): Incoming {

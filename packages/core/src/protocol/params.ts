@@ -1,7 +1,7 @@
-import { grouped } from "../answer/budget.ts";
+import { clip, grouped } from "../answer/budget.ts";
 import { LOGGING_LEVELS } from "../define/content.ts";
 import { invalidParams } from "./errors.ts";
-import { isObject, MAX_URI_CHARS, show } from "./messages.ts";
+import { isObject, MAX_SHOWN, MAX_URI_CHARS, show } from "./messages.ts";
 import type { Revision } from "./revisions.ts";
 import { META, type RequestMessage, type RpcError } from "./wire.ts";
 
@@ -35,8 +35,14 @@ const string = (path: string): Parameter => parameter(at(path), "be a string", i
 const object = (path: string): Parameter => parameter(at(path), "be an object", isObject);
 const boolean = (path: string): Parameter =>
   parameter(at(path), "be true or false", (value) => typeof value === "boolean");
+/** Maximum length of a prompt's argument; the prompt may repeat it. */
+const MAX_ARGUMENT_CHARS = 20_000;
 const strings = (path: string): Parameter =>
-  parameter(at(path), "be an object whose values are strings", every(isString));
+  parameter(
+    at(path),
+    `be an object whose values are strings of at most ${grouped(MAX_ARGUMENT_CHARS)} characters`,
+    every((value) => typeof value === "string" && value.length <= MAX_ARGUMENT_CHARS),
+  );
 const level = (path: readonly string[]): Parameter =>
   parameter(path, `be one of ${LOGGING_LEVELS.join(", ")}`, (value) =>
     LOGGING_LEVELS.some((one) => one === value),
@@ -146,6 +152,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     object("argument"),
     string("argument.name"),
     string("argument.value"),
+    atMost("argument.value", MAX_ARGUMENT_CHARS, "characters"),
     optional(object("context")),
     optional(strings("context.arguments")),
   ),
@@ -215,7 +222,10 @@ function problemOf(method: string, params: unknown, rows: readonly Parameter[]) 
     const name = `params${path.map((key) => (/^\w+$/.test(key) ? `.${key}` : `["${key}"]`)).join("")}`;
     const found = value === undefined ? "is missing; it" : "";
     const not = value === undefined ? "" : `, not ${shown(value)}`;
-    return { path, sentence: `${method}: ${[name, found, "must", must].filter(Boolean).join(" ")}${not}.` };
+    return {
+      path,
+      sentence: `${clip(method, MAX_SHOWN)}: ${[name, found, "must", must].filter(Boolean).join(" ")}${not}.`,
+    };
   }
   return undefined;
 }

@@ -78,6 +78,12 @@ function inputProblems(tool: Tool): string[] {
     if (node.type === "null") problems.push(`${where} is nullable: make it optional`);
     if (depth === 0 && "anyOf" in node)
       problems.push("the input is a union: use one z.strictObject with optional arguments");
+    if (node.type === "array" && node.maxItems === undefined)
+      problems.push(`${where} is an unbounded list: add .max()`);
+    if (node.type === "object" && node.additionalProperties !== false && node.maxProperties === undefined)
+      problems.push(
+        `${where} takes any number of members: use z.strictObject, or bound it with .refine() and .meta({ maxProperties })`,
+      );
     if (isUnbounded(node)) problems.push(`${where} is an unbounded number: add .min() and .max()`);
     if (node.type === "array" && depth > 4) problems.push(`${where} is nested too deep: make it flatter`);
   });

@@ -11,7 +11,7 @@ export default tool({
     observations: list(
       z.strictObject({
         entityName: z.string(),
-        contents: z.array(z.string()).describe("One fact each."),
+        contents: z.array(z.string()).max(5_000).describe("One fact each."),
       }),
     ).describe("The facts by entity."),
     source,

@@ -13,7 +13,7 @@ export default tool({
       z.strictObject({
         name: z.string(),
         entityType: z.string().describe("person, place …"),
-        observations: z.array(z.string()).describe("One fact each."),
+        observations: z.array(z.string()).max(5_000).describe("One fact each."),
       }),
     ).describe("The entities."),
     on_conflict: z.enum(["skip", "merge", "error"]).default("skip").describe("If the name exists."),

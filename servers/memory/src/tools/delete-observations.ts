@@ -10,7 +10,7 @@ export default tool({
     deletions: list(
       z.strictObject({
         entityName: z.string(),
-        observations: z.array(z.string()),
+        observations: z.array(z.string()).max(5_000),
       }),
     ).describe("Exact names and texts."),
     hard,

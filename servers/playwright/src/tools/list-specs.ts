@@ -11,7 +11,11 @@ export default tool({
   effect: "read",
   openWorld: false,
   input: z.strictObject({
-    files: z.array(z.string()).default([]).describe("Only in files whose path contains one of these."),
+    files: z
+      .array(z.string())
+      .max(500)
+      .default([])
+      .describe("Only in files whose path contains one of these."),
     grep: z.string().optional().describe("Only tests whose titles match this regular expression."),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,

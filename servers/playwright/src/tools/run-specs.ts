@@ -15,6 +15,7 @@ export default tool({
   input: z.strictObject({
     files: z
       .array(z.string())
+      .max(500)
       .default([])
       .describe('Paths or parts of them, with a line: "login.spec.ts:12".'),
     grep: z.string().optional().describe("Only tests whose titles match this regular expression."),

@@ -7,8 +7,8 @@ import { artifacts, devices, linksOf, number, tool } from "../context.ts";
 const one = z.strictObject({
   name: z.string(),
   url: z.string(),
-  steps: z.array(z.string()).default([]),
-  assertions: z.array(z.string()).default([]),
+  steps: z.array(z.string()).max(500).default([]),
+  assertions: z.array(z.string()).max(500).default([]),
 });
 
 /** Time limit of each test. Run slower ones alone, with pw_run_test. */
@@ -22,7 +22,7 @@ export default tool({
   openWorld: true,
   view: "report",
   input: z.strictObject({
-    tests: z.array(one).min(1).describe("As in pw_run_test, each with a name."),
+    tests: z.array(one).min(1).max(500).describe("As in pw_run_test, each with a name."),
     devices: devices.describe("As in pw_run_test."),
     bail: z.boolean().default(false).describe("Stop after the first failed test."),
   }),

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { clip } from "../../answer/budget.ts";
 import type { Awaitable } from "../../define/tool.ts";
 import type { Log } from "../../log.ts";
-import { show } from "../../protocol/messages.ts";
+import { MAX_SHOWN, show } from "../../protocol/messages.ts";
 import type { Principal } from "../../protocol/request.ts";
 import { type Answer, jsonAnswer, type Reply } from "./reply.ts";
 import { type AuthSettings, type HttpSettings, urlText } from "./settings.ts";
@@ -177,7 +178,8 @@ export function createAccess(settings: HttpSettings): Access {
     refusal({ headers }) {
       const named = hostnameOf(`http://${headers.host ?? ""}`);
       if (named === undefined) return "The Host header is missing or not valid.";
-      if (!hosts.has(named)) return `The host ${named} is not allowed. Allow it with --http-allow-host.`;
+      if (!hosts.has(named))
+        return `The host ${clip(named, MAX_SHOWN)} is not allowed. Allow it with --http-allow-host.`;
       const { origin } = headers;
       return isAllowed(origin)
         ? undefined

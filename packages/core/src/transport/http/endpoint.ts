@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { invalidRequest, notJson, parseError } from "../../protocol/errors.ts";
+import { invalidRequest, parseError } from "../../protocol/errors.ts";
 import type { Load } from "../../protocol/load.ts";
 import { isRequest, readMessage } from "../../protocol/messages.ts";
 import { requestProblem } from "../../protocol/params.ts";
+import { parseMessage } from "../../protocol/parse.ts";
 import type { Principal } from "../../protocol/request.ts";
 import { MODERN_VERSIONS, REVISIONS } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
@@ -63,12 +64,13 @@ export class Endpoint {
     const body = await readBody(node, reply, { maxBytes: this.#maxBytes, load: this.#load });
     this.#reading -= 1;
     if (body.kind !== "text") return this.#unread(body);
-    let value: unknown;
-    try {
-      value = JSON.parse(body.text);
-    } catch (error) {
-      return rpcAnswer(400, notJson(error, "body"), { revision });
-    }
+    const parsed = parseMessage(body.text, "body");
+    if ("error" in parsed)
+      return rpcAnswer(400, parsed.error, {
+        revision,
+        ...(parsed.id === undefined ? {} : { id: parsed.id }),
+      });
+    const { value } = parsed;
     const isBatch = Array.isArray(value);
     const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (entries.length === 0 || entries.length > MAX_BATCH) {

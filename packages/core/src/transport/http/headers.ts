@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { clip } from "../../answer/budget.ts";
 import { unsupported } from "../../protocol/era.ts";
 import { invalidParams } from "../../protocol/errors.ts";
+import { MAX_SHOWN, show } from "../../protocol/messages.ts";
 import { envelopeProblem } from "../../protocol/params.ts";
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../../protocol/revisions.ts";
 import {
@@ -63,16 +65,17 @@ export function headerProblem(
     if (problem !== undefined)
       return invalidParams(problem.sentence, { envelope: { key: problem.key, problem: problem.sentence } });
     if (version !== undefined && version !== claim)
-      return mismatch(version, `the body names protocol version ${String(claim)}`);
+      return mismatch(version, `the body names protocol version ${show(claim)}`);
   }
   const named = headerOf(headers, "mcp-method");
-  if (named !== undefined && named !== method) return mismatch(named, `the body names method ${method}`);
+  if (named !== undefined && named !== method)
+    return mismatch(named, `the body names method ${show(method)}`);
   const effective = claim ?? version;
   if (typeof effective !== "string" || !MODERN_VERSIONS.includes(effective)) return unsupported(effective);
   if (!isRequest) return undefined;
   if (version === undefined)
     return missing("MCP-Protocol-Version", `the body names protocol version ${effective}`);
-  if (named === undefined) return missing("Mcp-Method", `the body names method ${method}`);
+  if (named === undefined) return missing("Mcp-Method", `the body names method ${show(method)}`);
   return nameProblem(headers, message);
 }
 
@@ -87,7 +90,7 @@ function nameProblem(headers: IncomingHttpHeaders, { method, params }: RequestMe
   const value = parameter === undefined ? undefined : params?.[parameter];
   const given = headerOf(headers, "mcp-name");
   if (parameter === undefined || (given === undefined && typeof value !== "string")) return undefined;
-  const body = `the body has params.${parameter} = ${JSON.stringify(String(value).slice(0, 200))}`;
+  const body = `the body has params.${parameter} = ${show(value)}`;
   if (given === undefined) return missing("Mcp-Name", body);
   const name = decoded(given);
   if (name === undefined) return mismatch(given, "its Base64 encoding is invalid");
@@ -107,8 +110,8 @@ function decoded(value: string): string | undefined {
 function mismatch(header: string | undefined, body: string): RpcError {
   return {
     code: CODES.headerMismatch,
-    message: `The headers and the body disagree: a header says ${JSON.stringify((header ?? "").slice(0, 200))}, but ${body}.`,
-    data: { mismatch: { header: header ?? "(missing)", body } },
+    message: `The headers and the body disagree: a header says ${show(header ?? "")}, but ${body}.`,
+    data: { mismatch: { header: clip(header ?? "(missing)", MAX_SHOWN), body } },
   };
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
-import { notJson } from "../../protocol/errors.ts";
 import { type Load, Shares } from "../../protocol/load.ts";
+import { parseMessage } from "../../protocol/parse.ts";
 import { outletTo, type Principal } from "../../protocol/request.ts";
 import type { Service } from "../../protocol/service.ts";
 import { CODES } from "../../protocol/wire.ts";
@@ -86,14 +86,11 @@ export class SseEndpoint {
     if (body.kind !== "text")
       return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
     if (this.#streams.get(id) !== stream) return refuse(404, "The stream has ended. Open a new one.");
-    let value: unknown;
-    try {
-      value = JSON.parse(body.text);
-    } catch (error) {
-      return rpcAnswer(400, notJson(error));
-    }
+    const parsed = parseMessage(body.text);
+    if ("error" in parsed)
+      return rpcAnswer(400, parsed.error, parsed.id === undefined ? {} : { id: parsed.id });
     reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
-    stream.connection.receive(value, { bytes: body.bytes });
+    stream.connection.receive(parsed.value, { bytes: body.bytes });
     return undefined;
   }
 

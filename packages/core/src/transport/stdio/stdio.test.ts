@@ -70,11 +70,11 @@ describe("malformed input", () => {
 
   it("that is deeply nested is harmless", async () => {
     const wire = await Wire.legacy();
-    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const deep = `${"[".repeat(90_000)}${"]".repeat(90_000)}`;
     const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a","x":${deep}}}}`;
     expect(await wire.answer(nested)).toMatchObject({ id: 1, result: said("a") });
     expect((await wire.answer(deep)).error).toMatchObject({ code: -32600 });
-    const objects = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+    const objects = `${'{"a":'.repeat(90_000)}1${"}".repeat(90_000)}`;
     const inMeta = `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":{"x":${objects}}}}`;
     expect((await wire.answer(inMeta)).id).toBe(2);
     await wire.handle.close();
