@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { rawSession } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { ROOT, SERVERS, serverBin } from "../servers.ts";
@@ -17,6 +18,14 @@ const schema: z.ZodType<Schema> = z.lazy(() =>
   z.object({ properties: z.record(z.string(), schema).optional(), items: schema.optional() }),
 );
 const described = z.object({ tools: z.array(z.object({ name: z.string(), inputSchema: schema })) });
+
+const listed = z.object({
+  result: z.object({
+    tools: z.array(z.looseObject({ name: z.string(), description: z.string(), inputSchema: z.unknown() })),
+  }),
+});
+const request = (id: number, method: string, params: object) =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
 
 /** `edits`, `edits[].oldText`. */
 function namesIn({ properties = {}, items }: Schema, prefix = ""): string[] {
@@ -45,4 +54,38 @@ describe.each(SERVERS)("docs/tools.md on %s", (server) => {
 
 it("names the fields of an edit", () => {
   expect(page).toContain("| `edits[].oldText` (required) | string |");
+});
+
+describe("the README's table of servers", () => {
+  const list = [
+    request(1, "initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    }),
+    request(2, "tools/list", {}),
+  ];
+  const kilo = (chars: number) => `${(Math.ceil(chars / 4) / 1_000).toFixed(1)}k`;
+
+  it("has the number of tools and the tokens that a client really receives", async () => {
+    const readme = await readFile(join(ROOT, "README.md"), "utf8");
+    const lists = await Promise.all(
+      SERVERS.map(async (name) => {
+        const { lines } = await rawSession(serverBin(name), list.join(""));
+        const { tools } = listed.parse(JSON.parse(lines[1] ?? "")).result;
+        return { name: `[${name}]`, tools };
+      }),
+    );
+    const all = { name: "all ", tools: lists.flatMap(({ tools }) => tools) };
+    for (const { name, tools } of [...lists, all]) {
+      const row = readme.split("\n").find((line) => line.startsWith(`| ${name}`)) ?? "";
+      const cells = row.split("|").map((cell) => cell.trim());
+      const model = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+      expect(cells.slice(3, 6), name).toEqual([
+        String(tools.length),
+        kilo(JSON.stringify(model).length),
+        kilo(JSON.stringify(tools).length),
+      ]);
+    }
+  });
 });

@@ -1,5 +1,4 @@
 import { annotationsOf } from "../define/effect.ts";
-import { toolIcons } from "../define/icon.ts";
 import type { LazyPrompt, ListedPrompt, Prompt } from "../define/prompt.ts";
 import type { LazyResource, Resource, ResourceOutline } from "../define/resource.ts";
 import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
@@ -13,7 +12,6 @@ function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
     description: tool.description,
     ...schemas,
     annotations: annotationsOf(tool),
-    icons: toolIcons(tool.effect),
     ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
   };
 }

@@ -27,8 +27,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const resources = new Resources(runtime.resources);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;
-  /** The list of tools, with icons and, for revisions that have none, without. */
-  let toolLists: { readonly [icons in "true" | "false"]: readonly ListedTool[] } | undefined;
+  let toolList: { readonly tools: readonly ListedTool[] } | undefined;
   const methods = new Map<string, Handler>();
 
   const unlisted = Object.entries(definition.argumentNeeds ?? {}).flatMap(([argument, option]) =>
@@ -37,17 +36,16 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const listed = async () => {
     const { budget } = runtime.callLimits;
     const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
-    const all = (await listedTools(runtime.tools, unlisted))
+    const tools = (await listedTools(runtime.tools, unlisted))
       .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    toolLists = { true: all, false: all.map(({ icons: _, ...tool }) => tool) };
-    return toolLists;
+    toolList = { tools };
+    return toolList;
   };
-  methods.set("tools/list", ({ params, revision }) => {
+  methods.set("tools/list", ({ params }) => {
     refuseCursor(params.cursor);
     if (definition.warm === true) runtime.warm();
-    const listOf = (lists: NonNullable<typeof toolLists>) => ({ tools: lists[`${revision.icons}`] });
-    return toolLists === undefined ? listed().then(listOf) : listOf(toolLists);
+    return toolList ?? listed();
   });
   const call = (request: ClientRequest, apps?: Apps<Context>) => {
     const asked = String(request.params.name);

@@ -1,5 +1,4 @@
 import type { Icon } from "./content.ts";
-import type { Effect } from "./effect.ts";
 
 /** A server's icon: white lines on a 24 by 24 grid over a gradient of two colors, top to bottom. */
 export interface ServerIcon {
@@ -17,20 +16,6 @@ const DEFAULT: ServerIcon = {
 /** The icon as SVG. */
 export function serverIconSvg({ colors, glyph }: ServerIcon = DEFAULT): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 256 256"><linearGradient id="a" x2="0" y2="1"><stop stop-color="${colors[0]}"/><stop offset="1" stop-color="${colors[1]}"/></linearGradient><rect width="256" height="256" rx="56" fill="url(#a)"/><g transform="translate(29 29) scale(8.25)" fill="none" stroke="#fff" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round">${glyph}</g></svg>`;
-}
-
-/** One glyph per effect (an eye, a plus, a pencil, a bin), visible on light and dark backgrounds. */
-const GLYPHS: Readonly<Record<Effect, string>> = {
-  read: "M1 8s3-5 7-5 7 5 7 5-3 5-7 5-7-5-7-5zM8 6v4M6 8h4",
-  add: "M8 2v12M2 8h12",
-  change: "M3 13l1-4 7-7 3 3-7 7z",
-  destroy: "M2 4h12M6 4V2h4v2M4 4l1 10h6l1-10",
-};
-
-/** The icon of a tool in hosts' lists (MCP 2025-11-25, "Icons"). */
-export function toolIcons(effect: Effect): Icon[] {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="none" stroke="#888" d="${GLYPHS[effect]}"/></svg>`;
-  return [asIcon(svg)];
 }
 
 /** An SVG as an icon that needs no network. */

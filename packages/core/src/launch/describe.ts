@@ -49,6 +49,8 @@ export async function describeServer<Context, Table extends OptionTable>(
         default: defaultText(option),
         description: option.description,
       })),
+    /** Arguments that are not listed until an option gives them a meaning. */
+    unlisted: Object.keys(definition.argumentNeeds ?? {}),
     tools: (await listedTools(definition.tools)).map((tool) => ({
       ...tool,
       effect: facts.get(tool.name)?.effect,

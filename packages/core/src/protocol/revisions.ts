@@ -19,7 +19,7 @@ export interface Revision {
   readonly elicitation: "none" | "forms" | "modes";
   /** Tools in sampling requests. */
   readonly samplingTools: boolean;
-  /** Icons of servers and tools. */
+  /** Icons of servers. */
   readonly icons: boolean;
   /** Whether an event stream may begin with an event without data, from which it can be resumed. */
   readonly primingEvents: boolean;

@@ -101,7 +101,6 @@ export interface ListedTool extends ToolSchemas {
   title: string;
   description: string;
   annotations: ToolAnnotations;
-  icons?: Icon[];
   _meta?: Meta;
 }
 

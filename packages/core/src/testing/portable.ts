@@ -16,12 +16,9 @@ const UNPORTABLE = [
   "propertyNames",
 ] as const;
 
-/**
- * The approximate number of tokens that a value costs a model: four characters each, the usual estimate for JSON. Icons
- * are for people and do not count.
- */
+/** The approximate number of tokens that a value costs a model: four characters each, the usual estimate for JSON. */
 export function tokensOf(value: unknown): number {
-  return Math.ceil(JSON.stringify(value, (key, inner) => (key === "icons" ? undefined : inner)).length / 4);
+  return Math.ceil(JSON.stringify(value).length / 4);
 }
 
 /**
@@ -80,9 +77,10 @@ function inputProblems(tool: Tool): string[] {
       problems.push("the input is a union: use one z.strictObject with optional arguments");
     if (node.type === "array" && node.maxItems === undefined)
       problems.push(`${where} is an unbounded list: add .max()`);
-    if (node.type === "object" && node.additionalProperties !== false && node.maxProperties === undefined)
+    // The listed schema omits `additionalProperties: false` below the root.
+    if (typeof node.additionalProperties === "object" && node.maxProperties === undefined)
       problems.push(
-        `${where} takes any number of members: use z.strictObject, or bound it with .refine() and .meta({ maxProperties })`,
+        `${where} takes any number of members: use z.strictObject, or .meta({ maxProperties }) with a .refine()`,
       );
     if (isUnbounded(node)) problems.push(`${where} is an unbounded number: add .min() and .max()`);
     if (node.type === "array" && depth > 4) problems.push(`${where} is nested too deep: make it flatter`);

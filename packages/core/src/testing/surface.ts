@@ -8,12 +8,9 @@ import type {
 import { expect } from "vitest";
 import type { Connected } from "./connect.ts";
 
-/**
- * The snapshot of a listed tool: what a client sees, with sorted top-level keys and without the icon, which follows
- * from the annotations.
- */
+/** The snapshot of a listed tool: what a client sees, with sorted top-level keys. */
 export function toolSnapshot(tool: Tool): string {
-  const { name, title, description, annotations, inputSchema, outputSchema, icons: _, ...rest } = tool;
+  const { name, title, description, annotations, inputSchema, outputSchema, ...rest } = tool;
   return json({ name, title, description, annotations, inputSchema, outputSchema, ...rest });
 }
 
