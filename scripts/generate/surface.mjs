@@ -19,7 +19,7 @@ export function slimTools(server) {
         .map((tool) => without(tool, unlisted));
 }
 
-/** The tool as it is listed: without the arguments that an option would add. */
+/** Removes the arguments that are listed only with an option. */
 function without(tool, unlisted = []) {
   const properties = Object.entries(tool.inputSchema.properties ?? {});
   const listed = properties.filter(([name]) => !unlisted.includes(name));
