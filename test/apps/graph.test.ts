@@ -1,7 +1,10 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverBin, useWorld } from "../servers.ts";
-import { connectApps, expectHarmless, HOSTILE, useViews } from "./host.ts";
+import { connectApps, expectHarmless, HOSTILE, type ShownView, useViews } from "./host.ts";
 
 describe("the graph of a memory", () => {
   const show = useViews();
@@ -57,18 +60,6 @@ describe("the graph of a memory", () => {
     await shown.page.close();
   });
 
-  it("of a large memory is drawn in part, and continues with the next page", async () => {
-    const shown = await shownFor("read_graph", { limit: 300 });
-    const status = shown.view.getByRole("status");
-    const entities = async () => Number.parseInt((await status.textContent()) ?? "", 10);
-    await expect.poll(entities).toBeGreaterThan(100);
-    const before = await entities();
-    expect(await shown.view.locator(".node").count()).toBe(100);
-    await shown.view.getByRole("button", { name: "Load more" }).click();
-    await expect.poll(entities).toBeGreaterThan(before);
-    await shown.page.close();
-  });
-
   it("shows related entities, and the text of an error", async () => {
     const shown = await shownFor("find_related", { name: "Ada" });
     await shown.view.getByRole("button", { name: /^Analytical Engine/ }).waitFor();
@@ -78,3 +69,113 @@ describe("the graph of a memory", () => {
     await failed.page.close();
   });
 });
+
+/** A team of 400 people, projects and places, with 440 relations. */
+function team() {
+  const first = ["Ada", "Boris", "Chloe", "Dmitri", "Elena", "Farid", "Grace", "Hugo", "Ines", "Jonas"];
+  const last = ["Novak", "Silva", "Tanaka", "Okafor", "Larsen", "Moreau", "Haddad", "Kowalska"];
+  const people = Array.from({ length: 320 }, (_, index) => ({
+    name: `${first[index % 10]} ${last[Math.floor(index / 10) % 8]} ${Math.floor(index / 80) + 1}`,
+    entityType: "person",
+    observations: [`joined in ${2000 + (index % 25)}`, `sits in room ${index}`],
+  }));
+  const projects = Array.from({ length: 60 }, (_, index) => ({
+    name: `Project ${["Heron", "Juniper", "Basalt", "Comet"][index % 4]} ${index}`,
+    entityType: "project",
+    observations: [`began in ${2010 + (index % 15)}`],
+  }));
+  const places = ["Oslo", "Porto", "Kyoto", "Quito", "Accra"].flatMap((city) =>
+    [1, 2, 3, 4].map((floor) => ({ name: `${city}, floor ${floor}`, entityType: "place", observations: [] })),
+  );
+  const entities = [...people, ...projects, ...places].map((_, index, all) => {
+    // As a memory grows: people, projects and places between each other.
+    const at = (index * 147) % all.length;
+    return all[at] ?? all[0];
+  });
+  const relations = [
+    ...people.slice(0, 300).map(({ name }, index) => ({
+      from: name,
+      relationType: "works on",
+      to: projects[(index * index) % 60]?.name,
+    })),
+    ...people.slice(0, 140).map(({ name }, index) => ({
+      from: name,
+      relationType: "sits in",
+      to: places[index % 20]?.name,
+    })),
+  ];
+  return { entities, relations };
+}
+
+describe("the graph of 400 entities", () => {
+  const show = useViews();
+  let folder = "";
+  let client: Client;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "refmcp-apps-graph-"));
+    client = await connectApps(serverBin("memory"), ["--file", join(folder, "memory.db")]);
+    const { entities, relations } = team();
+    await client.callTool({ name: "create_entities", arguments: { entities } });
+    await client.callTool({ name: "create_relations", arguments: { relations } });
+  });
+  afterAll(async () => {
+    await client.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("draws the best connected with their relations and names, and says what is loaded", async () => {
+    const call = { name: "read_graph", arguments: {} };
+    const shown = await show(client, call, await client.callTool(call));
+    const status = shown.view.getByRole("status");
+    const summary = async () =>
+      /^(\d+)(?: of 400)? entities, (\d+)(?: of 440)? relations; the 100 entities with the most of these relations are drawn\.$/
+        .exec((await status.textContent()) ?? "")
+        ?.slice(1)
+        .map(Number) ?? [];
+    await expect.poll(summary).toHaveLength(2);
+    const [entities = 0, relations = 0] = await summary();
+    expect(entities).toBeGreaterThan(100);
+    expect(entities).toBeLessThan(400);
+    expect(relations).toBeGreaterThan(30);
+    expect(await shown.view.locator(".node").count()).toBe(100);
+    expect(await shown.view.locator("svg > line").count()).toBeGreaterThan(30);
+    await expectReadableNames(shown);
+
+    const more = shown.view.getByRole("button", { name: "Load more" });
+    for (let loaded = entities; loaded < 400; [loaded = 0] = await summary()) {
+      await more.click();
+      await expect.poll(async () => (await summary())[0]).toBeGreaterThan(loaded);
+    }
+    await expect.poll(summary).toEqual([400, 440]);
+    expect(await more.isVisible()).toBe(false);
+    expect(await shown.view.locator("svg > line").count()).toBeGreaterThan(90);
+    await expectReadableNames(shown);
+    // The hubs come first.
+    const names = await shown.view.locator("svg > .name").allTextContents();
+    expect(names.filter((name) => /^Project|floor/.test(name)).length).toBeGreaterThan(20);
+    // A name without space is shown when its node has the focus.
+    const covered = shown.view.locator(".node:has(.name)").first();
+    expect(await covered.locator("text").isVisible()).toBe(false);
+    await covered.focus();
+    expect(await covered.locator("text").isVisible()).toBe(true);
+    await shown.page.close();
+  });
+});
+
+/** Checks that many nodes have names, and that none covers another. */
+async function expectReadableNames({ view }: ShownView): Promise<void> {
+  const boxes = await view.locator("svg > .name").evaluateAll((texts) =>
+    texts.map((text) => {
+      const { left, right, top, bottom } = text.getBoundingClientRect();
+      return { name: text.textContent, left, right, top, bottom };
+    }),
+  );
+  expect(boxes.length).toBeGreaterThan(25);
+  for (const [index, one] of boxes.entries())
+    for (const other of boxes.slice(index + 1)) {
+      const width = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const height = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      // The stroke around a text may touch the next one.
+      expect(width > 6 && height > 6, `${one.name} covers ${other.name}`).toBe(false);
+    }
+}

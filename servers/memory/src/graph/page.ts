@@ -16,14 +16,6 @@ export type ShownEntity = {
   readonly clipped?: number | undefined;
 };
 
-/** Where a list of entities, followed by their relations, continues. */
-export interface Position {
-  /** 1 if all entities were returned. */
-  readonly relations: number;
-  readonly at: number;
-  readonly after: number;
-}
-
 /** Maximum characters of JSON for one observation; the entity's resource and an export contain all of it. */
 const MAX_SHOWN = 12_000;
 const RELATION_BATCH = 200;
@@ -111,20 +103,15 @@ export class Page {
     return rest;
   }
 
-  /** Adds relations of the entities (all if undefined) after an id; returns where to continue, if there are more. */
+  /** Adds relations after an id; returns the id after which they continue on the next page, if there are more. */
   async addRelations(
-    reader: Reader,
-    entityIds: readonly number[] | undefined,
+    page: (after: number, limit: number) => Promise<RelationRow[]>,
     start: number,
-  ): Promise<Position | undefined> {
-    const page = (from: number, limit: number) =>
-      entityIds === undefined
-        ? reader.relationPage(from, limit)
-        : reader.relationsTouching(entityIds, from, limit);
+  ): Promise<number | undefined> {
     let after = start;
     for await (const rows of batches(page, RELATION_BATCH, start)) {
       for (const row of rows) {
-        if (!this.addRelation(row)) return { relations: 1, at: 0, after };
+        if (!this.addRelation(row)) return after;
         after = row.id;
       }
     }

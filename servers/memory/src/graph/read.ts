@@ -1,16 +1,40 @@
 import { cursorsOf, grouped } from "@refmcp/core/answer";
-import { batches } from "./batches.ts";
 import { didYouMean, entityNamed, quoteAll, unknownEntities } from "./checks.ts";
-import { naturals, Page, type Position, type ShownEntity } from "./page.ts";
+import { naturals, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import { type Counts, type EntityRow, idsOf, type Relation } from "./types.ts";
 import { nearestFirst, walk } from "./walk.ts";
 
+/** Where a list of entities, followed by their relations, continues. */
+interface Position {
+  /** 1 if all entities were returned. */
+  readonly relations: number;
+  readonly at: number;
+  readonly after: number;
+}
+
 const position = naturals("relations", "at", "after");
+
+/** Where the list of all entities continues, with the relations among those already listed. */
+interface GraphPosition {
+  /** The last entity that was returned with all its observations. */
+  readonly at: number;
+  /** The last returned observation of the next entity. */
+  readonly after: number;
+  /** The first and the last entity whose relations were not all returned. */
+  readonly first: number;
+  readonly last: number;
+  /** The last returned relation of these. */
+  readonly relation: number;
+}
+
+const graphPosition = naturals("at", "after", "first", "last", "relation");
+const START: GraphPosition = { at: 0, after: 0, first: 0, last: 0, relation: 0 };
 
 /** Part of the budget for everything outside the lists. */
 const FRAME = 600;
-const ENTITY_BATCH = 200;
+/** How many entities of a large graph are listed before the relations among them and those before. */
+const ENTITY_BATCH = 50;
 /** Maximum number of entities that `depth` adds. */
 const MAX_NEIGHBORS = 500;
 
@@ -25,7 +49,7 @@ interface GraphPage {
 
 /**
  * The whole graph, in the official server's form, if it fits the budget. Otherwise pages with names, types and counts
- * (`concise`) or everything (`full`): first entities, then relations.
+ * (`concise`) or everything (`full`), each page with the relations among its entities and those of earlier pages.
  */
 export async function readGraph(
   store: Store,
@@ -36,62 +60,109 @@ export async function readGraph(
     budget,
   }: { detail: "concise" | "full"; limit: number; cursor?: string | undefined; budget: number },
 ): Promise<GraphPage> {
-  const cursors = cursorsOf("read_graph", [detail], position);
+  const cursors = cursorsOf("read_graph", [detail], graphPosition);
   const start = cursors.decode(cursor);
   return store.read(async (reader) => {
     const total = await reader.counts();
     if (start === undefined && total.entities <= limit) {
       const whole = new Page(budget - FRAME);
-      if ((await fillGraph(reader, whole, { relations: 0, at: 0, after: 0 }, "full", limit)) === undefined)
+      // In one batch, so that relations are in the order of their creation.
+      if ((await fillGraph(reader, whole, START, { detail: "full", limit, batch: limit })) === undefined)
         return { entities: whole.entities, relations: whole.relations };
     }
     const page = new Page(budget - FRAME);
-    const next = await fillGraph(reader, page, start ?? { relations: 0, at: 0, after: 0 }, detail, limit);
+    const next = await fillGraph(reader, page, start ?? START, { detail, limit, batch: ENTITY_BATCH });
     return {
       entities: page.entities,
       relations: page.relations,
       total,
       note: next && graphNote(page, total, detail),
-      next_cursor: next && cursors.encode(next),
+      next_cursor: next && cursors.encode({ ...next }),
     };
   });
 }
 
-function graphNote(page: Page, total: Counts, detail: string): string {
-  const shown =
-    page.relations.length === 0
-      ? `${grouped(page.entities.length)} of ${grouped(total.entities)} entities${detail === "concise" ? ", without their observations" : ""}`
-      : `${grouped(page.entities.length)} entities and ${grouped(page.relations.length)} of ${grouped(total.relations)} relations`;
+function graphNote({ entities, relations }: Page, total: Counts, detail: string): string {
+  const what = detail === "concise" ? ", without their observations" : "";
+  const shown = [
+    ...(entities.length === 0
+      ? []
+      : [`${grouped(entities.length)} of ${grouped(total.entities)} entities${what}`]),
+    ...(relations.length === 0
+      ? []
+      : [`${grouped(relations.length)} of ${grouped(total.relations)} relations`]),
+  ].join(", and ");
   return `${shown}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }
 
-/** Fills a page from a position; here `at` is the id of the last entity already returned. */
+interface Fill {
+  readonly detail: "concise" | "full";
+  readonly limit: number;
+  readonly batch: number;
+}
+
+/** Fills a page from a position; returns where the next one continues. */
 async function fillGraph(
   reader: Reader,
   page: Page,
-  start: Position,
-  detail: "concise" | "full",
-  limit: number,
-): Promise<Position | undefined> {
-  if (start.relations === 1) return page.addRelations(reader, undefined, start.after);
-  let { at, after } = start;
-  for await (const batch of batches((from, size) => reader.entityPage(from, size), ENTITY_BATCH, at)) {
-    const counts = detail === "concise" ? await reader.observationCounts(idsOf(batch)) : undefined;
-    for (const row of batch) {
-      if (page.entities.length >= limit) return { relations: 0, at, after };
-      if (counts !== undefined) {
-        const shown = { name: row.name, entityType: row.type, observation_count: counts.get(row.id) ?? 0 };
-        if (!page.reserve(shown)) return { relations: 0, at, after: 0 };
-        page.entities.push(shown);
-      } else {
-        const rest = await page.addEntity(reader, row, after);
-        if (rest !== undefined) return { relations: 0, at, after: rest };
-      }
-      at = row.id;
-      after = 0;
-    }
+  start: GraphPosition,
+  fill: Fill,
+): Promise<GraphPosition | undefined> {
+  let position = start;
+  for (let isFull = false; ; ) {
+    const relation = await addRelationsOf(reader, page, position, fill.batch);
+    if (relation !== undefined) return { ...position, relation };
+    const { at, after } = position;
+    if (isFull) return { ...START, at, after };
+    const rows = await reader.entityPage(at, fill.batch);
+    if (rows.length === 0) return undefined;
+    const next = await addEntities(reader, page, rows, position, fill);
+    isFull = next.at !== rows.at(-1)?.id;
+    position = next;
   }
-  return page.addRelations(reader, undefined, 0);
+}
+
+/** Adds the pending relations of a position; returns the last one that fits, if there are more. */
+async function addRelationsOf(
+  reader: Reader,
+  page: Page,
+  { first, last, relation }: GraphPosition,
+  batch: number,
+): Promise<number | undefined> {
+  if (first === 0) return undefined;
+  const ids = idsOf(await reader.entityPage(first - 1, batch)).filter((id) => id <= last);
+  return page.addRelations((after, limit) => reader.relationsToEarlier(ids, after, limit), relation);
+}
+
+/** Adds entities until the page is full; their relations are pending then. */
+async function addEntities(
+  reader: Reader,
+  page: Page,
+  rows: readonly EntityRow[],
+  start: GraphPosition,
+  { detail, limit }: Fill,
+): Promise<GraphPosition> {
+  const counts = detail === "concise" ? await reader.observationCounts(idsOf(rows)) : undefined;
+  let { at, after } = start;
+  const pending = () =>
+    at === start.at ? { ...START, at, after } : { at, after, first: rows[0]?.id ?? 0, last: at, relation: 0 };
+  for (const row of rows) {
+    if (page.entities.length >= limit) return pending();
+    if (counts !== undefined) {
+      const shown = { name: row.name, entityType: row.type, observation_count: counts.get(row.id) ?? 0 };
+      if (!page.reserve(shown)) return pending();
+      page.entities.push(shown);
+    } else {
+      const rest = await page.addEntity(reader, row, after);
+      if (rest !== undefined) {
+        after = rest;
+        return pending();
+      }
+    }
+    at = row.id;
+    after = 0;
+  }
+  return pending();
 }
 
 /**
@@ -162,7 +233,11 @@ async function fillNodes(
   start: Position,
 ): Promise<Position | undefined> {
   const ids = idsOf(rows);
-  if (start.relations === 1) return page.addRelations(reader, ids, start.after);
+  const touching = async (start: number) => {
+    const after = await page.addRelations((from, limit) => reader.relationsTouching(ids, from, limit), start);
+    return after === undefined ? undefined : { relations: 1, at: 0, after };
+  };
+  if (start.relations === 1) return touching(start.after);
   let after = start.after;
   for (const [index, row] of rows.slice(start.at).entries()) {
     const at = start.at + index;
@@ -170,7 +245,7 @@ async function fillNodes(
     if (rest !== undefined) return { relations: 0, at, after: rest };
     after = 0;
   }
-  return page.addRelations(reader, ids, 0);
+  return touching(0);
 }
 
 /** Maximum number of observations and of relations in one record. */

@@ -52,6 +52,9 @@ export function readSuite(given: Given): void {
         let cursor: string | undefined;
         do {
           const page = await read(cursor, detail);
+          expect(page.entities.length > 20 ? page.relations.length : 20).toBeGreaterThan(
+            page.entities.length / 2,
+          );
           expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
           expect(page.total).toEqual({ entities: 700, observations: 1400, relations: 699 });
           for (const { name, observations } of page.entities) {
@@ -59,12 +62,44 @@ export function readSuite(given: Given): void {
             facts.push(...(observations ?? []));
           }
           relations.push(...page.relations.map(({ from }) => from));
+          for (const { from, to } of page.relations) expect(seen).toEqual(expect.arrayContaining([from, to]));
           if (page.next_cursor !== undefined) expect(page.note).toMatch(/of 700|of 699/);
           cursor = page.next_cursor;
         } while (cursor !== undefined);
         expect(seen).toEqual(entities.map(({ name }) => name));
         expect(facts).toEqual(detail === "full" ? entities.flatMap(({ observations }) => observations) : []);
         expect(relations).toEqual(entities.slice(1).map(({ name }) => name));
+      },
+    );
+
+    it.each(["concise", "full"] as const)(
+      "pages through entities with many relations and facts, %s, each relation once, after its ends",
+      async (detail) => {
+        const facts = Array.from({ length: 400 }, (_, index) => `fact number ${index} of many about it`);
+        const entities = [...many(120), entity("hub", "t", facts), ...many(240).slice(120)];
+        await create(given.store, entities);
+        const wanted = entities.flatMap(({ name }) => [
+          relation(name, "knows", "hub"),
+          relation("hub", "owns a very long list of things among which is", name),
+          relation("n7", "saw", name),
+        ]);
+        await relate(given.store, wanted);
+        const [names, told, relations]: [Set<string>, string[], string[]] = [new Set(), [], []];
+        let cursor: string | undefined;
+        do {
+          const page = await read(cursor, detail, 90);
+          expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
+          for (const { name, observations = [] } of page.entities) {
+            names.add(name);
+            if (name === "hub") told.push(...observations);
+          }
+          for (const { from, to } of page.relations) expect(names.has(from) && names.has(to)).toBe(true);
+          relations.push(...page.relations.map((one) => JSON.stringify(one)));
+          cursor = page.next_cursor;
+        } while (cursor !== undefined);
+        expect([...names]).toEqual(entities.map(({ name }) => name));
+        expect(told).toEqual(detail === "full" ? facts : []);
+        expect(relations.toSorted()).toEqual(wanted.map((one) => JSON.stringify(one)).toSorted());
       },
     );
 

@@ -1,5 +1,15 @@
 // The part of a memory that a view has loaded, and the positions of its entities.
 
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type SimulationNodeDatum,
+} from "d3-force";
+
 export interface Entity {
   readonly name: string;
   readonly entityType: string;
@@ -17,6 +27,8 @@ export interface Relation {
 export interface Answer {
   readonly entities: readonly Entity[];
   readonly relations?: readonly Relation[];
+  /** The size of the whole memory, where the answer is a page of it. */
+  readonly total?: { readonly entities: number; readonly relations: number };
   readonly next_cursor?: string;
 }
 
@@ -32,9 +44,11 @@ const UNSEEN = "";
 export class Graph {
   readonly entities = new Map<string, Entity>();
   readonly relations = new Map<string, Relation>();
+  #total: Answer["total"];
   readonly #places = new Map<string, Point>();
 
-  add({ entities, relations = [] }: Answer): void {
+  add({ entities, relations = [], total }: Answer): void {
+    this.#total = total ?? this.#total;
     for (const entity of entities) {
       const known = this.entities.get(entity.name);
       this.entities.set(entity.name, { ...known, ...entity });
@@ -44,6 +58,19 @@ export class Graph {
       for (const name of [relation.from, relation.to])
         if (!this.entities.has(name)) this.entities.set(name, { name, entityType: UNSEEN });
     }
+  }
+
+  /** A sentence about what is loaded, and what of it is drawn. */
+  summary(drawn: number): string {
+    const [entities, relations] = [this.entities.size, this.relations.size];
+    const total = this.#total;
+    const counted = (count: number, all: number | undefined, one: string, many: string) =>
+      `${count}${all !== undefined && all > count ? ` of ${all}` : ""} ${(all ?? count) === 1 ? one : many}`;
+    const loaded = `${counted(entities, total?.entities, "entity", "entities")}, ${counted(relations, total?.relations, "relation", "relations")}`;
+    if (drawn === entities) return `${loaded}.`;
+    return relations === 0
+      ? `${loaded}; ${drawn} of these entities are drawn.`
+      : `${loaded}; the ${drawn} entities with the most of these relations are drawn.`;
   }
 
   /** The relations of an entity, both ways. */
@@ -69,59 +96,50 @@ export class Graph {
   }
 
   /**
-   * Positions for entities: related ones attract each other, all others repel (Fruchterman and Reingold). Entities that already
-   * have a position start from it.
+   * Positions for entities: related ones attract each other, all others repel. Entities that already have a position start from
+   * it, and the same graph gives the same picture.
    */
   places(entities: readonly Entity[], width: number, height: number): Map<string, Point> {
-    const nodes = entities.map(({ name }, index) => {
-      // A spiral puts no two in the same place, and looks the same each time.
-      const far = Math.sqrt(index + 0.5) * 24;
-      const start = { x: far * Math.cos(index * 2.4), y: far * Math.sin(index * 2.4) };
-      return { name, at: { ...(this.#places.get(name) ?? start) }, push: { x: 0, y: 0 } };
+    const nodes = entities.map(({ name }): Node => ({ name, ...this.#places.get(name) }));
+    const known = new Map(nodes.map((node) => [node.name, node]));
+    const links = [...this.relations.values()].flatMap(({ from, to }) => {
+      const [source, target] = [known.get(from), known.get(to)];
+      return source === undefined || target === undefined || source === target ? [] : [{ source, target }];
     });
-    const index = new Map(nodes.map((node) => [node.name, node]));
-    const edges = [...this.relations.values()].flatMap(({ from, to }) => {
-      const [one, other] = [index.get(from), index.get(to)];
-      return one === undefined || other === undefined || one === other ? [] : [[one, other] as const];
-    });
-    const wanted = Math.sqrt((width * height) / Math.max(nodes.length, 1)) * 0.8;
-    for (let heat = wanted; heat > 1; heat *= 0.96) {
-      for (const node of nodes) {
-        // A weak pull to the center keeps unconnected entities from drifting away.
-        node.push = { x: -node.at.x * 0.12, y: -node.at.y * 0.2 };
-        for (const other of nodes) if (other !== node) force(node, other, (far) => (wanted * wanted) / far);
-      }
-      for (const [one, other] of edges) {
-        force(one, other, (far) => -(far * far) / wanted);
-        force(other, one, (far) => -(far * far) / wanted);
-      }
-      for (const { at, push } of nodes) {
-        const length = Math.hypot(push.x, push.y) || 1;
-        at.x += (push.x / length) * Math.min(length, heat);
-        at.y += (push.y / length) * Math.min(length, heat);
-      }
-    }
-    for (const { name, at } of nodes) this.#places.set(name, at);
-    return fitted(nodes, width, height);
+    // Unconnected entities stay close, so that they leave the space to the others.
+    const pull = 0.08;
+    forceSimulation(nodes)
+      .force("link", forceLink(links).distance(DISTANCE))
+      .force(
+        "charge",
+        forceManyBody()
+          .strength(-DISTANCE * 4)
+          .distanceMax(DISTANCE * 4),
+      )
+      .force("collide", forceCollide(DISTANCE / 2.5))
+      .force("x", forceX().strength((pull * height) / width))
+      .force("y", forceY().strength((pull * width) / height))
+      .stop()
+      .tick(STEPS);
+    const placed = nodes.map(({ name, x = 0, y = 0 }) => ({ name, at: { x, y } }));
+    for (const { name, at } of placed) this.#places.set(name, at);
+    return fitted(placed, width, height);
   }
 }
 
-interface Node {
+/** The wanted distance between related entities, before the drawing is scaled. */
+const DISTANCE = 60;
+const STEPS = 300;
+
+interface Node extends SimulationNodeDatum {
   readonly name: string;
-  readonly at: Point;
-  readonly push: Point;
 }
 
-/** Pushes a node away from another one, or towards it if the strength is negative. */
-function force({ at, push }: Node, other: Node, strength: (far: number) => number): void {
-  const x = at.x - other.at.x;
-  const y = at.y - other.at.y;
-  const far = Math.max(Math.hypot(x, y), 1);
-  push.x += (x / far) * strength(far);
-  push.y += (y / far) * strength(far);
-}
-
-function fitted(nodes: readonly Node[], width: number, height: number): Map<string, Point> {
+function fitted(
+  nodes: readonly { name: string; at: Point }[],
+  width: number,
+  height: number,
+): Map<string, Point> {
   const [xs, ys] = [nodes.map(({ at }) => at.x), nodes.map(({ at }) => at.y)];
   const along = (value: number, all: readonly number[], size: number) => {
     const [least, most] = [Math.min(...all), Math.max(...all)];

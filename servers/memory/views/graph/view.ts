@@ -5,14 +5,20 @@ import "../../../../packages/core/views/marks.css";
 import { button, plain } from "../../../../packages/core/views/controls.ts";
 import { element, Host, svg, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
 import { type Answer, type Entity, Graph, type Point } from "./graph.ts";
+import { Labels } from "./labels.ts";
 import "./view.css";
 
 /** With more, they are indistinguishable. */
 const MAX_DRAWN = 100;
-/** With more entities, only the focused one has its name and relations shown. */
-const MAX_NAMED = 45;
+/** With at least this many relations, an entity's name is placed first. */
+const HUB = 3;
+const NAME_SIZE = 12;
+const RELATION_SIZE = 10.5;
 const WIDTH = 640;
 const HEIGHT = 380;
+/** With more entities, the drawing is taller. */
+const MAX_LOW = 40;
+const TALL = 560;
 const EDGE = 62;
 
 const host = new Host();
@@ -112,46 +118,60 @@ function show(name: string): void {
 
 function draw(): void {
   const entities = graph.most(MAX_DRAWN, chosen);
-  const at = graph.places(entities, WIDTH - 2 * EDGE, HEIGHT - 2 * EDGE);
+  const height = entities.length > MAX_LOW ? TALL : HEIGHT;
+  const at = graph.places(entities, WIDTH - 2 * EDGE, height - EDGE);
   const place = (name: string): Point | undefined => {
     const point = at.get(name);
-    return point && { x: point.x + EDGE, y: point.y + EDGE };
+    return point && { x: point.x + EDGE, y: point.y + EDGE / 2 };
   };
   const names = graph.types();
-  const isCrowded = entities.length > MAX_NAMED;
-  const view = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Graph" });
+  const view = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": "Graph" });
   view.append(arrow());
+  const labels = new Labels(WIDTH);
+  const nodes: SVGElement[] = [];
+  const texts: SVGElement[] = [];
+  // The names of the chosen entity and of the best connected may cover the circles of others.
+  const isHub = ({ name }: Entity) => name === chosen || graph.relationsOf(name).length >= HUB;
+  for (const group of [entities.filter(isHub), entities.filter((entity) => !isHub(entity))]) {
+    const placed = group.flatMap((entity) => {
+      const point = place(entity.name);
+      return point === undefined ? [] : [{ entity, point }];
+    });
+    for (const { entity, point } of placed) labels.block(point, sizeOf(entity.name));
+    for (const { entity, point } of placed) {
+      const { node, name } = nodeOf(entity, point, names.indexOf(entity.entityType), labels);
+      nodes.push(node);
+      if (name !== undefined) texts.push(name);
+    }
+  }
   for (const { from, to, relationType } of graph.relations.values()) {
     const [start, end] = [place(from), place(to)];
     if (start === undefined || end === undefined) continue;
     const middle = { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 };
     const line = { x1: start.x, y1: start.y, x2: end.x, y2: end.y, "marker-end": "url(#arrow)" };
     view.append(svg("line", line, svg("title", {}, `${from} ${relationType} ${to}`)));
-    if (!isCrowded) view.append(svg("text", { class: "edge", ...middle }, short(relationType)));
+    const text = short(relationType);
+    if (labels.place(text, middle.x, middle.y, RELATION_SIZE))
+      view.append(svg("text", { class: "edge", ...middle }, text));
   }
-  for (const entity of entities) {
-    const point = place(entity.name);
-    if (point !== undefined) view.append(nodeOf(entity, point, names.indexOf(entity.entityType), isCrowded));
-  }
+  view.append(...nodes, ...texts);
   drawing.replaceChildren(view);
   types.replaceChildren(
     ...names
       .slice(0, 8)
       .map((type, color) => element("li", {}, element("span", { class: `swatch s${color}` }), type)),
   );
-  const all = graph.entities.size;
-  const drawn = entities.length < all ? `; the ${entities.length} with the most relations are drawn` : "";
-  const count = graph.relations.size;
-  facts.textContent = `${all} ${all === 1 ? "entity" : "entities"}, ${count} ${count === 1 ? "relation" : "relations"}${drawn}.`;
+  facts.textContent = graph.summary(entities.length);
   more.hidden = next === undefined;
 }
 
+/** An entity's circle, and its name if there is space; without space the circle has it, for whoever points at it. */
 function nodeOf(
   { name, entityType }: Entity,
   { x, y }: Point,
   type: number,
-  isCrowded: boolean,
-): SVGGElement {
+  labels: Labels,
+): { node: SVGGElement; name: SVGTextElement | undefined } {
   const degree = graph.relationsOf(name).length;
   const relations = `${degree} ${degree === 1 ? "relation" : "relations"}`;
   const label = [name, ...(entityType === "" ? [] : [entityType]), relations].join(", ");
@@ -163,16 +183,26 @@ function nodeOf(
     "aria-pressed": String(name === chosen),
   });
   node.dataset.name = name;
-  const size = Math.min(6 + degree * 1.5, 14);
+  const size = sizeOf(name);
   node.append(svg("title", {}, label), svg("circle", { cx: x, cy: y, r: size }));
-  if (!isCrowded || name === chosen) node.append(svg("text", { x, y: y + size + 13 }, short(name)));
+  // Below the circle, or else above it.
+  const lines = [y + size + 13, y - size - 4];
+  const line = lines.find((at) => labels.place(short(name), x, at, NAME_SIZE));
+  const text = svg("text", { class: "name", x, y: line ?? y + size + 13 }, short(name));
+  if (line === undefined) node.append(text);
+  else if (name === chosen) text.classList.add("chosen");
   node.addEventListener("click", () => void open(name));
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     void open(name);
   });
-  return node;
+  return { node, name: line === undefined ? undefined : text };
+}
+
+/** The radius of an entity's circle. */
+function sizeOf(name: string): number {
+  return Math.min(6 + graph.relationsOf(name).length, 12);
 }
 
 function arrow(): SVGMarkerElement {

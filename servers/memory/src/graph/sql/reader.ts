@@ -194,6 +194,23 @@ export class Reader {
     );
   }
 
+  /**
+   * Relations of the entities with entities that are not newer. In a list of all entities by age, each relation then comes once,
+   * when both its ends are known.
+   */
+  async relationsToEarlier(ids: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
+    const rest = " AND r.removed_by IS NULL AND r.id > ?";
+    const from = await this.#relationsAt(
+      ["from_id"],
+      ` AND r.to_id <= r.from_id${rest}`,
+      ids,
+      [after],
+      limit,
+    );
+    const to = await this.#relationsAt(["to_id"], ` AND r.from_id < r.to_id${rest}`, ids, [after], limit);
+    return [...from, ...to].sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
   /** All relations that begin or end at any of the entities. */
   allRelations(entityIds: readonly number[], alsoRemoved = false): Promise<RelationRow[]> {
     const condition = alsoRemoved ? "" : " AND r.removed_by IS NULL";
