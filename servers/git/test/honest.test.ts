@@ -209,7 +209,7 @@ describe("a name of two things", () => {
     const short = (name: string) => git(root, "rev-parse", name).trim().slice(0, 10);
     expect(error.message).toContain(`refs/tags/feature (${short("main")})`);
     expect(error.message).toContain(`refs/heads/feature (${short("refs/heads/feature")})`);
-    expect(error.hint).toContain("refs/");
+    expect(error.hint).toContain("such as refs/heads/feature");
   });
 
   it("works by its full name, and where only a branch can be meant", async () => {

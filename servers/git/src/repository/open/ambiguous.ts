@@ -33,9 +33,10 @@ export async function refuseAmbiguous(
       ...(isAlsoId ? ["an object whose id begins with it"] : []),
       ...(isInRefs ? [] : [`a file in the git directory (${chosen?.oid.slice(0, 10) ?? "not an object"})`]),
     ];
+    const example = refs.find(({ ref }) => ref.startsWith("refs/heads/"))?.ref ?? refs[0]?.ref;
     throw new ToolError("invalid", `"${oneLine(name)}" is ambiguous: ${meanings.join(" or ")}.`, {
       code: "ambiguous_name",
-      hint: `Pass a full name, such as ${oneLine(refs[0]?.ref ?? `refs/heads/${name}`)}, or a full commit id.`,
+      hint: `Pass a full name, such as ${oneLine(example ?? `refs/heads/${name}`)}, or a full commit id.`,
     });
   }
 }

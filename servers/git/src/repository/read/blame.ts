@@ -76,7 +76,7 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
   const isCut = lines.slice(0, shown.length).some(({ commit }) => boundary?.has(commit));
-  const note = isCut ? `; ${SHALLOW}, so lines marked ^ may be older and by somebody else` : "";
+  const note = isCut ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else` : "";
   return {
     body: `Blame of ${oneLine(path)} at ${start.oid}:\n${shown.join("\n")}`,
     facts: `(lines ${start.line} to ${last}${note}${rest})`,
