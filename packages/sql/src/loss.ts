@@ -19,7 +19,7 @@ export interface RowCounts {
 export interface TableChange extends RowCounts {
   /** What the session knows the table by. */
   readonly id: string;
-  /** Its name as it is shown. */
+  /** The name to show. */
   readonly table: string;
   /** What to call the change, if its counts don't say it. */
   readonly verb?: string | undefined;
@@ -84,7 +84,7 @@ export class LossTally {
   /** @param left how many rows the table has now, counted up to `rowsNeeded` */
   rows(change: TableChange, left: number): void {
     const lost = lostBy(change);
-    // Rows that were inserted in the same transaction are no loss.
+    // Losing rows that were inserted in the same transaction loses nothing.
     const isLoss = lost > 0 && left + change.deleted > change.inserted;
     this.#changes.push(isLoss || lost === 0 ? change : { ...change, ...NONE, inserted: left });
     if (!isLoss) return;

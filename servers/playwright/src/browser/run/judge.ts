@@ -145,7 +145,7 @@ async function look(check: RecordCheck | PageCheck, scope: Judging): Promise<Out
     case "screenshot":
       return visualOutcome(check, scope);
     case "page": {
-      // Playwright would compare the title and URL as they are.
+      // Playwright would compare the title and URL with the secrets in them.
       const text = seen(check.what === "title" ? await page.title() : page.url());
       return {
         passed: textMatches(text, check.compare) !== check.compare.negated,
