@@ -159,7 +159,7 @@ describe("a detached HEAD", () => {
     expect((await call(root, tool, args)).data.notes).toEqual([expect.stringContaining("HEAD is detached")]);
   }
 
-  it("is no loss if the commits are on a branch or go on", async () => {
+  it("loses nothing if the commits are on a branch or go on", async () => {
     await call(root, "git_checkout", { branch_name: "v0.9" });
     const back = await call(root, "git_checkout", { branch_name: "main" });
     expect([back.data.notes, back.data.recovery]).toEqual([undefined, undefined]);
@@ -219,7 +219,7 @@ describe("a name of two things", () => {
     expect((await call(root, "git_checkout", { branch_name: "feature" })).data.branch).toBe("feature");
   });
 
-  it("is no problem if both are the same commit, or if it is git's own name", async () => {
+  it("is allowed if both are the same commit, or if it is git's own name", async () => {
     git(root, "tag", "--force", "-a", "-m", "The same", "feature", "refs/heads/feature");
     git(root, "tag", "HEAD", "v0.9");
     expect((await call(root, "git_log", { revision: "feature", max_count: 1 })).data).toMatchObject({

@@ -10,7 +10,7 @@ const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
  * Refuses a name of two things, such as a branch and a tag: git would choose the tag, whatever is meant.
  *
  * @param stderr git's warnings about the names
- * @param look looks up names as they are
+ * @param look looks up names without a search
  * @throws ToolError `ambiguous_name`
  */
 export async function refuseAmbiguous(
