@@ -3,6 +3,7 @@ import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { explained } from "../connection/failures.ts";
+import { INDEX_LINTS, lintQuery, lintResult, SCHEMA_LINTS, SECURITY_LINTS } from "./lints.ts";
 
 export const CHECKS = [
   "connections",
@@ -37,9 +38,6 @@ interface Inspection {
   judge(rows: readonly QueryResultRow[]): { ok: boolean; summary: string; details?: QueryResultRow[] };
 }
 
-/** The roles under which PostgREST and Supabase serve requests from the internet. */
-const API_ROLES = "'anon', 'authenticated'";
-
 const value = (rows: readonly QueryResultRow[], key: string): number => Number(rows[0]?.[key] ?? 0);
 
 /** For checks that should find no rows: how many there are, what to do, and the rows. */
@@ -53,7 +51,7 @@ const none = (fine: string, found: string, advice?: string) => (rows: readonly Q
       };
 
 /** Each check is independent of the others; sources: PostgreSQL, "Monitoring Database Activity" and "Routine Vacuuming". */
-const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
+export const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   connections: {
     statement: `SELECT pg_catalog.count(*)::int AS used, pg_catalog.current_setting('max_connections')::int AS max,
       pg_catalog.count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND pg_catalog.now() - state_change > interval '5 minutes')::int AS stuck
@@ -106,36 +104,15 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     ),
   },
   schema: {
-    statement: `SELECT * FROM (
-      SELECT c.oid::regclass::text AS object, 'no primary key' AS problem FROM pg_catalog.pg_class c
-        WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence = 'p' AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-          AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)
-          AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
-      UNION ALL
-      SELECT c.oid::regclass::text, 'row security is on without a policy: only the owner sees rows' FROM pg_catalog.pg_class c
-        WHERE c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
-      UNION ALL
-      SELECT relation::text, pg_catalog.max(policies) || ' permissive policies for the same command and role: each is evaluated for every row' FROM (
-        SELECT p.polrelid::regclass AS relation, pg_catalog.count(*) AS policies FROM pg_catalog.pg_policy p
-          JOIN (SELECT DISTINCT polrelid, pg_catalog.unnest(polroles) AS role FROM pg_catalog.pg_policy) r ON r.polrelid = p.polrelid AND p.polroles && ARRAY[r.role, 0::oid],
-          pg_catalog.unnest(CASE p.polcmd WHEN '*' THEN '{r,a,w,d}'::"char"[] ELSE ARRAY[p.polcmd] END) command
-        WHERE p.polpermissive GROUP BY 1, r.role, command HAVING pg_catalog.count(*) > 1) several GROUP BY 1
-      UNION ALL
-      SELECT e.extname::text, 'extension in schema public, where its functions mix with yours' FROM pg_catalog.pg_extension e
-        JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE n.nspname = 'public'
-      ) found ORDER BY 2, 1 LIMIT 20`,
-    judge: none(
-      "Every table has a primary key, and no policy needs attention.",
-      "Tables and policies that need attention",
+    statement: lintQuery(SCHEMA_LINTS),
+    judge: lintResult(
+      SCHEMA_LINTS,
+      "primary keys, row security without policies, policies that overlap or ask once for every row, extensions in public, reg types",
     ),
   },
   indexes: {
-    statement: `SELECT s.indexrelid::regclass::text AS index, s.relid::regclass::text AS table,
-      CASE WHEN NOT i.indisvalid THEN 'invalid' ELSE 'never used' END AS problem, pg_catalog.pg_relation_size(s.indexrelid)::float8 AS bytes
-      FROM pg_catalog.pg_stat_user_indexes s JOIN pg_catalog.pg_index i ON i.indexrelid = s.indexrelid
-      WHERE NOT i.indisvalid OR (s.idx_scan = 0 AND NOT i.indisunique AND pg_catalog.pg_relation_size(s.indexrelid) > 1048576)
-      ORDER BY 4 DESC LIMIT 10`,
-    judge: none("No index is invalid, and no large one is unused.", "Invalid or unused indexes"),
+    statement: lintQuery(INDEX_LINTS),
+    judge: lintResult(INDEX_LINTS, "invalid, unused and duplicate indexes, foreign keys without an index"),
   },
   wraparound: {
     statement: `SELECT pg_catalog.max(pg_catalog.age(datfrozenxid))::float8 AS oldest, pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
@@ -164,39 +141,10 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     ),
   },
   security: {
-    statement: `SELECT * FROM (
-      SELECT c.oid::regclass::text AS object, 'PUBLIC has privileges, and row security is off' AS problem
-        FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relrowsecurity
-          AND EXISTS (SELECT FROM pg_catalog.aclexplode(c.relacl) a WHERE a.grantee = 0)
-          AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-      UNION ALL
-      SELECT c.oid::regclass::text, 'has policies, but row security is off' FROM pg_catalog.pg_class c
-        WHERE NOT c.relrowsecurity AND EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
-      UNION ALL
-      SELECT DISTINCT v.oid::regclass::text, 'view reads ' || t.oid::regclass || ' as its owner, which bypasses row security; set security_invoker'
-        FROM pg_catalog.pg_class v JOIN pg_catalog.pg_rewrite r ON r.ev_class = v.oid
-          JOIN pg_catalog.pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
-          JOIN pg_catalog.pg_class t ON t.oid = d.refobjid AND t.relrowsecurity
-        WHERE v.relkind = 'v' AND NOT coalesce(v.reloptions @> ARRAY['security_invoker=true'] OR v.reloptions @> ARRAY['security_invoker=on'], false)
-      UNION ALL
-      SELECT p.oid::regprocedure::text, 'SECURITY DEFINER without a fixed search_path' FROM pg_catalog.pg_proc p
-        WHERE p.prosecdef AND NOT EXISTS (SELECT FROM pg_catalog.unnest(p.proconfig) s WHERE s LIKE 'search_path=%')
-          AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-          AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-      UNION ALL
-      SELECT c.oid::regclass::text, 'materialized view, which has no row security, is readable by the API role ' || r.rolname
-        FROM pg_catalog.pg_class c, pg_catalog.pg_roles r WHERE c.relkind = 'm' AND r.rolname IN (${API_ROLES})
-          AND pg_catalog.has_schema_privilege(r.oid, c.relnamespace, 'USAGE') AND pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
-      UNION ALL
-      SELECT p.oid::regprocedure::text, 'SECURITY DEFINER function can be called by the API role ' || r.rolname
-        FROM pg_catalog.pg_proc p, pg_catalog.pg_roles r WHERE p.prosecdef AND r.rolname IN (${API_ROLES})
-          AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-          AND pg_catalog.has_schema_privilege(r.oid, p.pronamespace, 'USAGE') AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')
-          AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-      ) found ORDER BY 1, 2 LIMIT 20`,
-    judge: none(
-      "No table is open to PUBLIC, and nothing bypasses row security.",
-      "Objects that are more accessible than they appear",
+    statement: lintQuery(SECURITY_LINTS),
+    judge: lintResult(
+      SECURITY_LINTS,
+      "tables without row security that PUBLIC or API roles can use, policies that let them write any row or trust user_metadata, views and foreign tables that bypass row security, SECURITY DEFINER functions and search_path, versions of extensions; not what other roles may do, nor what a policy's condition means",
     ),
   },
   sequences: {

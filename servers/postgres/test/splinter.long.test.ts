@@ -1,0 +1,108 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { expect, it, onTestFinished } from "vitest";
+import { type Check, INSPECTIONS } from "../src/database/advice/health.ts";
+import { lab } from "./lab.ts";
+
+/**
+ * Supabase's splinter as the oracle of pg_health: its fixtures build a database step by step, and at each step its own lint
+ * and ours must name the same objects. REFMCP_SPLINTER is a checkout of supabase/splinter.
+ */
+const SPLINTER = process.env.REFMCP_SPLINTER ?? "";
+
+/** splinter's lints, and which of our problems report the same. */
+const SAME: Readonly<Record<string, readonly [check: Check, problem: RegExp]>> = {
+  "0001_unindexed_foreign_keys": ["indexes", /^foreign key without/],
+  "0002_auth_users_exposed": ["security", /^view shows the users/],
+  "0003_auth_rls_initplan": ["schema", /once for every row/],
+  "0004_no_primary_key": ["schema", /^no primary key/],
+  "0006_multiple_permissive_policies": ["schema", /^several permissive/],
+  "0007_policy_exists_rls_disabled": ["security", /^has policies/],
+  "0008_rls_enabled_no_policy": ["schema", /without a policy/],
+  "0009_duplicate_index": ["indexes", /^the same as/],
+  "0010_security_definer_view": ["security", /^view gives/],
+  "0011_function_search_path_mutable": ["security", /without a fixed search_path/],
+  "0013_rls_disabled_in_public": ["security", /off, and API roles can use it/],
+  "0014_extension_in_public": ["schema", /^extension in schema public/],
+  "0015_rls_references_user_metadata": ["security", /user_metadata/],
+  "0016_materialized_view_in_api": ["security", /^materialized/],
+  "0017_foreign_table_in_api": ["security", /^foreign table/],
+  "0018_unsupported_reg_types": ["schema", /reg type/],
+  "0022_extension_versions_outdated": ["security", /^extension is older/],
+  "0023_sensitive_columns_exposed": ["security", /confidential/],
+  "0024_rls_policy_always_true": ["security", /write any row/],
+  "0028_anon_security_definer_function_executable": ["security", /^SECURITY DEFINER function/],
+  "0029_authenticated_security_definer_function_executable": ["security", /^SECURITY DEFINER function/],
+};
+
+/** Steps of fixtures, from 0, where we answer otherwise on purpose. */
+const DIFFERENT: Readonly<Record<string, { readonly step: number; readonly ours: readonly string[] }>> = {
+  // An index on the columns of the key in another order serves it as well.
+  "0001_unindexed_foreign_keys": { step: 3, ours: [] },
+  // Schemas are judged by what the roles may use, not by PostgREST's setting, which can change.
+  "0017_foreign_table_in_api": { step: 2, ours: ["fdw_table"] },
+};
+
+/** splinter's names of objects, as ours: without arguments and the schema public. */
+const bare = (name: string) => name.replace(/^public\./, "").replaceAll('"', "");
+
+it.for(Object.keys(SAME))(
+  "pg_health agrees with splinter's %s at each step of its fixture",
+  async (lint, { skip }) => {
+    if (!existsSync(join(SPLINTER, "lints")))
+      return skip("needs a checkout of supabase/splinter in REFMCP_SPLINTER");
+    const [check, problem] = SAME[lint] ?? ["security", /^$/];
+    const world = await lab();
+    onTestFinished(() => world.dispose());
+    const client = new pg.Client({ connectionString: world.adminUrl });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const folder = join(SPLINTER, "lints");
+    const roles = ["anon", "authenticated", "custom_role", "supabase_admin"];
+    const drop = () =>
+      world.admin(
+        roles
+          .map(
+            (role) =>
+              `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}; END IF; END $$`,
+          )
+          .join(";"),
+      );
+    await drop();
+    onTestFinished(async () => void (await drop()));
+    await client.query(await readFile(join(SPLINTER, "test/fixtures.sql"), "utf8"));
+    for (const name of await readdir(folder)) await client.query(await readFile(join(folder, name), "utf8"));
+    await client.query("RESET search_path");
+    // What Supabase itself owns is not judged, as there.
+    await client.query(
+      "CREATE ROLE supabase_admin; ALTER SCHEMA auth OWNER TO supabase_admin; ALTER SCHEMA extensions OWNER TO supabase_admin; ALTER SCHEMA lint OWNER TO supabase_admin",
+    );
+    const fixture = await readFile(join(SPLINTER, "test/sql", `${lint}.sql`), "utf8");
+    const steps = fixture.split(/^\s*select\b[^;]*?from\s+lint\."[^"]+"[^;]*;/gim);
+    const compared: { theirs: string[]; ours: string[] }[] = [];
+    for (const [at, step] of steps.entries()) {
+      await client.query(step);
+      if (at === steps.length - 1) break;
+      const { rows } = await client.query<{ metadata: Record<string, string> }>(
+        `SELECT metadata FROM lint."${lint}"`,
+      );
+      const theirs = rows.map(({ metadata: { schema, name, extension_name } }) =>
+        bare(extension_name ?? (name === undefined ? "" : `${schema}.${name}`)),
+      );
+      const { statement, judge } = INSPECTIONS[check];
+      const { details = [] } = judge((await client.query(statement)).rows);
+      const ours = details
+        .filter((one) => problem.test(one.problem))
+        .flatMap(({ objects }): string[] => objects)
+        .map((object) => bare(object.replace(/ ?\(.*$/s, "")));
+      const distinct = (names: string[]) => [...new Set(names)].sort();
+      compared.push({ theirs: distinct(theirs), ours: distinct(ours) });
+    }
+    expect(compared.length).toBeGreaterThan(0);
+    const { step, ours } = DIFFERENT[lint] ?? {};
+    const expected = compared.map(({ theirs }, at) => (at === step ? ours : theirs));
+    expect(compared.map((one) => one.ours)).toEqual(expected);
+  },
+);
