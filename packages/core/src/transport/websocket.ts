@@ -6,6 +6,7 @@ import { parseError } from "../protocol/errors.ts";
 import { type Load, Shares } from "../protocol/load.ts";
 import { outletTo, type Principal } from "../protocol/request.ts";
 import type { Service } from "../protocol/service.ts";
+import { Arriving } from "./arriving.ts";
 import { whenExpired } from "./http/auth.ts";
 import { type Answer, refuse } from "./http/reply.ts";
 
@@ -13,6 +14,8 @@ import { type Answer, refuse } from "./http/reply.ts";
 const SUBPROTOCOL = "mcp";
 /** The close code for a caller whose access has expired (RFC 6455, section 7.4.1). */
 const POLICY_VIOLATION = 1008;
+/** The close code for a client that may try again later (IANA's registry of RFC 6455). */
+const TRY_AGAIN_LATER = 1013;
 /** How often a connection is pinged, in milliseconds. */
 const PING_MS = 30_000;
 /** How long a client may take to close its side, in milliseconds. */
@@ -25,6 +28,7 @@ export class WebSocketEndpoint {
   readonly #service: Service;
   readonly #load: Load;
   readonly #shares: Shares;
+  readonly #requestMs: number;
   readonly #server: WebSocketServer;
   readonly #open = new Map<WebSocket, Connection>();
   readonly #heard = new WeakSet<WebSocket>();
@@ -32,11 +36,18 @@ export class WebSocketEndpoint {
 
   constructor(
     service: Service,
-    limits: { readonly load: Load; readonly connections: number; readonly maxMessageBytes: number },
+    limits: {
+      readonly load: Load;
+      readonly connections: number;
+      readonly maxMessageBytes: number;
+      /** How long a message may take to arrive, in milliseconds. */
+      readonly requestMs: number;
+    },
   ) {
     this.#service = service;
     this.#load = limits.load;
     this.#shares = new Shares(limits.connections);
+    this.#requestMs = limits.requestMs;
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: limits.maxMessageBytes,
@@ -62,19 +73,35 @@ export class WebSocketEndpoint {
       return refuse(503, "Too many connections are open; try again later.");
     // Even if the handshake fails.
     socket.once("close", () => this.#shares.giveBack(principal.key));
-    this.#server.handleUpgrade(node, socket, head, (webSocket) => this.#serve(webSocket, principal));
+    this.#server.handleUpgrade(node, socket, head, (webSocket) => this.#serve(webSocket, socket, principal));
     return undefined;
   }
 
-  #serve(socket: WebSocket, principal: Principal): void {
+  #serve(socket: WebSocket, stream: Duplex, principal: Principal): void {
+    const arriving = new Arriving(this.#load, {
+      limitMs: this.#requestMs,
+      isPaused: () => socket.isPaused,
+      refuse(why) {
+        socket.close(TRY_AGAIN_LATER, why);
+        // Nothing more is read.
+        stream.pause();
+        setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+      },
+    });
+    // Bytes are counted before the library reads them, and checked once it has taken out complete messages.
+    stream.prependListener("data", (chunk: Buffer) => arriving.add(chunk.length));
+    stream.on("data", () => arriving.check());
+    for (const kind of ["ping", "pong"] as const) socket.on(kind, (data) => arriving.control(data.length));
     /** Messages that were read but not yet taken, because the client does not read its answers. */
-    const waiting: (string | undefined)[] = [];
+    const waiting: { readonly text: string | undefined; readonly bytes: number }[] = [];
     const work = () => {
       const isHeld = () => connection.isHeld || socket.bufferedAmount > MAX_UNSENT;
       while (!isHeld()) {
         if (connection.takeEntry()) continue;
-        if (waiting.length === 0) break;
-        const text = waiting.shift();
+        const next = waiting.shift();
+        if (next === undefined) break;
+        const { text, bytes } = next;
+        arriving.taken(bytes);
         if (text === undefined)
           connection.refuse(undefined, parseError("A message must be a text frame, not a binary one."));
         else connection.take(text);
@@ -105,7 +132,7 @@ export class WebSocketEndpoint {
     this.#heard.add(socket);
     socket.on("pong", () => this.#heard.add(socket));
     socket.on("message", (data, isBinary) => {
-      waiting.push(isBinary ? undefined : String(data));
+      waiting.push({ text: isBinary ? undefined : String(data), bytes: arriving.complete() });
       work();
     });
     socket.on("error", (error) => this.#service.log.debug(`WebSocket: ${error.message}`));
@@ -113,6 +140,7 @@ export class WebSocketEndpoint {
       socket.close(POLICY_VIOLATION, "The token has expired."),
     );
     socket.on("close", () => {
+      arriving.end();
       this.#open.delete(socket);
       connection.clientLeft();
       void connection.close();

@@ -41,6 +41,8 @@ export interface HttpLimits extends SessionLimits, SlowReaderLimits {
   readonly inFlight: number;
   /** How long running calls may continue after the shutdown begins, in milliseconds. */
   readonly graceMs: number;
+  /** How long a client may take to send a request or a message, in milliseconds. */
+  readonly requestMs: number;
   readonly connections: number;
 }
 
@@ -59,11 +61,11 @@ export const HTTP_LIMITS: HttpLimits = {
   queuedTotal: 256 * MIB,
   stalledMs: 30_000,
   graceMs: 1_200,
+  requestMs: 60_000,
 };
 
-/** How long a client may take to send its headers, and the whole request, in milliseconds. */
+/** How long a client may take to send its headers, in milliseconds. */
 const HEADERS_MS = 10_000;
-const REQUEST_MS = 60_000;
 /**
  * How long a connection may be idle between two requests, in milliseconds. Longer than with load balancers (usually 60
  * s), since a request that is being sent is lost if the server closes the connection first.
@@ -72,8 +74,6 @@ const KEEP_ALIVE_MS = 72_000;
 /** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
 const PROBE_AFTER_MS = 30_000;
 const CONNECTIONS = {
-  requestTimeout: REQUEST_MS,
-  headersTimeout: HEADERS_MS,
   keepAliveTimeout: KEEP_ALIVE_MS,
   keepAlive: true,
   keepAliveInitialDelay: PROBE_AFTER_MS,
@@ -99,7 +99,10 @@ export async function serveHttp(
   const outbox = new Outbox(limits);
   /** The transports that it serves in addition to Streamable HTTP. */
   const others: { readonly count: number; close(): Promise<void> }[] = [];
-  const bounds = { load, connections: limits.sessions, maxMessageBytes };
+  const { requestMs } = limits;
+  const bounds = { load, connections: limits.sessions, maxMessageBytes, requestMs };
+  const headersTimeout = Math.min(HEADERS_MS, requestMs);
+  const connections = { ...CONNECTIONS, headersTimeout, requestTimeout: requestMs };
   const sse = settings.sse
     ? new (await import("./sse.ts")).SseEndpoint(service, MESSAGES_PATH, bounds)
     : undefined;
@@ -177,8 +180,8 @@ export async function serveHttp(
   };
   const { tls } = settings;
   const secure =
-    tls === undefined ? undefined : await (await import("./tls.ts")).secureServer(tls, CONNECTIONS, log);
-  const server = secure?.server ?? createServer(CONNECTIONS);
+    tls === undefined ? undefined : await (await import("./tls.ts")).secureServer(tls, connections, log);
+  const server = secure?.server ?? createServer(connections);
   server.on("request", listener);
   // With this listener, Node.js diverts every request with an Upgrade header, including those for HTTP/2.
   if (webSocket !== undefined)
