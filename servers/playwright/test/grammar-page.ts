@@ -64,7 +64,7 @@ const BODY = `
   Object.assign(report, { href: "/report.csv", download: "report.csv" }).click();
   setTimeout(() => alert("Welcome on board"), 10);
   console.log("ready to go"); fetch("/api/items?page=1"); at("none").focus();
-  if (location.search === "?busy") fetch("/endless");
+  if (location.search === "?busy") setInterval(() => fetch("/api/items?page=2"), 20);
   if (location.search === "?bad") {
     document.body.insertAdjacentHTML("beforeend",
       '<p style="width: 3000px; height: 5px" class="wide">x</p><img alt="" src="/missing.png"><button class="nameless"></button>');
@@ -89,7 +89,6 @@ export function grammarSite(): Promise<Site> {
     "/report.csv": answer(200, "text/csv", "lamp,3"),
     "/api/broken": answer(500, "application/json", "{}"),
     // Never answered, so the network does not become idle.
-    "/endless": () => undefined,
     "/pixel.svg": answer(
       200,
       "image/svg+xml",
