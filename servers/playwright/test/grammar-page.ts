@@ -88,7 +88,6 @@ export function grammarSite(): Promise<Site> {
     "/api/log": answer(200, "application/json", "{}"),
     "/report.csv": answer(200, "text/csv", "lamp,3"),
     "/api/broken": answer(500, "application/json", "{}"),
-    // Never answered, so the network does not become idle.
     "/pixel.svg": answer(
       200,
       "image/svg+xml",
