@@ -174,7 +174,7 @@ it("every function in our own statements is named with its schema", async () => 
     "pg_blocking_pids",
     "attname::text AS bare",
     "pg_opclass",
-    "pg_stat_xact_all_tables",
+    "pg_stat_get_xact_tuples_inserted",
     "relispartition",
     "rolsuper",
   ])

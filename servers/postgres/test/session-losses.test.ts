@@ -113,6 +113,20 @@ it("finds a loss among more changed tables than an answer shows", async () => {
   await server.close();
 });
 
+it("counts rows of other servers, of which there are no statistics", async () => {
+  const { hostname, port, username, password, pathname } = new URL(world.adminUrl);
+  await world.admin(`
+    CREATE EXTENSION postgres_fdw; CREATE SCHEMA "far away"; GRANT USAGE ON SCHEMA "far away" TO ${world.role};
+    CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '${hostname}', port '${port}', dbname '${pathname.slice(1)}');
+    CREATE USER MAPPING FOR PUBLIC SERVER far OPTIONS (user '${username}', password '${password}', password_required 'false');
+    CREATE FOREIGN TABLE "far away".u (id int) SERVER far OPTIONS (schema_name 'public', table_name 'u'); GRANT ALL ON "far away".u TO ${world.role}`);
+  const server = await talk(["--url", world.url, "--allow-write"]);
+  const { text } = await execute(server, 'DELETE FROM "far away".u WHERE id < 900');
+  expect(text).toContain('DELETE of 899 of the 900 rows of "far away"."u".');
+  expect((await counts())?.u).toBe(900);
+  await server.close();
+});
+
 /** Statements that weaken a protection, and what the user must see. */
 const FENCES: readonly (readonly [sql: string, shown: RegExp])[] = [
   ["GRANT ALL ON p TO PUBLIC", /GRANT ALL on "p" to PUBLIC/],

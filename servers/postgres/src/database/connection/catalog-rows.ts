@@ -3,12 +3,8 @@ import { arrayText } from "../reading/params.ts";
 import { PortalQuery } from "../reading/portal.ts";
 
 const PORTAL = "refmcp_catalog";
-const OPENING = {
-  statements: [
-    `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
-     FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), true)`,
-  ],
-};
+const OPENING = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
+  FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), true)`;
 const BOUND = [
   "SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('refmcp.search_path'), true)",
 ];
@@ -21,16 +17,19 @@ const BOUND = [
  * `pg_get_viewdef` and others find and show names by it.
  *
  * @param statement with the schema of every relation and function
+ * @param before statements that run first, in the same round trip
  */
 export async function catalogRows<Row extends QueryResultRow>(
   client: Client,
   statement: string,
   values: readonly unknown[] = [],
+  before: readonly string[] = [],
 ): Promise<Row[]> {
   const params = values.map((value) =>
     Array.isArray(value) ? arrayText(value) : value === null ? null : String(value),
   );
-  const query = { text: statement, params, portal: PORTAL, opening: OPENING, bound: BOUND };
+  const opening = { statements: [...before, OPENING] };
+  const query = { text: statement, params, portal: PORTAL, opening, bound: BOUND };
   const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
   const { fields, rows } = await new PortalQuery(query, caps, () => undefined).run(client);
   const columns = fields.map(({ name, dataTypeID }) => ({ name, parse: client.getTypeParser(dataTypeID) }));

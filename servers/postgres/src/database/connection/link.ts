@@ -140,8 +140,12 @@ export class Link {
   }
 
   /** Runs one of our own queries, see `catalogRows`. */
-  rows<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return catalogRows<Row>(this.client, statement, values);
+  rows<Row extends QueryResultRow>(
+    statement: string,
+    values: readonly unknown[] = [],
+    before: readonly string[] = [],
+  ): Promise<Row[]> {
+    return catalogRows<Row>(this.client, statement, values, before);
   }
 
   /**

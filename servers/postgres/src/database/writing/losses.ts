@@ -6,6 +6,8 @@ export interface TouchedTable {
   /** Its object id, which survives a rename. */
   readonly id: string;
   readonly table: string;
+  /** With its schema, quoted; null if this role can't read it. */
+  readonly readable: string | null;
   readonly inserted: number;
   readonly updated: number;
   readonly deleted: number;
@@ -80,6 +82,9 @@ const GUARDS = [
   .map((name) => `'pg_${name}'`)
   .join(", ");
 
+/** Of a row with `schemaname`, `relname` and `relid`. */
+const READABLE = `CASE WHEN pg_catalog.has_any_column_privilege(relid, 'SELECT') THEN pg_catalog.format('%I.%I', schemaname, relname) END AS readable`;
+
 /** What a transaction did so far. */
 export interface Touched {
   readonly tables: readonly TouchedTable[];
@@ -90,13 +95,19 @@ export interface Touched {
 /**
  * What this session did to tables, also through triggers, cascades and functions, since it last reported statistics. That
  * may have been before this transaction, and includes work that was rolled back.
+ *
+ * @param before statements that run first
  */
-export async function touched({ link }: Session): Promise<Touched> {
+export async function touched({ link }: Session, before: readonly string[] = []): Promise<Touched> {
   const rows = await link.rows<TouchedTable & { isGuard: boolean }>(
-    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, n_tup_ins::float8 AS inserted, n_tup_upd::float8 AS updated, n_tup_del::float8 AS deleted,
-       schemaname = 'pg_catalog' AS "isGuard"
-     FROM pg_catalog.pg_stat_xact_all_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 AND CASE schemaname
-       WHEN 'pg_catalog' THEN relname IN (${GUARDS}) ELSE schemaname !~ '^(pg_toast|information_schema$)' END ORDER BY 2`,
+    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, inserted, updated, deleted, schemaname = 'pg_catalog' AS "isGuard", ${READABLE}
+     FROM (SELECT c.oid AS relid, c.relname, n.nspname AS schemaname, pg_catalog.pg_stat_get_xact_tuples_inserted(c.oid)::float8 AS inserted,
+         pg_catalog.pg_stat_get_xact_tuples_updated(c.oid)::float8 AS updated, pg_catalog.pg_stat_get_xact_tuples_deleted(c.oid)::float8 AS deleted
+       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') AND CASE n.nspname
+         WHEN 'pg_catalog' THEN c.relname IN (${GUARDS}) ELSE n.nspname <> 'information_schema' END) t
+     WHERE inserted + updated + deleted > 0 ORDER BY 2`,
+    [],
+    before,
   );
   const of = (isGuard: boolean) =>
     rows.flatMap(({ isGuard: is, ...table }) => (is === isGuard ? [table] : []));
@@ -128,6 +139,7 @@ export function without(now: readonly TouchedTable[], earlier: readonly TouchedT
     const since = {
       id: one.id,
       table: one.table,
+      readable: one.readable,
       inserted: one.inserted - (before?.inserted ?? 0),
       updated: one.updated - (before?.updated ?? 0),
       deleted: one.deleted - (before?.deleted ?? 0),
@@ -142,21 +154,22 @@ export async function changedElsewhere(
   changes: readonly Change[],
   counts: readonly (number | undefined)[],
   tables: readonly TouchedTable[],
-): Promise<TableChange[]> {
+): Promise<TouchedTable[]> {
   const named = changes.flatMap(({ command, targets }, at) =>
     targets.map(({ verb, relation }) => ({ verb, relation, rows: command === verb ? (counts[at] ?? 0) : 0 })),
   );
   const known = tables.reduce((sum, { updated, deleted }) => sum + updated + deleted, 0);
   if (named.reduce((sum, { rows }) => sum + rows, 0) <= known) return [];
-  const elsewhere: TableChange[] = [];
+  const elsewhere: TouchedTable[] = [];
   for (const { verb, relation, rows } of named) {
-    const [found] = await link.rows<{ id: string }>(
-      "SELECT oid::text AS id FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind <> 'p'",
+    const [found] = await link.rows<Pick<TouchedTable, "id" | "readable">>(
+      `SELECT relid::text AS id, ${READABLE} FROM (SELECT c.oid AS relid, c.relname, n.nspname AS schemaname
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = pg_catalog.to_regclass($1) AND c.relkind <> 'p') found`,
       [relation],
     );
     if (found === undefined || tables.some(({ id }) => id === found.id)) continue;
     const [updated, deleted] = verb === "UPDATE" ? [rows, 0] : [0, rows];
-    elsewhere.push({ id: found.id, table: relation, inserted: 0, updated, deleted });
+    elsewhere.push({ ...found, table: relation, inserted: 0, updated, deleted });
   }
   return elsewhere;
 }
@@ -165,7 +178,7 @@ export async function changedElsewhere(
 export async function addRows(
   session: Session,
   tally: LossTally,
-  changes: readonly TableChange[],
+  changes: readonly TouchedTable[],
 ): Promise<void> {
   const lost = ({ updated, deleted }: TableChange) => updated + deleted;
   for (const change of [...changes].sort((a, b) => lost(b) - lost(a))) {
@@ -175,14 +188,14 @@ export async function addRows(
 }
 
 /** How many rows a table has, up to a limit; if it can't be read, as few as possible, so that the user is asked. */
-async function rowsLeft({ link }: Session, { id, updated }: TableChange, limit: number): Promise<number> {
-  const [found] = await link.rows<{ table: string; readable: boolean }>(
-    `SELECT ${FULL_NAME} AS table, pg_catalog.has_any_column_privilege(oid, 'SELECT') AS readable FROM pg_catalog.pg_class WHERE oid = $1::oid`,
-    [id],
-  );
-  if (found?.readable !== true) return updated;
+async function rowsLeft(
+  { link }: Session,
+  { readable, updated }: TouchedTable,
+  limit: number,
+): Promise<number> {
+  if (readable === null) return updated;
   const [row] = await link.rows<{ count: number }>(
-    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ONLY ${found.table} LIMIT ${limit}) counted`,
+    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ONLY ${readable} LIMIT ${limit}) counted`,
   );
   return row?.count ?? 0;
 }

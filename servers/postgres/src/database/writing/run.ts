@@ -59,7 +59,7 @@ function shownWriting(written: Written, said: string[], budget: number, maxCellB
   return {
     committed,
     results,
-    tables: tables.map(({ id: _, ...table }) => table),
+    tables: tables.map(({ id: _, readable: __, ...table }) => table),
     ...(loss === undefined ? {} : { loss }),
     ...(undo.length === 0 ? {} : { undo: [...undo] }),
     truncated: by !== undefined,

@@ -90,8 +90,7 @@ export async function write(database: Database, writing: Writing): Promise<Writt
       }
     }
     // Deferred constraints and triggers run here, while what they do can still be counted.
-    await session.link.run("SET CONSTRAINTS ALL IMMEDIATE");
-    const now = await touched(session);
+    const now = await touched(session, ["SET CONSTRAINTS ALL IMMEDIATE"]);
     if (!isMixed) hasChangedGuards = await changedGuards(session, earlier, now);
     if (hasChangedGuards) tally.fence("tables, functions or privileges are changed by a function or trigger");
     const tables = without(now.tables, earlier.tables);

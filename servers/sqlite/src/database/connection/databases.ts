@@ -53,11 +53,13 @@ export class Databases {
   }
 
   /** What this process changed in a database. */
-  lossesOf(place: Place): SessionLosses {
+  lossesOf({ file }: Place): SessionLosses {
+    const known = this.#losses.get(file);
+    if (known !== undefined) return known;
     // A named database may also be given by its path.
-    const file = existsSync(place.file) ? realpathSync(place.file) : place.file;
-    const losses = this.#losses.get(file) ?? new SessionLosses();
-    this.#losses.set(file, losses);
+    const real = existsSync(file) ? realpathSync(file) : file;
+    const losses = this.#losses.get(real) ?? new SessionLosses();
+    for (const path of [file, real]) this.#losses.set(path, losses);
     return losses;
   }
 

@@ -2,6 +2,7 @@ import { type Column, encodeRow } from "@refmcp/sql/cells";
 import type Database from "better-sqlite3";
 import type { Job, Progress, Returned, WriteAnswer, WriteStatement } from "../connection/protocol.ts";
 import { LossWatch } from "./loss.ts";
+import { mayLose } from "./row-counters.ts";
 
 type WriteJob = Extract<Job, { op: "write" }>;
 
@@ -42,7 +43,7 @@ function attempt(
       if (done.changed > 0 && (statement.verb === "INSERT" || statement.verb === "REPLACE"))
         lastRowId = String(single(database, "SELECT last_insert_rowid()"));
     }
-    if (watch.isHidden && !isCounting) return undefined;
+    if (watch.isHidden && !isCounting && mayLose(database, job.statements)) return undefined;
     const { loss, ...session } = watch.loss();
     const committed = !job.dryRun && loss === job.agreedLoss;
     database.exec(committed ? "COMMIT" : "ROLLBACK");

@@ -78,6 +78,22 @@ export function rowsOf(database: Database.Database, table: string, limit = -1): 
   }
 }
 
+/**
+ * Whether triggers or foreign keys may have updated or deleted rows. Most triggers only insert, such as those that keep a log,
+ * and need not be counted.
+ */
+export function mayLose(database: Database.Database, statements: readonly WriteStatement[]): boolean {
+  // Such as a trigger, which may be dropped again by now.
+  if (statements.some(({ verb }) => verb === "CREATE" || verb === "DROP" || verb === "ALTER")) return true;
+  const texts = database.prepare<[], { type: string; sql: string }>(
+    "SELECT type, sql FROM main.sqlite_schema WHERE type = 'trigger' OR (type = 'table' AND (sql LIKE '%REFERENCES%' OR sql LIKE '%REPLACE%'))",
+  );
+  return texts.all().some(({ type, sql }) => {
+    if (type === "table") return /\bON\b|\bREPLACE\b/i.test(sql);
+    return /\b(UPDATE|DELETE|REPLACE)\b/i.test(sql.replace(/^.*?\bBEGIN\b/is, ""));
+  });
+}
+
 /** The tables that the statements may change, and whether some of their rows may be replaced. */
 function reachable(database: Database.Database, statements: readonly WriteStatement[]) {
   const all = (sql: string) => database.prepare<[], string>(sql).pluck().all();
