@@ -49,3 +49,17 @@ it("adds all rows or none, and names what is wrong", async () => {
   }
   expect(await names()).toEqual(before);
 });
+
+it("asks before a trigger of the table empties another one", async () => {
+  await at().sql(`CREATE TABLE precious AS SELECT n FROM generate_series(1, 100) n; CREATE TABLE inbox (n int);
+    CREATE FUNCTION purge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM precious; RETURN NULL; END $$;
+    CREATE TRIGGER purging AFTER INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION purge()`);
+  await at().put("inbox.csv", "n\n1\n2\n");
+  const earlier = at().questions.length;
+  expect(await at().data("pg_import_csv", { path: "inbox.csv", table: "inbox" })).toMatchObject({
+    committed: true,
+  });
+  expect(at().questions.slice(earlier)).toEqual([
+    expect.stringContaining("This cannot be undone: DELETE of every row of precious (100 rows)."),
+  ]);
+});

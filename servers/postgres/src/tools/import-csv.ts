@@ -36,5 +36,6 @@ export default tool({
       nullText: null_text,
       dryRun: dry_run,
       progress: (bytes, of) => call.progress(bytes, of, "bytes read"),
+      confirm: (loss) => call.confirm(loss),
     }),
 });

@@ -84,3 +84,23 @@ it("leaves nothing of a cancelled import, and the database stays usable", async 
   await expect(importCsv.run(input, databases, cancelling)).rejects.toMatchObject({ kind: "cancelled" });
   expect(rowsOf(file)).toEqual([]);
 });
+
+it("asks before a trigger of the table empties another one", async () => {
+  const { databases, folder, file, call } = await enter();
+  const made = new Sqlite(file);
+  made.exec("CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END");
+  made.close();
+  await writeFile(join(folder, "more.csv"), "name\nLuigi\nAnna\n");
+  await expect(importCsv.run(input, databases, call)).rejects.toMatchObject({ kind: "denied" });
+  expect(call.questions).toEqual(["This cannot be undone: DELETE of every row of orders (3 rows)."]);
+  expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[3]]);
+  expect(rowsOf(file)).toEqual([]);
+  const agreeing = await enter(
+    true,
+    "CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END",
+  );
+  await writeFile(join(agreeing.folder, "more.csv"), "name\nLuigi\n");
+  await importCsv.run(input, agreeing.databases, agreeing.call);
+  expect(agreeing.call.questions).toHaveLength(1);
+  expect(rowsOf(agreeing.file, "SELECT count(*) FROM orders")).toEqual([[0]]);
+});

@@ -31,5 +31,6 @@ export default tool({
       dryRun: dry_run,
       signal: call.signal,
       progress: (bytes, of) => call.progress(bytes, of, "bytes read"),
+      confirm: (loss) => call.confirm(loss),
     }),
 });

@@ -1,11 +1,12 @@
 import { pipeline } from "node:stream/promises";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard, ReadHandle } from "@refmcp/core/boundary";
-import { csvHeader, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
+import { csvHeader, LossTally, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { parseSql } from "../gate/parser.ts";
 import { findTable, type TableName } from "../reading/describe.ts";
+import { AT_LAST, changedGuards, GUARDS_CHANGED, settle, touched, without } from "../writing/losses.ts";
 import { CopyOut } from "./copy-out.ts";
 
 /** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */
@@ -74,6 +75,8 @@ export interface Import extends Work {
   readonly nullText: string;
   readonly dryRun: boolean;
   progress(bytes: number, of: number): void;
+  /** Asks the user about rows that triggers lose; throws if the user declines or can't be asked. */
+  confirm(loss: string): Promise<void>;
 }
 
 /**
@@ -84,7 +87,7 @@ export interface Import extends Work {
 export async function importCsv(
   database: Database,
   guard: PathGuard,
-  { path, table, schema, delimiter, nullText, dryRun, progress, ...work }: Import,
+  { path, table, schema, delimiter, nullText, dryRun, progress, confirm, ...work }: Import,
 ) {
   const file = await guard.openFile(path);
   try {
@@ -95,6 +98,7 @@ export async function importCsv(
       requireColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
       const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+      const earlier = await touched(session);
       const { default: copyStreams } = await import("pg-copy-streams");
       const stream = session.link.client.query(
         copyStreams.from(
@@ -104,10 +108,11 @@ export async function importCsv(
       const source = file.handle.createReadStream({ start: 0, autoClose: false });
       source.on("data", () => progress(source.bytesRead, size));
       await pipeline(source, stream, { signal: session.signal });
-      if (!dryRun) {
-        session.signal.throwIfAborted();
-        await session.link.run("COMMIT");
-      }
+      const now = await touched(session, AT_LAST);
+      const rows = without(now.tables, earlier.tables);
+      const tally = new LossTally(database.losses.changes);
+      if (await changedGuards(session, earlier, now)) tally.fence(GUARDS_CHANGED);
+      await settle(database, session, { tally, rows, dryRun, confirm });
       return { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
     });
   } finally {

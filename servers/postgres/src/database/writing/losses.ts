@@ -1,5 +1,5 @@
-import type { LossTally, TableChange } from "@refmcp/sql";
-import type { Session } from "../connection/database.ts";
+import type { LossTally } from "@refmcp/sql";
+import type { Database, Session } from "../connection/database.ts";
 import type { Change, Loss } from "../gate/write-gate.ts";
 
 export interface TouchedTable {
@@ -92,6 +92,9 @@ export interface Touched {
   readonly guards: readonly TouchedTable[];
 }
 
+/** For the last `touched`: deferred constraints and triggers run while what they do can still be counted. */
+export const AT_LAST: readonly string[] = ["SET CONSTRAINTS ALL IMMEDIATE"];
+
 /**
  * What this session did to tables, also through triggers, cascades and functions, since it last reported statistics. That
  * may have been before this transaction, and includes work that was rolled back.
@@ -113,6 +116,8 @@ export async function touched({ link }: Session, before: readonly string[] = [])
     rows.flatMap(({ isGuard: is, ...table }) => (is === isGuard ? [table] : []));
   return { tables: of(false), guards: of(true) };
 }
+
+export const GUARDS_CHANGED = "tables, functions or privileges are changed by a function or trigger";
 
 /** Whether a function or trigger changed how a permanent object is guarded. */
 export async function changedGuards({ link }: Session, before: Touched, after: Touched): Promise<boolean> {
@@ -174,17 +179,41 @@ export async function changedElsewhere(
   return elsewhere;
 }
 
-/** Judges what happened to the rows of each table; the largest loss comes first. */
-export async function addRows(
+/** What a transaction does in the end: without `dryRun` it is committed if nothing is lost or the user agrees. */
+export interface Settling {
+  readonly tally: LossTally;
+  readonly rows: readonly TouchedTable[];
+  /** Further losses. */
+  readonly details?: readonly string[];
+  readonly dryRun: boolean;
+  /** Asks the user; throws if the user declines or can't be asked. */
+  confirm(loss: string): Promise<void>;
+}
+
+/**
+ * Judges what happened to the rows of each table, the largest loss first, and commits.
+ *
+ * @returns the loss in a sentence; undefined if there is none
+ */
+export async function settle(
+  { losses }: Database,
   session: Session,
-  tally: LossTally,
-  changes: readonly TouchedTable[],
-): Promise<void> {
-  const lost = ({ updated, deleted }: TableChange) => updated + deleted;
-  for (const change of [...changes].sort((a, b) => lost(b) - lost(a))) {
-    const needed = tally.rowsNeeded(change);
-    tally.rows(change, needed === 0 ? 0 : await rowsLeft(session, change, needed));
-  }
+  { tally, rows, details = [], dryRun, confirm }: Settling,
+): Promise<string | undefined> {
+  const lost = ({ updated, deleted }: TouchedTable) => updated + deleted;
+  return await losses.inTurn(session.signal, async () => {
+    for (const change of [...rows].sort((a, b) => lost(b) - lost(a))) {
+      const needed = tally.rowsNeeded(change);
+      tally.rows(change, needed === 0 ? 0 : await rowsLeft(session, change, needed));
+    }
+    const loss = tally.loss(details);
+    if (dryRun) return loss;
+    if (loss !== undefined) await confirm(loss);
+    session.signal.throwIfAborted();
+    await session.link.run("COMMIT");
+    losses.add(tally.outcome);
+    return loss;
+  });
 }
 
 /** How many rows a table has, up to a limit; if it can't be read, as few as possible, so that the user is asked. */

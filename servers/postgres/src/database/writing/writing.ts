@@ -5,11 +5,13 @@ import { type Change, passWriting } from "../gate/write-gate.ts";
 import { paramsOf } from "../reading/params.ts";
 import { PortalQuery } from "../reading/portal.ts";
 import {
-  addRows,
+  AT_LAST,
   changedElsewhere,
   changedGuards,
+  GUARDS_CHANGED,
   lookAt,
   oidOf,
+  settle,
   type TouchedTable,
   touched,
   without,
@@ -89,10 +91,9 @@ export async function write(database: Database, writing: Writing): Promise<Writt
         if (!isNothing && restoring.length === 0) tally.structure(what, rows);
       }
     }
-    // Deferred constraints and triggers run here, while what they do can still be counted.
-    const now = await touched(session, ["SET CONSTRAINTS ALL IMMEDIATE"]);
+    const now = await touched(session, AT_LAST);
     if (!isMixed) hasChangedGuards = await changedGuards(session, earlier, now);
-    if (hasChangedGuards) tally.fence("tables, functions or privileges are changed by a function or trigger");
+    if (hasChangedGuards) tally.fence(GUARDS_CHANGED);
     const tables = without(now.tables, earlier.tables);
     const notices = session.link.takeNotices();
     const written = {
@@ -104,16 +105,8 @@ export async function write(database: Database, writing: Writing): Promise<Writt
     };
     const rowCounts = outcomes.map(({ rowCount }) => rowCount);
     const rows = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
-    return await database.losses.inTurn(session.signal, async () => {
-      await addRows(session, tally, rows);
-      const loss = tally.loss(notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one)));
-      if (writing.dryRun) return { ...written, loss };
-      if (loss !== undefined) await writing.confirm(loss);
-      session.signal.throwIfAborted();
-      await session.link.run("COMMIT");
-      database.losses.add(tally.outcome);
-      return { ...written, loss };
-    });
+    const details = notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one));
+    return { ...written, loss: await settle(database, session, { ...writing, tally, rows, details }) };
   });
 }
 

@@ -56,13 +56,16 @@ export class Executor {
         this.#transfer = new RowsOut(openReading(this.#sqlite, job.place), job);
         return true;
       case "open_table":
-        this.#transfer = new RowsIn(openWriting(this.#sqlite, job.place), job.insert);
+        this.#transfer = new RowsIn(openWriting(this.#sqlite, job.place), job);
         return true;
       case "next_rows":
         if (this.#transfer instanceof RowsOut) return this.#transfer.next(job.bytes);
         break;
       case "add_rows":
         if (this.#transfer instanceof RowsIn) return this.#transfer.add(job.records, progress);
+        break;
+      case "measure_table":
+        if (this.#transfer instanceof RowsIn) return this.#transfer.measure();
         break;
       case "close_table":
         if (this.#transfer instanceof RowsIn) return this.#transfer.close(job.commit);

@@ -43,14 +43,29 @@ export type DatabaseJob = { readonly place: Place } & (
       readonly session: SessionChanges;
     }
   | ({ readonly op: "open_rows"; readonly format: ExportFormat } & Bound)
-  | { readonly op: "open_table"; readonly insert: string }
+  | OpenTable
 );
+
+export interface OpenTable {
+  readonly op: "open_table";
+  readonly insert: string;
+  readonly table: string;
+  readonly session: SessionChanges;
+}
+
+/** What a transaction lost, and what the session remembers if it is committed. */
+export interface Measured {
+  readonly loss: string | undefined;
+  readonly changes: readonly TableChange[];
+  readonly agreed: Agreed;
+}
 
 /** Any request; the last ones continue a transfer. */
 export type Job =
   | DatabaseJob
   | { readonly op: "next_rows"; readonly bytes: number }
   | { readonly op: "add_rows"; readonly records: readonly CsvRecord[] }
+  | { readonly op: "measure_table" }
   | { readonly op: "close_table"; readonly commit: boolean };
 
 /** The formats of exported files. */
@@ -126,7 +141,7 @@ export interface WriteAnswer {
   readonly committed: boolean;
   readonly loss: string | undefined;
   /** What to remember if it was committed. */
-  readonly session: { readonly changes: readonly TableChange[]; readonly agreed: Agreed };
+  readonly session: Omit<Measured, "loss">;
   /** Statements that restore dropped objects. */
   readonly undo: readonly string[];
   readonly changes: readonly number[];

@@ -3,7 +3,16 @@ import { csvLines } from "@refmcp/sql/csv";
 import { distinctNames } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { requireReadOnly } from "../connection/handle.ts";
-import type { Bound, CsvRecord, ExportFormat, Progress, RowsText } from "../connection/protocol.ts";
+import type {
+  Bound,
+  CsvRecord,
+  ExportFormat,
+  Measured,
+  OpenTable,
+  Progress,
+  RowsText,
+} from "../connection/protocol.ts";
+import { LossWatch } from "../writing/loss.ts";
 
 /** Rows encoded at once. */
 const ROWS_AT_ONCE = 200;
@@ -80,10 +89,17 @@ function jsonValue(value: unknown): unknown {
 export class RowsIn {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<unknown[]>;
+  /** Counts what triggers of the table do; undefined if it has none. */
+  readonly #watch: LossWatch | undefined;
 
-  constructor(database: Database.Database, insert: string) {
+  constructor(database: Database.Database, { insert, table, session }: OpenTable) {
     this.#database = database;
     database.exec("BEGIN IMMEDIATE");
+    const sql = "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE";
+    if (database.prepare(sql).get(table) !== undefined) {
+      const statement = { sql: insert, params: [], verb: "INSERT", overwrites: false };
+      this.#watch = new LossWatch(database, [statement], session, true);
+    }
     this.#insert = database.prepare<unknown[]>(insert);
   }
 
@@ -94,6 +110,11 @@ export class RowsIn {
     }
     progress.line = undefined;
     return true;
+  }
+
+  /** What was lost through triggers, before `close`. */
+  measure(): Measured {
+    return this.#watch?.loss() ?? { loss: undefined, changes: [], agreed: [] };
   }
 
   close(commit: boolean): boolean {

@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import { csvRecords, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import { COMPANIONS } from "../connection/handle.ts";
-import type { CsvRecord, ExportFormat, RowsText } from "../connection/protocol.ts";
+import type { CsvRecord, ExportFormat, Measured, RowsText } from "../connection/protocol.ts";
 import { recover } from "../connection/recover.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
@@ -71,6 +71,8 @@ export interface Import extends Work {
   readonly delimiter: string;
   readonly dryRun: boolean;
   progress(bytes: number, of: number): void;
+  /** Asks the user about rows that triggers lose; throws if the user declines or can't be asked. */
+  confirm(loss: string): Promise<void>;
 }
 
 /**
@@ -81,7 +83,7 @@ export interface Import extends Work {
  */
 export async function importCsv(
   databases: Databases,
-  { database, path, table, delimiter, dryRun, signal, progress }: Import,
+  { database, path, table, delimiter, dryRun, signal, progress, confirm }: Import,
 ) {
   const place = await databases.place(database);
   const target = await targetOf({ databases, database, signal }, table);
@@ -95,17 +97,22 @@ export async function importCsv(
     const names = columns.map(quoteIdentifier).join(", ");
     const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
     const run = { signal, timeoutMs: databases.limits().timeoutMs };
+    const losses = databases.lossesOf(place);
     const rows = await databases.transfers
       .lease(place.file, run, async (ask) => {
-        await ask({ op: "open_table", place, insert });
+        const session = losses.changes;
+        await ask({ op: "open_table", place, insert, table: target.name, session });
         let rows = 0;
         for await (const batch of batches(records)) {
           await ask({ op: "add_rows", records: batch });
           rows += batch.length;
           progress(Math.min(source.bytesRead, size), size);
         }
+        const { loss, ...outcome } = await ask<Measured>({ op: "measure_table" });
+        if (loss !== undefined && !dryRun) await confirm(loss);
         signal.throwIfAborted();
         await ask({ op: "close_table", commit: !dryRun });
+        if (!dryRun) losses.add(outcome);
         return rows;
       })
       .catch(async (error: unknown) => {
