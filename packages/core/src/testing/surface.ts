@@ -101,6 +101,6 @@ function noInternalError(name: string, result: CallToolResult, { stderr }: Conne
 /** Compares a text with a file of `test/surface`, which `-u` writes. */
 export async function expectSnapshot(file: string, text: string): Promise<void> {
   const next =
-    "Read the difference below as a model would. If the change is intended, run: npx vitest run -u test/contract.test.ts";
+    "Read the difference below as a model would. If the change is intended, run: npx vitest run test/contract.test.ts -u";
   await expect(text, next).toMatchFileSnapshot(file);
 }
