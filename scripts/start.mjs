@@ -63,7 +63,7 @@ if (!verbose) print(dim("  To see every call and answer: npm start -- --verbose"
 
 // Printed by the server itself, as for any other server and host.
 const bin = (name) => join("servers", name, "dist", "bin.js");
-const { stdout: entry } = await promisify(execFile)(process.execPath, [
+const { stdout: entry, stderr: where } = await promisify(execFile)(process.execPath, [
   join(ROOT, bin("filesystem")),
   ROOT,
   "--print-config",
@@ -73,7 +73,8 @@ const { HOST_NAMES } = await import(
   pathToFileURL(join(ROOT, "packages", "core", "dist", "define", "common-options.js")).href
 );
 print(`
-${bold("Use it:")} add this to claude_desktop_config.json (Claude Desktop: Settings > Developer > Edit Config).
+${bold("Use it:")} ${where.trimEnd()}
+
 The last path is the folder that the server may use. Here it is this clone; replace it with your own.
 
 ${entry}
