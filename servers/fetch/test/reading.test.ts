@@ -113,6 +113,48 @@ describe("content without a Markdown equivalent", () => {
   });
 });
 
+/** One function, as different highlighters mark it up. */
+const CODE = "def f():\n    # why\n\n    if a < b:\n        return  a";
+const HIGHLIGHTED: Readonly<Record<string, string>> = {
+  Pygments:
+    '<div class="highlight"><pre><span></span><span class="k">def</span> <span class="nf">f</span><span class="p">():</span>\n<span class="w">    </span><span class="c1"># why</span>\n\n<span class="w">    </span><span class="k">if</span> <span class="n">a</span> <span class="o">&lt;</span> <span class="n">b</span><span class="p">:</span>\n        <span class="k">return</span><span class="w">  </span><span class="n">a</span>\n</pre></div>',
+  Prism:
+    '<pre class="language-py"><span class="token keyword">def</span> f():\n    <span class="token comment"># why</span>\n\n    <span class="token keyword">if</span> a &lt; b:\n<span>        </span><span class="token keyword">return</span>  a</pre>',
+  "highlight.js":
+    '<pre><span class="hljs-keyword">def</span> f():\n    <span class="hljs-comment"># why</span>\n\n    <span class="hljs-keyword">if</span> a &lt; b:\n        <span class="hljs-keyword">return</span>  a\n</pre>',
+  "Shiki, a line break after each line":
+    '<pre class="shiki"><code><span class="line"><span>def</span><span> f():</span></span>\n<span class="line"><span>    </span><span># why</span></span>\n<span class="line"></span>\n<span class="line"><span>    </span><span>if a &lt; b:</span></span>\n<span class="line"><span>        </span><span>return</span><span>  </span><span>a</span></span></code></pre>',
+  "Shiki, lines as blocks":
+    '<pre class="shiki"><code><span class="line">def f():</span><span class="line"><span>    </span># why</span><span class="line"></span><span class="line">    if a &lt; b:</span><span class="line"><span>        </span>return  a</span></code></pre>',
+  "Prism in React, br in each line":
+    '<pre><code><span class="token-line">def f():<br></span><span class="token-line"><span>    </span><span># why</span><br></span><span class="token-line"><br></span><span class="token-line">    if a &lt; b:<br></span><span class="token-line">        return  a<br></span></code></pre>',
+  "an editor, a div for each line":
+    "<pre><code><div>def f():</div><div>    # why</div><div></div><div>    if a &lt; b:</div><div>        return  a</div></code></pre>",
+};
+
+describe("highlighted code keeps every line and space", () => {
+  it.each(Object.entries(HIGHLIGHTED))("%s", async (_what, html) => {
+    const page = `<main><article><h1>Code</h1><p>${prose(6, 30)}</p>${html}<p>${prose(6, 31)}</p></article></main>`;
+    const code = `\n${CODE}\n\`\`\`\n`;
+    expect(await read(page)).toContain(code);
+    expect(`${await read(page, { selector: "pre" })}\n`).toContain(code);
+  });
+
+  it("in a quote, in a list, and in a sentence", async () => {
+    const html = `<main><p>${prose(6, 32)} Call <code><span>new</span><span> </span><span>Map</span></code>.</p><blockquote><pre>\n  a\n    b\n </pre></blockquote><ul><li>One:<pre><span>c</span>\n<span>  </span><span>d</span></pre></li></ul></main>`;
+    const text = await read(html);
+    expect(text).toContain("Call `new Map`.");
+    expect(text).toContain("> ```\n>   a\n>     b\n> ```");
+    expect(text).toContain("  ```\n  c\n    d\n  ```");
+  });
+
+  it("the language stays, a picture in it too", async () => {
+    const html = `<main><p>${prose(6, 33)}</p><pre><code class="language-ts"><span>let</span> <span>x</span>;</code></pre><pre><img src="/a.png" alt="PICTURE"></pre></main>`;
+    expect(await read(html)).toContain("```ts\nlet x;\n```");
+    expect(await read(html)).toContain("PICTURE");
+  });
+});
+
 it("content is found in script targets, in noscript, and after a CDATA section", async () => {
   const text = prose(6, 7);
   expect(

@@ -1,4 +1,5 @@
 import { isProbablyReaderable, Readability } from "@mozilla/readability";
+import { flattenCode } from "./code.ts";
 import {
   aroundContent,
   mainOf,
@@ -223,6 +224,7 @@ const MAX_IMAGE_ATTRIBUTE = 1_000;
 
 /** Extracts the main content. The document can't be used afterwards. */
 function readable(document: PageDocument) {
+  flattenCode(document.body, document);
   for (const image of document.querySelectorAll("img, picture, figure, video, audio, source"))
     for (const { name, value } of [...image.attributes])
       if (value.length > MAX_IMAGE_ATTRIBUTE && name !== "src") image.removeAttribute(name);

@@ -1,4 +1,5 @@
 import { htmlToMarkdown } from "@mdream/js";
+import { flattenCode } from "./code.ts";
 import type { PageDocument, PageElement } from "./document.ts";
 import { withoutTags } from "./without-tags.ts";
 
@@ -65,6 +66,7 @@ const MAX_QUOTES = 20;
 
 /** Replaces elements that have no Markdown equivalent or that mdream does not support. */
 export function simplify(root: PageElement, document: PageDocument): void {
+  flattenCode(root, document);
   const names = new Set(Array.from(root.querySelectorAll("*"), ({ localName }) => localName));
   /** Elements that match a selector. For speed, skips parts with an element that does not occur in the page. */
   const all = (selector: string): PageElement[] => {
