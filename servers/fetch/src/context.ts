@@ -1,6 +1,7 @@
 import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
 import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
+import { urlInFacts } from "./page/piece.ts";
 import type { Outcome } from "./page/show.ts";
 import type { Snapshot } from "./page/snapshot.ts";
 import type { Web } from "./page/web.ts";
@@ -55,7 +56,7 @@ export function contentOf(shown: Outcome): Content[] {
 
 /** An image, or a link to the file with its type and size. */
 function fileContent({ answer, body, uri }: Snapshot): Content[] {
-  const { href } = answer.url;
+  const href = urlInFacts(answer.url.href);
   const { mimeType } = body;
   const size = answer.body.length;
   if (SHOWN_IMAGES.includes(mimeType) && size <= MAX_IMAGE_BYTES && !answer.isCut)

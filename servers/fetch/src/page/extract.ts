@@ -1,5 +1,6 @@
 import { isProbablyReaderable, Readability } from "@mozilla/readability";
 import { flattenCode } from "./code.ts";
+import { dateOf } from "./date.ts";
 import {
   aroundContent,
   mainOf,
@@ -234,13 +235,14 @@ function readable(document: PageDocument) {
       serializer: asElement,
     }).parse();
     if (!article?.content) return undefined;
-    const { content, byline, publishedTime } = article;
+    const { content, byline } = article;
+    const published = dateOf(article.publishedTime ?? undefined);
     return {
       content,
       chars: textOf(content).length,
       facts: {
         ...(byline ? { byline: byline.trim().slice(0, 200) } : {}),
-        ...(publishedTime ? { published: publishedTime.slice(0, 40) } : {}),
+        ...(published ? { published } : {}),
       },
     };
   } catch {

@@ -1,10 +1,12 @@
+import { dateOf } from "./date.ts";
 import type { PageDocument } from "./document.ts";
 
 /** The metadata of a page. */
 export interface Facts {
   readonly title?: string | undefined;
   readonly byline?: string | undefined;
-  readonly published?: string;
+  /** In ISO 8601, as `modified`. */
+  readonly published?: string | undefined;
   readonly modified?: string | undefined;
   readonly language?: string;
   readonly description?: string;
@@ -19,8 +21,6 @@ const MAX_JSON = 200_000;
 const MAX_CHARS: Readonly<Record<string, number>> = {
   title: 300,
   byline: 200,
-  published: 40,
-  modified: 40,
   language: 20,
   description: 500,
   canonical: 2_000,
@@ -59,8 +59,10 @@ export function factsOf(
   const found = {
     title: title || meta("og:title"),
     byline: meta("author", "article:author", "dc.creator")?.replace(/^https?:\S+$/, "") || own("author"),
-    published: meta("article:published_time", "date", "dc.date") ?? own("datePublished"),
-    modified: meta("article:modified_time", "og:updated_time", "last-modified") ?? own("dateModified"),
+    published: dateOf(meta("article:published_time", "date", "dc.date")) ?? dateOf(own("datePublished")),
+    modified:
+      dateOf(meta("article:modified_time", "og:updated_time", "last-modified")) ??
+      dateOf(own("dateModified")),
     language: /<html\b[^>]{0,1000}?\slang\s*=\s*["']?([\w-]+)/i.exec(html.slice(0, 20_000))?.[1],
     description: meta("description", "og:description"),
     canonical: addressOf(document.querySelector("link[rel=canonical i]")?.getAttribute("href"), base),

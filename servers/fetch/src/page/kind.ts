@@ -14,9 +14,13 @@ const SNIFFED_BYTES = 4_100;
 const OFFICE =
   /officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint)\..*macroenabled/i;
 
+/** A media type (RFC 9110, 8.3.1), of names that can be registered (RFC 6838, 4.2). */
+const MEDIA_TYPE = /^[a-z\d][a-z\d!#$&^_.+-]{0,126}\/[a-z\d][a-z\d!#$&^_.+-]{0,126}$/;
+
 /** Determines the type of a body: by the signature in its first bytes, else by the header, else by its content. */
 export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Body> {
-  const declared = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  const given = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  const declared = MEDIA_TYPE.test(given) ? given : "";
   // The byte order mark of UTF-16 is also the signature of an audio format.
   const found = isUtf16(bytes)
     ? undefined

@@ -1,4 +1,5 @@
 import { clip, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { dateOf } from "./date.ts";
 import { outlineOf } from "./outline.ts";
 import type { Page, Snapshot } from "./snapshot.ts";
 
@@ -39,26 +40,36 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
   return { text, head: headOf(snapshot, page), foot: `[${shown}.${next} Kept as ${snapshot.uri}]` };
 }
 
+/** Text from a page for our line of facts, in which brackets and bars have a meaning. */
+const inFacts = (text: string): string => oneLine(text.replace(/[[\]|]/g, (sign) => SIGNS[sign] ?? ""));
+const SIGNS: Readonly<Record<string, string>> = { "[": "(", "]": ")", "|": "/" };
+
+/** The same for a URL, which stays valid: only an IPv6 address has brackets. */
+export function urlInFacts(href: string): string {
+  const { origin } = new URL(href);
+  return origin + href.slice(origin.length).replace(/[[\]|]/g, encodeURIComponent);
+}
+
 /** Describes a page on one line, with its own text in quotes. */
 function headOf(snapshot: Snapshot, page: Page): string {
   const { answer, body, rendering } = snapshot;
   const facts = [
-    page.title === undefined ? undefined : JSON.stringify(oneLine(page.title)),
+    page.title === undefined ? undefined : JSON.stringify(inFacts(page.title)),
     body.mimeType,
-    page.published === undefined ? undefined : `published ${oneLine(page.published)}`,
+    page.published === undefined ? undefined : `published ${page.published}`,
     page.pages === undefined ? undefined : `${page.pages} pages`,
     page.extractor,
     page.section === undefined
       ? undefined
-      : `section ${JSON.stringify(oneLine(page.section))}; omit the #fragment for the whole page`,
+      : `section ${JSON.stringify(inFacts(page.section))}; omit the #fragment for the whole page`,
     page.refresh === undefined
       ? undefined
-      : `redirects to ${oneLine(page.refresh)} (meta refresh); fetch that URL instead`,
-    answer.redirects.length === 0 ? undefined : `redirected from ${answer.redirects[0]?.href}`,
+      : `redirects to ${urlInFacts(page.refresh)} (meta refresh); fetch that URL instead`,
+    answer.redirects[0] && `redirected from ${urlInFacts(answer.redirects[0].href)}`,
     answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
-    page.reason === undefined ? undefined : `not converted: ${page.reason}`,
+    page.reason === undefined ? undefined : `not converted: ${inFacts(page.reason)}`,
     page.needsJavascript
-      ? `needs_javascript: almost no text without a browser; ${rendering?.failed ?? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render"}`
+      ? `needs_javascript: almost no text without a browser; ${rendering?.failed === undefined ? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render" : inFacts(rendering.failed)}`
       : undefined,
     rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
     page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
@@ -84,7 +95,7 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
     charset: isText ? snapshot.source().charset : undefined,
     bytes: answer.body.length,
     cut: answer.isCut || undefined,
-    last_modified: answer.headers["last-modified"],
+    last_modified: dateOf(answer.headers["last-modified"]),
     title: page?.title,
     byline: page?.byline,
     published: page?.published,

@@ -240,7 +240,7 @@ async function failed(snapshot: Snapshot, signal: AbortSignal): Promise<ToolErro
   const retry = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
   return new ToolError(
     kind,
-    `${url.href} returned status ${status}: ${meaning}.${said === "" ? "" : ` Message: "${said}"`}`,
+    `${url.href} returned status ${status}: ${meaning}.${said === "" ? "" : ` Message: ${JSON.stringify(said)}`}`,
     {
       hint:
         retry !== undefined

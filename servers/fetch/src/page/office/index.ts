@@ -1,3 +1,4 @@
+import { dateOf } from "../date.ts";
 import type { Facts } from "../facts.ts";
 import { first, type Parts, partsOf, xmlOf } from "./parts.ts";
 
@@ -36,6 +37,6 @@ function factsOf(parts: Parts): Facts {
   return {
     title: of("dc:title", 300),
     byline: of("dc:creator", 200),
-    modified: of("dcterms:modified", 40),
+    modified: dateOf(of("dcterms:modified", 40)),
   };
 }
