@@ -18,7 +18,7 @@ export const options = defineOptions({
     type: "directory",
     heading: "Your tests",
     description:
-      "Where artifacts are kept, at most 50 runs, 500 MB and 7 days. Default: the platform's cache directory.",
+      "Where artifacts are kept, at most 50 runs, 500 MB and 7 days. Default: the platform's cache directory, or a temporary one if that cannot be written.",
   },
   browser: {
     type: "enum",

@@ -1,10 +1,13 @@
-import { cp, mkdir, symlink } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { ensureBrowser } from "./browser.mjs";
+import { mounted } from "./disks.ts";
 import { project } from "./fixture.ts";
-import { answerOf, folderOf } from "./session.ts";
+import { page } from "./lab.ts";
+import { answerOf, folderOf, site } from "./session.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const servers: Connected[] = [];
@@ -32,5 +35,68 @@ describe("a server in a folder with a comma in its name", () => {
     const listed = await call("pw_list_specs");
     expect(listed.data.tests, listed.text).toEqual(["one.spec.js:2 one"]);
     expect((await call("pw_run_specs")).data).toMatchObject({ passed: true, summary: "1 passed" });
+  });
+});
+
+describe.runIf(process.platform === "linux")("a HOME in which no folder can be created", () => {
+  /** A test, and its screenshot as the server shows it afterwards. */
+  async function expectVerdict(call: Awaited<ReturnType<typeof start>>, home: string): Promise<void> {
+    const { url } = await site({ "/": page("<h1>Good</h1>") });
+    const { data, text, links } = await call("pw_run_test", { url, assertions: ["h1 is 'Good'"] });
+    expect(data, text).toMatchObject({ passed: true });
+    const [note = ""] = Object(data).notes ?? [];
+    expect(note).toContain(`since ${join(home, ".cache/refmcp/playwright/runs")} cannot be written (`);
+    expect(note).toContain("--output-dir chooses another folder");
+    const [screenshot] = links;
+    expect(screenshot?.name).toBe("home.png");
+    const shown = await call("pw_view_artifact", { run_id: data.run_id });
+    expect(Buffer.from(shown.images[0]?.data ?? "", "base64")).toEqual(
+      await readFile(fileURLToPath(screenshot?.uri ?? "")),
+    );
+  }
+
+  async function inHome(home: string, temporary: string, given: { args?: string[]; node?: string[] } = {}) {
+    const { executablePath } = await ensureBrowser();
+    const args = ["--executable-path", executablePath, ...(given.args ?? [])];
+    const env = { HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: "" };
+    return start(here("../dist/bin.js"), { ...given, args, env });
+  }
+
+  it("below a file: artifacts are kept in a temporary folder", async () => {
+    const home = join(await folderOf("home"), "file");
+    await writeFile(home, "");
+    await expectVerdict(await inHome(home, await folderOf("tmp")), home);
+  });
+
+  it("on a read-only disk: artifacts are kept in a temporary folder", async (ctx) => {
+    const home = await mounted(ctx, join(await folderOf("home"), "home"), "ro");
+    await expectVerdict(await inHome(home, await folderOf("tmp")), home);
+  });
+
+  it("of another user: artifacts are kept in a temporary folder", async (ctx) => {
+    if (process.getuid?.() !== 0) ctx.skip("needs root");
+    const [home, temporary] = [await folderOf("home"), await folderOf("tmp")];
+    await chmod(temporary, 0o1777);
+    const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", process.execPath];
+    await expectVerdict(await inHome(home, temporary, { args: ["--no-sandbox"], node: nobody }), home);
+    // Only that user can read them.
+    const [folder = ""] = await readdir(temporary);
+    expect((await stat(join(temporary, folder))).mode & 0o077).toBe(0);
+  });
+
+  it("and no temporary folder either: the verdict, and what was not kept", async () => {
+    const file = join(await folderOf("home"), "file");
+    await writeFile(file, "");
+    const { executablePath } = await ensureBrowser();
+    const call = await start(here("../dist/bin.js"), {
+      args: ["--executable-path", executablePath, "--output-dir", join(file, "runs")],
+    });
+    const { url } = await site({ "/": page("<h1>Good</h1>") });
+    const asked = { url, assertions: ["h1 is 'Good'"], evidence: ["screenshot", "har", "trace"] };
+    const { data, text } = await call("pw_run_test", asked);
+    expect(data, text).toMatchObject({ passed: true, artifacts: [] });
+    expect(Object(data).notes).toEqual([
+      `not kept in ${join(file, "runs", String(data.run_id))}: home.png, home.trace.zip, home.har, report.json (not a directory); --output-dir chooses another folder`,
+    ]);
   });
 });

@@ -38,7 +38,7 @@ async function testerOptions(folder: string): Promise<TesterOptions> {
   return {
     launch: () => launch(launchOptions({ executablePath })),
     policy: { guardFor: async () => openGuard },
-    runs: new RunStore(join(folder, "runs")),
+    runs: new RunStore({ folder: join(folder, "runs") }),
     baselines: new BaselineStore(join(folder, "baselines")),
     states: new StateStore(join(folder, "states")),
     secrets: new Secrets([["PASSWORD", "hunter2 & more"]]),
@@ -78,7 +78,7 @@ export async function makeDrivers(
     {
       launch: launchOptions(own),
       rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
-      runsFolder: folder,
+      runsPlace: { folder },
       baselinesFolder: folder,
       links: "file",
       ignoreHttpsErrors: false,

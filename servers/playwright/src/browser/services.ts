@@ -10,10 +10,11 @@ import type { Upload } from "./run/acting.ts";
 import { Secrets } from "./run/secrets.ts";
 import { Specs } from "./specs/specs.ts";
 import { BaselineStore } from "./store/baselines.ts";
+import { runsPlace } from "./store/disk.ts";
 import { mimeOf, RETENTION, RunStore } from "./store/runs.ts";
 
 export interface ServicesOptions
-  extends Omit<DriverOptions, "runsFolder" | "baselinesFolder">,
+  extends Omit<DriverOptions, "runsPlace" | "baselinesFolder">,
     Pick<DriverHost, "log" | "changed"> {
   readonly env: NodeJS.ProcessEnv;
   readonly outputDir: string | undefined;
@@ -37,15 +38,16 @@ export class Services {
   constructor(options: ServicesOptions) {
     const { env, outputDir, baselineDir, project, paths, log, changed, ...rest } = options;
     const platform = envPaths("refmcp", { suffix: "" });
-    const runsFolder = outputDir ?? join(platform.cache, "playwright", "runs");
+    const runs =
+      outputDir === undefined ? runsPlace(join(platform.cache, "playwright", "runs")) : { folder: outputDir };
     const baselinesFolder = baselineDir ?? join(platform.data, "playwright", "baselines");
     this.#paths = paths;
     this.changed = changed;
-    this.runs = new RunStore(runsFolder, RETENTION, rest.links);
+    this.runs = new RunStore(runs, RETENTION, rest.links);
     this.baselines = new BaselineStore(baselinesFolder);
     this.specs = new Specs(project, this.runs, Secrets.from(env));
     this.drivers = new Drivers(
-      { ...rest, runsFolder, baselinesFolder },
+      { ...rest, runsPlace: runs, baselinesFolder },
       { readUpload: (path) => this.#upload(path), log, changed },
     );
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });

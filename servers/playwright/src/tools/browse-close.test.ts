@@ -44,7 +44,7 @@ describe("pw_browse_close", () => {
       return driver;
     };
     try {
-      const runs = new RunStore(await folderOf("idle"));
+      const runs = new RunStore({ folder: await folderOf("idle") });
       const sessions = new Sessions({ drivers: { dedicated }, runs, changed: () => undefined, idleMs: 60 });
       await sessions.open("idle", { url, steps: [] }, CALL);
       await ended;

@@ -29,6 +29,7 @@ export default tool({
     failures: z.array(z.object({ test: z.string(), error: z.string() })),
     not_shown: number.optional(),
     not_run: number.optional(),
+    notes: z.array(z.string()).optional(),
     run_id: z.string(),
     artifacts,
   }),

@@ -1,7 +1,8 @@
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
 import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
 import type { Redacting } from "../run/secrets.ts";
+import { NotKept } from "../store/disk.ts";
 
 /** Larger zips, packed or unpacked, are not read: they would fill the memory. */
 const MAX_ZIP = 100_000_000;
@@ -47,23 +48,23 @@ export async function unpack(
 
 const TEXT = /\.(?:trace|network|stacks|json|html|css|js|txt|svg)$/;
 
-/** Removes secrets from the texts in a zip, in place; false if it is too large for that. */
-export async function redactZip(path: string, secrets: Redacting): Promise<boolean> {
-  let files: Map<string, Uint8Array>;
-  try {
-    files = await unpack(path);
-  } catch (error) {
-    if (error instanceof ToolError && error.kind === "too_large") return false;
-    throw error;
-  }
+/**
+ * Removes secrets from the texts in a zip, in place: of the original nothing stays, whatever happens.
+ *
+ * @throws NotKept if it is too large for that, or not readable.
+ */
+export async function redactZip(path: string, secrets: Redacting): Promise<void> {
+  const files = await unpack(path).catch((error: unknown) => {
+    if (!(error instanceof ToolError)) throw error;
+    const why = error.kind === "too_large" ? "too large" : "not readable";
+    throw new NotKept(`${why}, so secrets cannot be removed from it`);
+  });
   const clean: Record<string, Uint8Array> = {};
   for (const [name, bytes] of files) {
     const isText = TEXT.test(name) || !/\.(?:jpe?g|png|webp|woff2?|gif)$/.test(name);
     clean[name] = isText ? redactedBytes(bytes, secrets) : bytes;
   }
-  await writeFile(`${path}.tmp`, zipSync(clean), { mode: 0o600 });
-  await rename(`${path}.tmp`, path);
-  return true;
+  await writeFile(path, zipSync(clean), { mode: 0o600 });
 }
 
 function redactedBytes(bytes: Uint8Array, secrets: Redacting): Uint8Array {

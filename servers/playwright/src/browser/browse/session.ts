@@ -51,7 +51,6 @@ const STATE_STEPS = new Set(["use state", "save state"]);
 /** A page that stays open between calls. */
 export class BrowseSession {
   readonly #tester: Tester;
-  readonly #runId: string;
   readonly #acting: Omit<Acting, "deadline">;
   readonly #shown = new Set<string>();
   readonly #ended: Promise<never>;
@@ -60,9 +59,8 @@ export class BrowseSession {
   /** The caller's code ran in it. */
   #isScripted = false;
 
-  private constructor(tester: Tester, runId: string, acting: Omit<Acting, "deadline">, url: URL) {
+  private constructor(tester: Tester, acting: Omit<Acting, "deadline">, url: URL) {
     this.#tester = tester;
-    this.#runId = runId;
     this.#acting = acting;
     this.#ended = endOf(url, acting.opened, acting.record);
   }
@@ -73,7 +71,7 @@ export class BrowseSession {
     const runServices = await tester.servicesFor(url, new SecretsInRun(tester.secrets, []));
     const [device] = devices.map((one) => arranged(one, script.steps));
     if (device === undefined) throw new TypeError("no device");
-    const { id, folder } = await tester.runs.begin();
+    const folder = await tester.runs.begin();
     const { secrets } = runServices;
     const evidence = new Evidence({ kinds: [], folder, stem: "page", secrets, writesSecrets: true });
     const deadline = new Deadline(Math.min(BROWSE_MS, workMs(call)), call.signal);
@@ -86,7 +84,7 @@ export class BrowseSession {
         ...{ runServices, opened, record, quiet, device, folder, evidence },
         found: new Map(),
       };
-      return new BrowseSession(tester, id, acting, url);
+      return new BrowseSession(tester, acting, url);
     } finally {
       deadline.end();
     }
@@ -172,7 +170,7 @@ export class BrowseSession {
 
   /** One call, within its time limit. */
   async #work<Value>(call: Calling, work: (acting: Acting) => Promise<Value>): Promise<Value> {
-    await this.#tester.runs.touch(this.#runId);
+    await this.#tester.runs.touch(this.#acting.folder.id);
     const deadline = new Deadline(Math.min(BROWSE_MS, workMs(call)), call.signal);
     const acting = { ...this.#acting, deadline };
     acting.quiet.deadline = deadline;
@@ -186,13 +184,11 @@ export class BrowseSession {
   }
 
   async #report(acting: Acting, seen: Partial<Seen>, failed: string | undefined): Promise<Browsed> {
-    const { record, deadline, evidence } = acting;
+    const { record, deadline, evidence, folder } = acting;
     const title = await deadline.within(1_000, record.page.title()).catch(() => undefined);
     const status = record.place.response?.status();
-    const notes = notesOf(acting).slice(0, 10);
-    const artifacts = (await this.#tester.runs.artifacts(this.#runId)).filter(
-      ({ name }) => !this.#shown.has(name),
-    );
+    const notes = [...folder.notes(), ...notesOf(acting)].slice(0, 10);
+    const artifacts = (await this.#tester.runs.kept(folder)).filter(({ name }) => !this.#shown.has(name));
     for (const { name } of artifacts) this.#shown.add(name);
     const report = acting.runServices.secrets.redactIn({
       url: record.page.url(),
@@ -205,7 +201,8 @@ export class BrowseSession {
     });
     record.forget();
     evidence.notes.length = 0;
-    return { ...report, run_id: this.#runId, artifacts: artifacts.map(shownArtifact) };
+    folder.forget();
+    return { ...report, run_id: folder.id, artifacts: artifacts.map(shownArtifact) };
   }
 }
 

@@ -12,16 +12,16 @@ import type { DriverOptions } from "./protocol.ts";
 
 /** The methods that a driver offers to the server. */
 export function methodsFor(
-  { rules, runsFolder, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
+  { rules, runsPlace, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
   host: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log">,
 ) {
   const tester = new Tester({
     ...rest,
     ...host,
     policy: new NetworkPolicy(rules),
-    runs: new RunStore(runsFolder, RETENTION, links),
+    runs: new RunStore(runsPlace, RETENTION, links),
     baselines: new BaselineStore(baselinesFolder),
-    states: new StateStore(join(runsFolder, ".states")),
+    states: new StateStore(join(runsPlace.folder, ".states")),
     secrets: Secrets.from(process.env),
   });
   tester.prewarm();

@@ -2,6 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import type { LaunchOptions } from "../launch/launch.ts";
 import type { NetworkRules } from "../network/policy.ts";
 import type { Upload } from "../run/acting.ts";
+import type { RunsPlace } from "../store/disk.ts";
 import type { LinkScheme } from "../store/runs.ts";
 
 /** The arguments of a driver process. */
@@ -9,7 +10,7 @@ export interface DriverOptions {
   /** Without the environment, which the process has. */
   readonly launch: Omit<LaunchOptions, "env">;
   readonly rules: NetworkRules;
-  readonly runsFolder: string;
+  readonly runsPlace: RunsPlace;
   readonly baselinesFolder: string;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;

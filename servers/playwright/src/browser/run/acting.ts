@@ -5,6 +5,7 @@ import type { Assertion, Step } from "../language/ast.ts";
 import type { Found } from "../language/explicit.ts";
 import { contextOptionsOf } from "../language/plan.ts";
 import type { BaselineStore } from "../store/baselines.ts";
+import type { RunFolder } from "../store/disk.ts";
 import type { StateStore } from "../store/states.ts";
 import type { Contexts, TestContext } from "./context.ts";
 import type { Deadline } from "./deadline.ts";
@@ -47,7 +48,7 @@ export interface Acting {
   readonly deadline: Deadline;
   readonly device: Device;
   /** Where artifacts are written. */
-  readonly folder: string;
+  readonly folder: RunFolder;
   readonly evidence: Evidence;
   /** How bare quoted texts were resolved. */
   readonly found: Found;

@@ -1,7 +1,8 @@
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { sized } from "@refmcp/core/answer";
 import type { BrowserContext, Download, Page } from "playwright";
+import type { RunFolder } from "../store/disk.ts";
 import { isText, mimeOf } from "../store/runs.ts";
 import { slugOf } from "./devices.ts";
 import type { Redacting } from "./secrets.ts";
@@ -25,7 +26,7 @@ export interface DownloadLine {
  */
 export class Downloads {
   readonly lines: DownloadLine[] = [];
-  readonly #folder: string;
+  readonly #folder: RunFolder;
   readonly #stem: string;
   readonly #secrets: Redacting;
   readonly #isKept: boolean;
@@ -34,7 +35,12 @@ export class Downloads {
   /** @param isKept whether the run checks for downloads; otherwise each is cancelled and listed. */
   constructor(
     context: BrowserContext,
-    { folder, stem, secrets, isKept }: { folder: string; stem: string; secrets: Redacting; isKept: boolean },
+    {
+      folder,
+      stem,
+      secrets,
+      isKept,
+    }: { folder: RunFolder; stem: string; secrets: Redacting; isKept: boolean },
   ) {
     this.#isKept = isKept;
     this.#folder = folder;
@@ -81,18 +87,19 @@ export class Downloads {
     };
     const page = download.page();
     this.#running.set(page, [...(this.#running.get(page) ?? []), stop]);
-    const path = join(this.#folder, `${this.#stem}-download-${this.lines.length}-${fileName(name)}`);
+    const file = `${this.#stem}-download-${this.lines.length}-${fileName(name)}`;
     try {
       const failure = await download.failure();
       if (failure !== null) throw new Error(failure);
-      await download.saveAs(path);
-      const { size } = await stat(path);
-      if (size > MAX_DOWNLOAD_BYTES) throw new Error(`it is larger than ${sized(MAX_DOWNLOAD_BYTES)}`);
-      if (!this.#secrets.isEmpty && isText(mimeOf(path)))
-        await writeFile(path, this.#secrets.redact(await readFile(path, "utf8")), { mode: 0o600 });
+      await this.#folder.keep(file, async (path) => {
+        await download.saveAs(path);
+        const { size } = await stat(path);
+        if (size > MAX_DOWNLOAD_BYTES) throw new Error(`it is larger than ${sized(MAX_DOWNLOAD_BYTES)}`);
+        if (!this.#secrets.isEmpty && isText(mimeOf(path)))
+          await writeFile(path, this.#secrets.redact(await readFile(path, "utf8")), { mode: 0o600 });
+      });
       line.state = "finished";
     } catch (error) {
-      await rm(path, { force: true });
       line.failure ??= error instanceof Error ? error.message : String(error);
       line.state = "failed";
     }

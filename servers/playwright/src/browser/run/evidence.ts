@@ -2,6 +2,7 @@ import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playwright";
 import { redactZip } from "../archive/zip.ts";
+import { NotKept, type RunFolder } from "../store/disk.ts";
 import { violationsOf } from "./a11y.ts";
 import { watchChanges } from "./changes.ts";
 import type { Deadline } from "./deadline.ts";
@@ -25,7 +26,7 @@ export type EvidenceKind = (typeof EVIDENCE)[number];
 
 export interface EvidenceOptions {
   readonly kinds: readonly EvidenceKind[];
-  readonly folder: string;
+  readonly folder: RunFolder;
   /** Prefix of its file names. */
   readonly stem: string;
   readonly secrets: Redacting;
@@ -67,15 +68,23 @@ export class Evidence {
     return this.#options.stem;
   }
 
+  #name(end: string): string {
+    return `${this.#options.stem}${end}`;
+  }
+
   #path(end: string): string {
-    return join(this.#options.folder, `${this.#options.stem}${end}`);
+    return join(this.#options.folder.path, this.#name(end));
+  }
+
+  async #write(end: string, data: string | Uint8Array): Promise<void> {
+    await this.#options.folder.write(this.#name(end), data);
   }
 
   /** The required context options; undefined if any context will do. */
   recording(): Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined {
     const har = this.#wants("har");
     const video = this.#wants("video");
-    if (!har && !video) return undefined;
+    if ((!har && !video) || !this.#options.folder.isUsable) return undefined;
     return {
       ...(har ? { recordHar: { path: this.#path(".har"), content: "omit" } } : {}),
       ...(video ? { recordVideo: { dir: this.#path("-video"), size: { width: 800, height: 450 } } } : {}),
@@ -100,7 +109,7 @@ export class Evidence {
     const end = name === undefined ? `${this.#pictures}` : slugOf(name, `${this.#pictures}`);
     const { png, cut } = await takeScreenshot(page, { of }, deadline);
     if (cut) this.#noteCut();
-    await writeFile(this.#path(`-${end}.png`), png, { mode: 0o600 });
+    await this.#write(`-${end}.png`, png);
   }
 
   /** Whether there is a screenshot of the end, whatever the verdict. */
@@ -126,19 +135,19 @@ export class Evidence {
       const isCurrent = early !== undefined && (await deadline.within(ASK_MS, early.changed())) === false;
       const { png, cut } = await (isCurrent ? early.shot : takeScreenshot(page, { fullPage }, deadline));
       if (cut) this.#noteCut();
-      await writeFile(this.#path(".png"), png, { mode: 0o600 });
+      await this.#write(".png", png);
     }
     if (this.#wants("a11y")) {
       const violations = await deadline.race(violationsOf(page));
       const text = this.#options.secrets.redactFile(
         JSON.stringify({ url: page.url(), violations }, undefined, 2),
       );
-      await writeFile(this.#path(".a11y.json"), `${text}\n`, { mode: 0o600 });
+      await this.#write(".a11y.json", `${text}\n`);
     }
     if (this.#wants("network")) {
       const exchanges = await deadline.race(exchangesOf(record));
       const text = this.#options.secrets.redactFile(JSON.stringify(exchanges, undefined, 2));
-      await writeFile(this.#path(".network.json"), `${text}\n`, { mode: 0o600 });
+      await this.#write(".network.json", `${text}\n`);
     }
     await this.#stopTrace(deadline);
   }
@@ -148,29 +157,40 @@ export class Evidence {
   }
 
   async #stopTrace(deadline: Deadline): Promise<void> {
-    if (this.#context === undefined) return;
-    const path = this.#path(".trace.zip");
-    await deadline.race(this.#context.tracing.stop({ path }));
+    const context = this.#context;
+    if (context === undefined) return;
+    const { folder, secrets } = this.#options;
+    await folder.keep(this.#name(".trace.zip"), async (path) => {
+      await deadline.race(context.tracing.stop({ path }));
+      if (!secrets.isEmpty) await redactZip(path, secrets);
+    });
     this.#context = undefined;
-    if (this.#options.secrets.isEmpty) return;
-    if (await redactZip(path, this.#options.secrets)) return;
-    await rm(path, { force: true });
-    this.notes.push("the trace was too large to remove secrets from, so it was not kept");
   }
 
   /** After the context is closed: names the files that the browser wrote last, and removes secrets from them. */
   async finish(): Promise<void> {
-    const har = this.#path(".har");
-    if (this.#wants("har") && !this.#options.secrets.isEmpty) {
-      const text = await readFile(har, "utf8").catch(() => undefined);
-      if (text !== undefined) await writeFile(har, this.#options.secrets.redactFile(text), { mode: 0o600 });
-    }
+    const { folder, secrets } = this.#options;
+    if (this.#wants("har"))
+      await folder.keep(this.#name(".har"), async (path) => {
+        const text = await readFile(path, "utf8");
+        if (!isJson(text)) throw new NotKept("the browser did not write all of it");
+        if (!secrets.isEmpty) await writeFile(path, secrets.redactFile(text), { mode: 0o600 });
+      });
     if (!this.#wants("video")) return;
-    const folder = this.#path("-video");
-    for (const [index, name] of (await readdir(folder).catch(() => [])).sort().entries()) {
-      if (!name.endsWith(".webm") || (await stat(join(folder, name))).size === 0) continue;
-      await rename(join(folder, name), this.#path(index === 0 ? ".webm" : `-${index + 1}.webm`));
+    const videos = this.#path("-video");
+    for (const [index, name] of (await readdir(videos).catch(() => [])).sort().entries()) {
+      if (!name.endsWith(".webm") || (await stat(join(videos, name))).size === 0) continue;
+      await rename(join(videos, name), this.#path(index === 0 ? ".webm" : `-${index + 1}.webm`));
     }
-    await rm(folder, { recursive: true, force: true });
+    await rm(videos, { recursive: true, force: true });
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

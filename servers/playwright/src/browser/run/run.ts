@@ -2,6 +2,7 @@ import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import { type Assertion, setupLength } from "../language/ast.ts";
 import type { Found } from "../language/explicit.ts";
 import { checksOf, type Script, secretsOf } from "../language/script.ts";
+import type { RunFolder } from "../store/disk.ts";
 import {
   type Acting,
   arranged,
@@ -42,8 +43,7 @@ export interface DeviceRunOptions {
   readonly look?: Look | undefined;
   /** How bare quoted texts were resolved. */
   readonly found: Found;
-  /** The run's folder. */
-  readonly folder: string;
+  readonly folder: RunFolder;
   readonly progress: (note: string) => void;
 }
 

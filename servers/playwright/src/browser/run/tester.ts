@@ -144,7 +144,7 @@ export class Tester {
     secrets: SecretsInRun,
   ): Promise<RunReport> {
     const runServices = await this.servicesFor(url, secrets);
-    const { id, folder } = await this.runs.begin();
+    const folder = await this.runs.begin();
     const found: Found = new Map();
     let beat: NodeJS.Timeout | undefined;
     try {
@@ -179,34 +179,39 @@ export class Tester {
         ),
       );
       const { assertions, notes, passed, ...facts } = joined(deviceRuns);
-      const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
-      // A page may show secrets in its title, URL or texts.
-      const answer: RunReport = {
-        ...secrets.redactIn({
-          url: request.url,
-          assertions,
-          durationMs: tookMs(),
-          passed,
-          ...facts,
-          ...(notes.length === 0 ? {} : { notes }),
-        }),
-        run_id: id,
-        artifacts,
+      const artifacts = (await this.runs.kept(folder)).map(shownArtifact);
+      const durationMs = tookMs();
+      const answer = (): RunReport => {
+        const all = [...folder.notes(), ...notes];
+        return {
+          // A page may show secrets in its title, URL or texts.
+          ...secrets.redactIn({
+            url: request.url,
+            assertions,
+            durationMs,
+            passed,
+            ...facts,
+            ...(all.length === 0 ? {} : { notes: all }),
+          }),
+          run_id: folder.id,
+          artifacts,
+        };
       };
       // With the script, so that an inspection can repeat it and a spec can be written from it.
       const said = (texts: readonly string[], parsed: readonly object[]) =>
         texts.map((text, index) => explicit(text, parsed[index], found));
-      await this.runs.finish<Done>(id, {
-        ...answer,
+      await this.runs.finish<Done>(folder, {
+        ...answer(),
         done: {
           steps: said(request.steps, script.steps),
           assertions: said(request.assertions, script.assertions),
           devices: request.devices,
         },
       });
-      return answer;
+      // Again, since the report's own file may not have been kept.
+      return answer();
     } catch (error) {
-      await this.runs.drop(id);
+      await this.runs.drop(folder.id);
       throw error;
     } finally {
       clearInterval(beat);

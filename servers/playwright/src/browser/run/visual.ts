@@ -1,10 +1,9 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { Locator, Page } from "playwright";
 import type { PNGWithMetadata } from "pngjs";
 import type { Check } from "../language/ast.ts";
 import type { BaselineStore } from "../store/baselines.ts";
+import type { RunFolder } from "../store/disk.ts";
 import type { Deadline } from "./deadline.ts";
 import { slugOf } from "./devices.ts";
 import type { Outcome } from "./expectation.ts";
@@ -69,7 +68,7 @@ export interface Comparing {
   readonly baselines: BaselineStore;
   readonly device: string;
   /** The folder for this run's screenshots. */
-  readonly folder: string;
+  readonly folder: RunFolder;
 }
 
 /**
@@ -101,7 +100,7 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
     actual = next;
   }
   const stem = `${slugOf(check.baseline, "baseline")}${device === "desktop" ? "" : `-${device}`}`;
-  await writeFile(join(folder, `${stem}.actual.png`), actual, { mode: 0o600 });
+  await folder.write(`${stem}.actual.png`, actual);
   const wanted = await baselines.read(check.baseline, device);
   if (wanted === undefined)
     return {
@@ -113,8 +112,8 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
       passed: false,
       actual: "the page keeps changing: no two frames are the same; mask what changes",
     };
-  const outcome = await judged(actual, wanted, check, join(folder, `${stem}.diff.png`));
-  if (!outcome.passed) await writeFile(join(folder, `${stem}.expected.png`), wanted, { mode: 0o600 });
+  const outcome = await judged(actual, wanted, check, (diff) => folder.write(`${stem}.diff.png`, diff));
+  if (!outcome.passed) await folder.write(`${stem}.expected.png`, wanted);
   return outcome;
 }
 
@@ -122,7 +121,7 @@ async function judged(
   actual: Buffer,
   wanted: Buffer,
   check: ScreenshotCheck,
-  diffPath: string,
+  keep: (diff: Buffer) => Promise<unknown>,
 ): Promise<Outcome> {
   const { PNG } = (await import("pngjs")).default;
   const now = PNG.sync.read(actual);
@@ -144,7 +143,7 @@ async function judged(
   const { different, diff } = compared;
   const part = different / (diff.width * diff.height);
   const percent = `${(part * 100).toFixed(part < 0.001 ? 3 : 2)}%`;
-  if (different > 0) await writeFile(diffPath, PNG.sync.write(diff), { mode: 0o600 });
+  if (different > 0) await keep(PNG.sync.write(diff));
   return {
     passed: part <= check.tolerance,
     actual: `${different} pixels (${percent}) differ, ${check.tolerance * 100}% may`,

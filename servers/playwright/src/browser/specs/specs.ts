@@ -1,5 +1,5 @@
-import { copyFile, lstat, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, extname, join, relative } from "node:path";
+import { copyFile, lstat, readFile } from "node:fs/promises";
+import { basename, extname, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
@@ -9,6 +9,7 @@ import { slugOf } from "../run/devices.ts";
 import { type ShownArtifact, shownArtifact } from "../run/report.ts";
 import type { Secrets } from "../run/secrets.ts";
 import { type Calling, workMs } from "../run/tester.ts";
+import type { RunFolder } from "../store/disk.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
 import { playwrightTest } from "./command.ts";
 import type { SpecEvent } from "./events.ts";
@@ -40,6 +41,8 @@ export interface SpecReport {
   readonly not_shown?: number;
   /** Tests that did not run before the timeout. */
   readonly not_run?: number;
+  /** What was not kept. */
+  readonly notes?: string[];
   readonly run_id: string;
   readonly artifacts: ShownArtifact[];
 }
@@ -90,7 +93,7 @@ export class Specs {
   /** Runs the tests that match the selection, with progress for every test; no process outlives the call. */
   async run(selection: Selection & { readonly lastFailed: boolean }, call: Calling): Promise<SpecReport> {
     const began = performance.now();
-    const { id, folder } = await this.#begin();
+    const folder = await this.#begin();
     const counts = { passed: 0, failed: 0, flaky: 0, skipped: 0 };
     const failures: SpecFailure[] = [];
     const attachments: { path: string; stem: string }[] = [];
@@ -131,20 +134,24 @@ export class Specs {
       const notRun = (total ?? done) - done;
       if (done === 0) throw nothing(errors, this.#plain(ended.output));
       for (const { path, stem } of attachments.slice(0, MAX_ARTIFACTS)) await this.#keep(path, folder, stem);
-      const report: SpecReport = {
+      const artifacts = (await this.#runs.kept(folder)).map(shownArtifact);
+      const durationMs = Math.round(performance.now() - began);
+      const report = (): SpecReport => ({
         passed: counts.failed === 0 && errors.length === 0 && ended.code === 0,
         summary: summaryOf(counts),
-        durationMs: Math.round(performance.now() - began),
+        durationMs,
         failures: failures.slice(0, MAX_FAILURES),
         ...(failures.length > MAX_FAILURES ? { not_shown: failures.length - MAX_FAILURES } : {}),
         ...(notRun > 0 ? { not_run: notRun } : {}),
-        run_id: id,
-        artifacts: (await this.#runs.artifacts(id)).map(shownArtifact),
-      };
-      await this.#runs.finish(id, report);
-      return report;
+        ...(folder.notes().length === 0 ? {} : { notes: folder.notes() }),
+        run_id: folder.id,
+        artifacts,
+      });
+      await this.#runs.finish(folder, report());
+      // Again, since the report's own file may not have been kept.
+      return report();
     } catch (error) {
-      await this.#runs.drop(id);
+      await this.#runs.drop(folder.id);
       throw error;
     } finally {
       end();
@@ -181,19 +188,21 @@ export class Specs {
   }
 
   /** Copies a test's attachment into the run's folder, so that it can be viewed by run and name. */
-  async #keep(path: string, folder: string, stem: string): Promise<void> {
+  async #keep(path: string, folder: RunFolder, stem: string): Promise<void> {
     const stat = await lstat(path).catch(() => undefined);
     if (stat === undefined || !stat.isFile() || stat.size > MAX_ARTIFACT_BYTES) return;
     const end = extname(path)
       .toLowerCase()
       .replace(/[^.a-z0-9]/g, "");
-    const copy = join(folder, `${stem}-${slugOf(basename(path, extname(path)), "attachment")}${end}`);
-    if (isText(mimeOf(copy))) {
-      await writeFile(copy, this.#secrets.redact(await readFile(path, "utf8")), { mode: 0o600 });
+    const name = `${stem}-${slugOf(basename(path, extname(path)), "attachment")}${end}`;
+    if (isText(mimeOf(name))) {
+      await folder.write(name, this.#secrets.redact(await readFile(path, "utf8")));
       return;
     }
-    await copyFile(path, copy);
-    if (end === ".zip" && !this.#secrets.isEmpty && !(await isRedacted(copy, this.#secrets))) await rm(copy);
+    await folder.keep(name, async (copy) => {
+      await copyFile(path, copy);
+      if (end === ".zip" && !this.#secrets.isEmpty) await redactZip(copy, this.#secrets);
+    });
   }
 }
 
@@ -212,9 +221,6 @@ function argumentsOf({ files, grep, project }: Selection): string[] {
     }),
   ];
 }
-
-/** Removes secrets from a zip; false if that is not certain. */
-const isRedacted = (path: string, secrets: Secrets) => redactZip(path, secrets).catch(() => false);
 
 function nothing(errors: readonly string[], output: string): ToolError {
   const said = clip(errors.join("\n") || output, 2_000);
@@ -250,6 +256,7 @@ export function specText(report: SpecReport): string {
       : [
           `${report.not_run} not run before the call timed out. Run them with files or grep, or raise --timeout-ms.`,
         ]),
+    ...(report.notes ?? []).map((note) => `note: ${note}`),
     ...artifacts.map(({ path }) => path),
   ].join("\n");
 }

@@ -1,6 +1,8 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
 import { BASELINE_NAME } from "../language/quality.ts";
+import { diskProblem, replaceFile } from "./disk.ts";
 
 /** The baseline images for later runs, in a folder that belongs in the project's repository. */
 export class BaselineStore {
@@ -21,13 +23,24 @@ export class BaselineStore {
     return readFile(this.path(name, device)).catch(() => undefined);
   }
 
-  /** Writes a baseline atomically; returns its path. */
+  /**
+   * Writes a baseline atomically; returns its path.
+   *
+   * @throws ToolError `unavailable` if the folder cannot be written.
+   */
   async write(name: string, device: string, picture: Uint8Array): Promise<string> {
-    await mkdir(this.folder, { recursive: true });
     const path = this.path(name, device);
-    const fresh = `${path}.${process.pid}.tmp`;
-    await writeFile(fresh, picture);
-    await rename(fresh, path);
+    try {
+      await mkdir(this.folder, { recursive: true });
+      await replaceFile(path, picture);
+    } catch (error) {
+      const reason = diskProblem(error);
+      if (reason === undefined) throw error;
+      throw new ToolError("unavailable", `${path} cannot be written: ${reason}.`, {
+        hint: "Choose another folder for baselines with --baseline-dir.",
+        cause: error,
+      });
+    }
     return path;
   }
 

@@ -17,9 +17,10 @@ const touch = (store: RunStore, id: string, time: Date) => utimes(join(store.fol
 
 /** A run that is over, with an artifact of this size in bytes, that ended this many milliseconds ago. */
 async function ended(store: RunStore, bytes = 10, ago = 0): Promise<string> {
-  const { id, folder: home } = await store.begin();
+  const run = await store.begin();
+  const { id, path: home } = run;
   await writeFile(join(home, "home.png"), Buffer.alloc(bytes));
-  await store.finish(id, { url: "http://x.test/" });
+  await store.finish(run, { url: "http://x.test/" });
   await store.sweep();
   if (existsSync(home)) await touch(store, id, new Date(Date.now() - ago));
   return id;
@@ -31,22 +32,22 @@ describe("the store of runs", () => {
   });
 
   it("keeps a limited number of runs", async () => {
-    const store = new RunStore(folder, { ...RETENTION, runs: 3 });
+    const store = new RunStore({ folder }, { ...RETENTION, runs: 3 });
     for (let n = 0; n < 7; n++) await ended(store);
     expect(await store.ids()).toHaveLength(3);
   });
 
   it("keeps a limited number of bytes, and always the newest run", async () => {
-    const store = new RunStore(folder, { ...RETENTION, bytes: 2_500 });
+    const store = new RunStore({ folder }, { ...RETENTION, bytes: 2_500 });
     for (let n = 0; n < 5; n++) await ended(store, 1_000);
     expect((await store.ids()).length).toBeLessThanOrEqual(2);
-    const other = new RunStore(await folderOf("large"), { ...RETENTION, bytes: 10 });
+    const other = new RunStore({ folder: await folderOf("large") }, { ...RETENTION, bytes: 10 });
     const id = await ended(other, 1_000);
     expect(await other.ids()).toEqual([id]);
   });
 
   it("deletes runs after the retention time", async () => {
-    const store = new RunStore(folder, { ...RETENTION, milliseconds: 60_000 });
+    const store = new RunStore({ folder }, { ...RETENTION, milliseconds: 60_000 });
     const [old, young] = [await ended(store), await ended(store, 10, 30_000)];
     await touch(store, old, new Date(Date.now() - 61_000));
     expect(await store.sweep()).toEqual([old]);
@@ -54,8 +55,8 @@ describe("the store of runs", () => {
   });
 
   it("never deletes a run in progress, of itself or of another server", async () => {
-    const store = new RunStore(folder, { ...RETENTION, runs: 1 });
-    const other = new RunStore(folder, { ...RETENTION, runs: 1 });
+    const store = new RunStore({ folder }, { ...RETENTION, runs: 1 });
+    const other = new RunStore({ folder }, { ...RETENTION, runs: 1 });
     const [own, foreign] = [await store.begin(), await other.begin()];
     await ended(store);
     await ended(store);
@@ -63,12 +64,12 @@ describe("the store of runs", () => {
     // A run left by a killed server is deleted eventually.
     await touch(store, foreign.id, new Date(Date.now() - 3 * 3_600_000));
     await store.sweep();
-    expect(existsSync(foreign.folder)).toBe(false);
-    expect(existsSync(own.folder)).toBe(true);
+    expect(existsSync(foreign.path)).toBe(false);
+    expect(existsSync(own.path)).toBe(true);
   });
 
   it("is accessible only to this user", async () => {
-    const { folder: home } = await new RunStore(folder).begin();
+    const { path: home } = await new RunStore({ folder }).begin();
     if (process.platform !== "win32") expect((await stat(home)).mode & 0o077).toBe(0);
   });
 
@@ -76,13 +77,13 @@ describe("the store of runs", () => {
     "rejects the run id %j",
     async (id) => {
       await mkdir(join(folder, ".hidden"));
-      await expect(new RunStore(folder).artifacts(id)).rejects.toMatchObject({ kind: "not_found" });
+      await expect(new RunStore({ folder }).artifacts(id)).rejects.toMatchObject({ kind: "not_found" });
     },
   );
 
   it("returns files of the run, and follows no symlink", async () => {
-    const store = new RunStore(folder);
-    const { id, folder: home } = await store.begin();
+    const store = new RunStore({ folder });
+    const { id, path: home } = await store.begin();
     await symlink("/etc/passwd", join(home, "passwd.txt"));
     await mkdir(join(home, "below.txt"));
     await writeFile(join(home, "real.txt"), "x");
@@ -92,7 +93,7 @@ describe("the store of runs", () => {
   });
 
   it("links to the file, or to the resource for a remote client", async () => {
-    const [here, elsewhere] = [new RunStore(folder), new RunStore(folder, RETENTION, "pw")];
+    const [here, elsewhere] = [new RunStore({ folder }), new RunStore({ folder }, RETENTION, "pw")];
     const id = await ended(here);
     expect((await here.artifact(id, "home.png")).uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
     const shown = shownArtifact(await elsewhere.artifact(id, "home.png"));
@@ -100,8 +101,8 @@ describe("the store of runs", () => {
   });
 
   it("leaves nothing of a discarded run", async () => {
-    const store = new RunStore(folder);
-    const { id, folder: home } = await store.begin();
+    const store = new RunStore({ folder });
+    const { id, path: home } = await store.begin();
     await writeFile(join(home, "half.png"), "x");
     await store.drop(id);
     expect(await store.ids()).toEqual([]);

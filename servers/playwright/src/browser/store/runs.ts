@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Dirent, existsSync } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, rm, rmdir, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/core/answer";
+import { diskProblem, RunFolder, type RunsPlace } from "./disk.ts";
 
 /** A stored run. */
 export interface Artifact {
@@ -67,43 +68,46 @@ export const isText = (mimeType: string) => /^(?:text\/|application\/json)/.test
 /** The folder with the artifacts of runs, one folder per run; deletes old ones. */
 export class RunStore {
   readonly folder: string;
+  readonly #note: string | undefined;
   readonly #retention: Retention;
   readonly #links: LinkScheme;
   readonly #live = new Set<string>();
   #sweeping: Promise<unknown> = Promise.resolve();
   #sweepSoon: NodeJS.Timeout | undefined;
 
-  constructor(folder: string, retention: Retention = RETENTION, links: LinkScheme = "file") {
+  constructor({ folder, note }: RunsPlace, retention: Retention = RETENTION, links: LinkScheme = "file") {
     this.folder = folder;
+    this.#note = note;
     this.#retention = retention;
     this.#links = links;
   }
 
-  /** Creates a run with its own folder, accessible only to this user. */
-  async begin(): Promise<{ id: string; folder: string }> {
+  /** Creates a run's folder, accessible only to this user; where that fails, the run keeps nothing. */
+  async begin(): Promise<RunFolder> {
     const time = new Date()
       .toISOString()
       .replace(/[-:]|\.\d+Z/g, "")
       .replace("T", "-");
     const id = `${time}-${randomBytes(4).toString("hex")}`;
-    const folder = join(this.folder, id);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(this.folder, id);
     this.#live.add(id);
-    return { id, folder };
+    const problem = await mkdir(path, { recursive: true, mode: 0o700 }).then(
+      () => undefined,
+      (error: unknown) => diskProblem(error) ?? String(error),
+    );
+    return new RunFolder(path, this.#note, problem);
   }
 
   /** Prevents another process from deleting a long run. */
   async touch(id: string): Promise<void> {
     const now = new Date();
-    await utimes(join(this.folder, id), now, now);
+    await utimes(join(this.folder, id), now, now).catch(() => undefined);
   }
 
   /** Ends a run: keeps its report, and schedules the deletion of old runs. */
-  async finish<Report = unknown>(id: string, report: Report): Promise<void> {
-    await writeFile(join(this.folder, id, REPORT), `${JSON.stringify(report, undefined, 2)}\n`, {
-      mode: 0o600,
-    });
-    this.#live.delete(id);
+  async finish<Report = unknown>(run: RunFolder, report: Report): Promise<void> {
+    await run.write(REPORT, `${JSON.stringify(report, undefined, 2)}\n`);
+    this.#live.delete(run.id);
     // Once for several runs. Failed deletions are retried after the next run.
     this.#sweepSoon ??= setTimeout(() => {
       this.#sweepSoon = undefined;
@@ -144,6 +148,11 @@ export class RunStore {
         hint: `${near.length === 0 ? "" : `Did you mean ${near.join(" or ")}? `}Runs are kept for 7 days, 50 at most; run the test again for fresh artifacts.`,
       });
     }
+    return this.kept({ id });
+  }
+
+  /** What a run has kept so far; nothing if it has no folder. */
+  async kept({ id }: Pick<RunFolder, "id">): Promise<Artifact[]> {
     const found: Artifact[] = [];
     for (const entry of await entriesOf(join(this.folder, id))) {
       if (!entry.isFile() || !NAME.test(entry.name)) continue;

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nearest, sized, ToolError } from "@refmcp/core/answer";
 import type { BrowserContext } from "playwright";
+import { replaceFile } from "./disk.ts";
 
 /** Cookies and local storage, as Playwright saves them. */
 export type SavedState = Awaited<ReturnType<BrowserContext["storageState"]>>;
@@ -64,9 +65,7 @@ export class StateStore {
           hint: `Save under an existing name, or delete files in ${this.folder}.`,
         },
       );
-    const fresh = `${this.#path(name)}.${process.pid}.tmp`;
-    await writeFile(fresh, text, { mode: 0o600 });
-    await rename(fresh, this.#path(name));
+    await replaceFile(this.#path(name), text, 0o600);
   }
 
   /** Names are checked by the language: no separator, no dot. */

@@ -1,0 +1,122 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PNG } from "pngjs";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { unpack } from "../src/browser/archive/zip.ts";
+import { BaselineStore } from "../src/browser/store/baselines.ts";
+import { RunStore } from "../src/browser/store/runs.ts";
+import { StateStore } from "../src/browser/store/states.ts";
+import { ensureBrowser } from "./browser.mjs";
+import { mounted } from "./disks.ts";
+import { project } from "./fixture.ts";
+import { page, type Site } from "./lab.ts";
+import { folderOf, session, site } from "./session.ts";
+import { makeTester } from "./testers.ts";
+
+const SECRET = "hunter2 & more";
+
+/** Fails if a file of a run is not complete or shows the secret. */
+async function expectWhole(path: string): Promise<void> {
+  const content = await readFile(path);
+  const parts = path.endsWith(".zip") ? [...(await unpack(path)).values()] : [content];
+  for (const part of parts) expect(Buffer.from(part).includes(SECRET), path).toBe(false);
+  if (/\.(?:json|har)$/.test(path)) JSON.parse(content.toString());
+  else if (path.endsWith(".png")) PNG.sync.read(content);
+  else expect(path).toMatch(/\.(?:zip|csv|md)$/);
+}
+
+let web: Site;
+beforeAll(async () => {
+  web = await site({
+    "/": page(
+      `<h1>Good</h1><label>Name <input oninput="console.log(this.value)"></label><a href="/data.csv">Data</a>
+       <p>${Array.from({ length: 3_000 }, (_, n) => `${(n * 7_919) % 10_007}`).join(" ")}</p>`,
+    ),
+    "/data.csv": (_, response) => {
+      response.writeHead(200, { "content-type": "text/csv", "content-disposition": "attachment" });
+      response.end("1;2;3\n".repeat(2_000));
+    },
+  });
+});
+
+describe.runIf(process.platform === "linux")("a full disk", () => {
+  const asked = {
+    steps: ["fill 'Name' with secret 'PASSWORD'", "screenshot 'filled'", "click link 'Data'"],
+    assertions: ["h1 is 'Good'", "download 'data.csv'", "h1 contains 'Bad' within 1ms"],
+    evidence: ["full_page", "trace", "har", "network", "a11y"] as const,
+  };
+
+  // The last one has room for the trace, and not for a copy of it without secrets.
+  for (const kilobytes of [4, 40, 550])
+    it(`of ${kilobytes} kB costs no verdict, and keeps nothing half-written or with a secret`, async (ctx) => {
+      const folder = await mounted(ctx, join(await folderOf("full"), "runs"), `size=${kilobytes}k`);
+      const lab = await makeTester({ runs: new RunStore({ folder }) });
+      onTestFinished(() => lab.close());
+      const report = await lab.run({ ...asked, url: web.url });
+      expect(report.failed_step).toBeUndefined();
+      expect(report.assertions.map(({ passed }) => passed)).toEqual([true, true, false]);
+      const home = join(folder, report.run_id ?? "");
+      const kept = await readdir(home);
+      for (const name of kept) await expectWhole(join(home, name));
+      const [note = ""] = report.notes ?? [];
+      expect(note).toMatch(
+        /^not kept in .* \(no space left on device\).*; --output-dir chooses another folder$/,
+      );
+      const lost = note.replace(`not kept in ${home}: `, "").match(/[\w.-]+(?=, | \()/g) ?? [];
+      expect([...kept, ...lost].sort()).toEqual([
+        "home-download-1-data.csv",
+        "home-filled.png",
+        "home.a11y.json",
+        "home.har",
+        "home.network.json",
+        "home.png",
+        "home.trace.zip",
+        "report.json",
+      ]);
+      expect(report.artifacts?.map(({ name }) => name)).toEqual(
+        kept.filter((name) => name !== "report.json").sort(),
+      );
+    });
+
+  it("keeps the verdicts of specs, and names the attachments that were not kept", async (ctx) => {
+    const { executablePath } = await ensureBrowser();
+    const use = { launchOptions: { executablePath }, trace: "on", screenshot: "on" };
+    const home = await project(await folderOf("specs"), {
+      "playwright.config.js": `export default { use: ${JSON.stringify(use)} };\n`,
+      "page.spec.js": `import { expect, test } from "playwright/test";
+test("heading", async ({ page }) => {
+  await page.goto("${web.url}");
+  expect(await page.textContent("h1")).toBe("Other " + process.env.PW_SECRET_PIN);
+});
+`,
+    });
+    process.env.PW_SECRET_PIN = SECRET;
+    onTestFinished(() => void delete process.env.PW_SECRET_PIN);
+    const talk = await session({ args: ["--project", home] });
+    const folder = await mounted(ctx, talk.runs, "size=12k");
+    const { data, text } = await talk.good("pw_run_specs");
+    expect(data).toMatchObject({ passed: false, summary: "1 failed" });
+    const kept = join(folder, String(data.run_id));
+    for (const name of await readdir(kept)) await expectWhole(join(kept, name));
+    expect(text).toContain(`note: not kept in ${kept}: `);
+    expect(data.notes).toEqual([
+      expect.stringMatching(/: (?:\S+, )*1-heading-trace\.zip .*\(no space left on device\)/),
+    ]);
+  });
+
+  it("leaves no part of a baseline or a saved state", async (ctx) => {
+    const folder = await mounted(ctx, join(await folderOf("full"), "disk"), "size=8k");
+    const large = Buffer.alloc(20_000, "x");
+    await expect(new BaselineStore(folder).write("home", "desktop", large)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: `${join(folder, "home.png")} cannot be written: no space left on device.`,
+      hint: expect.stringContaining("--baseline-dir"),
+    });
+    const state = {
+      cookies: [],
+      origins: [{ origin: web.url, localStorage: [{ name: "a", value: String(large) }] }],
+    };
+    await expect(new StateStore(folder).write("in", state)).rejects.toThrow("no space left");
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
