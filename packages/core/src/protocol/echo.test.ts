@@ -5,11 +5,14 @@ import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import { bind } from "../bind/server.ts";
 import { prepare } from "../launch/prepare.ts";
+import { MAX_URI_CHARS } from "./messages.ts";
 import { META } from "./wire.ts";
 
 const BIG = "x".repeat(5_500_000);
 /** No refusal may be longer, in characters. */
 const SMALL = 2_500;
+/** Of the maximum length; each character becomes nine when it is percent-encoded. */
+const longUri = (start: string) => start.padEnd(MAX_URI_CHARS, "あ");
 
 const { start } = useProbes();
 const open: (() => Promise<void>)[] = [];
@@ -67,7 +70,11 @@ const LEGACY: typeof EITHER = [
   ["a prompt's argument", request(1, "prompts/get", { name: "probe_greeting", arguments: { who: BIG } })],
   ["a resource", request(1, "resources/read", { uri: `probe://${BIG}` })],
   ["a resource of a template", request(1, "resources/read", { uri: `probe://item/${BIG}` })],
+  ["a resource, encoded", request(1, "resources/read", { uri: longUri("probe://") })],
+  ["a resource that is missing", request(1, "resources/read", { uri: longUri("probe://item/missing") })],
+  ["a resource that is refused", request(1, "resources/read", { uri: longUri("probe://item/denied") })],
   ["a subscription", request(1, "resources/subscribe", { uri: BIG })],
+  ["a subscription, encoded", request(1, "resources/subscribe", { uri: longUri("probe://") })],
   ["a level", request(1, "logging/setLevel", { level: BIG })],
   [
     "a reference",

@@ -36,12 +36,13 @@ export function internalError(message: string): RpcError {
   return { code: CODES.internalError, message };
 }
 
+/** How much of a URI an error repeats: percent-encoded, the longest has 147,000 characters. */
+const MAX_SHOWN_URI = 1_000;
+
 /** -32602 with the URI (MCP, "Resources: error handling"). */
-export function resourceNotFound(
-  uri: string,
-  message = `Resource not found: ${clip(uri, 2_000)}`,
-): ProtocolError {
-  return new ProtocolError(invalidParams(message, { uri }));
+export function resourceNotFound(uri: string, message?: string): ProtocolError {
+  const shown = clip(uri, MAX_SHOWN_URI);
+  return new ProtocolError(invalidParams(message ?? `Resource not found: ${shown}`, { uri: shown }));
 }
 
 /** Refuses any cursor for a list with a single page, which issues none. */
@@ -77,7 +78,7 @@ export function protocolError(error: unknown, where: string, log: Log, uri?: str
   const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
   if (error.kind === "not_found" && uri !== undefined) return resourceNotFound(uri, text);
   const isOurs = error.kind === "unavailable" || error.kind === "timeout" || error.kind === "cancelled";
-  const data = { kind: error.kind, ...(uri === undefined ? {} : { uri }) };
+  const data = { kind: error.kind, ...(uri === undefined ? {} : { uri: clip(uri, MAX_SHOWN_URI) }) };
   return new ProtocolError({ ...(isOurs ? internalError(text) : invalidParams(text)), data });
 }
 
