@@ -169,7 +169,7 @@ describe("a page in the browser", () => {
     expect(packets).toBe(0);
     // The same page in a browser that is not guarded.
     const { env, platform } = process;
-    const found = await candidatesOf({ executablePath: undefined, env, platform });
+    const found = await candidatesOf({ executablePath: undefined, env, platform, chromium });
     for (const { program } of found) {
       const browser = await chromium
         .launch({ ...program, chromiumSandbox: process.getuid?.() !== 0 })

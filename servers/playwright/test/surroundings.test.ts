@@ -100,3 +100,40 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
     ]);
   });
 });
+
+describe.runIf(process.platform === "linux")("a browser that cannot start here", () => {
+  async function failure(options: Parameters<typeof start>[1]) {
+    const { executablePath } = await ensureBrowser();
+    const call = await start(here("../dist/bin.js"), {
+      ...options,
+      args: ["--executable-path", executablePath, "--output-dir", await folderOf("runs")],
+    });
+    const { text, isError } = await call("pw_run_test", { url: "http://127.0.0.1:1/" });
+    expect(isError, text).toBe(true);
+    return text;
+  }
+
+  it("for lack of a directory for temporary files: it is named", async () => {
+    expect(await failure({ env: { TMPDIR: "/nowhere/tmp" } })).toMatch(
+      /^No browser can start: the directory for temporary files, \/nowhere\/tmp, cannot be used \(no such file or directory\)\.\n.*TMPDIR/,
+    );
+  });
+});
+
+it("finds the browser where Playwright would install it", async () => {
+  const { executablePath } = await ensureBrowser();
+  const registry = await folderOf("registry");
+  const folder = join(registry, "chromium_headless_shell-1200", "chrome-headless-shell-linux64");
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, "chrome-headless-shell");
+  await symlink(executablePath, path);
+  const connected = await connectStdio(here("../dist/bin.js"), {
+    args: ["--output-dir", await folderOf("runs")],
+    env: { PLAYWRIGHT_BROWSERS_PATH: registry, PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH: "" },
+  });
+  servers.push(connected);
+  const { url } = await site({ "/": page("<h1>Good</h1>") });
+  await connected.client.callTool({ name: "pw_run_test", arguments: { url, assertions: ["h1 is 'Good'"] } });
+  const { contents } = await connected.client.readResource({ uri: "pw://doctor" });
+  expect(contents[0]).toMatchObject({ text: expect.stringContaining(`"from": ${JSON.stringify(path)}`) });
+});

@@ -111,7 +111,8 @@ export class Renderer {
     failUnreadableAnswers(chromium);
     const { env, platform } = process;
     const reasons: string[] = [];
-    for (const { program, place } of await candidatesOf({ executablePath: undefined, env, platform })) {
+    const candidates = await candidatesOf({ executablePath: undefined, env, platform, chromium });
+    for (const { program, place } of candidates) {
       try {
         const browser = await chromium.launch({
           ...guardedLaunch(env),

@@ -1,5 +1,5 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 
 /** A place where a browser may be installed. */
@@ -17,10 +17,17 @@ export interface BrowserSearch {
   readonly executablePath: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
+  /** Playwright's `chromium`, which knows where it installs browsers. */
+  readonly chromium: { executablePath(): string };
 }
 
 /** The places where a browser may be installed, in the order in which they are tried. */
-export async function candidatesOf({ executablePath, env, platform }: BrowserSearch): Promise<Candidate[]> {
+export async function candidatesOf({
+  executablePath,
+  env,
+  platform,
+  chromium,
+}: BrowserSearch): Promise<Candidate[]> {
   const named = executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
   if (named !== undefined && named !== "") {
     const place = executablePath === undefined ? "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH" : "--executable-path";
@@ -31,9 +38,8 @@ export async function candidatesOf({ executablePath, env, platform }: BrowserSea
     place,
     required: false,
   });
-  const registry = await registryPrograms(registryFolder(env, platform), platform);
   return [
-    ...registry.map((path) => program(path)),
+    ...(await installedPrograms(chromium)).map((path) => program(path)),
     ...(SYSTEM[platform] ?? []).map((path) => program(path)),
     ...["chrome", "msedge"].map((channel) => ({
       program: { channel },
@@ -56,39 +62,36 @@ const SYSTEM: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   darwin: ["/Applications/Chromium.app/Contents/MacOS/Chromium"],
 };
 
-/** Where `npx playwright install` puts browsers (Playwright's documentation, "Managing browser binaries"). */
-function registryFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
-  const named = env.PLAYWRIGHT_BROWSERS_PATH;
-  if (named !== undefined && named !== "" && named !== "0") return named;
-  if (platform === "darwin") return join(homedir(), "Library", "Caches", "ms-playwright");
-  if (platform === "win32")
-    return join(env.LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "ms-playwright");
-  return join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ms-playwright");
-}
-
 const SHELL = /^(?:chrome-)?headless[-_]shell(?:\.exe)?$/;
-const FULL = /^(?:chrome(?:\.exe)?|Chromium)$/;
 
-/** Programs in Playwright's registry, any revision: headless shells first, newest first. */
-async function registryPrograms(folder: string, platform: NodeJS.Platform): Promise<string[]> {
+/**
+ * Programs where Playwright installs browsers, any revision: headless shells first, newest first. If there are none,
+ * where its own would be.
+ */
+async function installedPrograms(chromium: BrowserSearch["chromium"]): Promise<string[]> {
+  let own: string;
+  try {
+    own = chromium.executablePath();
+  } catch {
+    // Playwright has none for this platform.
+    return [];
+  }
+  // FOLDER/chromium-REVISION/PLATFORM/PROGRAM
+  const [, folder = "", program = ""] = /^(.+)[\\/]chromium-\d+[\\/][^\\/]+[\\/](.+)$/.exec(own) ?? [];
   const found: { path: string; rank: number }[] = [];
   for (const name of await entriesOf(folder)) {
     const [, shell, revision] = /^chromium(_headless_shell)?-(\d+)$/.exec(name) ?? [];
     if (revision === undefined) continue;
-    const wanted = shell === undefined ? FULL : SHELL;
-    for (const inner of await entriesOf(join(folder, name))) {
-      const below =
-        platform === "darwin" && shell === undefined
-          ? join(inner, "Chromium.app", "Contents", "MacOS")
-          : inner;
-      for (const file of await entriesOf(join(folder, name, below))) {
-        if (!wanted.test(file)) continue;
-        const rank = Number(revision) + (shell === undefined ? 0 : 1e9);
-        found.push({ path: join(folder, name, below, file), rank });
-      }
+    for (const platform of await entriesOf(join(folder, name))) {
+      const inner = join(folder, name, platform);
+      const names =
+        shell === undefined ? [program] : (await entriesOf(inner)).filter((one) => SHELL.test(one));
+      const rank = Number(revision) + (shell === undefined ? 0 : 1e9);
+      for (const path of names.map((one) => join(inner, one)))
+        if (existsSync(path)) found.push({ path, rank });
     }
   }
-  return found.sort((a, b) => b.rank - a.rank).map(({ path }) => path);
+  return found.length === 0 ? [own] : found.sort((a, b) => b.rank - a.rank).map(({ path }) => path);
 }
 
 function entriesOf(folder: string): Promise<string[]> {

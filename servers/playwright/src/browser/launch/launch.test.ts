@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { candidatesOf } from "@refmcp/core/browser";
+import { type Candidate, candidatesOf } from "@refmcp/core/browser";
 import { chromium } from "playwright";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { openGuard, page, type Site } from "../../../test/lab.ts";
-import { descendantsOf } from "../../../test/processes.ts";
+import { descendantsOf, isRunning } from "../../../test/processes.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import { CALL, launchOptions, makeDrivers, makeTester, requestOf } from "../../../test/testers.ts";
 import type { Drivers } from "../driver/drivers.ts";
@@ -29,31 +29,61 @@ beforeAll(async () => {
 });
 
 describe("a browser is found", () => {
-  it("in Playwright's registry: the newest headless shell first, whatever its revision", async () => {
-    const registry = await folderOf("registry");
-    for (const name of [
-      "chromium-1300/chrome-linux/chrome",
-      "chromium_headless_shell-999/chrome-linux/headless_shell",
-      "chromium_headless_shell-1200/chrome-headless-shell-linux64/chrome-headless-shell",
-      "firefox-1/firefox/firefox",
-    ]) {
-      const path = join(registry, name);
+  /** The places in a folder with these programs, where Playwright says that its Chromium is at `own` of it. */
+  async function placesIn(programs: readonly string[], own: string) {
+    const folder = await folderOf("registry");
+    for (const name of programs) {
+      const path = join(folder, name);
       await mkdir(join(path, ".."), { recursive: true });
       if (name.includes("1200")) await symlink(browser.executablePath, path);
       else await writeFile(path, "no program", { mode: 0o755 });
     }
-    const env = { ...process.env, PLAYWRIGHT_BROWSERS_PATH: registry };
-    const found = await candidatesOf({ executablePath: undefined, env, platform: "linux" });
-    expect(found.slice(0, 3).map(({ place }) => place.slice(registry.length + 1))).toEqual([
+    const search = { executablePath: undefined, env: {}, platform: "linux" } as const;
+    const found = await candidatesOf({ ...search, chromium: { executablePath: () => join(folder, own) } });
+    const places = found.map(({ place }) => place.replace(`${folder}/`, ""));
+    return { found, places };
+  }
+  const OWN = "chromium-1255/chrome-linux64/chrome";
+
+  it("where Playwright installs: the newest headless shell first, whatever its revision", async () => {
+    const { found, places } = await placesIn(
+      [
+        "chromium-1300/chrome-linux/chrome",
+        "chromium_headless_shell-999/chrome-linux/headless_shell",
+        "chromium_headless_shell-1200/chrome-headless-shell-linux64/chrome-headless-shell",
+        "firefox-1/firefox/firefox",
+      ],
+      OWN,
+    );
+    expect(places.slice(0, 3)).toEqual([
       "chromium_headless_shell-1200/chrome-headless-shell-linux64/chrome-headless-shell",
       "chromium_headless_shell-999/chrome-linux/headless_shell",
       "chromium-1300/chrome-linux/chrome",
     ]);
-    expect(found.slice(3).map(({ place }) => place)).toContain("/usr/bin/chromium");
-    const launched = await launch(launchOptions({ env }));
+    expect(places.slice(3)).toContain("/usr/bin/chromium");
+    const launched = await launch(launchOptions(), async () => found);
     expect(launched.from).toBe(found[0]?.place);
     expect(launched.sandboxed).toBe(process.getuid?.() !== 0);
     await launched.browser.close();
+  });
+
+  it("on macOS, in the application that Playwright names", async () => {
+    const inside = "chrome-mac-arm64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing";
+    const { places } = await placesIn([`chromium-1255/${inside}`], `chromium-1255/${inside}`);
+    expect(places[0]).toBe(`chromium-1255/${inside}`);
+  });
+
+  it("if Playwright has installed none, where it would, then in the system", async () => {
+    expect((await placesIn([], OWN)).places.slice(0, 2)).toEqual([
+      OWN,
+      "/usr/lib/chromium/chromium-headless-shell",
+    ]);
+    const unsupported = () => {
+      throw new Error("Browser is not supported on current platform");
+    };
+    const search = { executablePath: undefined, env: {}, platform: "linux" } as const;
+    const [first] = await candidatesOf({ ...search, chromium: { executablePath: unsupported } });
+    expect(first?.place).toBe("/usr/lib/chromium/chromium-headless-shell");
   });
 
   it("behind one that does not start", async () => {
@@ -72,6 +102,50 @@ describe("a browser is found", () => {
     ]);
     expect(launched.from).toBe(browser.executablePath);
     await launched.browser.close();
+  });
+});
+
+describe("if none starts", () => {
+  const broken = async (script = "exit 1"): Promise<Candidate[]> => {
+    const path = join(await folderOf("broken"), "chrome");
+    await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return [path, "/nowhere/chrome"].map((executablePath) => ({
+      program: { executablePath },
+      place: executablePath,
+      required: false,
+    }));
+  };
+
+  it("the error does not say that there is none, and gives the reason of each", async () => {
+    const candidates = await broken();
+    const failed = launch(launchOptions(), async () => candidates);
+    await expect(failed).rejects.toMatchObject({
+      kind: "unavailable",
+      code: "no_browser",
+      message: expect.stringMatching(
+        /^No browser on this machine starts\. Tried:\n\S+chrome: .+\n\/nowhere\/chrome: not there$/,
+      ),
+      hint: expect.not.stringContaining("playwright install"),
+    });
+  });
+
+  it("the sandbox is not the reason where it is off", async () => {
+    const candidates = await broken();
+    const failed = launch(launchOptions({ sandbox: false }), async () => candidates);
+    await expect(failed).rejects.toMatchObject({ message: expect.not.stringContaining("sandbox does not") });
+  });
+
+  it("for lack of open files, the limit is named", async () => {
+    // What Chromium prints: where it reaches a low limit, and whether it can say so, differs from start to start.
+    const candidates = await broken(
+      'echo "[FATAL:message_pump_epoll.cc:143] Check failed: . : Too many open files (24)" >&2; exit 1',
+    );
+    await expect(launch(launchOptions(), async () => candidates)).rejects.toMatchObject({
+      kind: "unavailable",
+      code: "no_browser",
+      message: "No browser can start: it would have too many open files.",
+      hint: expect.stringContaining("ulimit -n"),
+    });
   });
 });
 
@@ -254,6 +328,22 @@ describe("one browser", () => {
     await expect.poll(() => drivers.browsers()).toEqual([]);
     expect((await run()).passed).toBe(true);
     expect(started).toHaveLength(2);
+  });
+
+  it("whose spare page was killed while idle gives the next run another page", async () => {
+    const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
+    const tester = await makeTester();
+    onTestFinished(() => tester.close());
+    for (const isNoticed of [true, false]) {
+      await tester.tester.contexts.prewarm();
+      const pages = descendantsOf(process.pid).filter(
+        ({ pid, command, state }) => !before.has(pid) && state !== "Z" && /--type=renderer/.test(command),
+      );
+      expect(pages).not.toEqual([]);
+      for (const { pid } of pages) killed(pid);
+      if (isNoticed) await expect.poll(() => pages.filter(({ pid }) => isRunning(pid))).toEqual([]);
+      expect(await tester.run(url())).toMatchObject({ passed: true });
+    }
   });
 
   it("with a context that closes slowly finishes its other runs, but gets no new ones", async () => {

@@ -1,4 +1,5 @@
 import { access } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { ToolError } from "@refmcp/core/answer";
 import {
   type Candidate,
@@ -8,6 +9,7 @@ import {
   INSTALL,
 } from "@refmcp/core/browser";
 import type { Browser, BrowserType } from "playwright";
+import { diskProblem } from "../store/disk.ts";
 import { expectation, playwright } from "./library.ts";
 
 export interface LaunchOptions {
@@ -34,6 +36,8 @@ const FIREFOX_PREFERENCES = {
   "media.peerconnection.enabled": false,
 };
 const NAMES = { firefox: "Firefox", webkit: "WebKit" } as const;
+/** The reason of a browser that is not installed. */
+const ABSENT = "not there";
 /** Maximum time to start. */
 const START_MS = 30_000;
 
@@ -75,11 +79,12 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
     );
   const { env } = options;
   const tried: string[] = [];
+  let isThere = false;
   // Chromium's sandbox does not work for root.
   const sandboxed = options.sandbox && process.getuid?.() !== 0;
   const found =
     browser === "chromium"
-      ? await candidates({ ...options, env, platform: process.platform })
+      ? await candidates({ ...options, env, platform: process.platform, chromium: type })
       : buildOf(type, executablePath);
   for (const candidate of found) {
     const outcome = await start(type, candidate, sandboxed, env);
@@ -91,19 +96,30 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
         code: "no_browser",
       });
     }
+    isThere ||= outcome !== ABSENT;
     tried.push(`${candidate.place}: ${outcome}`);
   }
+  const list = `Tried:\n${tried.join("\n")}`;
+  if (isThere)
+    throw new ToolError("unavailable", `No browser on this machine starts. ${list}`, {
+      hint: "Correct what is named there, or specify another browser with --executable-path, --cdp-endpoint or --ws-endpoint.",
+      code: "no_browser",
+    });
   const [what, install] =
     browser === "chromium"
       ? ["no browser", INSTALL]
       : [`no ${NAMES[browser]} for Playwright`, `npx playwright install --with-deps ${browser}`];
-  throw new ToolError("unavailable", `There is ${what} on this machine. Tried:\n${tried.join("\n")}`, {
+  throw new ToolError("unavailable", `There is ${what} on this machine. ${list}`, {
     hint: `Install one with: ${install}\n(or specify one with --executable-path, --cdp-endpoint or --ws-endpoint)`,
     code: "no_browser",
   });
 }
 
-/** The running browser, or why it does not run. */
+/**
+ * The running browser, or why it does not run.
+ *
+ * @throws ToolError `unavailable` if no other would run either.
+ */
 async function start(
   type: BrowserType,
   { program }: Candidate,
@@ -115,7 +131,7 @@ async function start(
       () => true,
       () => false,
     );
-    if (!there) return "not there";
+    if (!there) return ABSENT;
   }
   const { ignoreDefaultArgs, args, ...guarded } = guardedLaunch(env);
   try {
@@ -132,8 +148,26 @@ async function start(
     expectation();
     return await starting;
   } catch (error) {
-    return reasonOf(error);
+    throwIfGeneral(error);
+    return reasonOf(error, sandboxed);
   }
+}
+
+/** @throws ToolError `unavailable` for a cause that has nothing to do with the browser. */
+function throwIfGeneral(error: unknown): void {
+  const text = error instanceof Error ? error.message : String(error);
+  if (/\bmkdtemp\b/.test(text))
+    throw new ToolError(
+      "unavailable",
+      `No browser can start: the directory for temporary files, ${tmpdir()}, cannot be used (${diskProblem(error)}).`,
+      { hint: "Set TMPDIR to an existing directory with free space.", code: "no_browser", cause: error },
+    );
+  if (/\bEMFILE\b|Too many open files/.test(text))
+    throw new ToolError("unavailable", "No browser can start: it would have too many open files.", {
+      hint: "Raise the limit for open files with which the server is started (ulimit -n).",
+      code: "no_browser",
+      cause: error,
+    });
 }
 
 /** Waits until the browser has started or failed to start; code is loaded after that. */
@@ -167,11 +201,12 @@ async function connect(
 }
 
 /** The line of a launch failure with the reason. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, sandboxed: boolean): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (/No usable sandbox|sandbox.*(?:not|fail)/i.test(text))
+  // The command line is part of the text: without a sandbox it has --no-sandbox.
+  if (sandboxed && /No usable sandbox|sandbox.*(?:not|fail)/i.test(text))
     return "its sandbox does not work here (--no-sandbox starts it without)";
-  if (/is not found at/.test(text)) return "not there";
+  if (/is not found at/.test(text)) return ABSENT;
   const library = /error while loading shared libraries: ([^:\n]+)/.exec(text)?.[1];
   if (library !== undefined) return `the library ${library} is missing`;
   const [first = "it does not start"] = text.split("\n");

@@ -111,12 +111,19 @@ export class Contexts {
     await this.#spare?.then(({ proxy }) => proxy.close()).catch(() => undefined);
   }
 
+  /** The context that was kept ready, if its page still responds: the system may have killed its process. */
   async #takeSpare(): Promise<Ready | undefined> {
     const taken = this.#spare;
     this.#spare = undefined;
     const found = await taken?.catch(() => undefined);
-    if (found?.page.isClosed() !== true) return found;
-    await found.proxy.close();
+    // Not its title, which Playwright has of a dead page, too.
+    const isAlive = await found?.page.evaluate("0").then(
+      () => true,
+      () => false,
+    );
+    if (isAlive !== false) return found;
+    void found?.context.close().catch(() => undefined);
+    await found?.proxy.close();
     return undefined;
   }
 
