@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -21,13 +21,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /**
- * Puts the workspace's better-sqlite3 into a folder as the archive that its installer finds before it asks GitHub. Where it gets
- * neither, it compiles for minutes.
+ * Puts the workspace's better-sqlite3 12 into a folder as the archive that its installer finds before it asks GitHub. Where it
+ * gets neither, it compiles for minutes. Version 13, which newer versions of Node.js get, has binaries in its package.
  */
 async function prebuilt(): Promise<Record<string, string>> {
-  const manifest = createRequire(join(serverFolder("sqlite"), "package.json")).resolve(
-    "better-sqlite3/package.json",
-  );
+  const manifest = join(ROOT, "node_modules", "better-sqlite3-node20", "package.json");
+  if (!existsSync(manifest)) return {};
   const { version } = JSON.parse(await readFile(manifest, "utf8"));
   const machine = `node-v${process.versions.modules}-${process.platform}-${process.arch}`;
   const archive = join(folder, `better-sqlite3-v${version}-${machine}.tar.gz`);

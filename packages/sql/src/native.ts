@@ -62,7 +62,10 @@ function notLoaded(cause: unknown, otherwise: string): ToolError {
     isOther
       ? `better-sqlite3 was built for another version of Node.js; this is Node.js ${process.versions.node}.`
       : "better-sqlite3 is not installed, or has no binary for this platform.",
-    { hint: `Run npm rebuild better-sqlite3 ${place()} with this Node.js${otherwise}.`, cause },
+    {
+      hint: `Run npm rebuild better-sqlite3 ${place()} with this Node.js; in a clone, run npm start${otherwise}.`,
+      cause,
+    },
   );
 }
 
