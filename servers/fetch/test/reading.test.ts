@@ -27,7 +27,8 @@ describe("text that CSS hides", () => {
     ["white on white", '<p style="color:#fff">HIDDEN</p>'],
     ["red on red", '<p style="color:red;background:red">HIDDEN</p>'],
     ["a rule for a class", '<style>.x{color:blue} .y, .z{display:none}</style><p class="z">HIDDEN</p>'],
-    ["an attribute", "<p hidden>HIDDEN</p>"],
+    ["hidden", "<p hidden>HIDDEN</p>"],
+    ["aria-hidden", "<p aria-hidden=true>HIDDEN</p>"],
   ])("%s is omitted", async (_what, hidden) => {
     const text = await read(`<main>${hidden}${FRAMED}</main>`);
     expect(text).toContain("SHOWN");
@@ -48,17 +49,26 @@ describe("text that CSS hides", () => {
   });
 });
 
-it("a page that is hidden until a script shows it is read, without its hidden parts", async () => {
-  const hidden = '<p style="display:none">HIDDEN</p>';
-  const text = await read(
-    `<div style="visibility:hidden"><main><p>KEPT ${prose(9, 7)}</p>${hidden}</main></div><p>Wait.</p>`,
-  );
-  expect(text).toContain("KEPT");
-  expect(text).not.toContain("HIDDEN");
-  expect(text).toContain("includes text that the page hides");
-  const shown = await read(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
-  expect(shown).not.toContain("includes text that the page hides");
-});
+it.each([
+  ["CSS", 'style="visibility:hidden"'],
+  ["hidden", "hidden"],
+  ["aria-hidden, as themes do while a dialog is open", 'aria-hidden="true"'],
+])(
+  "a page that is hidden by %s until a script shows it is read, without its hidden parts",
+  async (_by, how) => {
+    const hidden = '<p style="display:none">HIDDEN</p><p hidden>HIDDEN</p><p aria-hidden=true>HIDDEN</p>';
+    const dialog = `<div aria-hidden=true>HIDDEN ${prose(3, 2)}</div>`;
+    const text = await read(
+      `<div ${how}><main><p>KEPT ${prose(9, 7)}</p>${hidden}</main></div>${dialog}<p>Wait.</p>`,
+    );
+    expect(text).toContain("KEPT");
+    expect(text).not.toContain("HIDDEN");
+    expect(text).toContain("includes text that the page hides");
+    const shown = await read(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
+    expect(shown).not.toContain("HIDDEN");
+    expect(shown).not.toContain("includes text that the page hides");
+  },
+);
 
 describe("content without a Markdown equivalent", () => {
   it.each<[string, string, string]>([

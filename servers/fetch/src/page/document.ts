@@ -4,8 +4,9 @@ export type PageDocument = ReturnType<typeof parseHTML>["document"];
 export type PageElement = NonNullable<ReturnType<PageDocument["querySelector"]>>;
 
 /** Elements that have no text for a reader. Images and formulas are kept. */
-const DEAD =
-  "script, style, template, noscript, iframe, object, embed, svg, canvas, link, meta, title, base, [hidden], [aria-hidden=true]";
+const DEAD = "script, style, template, noscript, iframe, object, embed, svg, canvas, link, meta, title, base";
+/** Attributes that hide an element. */
+const UNSEEN = "[hidden], [aria-hidden=true]";
 /** Elements and roles that are navigation or otherwise not content. */
 const FRAME =
   "nav, header, footer, aside, dialog, [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], [role=menubar], [role=dialog], [role=alertdialog]";
@@ -60,7 +61,7 @@ const NO_TEXT = 250;
  * Removes invisible content: scripts, styles, and elements hidden by attributes or CSS. If nothing is left, `noscript`
  * is used: forums put their posts there for visitors without JavaScript.
  *
- * @returns whether text hidden by CSS was kept because the page would be almost empty without it.
+ * @returns whether hidden text was kept because the page would be almost empty without it.
  */
 export function removeUnseen(document: PageDocument): boolean {
   const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
@@ -75,7 +76,7 @@ export function removeUnseen(document: PageDocument): boolean {
     `<!doctype html><html><body>${fallbacks.join("\n")}</body></html>`,
   );
   if (textOf(fallback.body).length < NO_TEXT) return isLeft;
-  for (const element of [...fallback.querySelectorAll(DEAD)]) element.remove();
+  for (const element of [...fallback.querySelectorAll(`${DEAD}, ${UNSEEN}`)]) element.remove();
   document.body.append(...fallback.body.childNodes);
   return isLeft;
 }
@@ -86,20 +87,27 @@ const MAX_CSS = 200_000;
 const MAX_HIDDEN_SHARE = 0.2;
 
 function removeHidden(document: PageDocument, isStyled: boolean): boolean {
-  const hidden = [...document.querySelectorAll("[style]")].filter((element) => {
+  const hidden = [...document.body.querySelectorAll(`[style], ${UNSEEN}`)].filter((element) => {
     const style = styleOf(element);
-    return isHiding(style) || (WHITE.test(style) && !isStyled && !hasBackground(element));
+    const isWhite = WHITE.test(style) && !isStyled && !hasBackground(element);
+    return isWhite || isHiding(style) || element.matches(UNSEEN);
   });
+  // The longest last: it is kept if it is the page's content.
+  const ascending = hidden
+    .map((element) => ({ element, length: textOf(element).length }))
+    .sort((one, other) => one.length - other.length);
   let seen = textOf(document.body).length;
   let isLeft = false;
-  for (const element of hidden) {
+  for (const { element } of ascending) {
     const { length } = textOf(element);
     // If almost nothing else is left, a script shows it when the page is ready.
     if (length > NO_TEXT && seen - length < NO_TEXT) {
       isLeft = true;
+      element.removeAttribute("hidden");
+      element.removeAttribute("aria-hidden");
       continue;
     }
-    if (document.body.contains(element)) seen -= length;
+    seen -= length;
     element.remove();
   }
   return isLeft;
