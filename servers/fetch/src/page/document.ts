@@ -19,6 +19,7 @@ const AROUND = new Set(
     "subscription taboola toc"
   ).split(" "),
 );
+export const HEADINGS = "h1, h2, h3, h4, h5, h6";
 /** An element with at least this share of the page's text is content, whatever its class. */
 const TOO_MUCH = 0.4;
 /** A `main` with a smaller share of the page's text, or with less text, is not the entire content. */
@@ -202,10 +203,35 @@ export function aroundContent(document: PageDocument): PageElement[] {
   const found: PageElement[] = [];
   // In document order, so the descendants of a match come right after it.
   for (const element of document.body.querySelectorAll("[class], [id]"))
-    if (!found.at(-1)?.contains(element) && isAround(element) && textOf(element).length < most)
+    if (
+      !found.at(-1)?.contains(element) &&
+      isAround(element) &&
+      textOf(element).length < most &&
+      !isTitle(element) &&
+      !isSection(element)
+    )
       found.push(element);
   return found;
 }
+
+/** Whether an element is most of its heading: Sphinx marks links in headings as "toc-backref". */
+function isTitle(element: PageElement): boolean {
+  const heading = element.parentElement?.closest(HEADINGS);
+  return heading !== null && heading !== undefined && textOf(element).length > textOf(heading).length / 2;
+}
+
+/** Whether an id is the heading of its element: Sphinx gives "Sharing the code" the id "sharing-the-code". */
+function isSection(element: PageElement): boolean {
+  if (element.id === "") return false;
+  const heading = /^H[1-6]$/.test(element.tagName) ? element : element.querySelector(HEADINGS);
+  return heading !== null && slug(textOf(heading).slice(0, 500)) === slug(element.id);
+}
+
+const slug = (text: string): string =>
+  text
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu)
+    ?.join("-") ?? "";
 
 function isAround(element: PageElement): boolean {
   if (/^(?:BODY|MAIN|ARTICLE)$/.test(element.tagName)) return false;

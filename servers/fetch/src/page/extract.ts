@@ -3,6 +3,7 @@ import { flattenCode } from "./code.ts";
 import { dateOf } from "./date.ts";
 import {
   aroundContent,
+  HEADINGS,
   mainOf,
   type PageDocument,
   type PageElement,
@@ -59,6 +60,14 @@ const LITTLE = 250;
  */
 const SHARE = 0.4;
 const SHARE_AMONG_LINKS = 0.2;
+/**
+ * Readability is made for prose: in a page with many blocks of code it drops signatures, headings and examples. It is still
+ * used for posts (by their microdata or hAtom), but not if it loses more than a tenth of an article's blocks. Measured likewise,
+ * and on Debian's documentation packages by `test/technical.long.test.ts`.
+ */
+const MUCH_CODE = 3;
+const POSTS = "[itemtype$=Article], [itemtype$=BlogPosting], [itemtype$=Question], .hentry";
+const KEPT_CODE = 0.9;
 
 /**
  * Converts HTML to Markdown or text: the main content that Readability finds; if that is too small a part of the page,
@@ -97,27 +106,46 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const frameless = textOf(document.body);
   const hasFrame = frameless.length < all.length;
   const content = mainOf(document);
-  const around = aroundContent(document).filter((element) => content.contains(element));
-  const chars = around.reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
+  const around = aroundContent(document);
+  const chars = around
+    .filter((element) => content.contains(element))
+    .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
+  const code = codeIn(content);
+  const isProse = code < MUCH_CODE || document.querySelector(POSTS) !== null;
   // A product page has few paragraphs, and its price is outside them.
   const mayBeArticle =
-    isArticle || isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true });
-  const article = mayBeArticle && frameless.length >= LITTLE ? readable(document) : undefined;
+    isArticle ||
+    (isProse && (isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true })));
+  const isTried = mayBeArticle && frameless.length >= LITTLE;
+  const article = isTried ? readable(document) : undefined;
   const least = isArticle ? 0 : chars * (isOfLinks ? SHARE_AMONG_LINKS : SHARE);
-  if (article !== undefined && article.chars >= LITTLE && article.chars >= least) {
+  const isEnough = article !== undefined && article.chars >= LITTLE && article.chars >= least;
+  if (isEnough && codeIn(article.content) >= code * KEPT_CODE) {
     const text = contentOf(article.content, document, writing);
     return { ...article.facts, ...about, text, extractor: "readability" };
   }
-  // Readability has changed the document.
-  const whole = parsePage(html);
-  removeUnseen(whole);
-  if (hasFrame && frameless.length < all.length / 4)
+  if (hasFrame && frameless.length < all.length / 4) {
+    const whole = parsePage(html);
+    removeUnseen(whole);
     return { ...about, text: contentOf(whole.body, whole, writing), extractor: "body" };
-  removeFrame(whole);
-  for (const element of aroundContent(whole)) element.remove();
-  const text = contentOf(mainOf(whole), whole, writing);
+  }
+  // Readability changes the document.
+  const rest = isTried ? parsePage(html) : document;
+  if (isTried) {
+    removeUnseen(rest);
+    removeFrame(rest);
+  }
+  for (const element of isTried ? aroundContent(rest) : around) element.remove();
+  const text = contentOf(mainOf(rest), rest, writing);
   return { ...about, text, extractor: hasFrame ? "frameless" : "body" };
+}
+
+/** The number of blocks of code. */
+function codeIn(element: PageElement): number {
+  let count = 0;
+  for (const pre of element.querySelectorAll("pre")) if (textOf(pre) !== "") count += 1;
+  return count;
 }
 
 /** The number of characters in links. */
@@ -193,7 +221,6 @@ function linksOf(document: PageDocument, base: string): string {
 }
 
 const MAX_ANCHORS = 2_000;
-const HEADINGS = "h1, h2, h3, h4, h5, h6";
 
 /** The heading for each fragment: its element's own, or the one above it; the next heading if the element is empty. */
 function anchorsOf(document: PageDocument): Map<string, Anchor> {
@@ -220,12 +247,33 @@ function anchorsOf(document: PageDocument): Map<string, Anchor> {
   return anchors;
 }
 
+/**
+ * Removes the class and id of a heading, and of elements that contain nothing else: Readability drops elements whose names
+ * have words such as "header" or "extra" (mozilla/readability#928).
+ */
+function anonymize(heading: PageElement): void {
+  if (textOf(heading) === "") return;
+  let at = heading;
+  for (;;) {
+    at.removeAttribute("class");
+    at.removeAttribute("id");
+    const { parentElement: parent, previousSibling, nextSibling } = at;
+    const isAlone =
+      at.previousElementSibling === null &&
+      at.nextElementSibling === null &&
+      [previousSibling, nextSibling].every((one) => !one?.textContent?.trim());
+    if (!isAlone || parent === null || !/^(?:DIV|SECTION|HEADER|HGROUP|SPAN|A)$/.test(parent.tagName)) return;
+    at = parent;
+  }
+}
+
 /** Readability searches these attributes in quadratic time. */
 const MAX_IMAGE_ATTRIBUTE = 1_000;
 
 /** Extracts the main content. The document can't be used afterwards. */
 function readable(document: PageDocument) {
   flattenCode(document.body, document);
+  for (const heading of document.querySelectorAll(HEADINGS)) anonymize(heading);
   for (const image of document.querySelectorAll("img, picture, figure, video, audio, source"))
     for (const { name, value } of [...image.attributes])
       if (value.length > MAX_IMAGE_ATTRIBUTE && name !== "src") image.removeAttribute(name);

@@ -115,6 +115,8 @@ export function simplify(root: PageElement, document: PageDocument): void {
     block.before(" ");
     block.replaceWith(...block.childNodes);
   }
+  // A heading has one line.
+  for (const br of all("h1 br, h2 br, h3 br, h4 br, h5 br, h6 br")) br.replaceWith(" ");
   for (const heading of all("a h1, a h2, a h3, a h4, a h5, a h6")) linkHeading(heading, renamed);
 }
 
