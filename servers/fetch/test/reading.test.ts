@@ -202,18 +202,6 @@ it("addresses are relative to <base href>", async () => {
   expect(text).toContain("(https://mill.example/other/y.png)");
 });
 
-it("a fragment chooses the section under its heading", async () => {
-  const part = (id: string, more: string) => `<h2 id="${id}">Examples</h2><p>${more} ${prose(3, 8)}</p>`;
-  const html = `<main><h1>Top</h1><p>${prose(4, 9)}</p>${part("a", "FIRST")}<a name="n"></a>${part("b", "SECOND")}<p id="p">${prose(2, 3)}</p></main>`;
-  for (const fragment of ["b", "n", "p"]) {
-    const text = await read(html, { url: `#${fragment}` });
-    expect(text).toContain("SECOND");
-    expect(text).not.toContain("FIRST");
-    expect(text).toContain('section "Examples"');
-  }
-  expect(await read(html, { url: "#nowhere" })).toContain("FIRST");
-});
-
 it("bytes that are not UTF-8 and declare nothing are windows-1252", async () => {
   const lab = await site({
     "/": {

@@ -190,10 +190,13 @@ function hidingSelectors(css: string): string[] {
   return selectors.filter((selector) => !/^(?:html|body)\b/i.test(selector)).slice(0, 500);
 }
 
-/** Removes menus and similar elements; an article keeps its header. */
-export function removeFrame(document: PageDocument): void {
+/** Removes menus and similar elements, except around `kept`; an article keeps its header. */
+export function removeFrame(document: PageDocument, kept?: PageElement): void {
   for (const element of [...document.querySelectorAll(FRAME)])
-    if (!/^(?:HEADER|FOOTER)$/.test(element.tagName) || element.closest("article, main") === null)
+    if (
+      (!/^(?:HEADER|FOOTER)$/.test(element.tagName) || element.closest("article, main") === null) &&
+      !(kept && element.contains(kept))
+    )
       element.remove();
 }
 

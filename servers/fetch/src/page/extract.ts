@@ -13,6 +13,7 @@ import {
   textOf,
 } from "./document.ts";
 import { type Facts, factsOf } from "./facts.ts";
+import { decoded, namedBy, reduceTo, similarTo } from "./fragment.ts";
 import { simplify, type Writing, written } from "./markdown.ts";
 import { isModest } from "./shape.ts";
 import { withoutTags } from "./without-tags.ts";
@@ -26,29 +27,29 @@ export interface ConversionRequest {
   readonly format: "markdown" | "text" | "links";
   /** Only elements that match this CSS selector. */
   readonly selector?: string | undefined;
+  /** Only the part that this fragment of the URL points to, percent-encoded or not. */
+  readonly fragment?: string | undefined;
   readonly includeLinks: boolean;
 }
 
 export interface Conversion extends Facts {
   readonly text: string;
   /** How the content was found: main content, the page without navigation, the whole page, or without a DOM. */
-  readonly extractor: "readability" | "frameless" | "body" | "selector" | "stream" | "links";
+  readonly extractor: "readability" | "frameless" | "body" | "selector" | "fragment" | "stream" | "links";
   /** Whether the page has almost no text without JavaScript. */
   readonly needsJavascript: boolean;
   /** Whether it has text that the page hides from view. */
   readonly hasHidden?: boolean;
-  /** The heading that each fragment `#id` leads to. */
-  readonly anchors?: ReadonlyMap<string, Anchor>;
+  /** What the fragment points to: its heading, otherwise the fragment. */
+  readonly section?: string;
+  /** If the fragment points to nothing: similar names. */
+  readonly similar?: readonly string[];
   /** How many elements the selector matched. */
   readonly found?: number;
+  /** Whether `#` and an id were meant, which CSS reads differently. */
+  readonly isId?: boolean;
   /** Why the selector is invalid. */
   readonly selectorProblem?: string;
-}
-
-export interface Anchor {
-  readonly title: string;
-  /** The index among headings with this title, from 0. */
-  readonly index: number;
 }
 
 /** A shorter text is not an article. */
@@ -75,7 +76,7 @@ const KEPT_CODE = 0.9;
  * converted as a stream of tags.
  */
 export function convertHtml(request: ConversionRequest): Conversion {
-  const { html, url, format, selector, includeLinks } = request;
+  const { html, url, format, selector, fragment, includeLinks } = request;
   if (!isModest(html)) {
     const plain = withoutTags(html);
     const writing = { base: url, format: format === "text" ? format : "markdown", includeLinks } as const;
@@ -94,13 +95,20 @@ export function convertHtml(request: ConversionRequest): Conversion {
   if (format === "links")
     return { ...facts, text: linksOf(document, base), extractor: "links", needsJavascript: false };
   const hasScript = document.querySelector("script") !== null;
+  if (fragment !== undefined) {
+    const named = namedBy(document, fragment);
+    const part = named && partAt(named, document, writing);
+    const similar = named ? [] : similarTo(fragment, document);
+    if (part === undefined) return { ...convertHtml({ ...request, fragment: undefined }), similar };
+    const { text, heading = `#${decoded(fragment)}` } = part;
+    return { ...facts, text, section: heading, extractor: "fragment", needsJavascript: false };
+  }
   const hasHidden = removeUnseen(document);
   const all = textOf(document.body);
   const about = {
     ...facts,
     ...(hasHidden ? { hasHidden } : {}),
     needsJavascript: hasScript && (all.length < 20 || (all.length < 200 && html.length > 500)),
-    anchors: anchorsOf(document),
   };
   removeFrame(document);
   const frameless = textOf(document.body);
@@ -176,7 +184,8 @@ function baseOf(document: PageDocument, url: string): string {
 }
 
 function selected(document: PageDocument, selector: string, writing: Writing) {
-  const facts = { extractor: "selector", needsJavascript: false } as const;
+  const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
+  const facts = { extractor: "selector", needsJavascript: false, isId } as const;
   let elements: PageElement[];
   try {
     elements = [...document.querySelectorAll(selector)];
@@ -206,6 +215,23 @@ function selected(document: PageDocument, selector: string, writing: Writing) {
   return { ...facts, text, found: elements.length };
 }
 
+/** The visible part of a page that a fragment names, without the navigation around it. */
+function partAt(named: PageElement, document: PageDocument, writing: Writing) {
+  const place = document.createElement("a");
+  place.setAttribute("name", "place");
+  // An empty anchor may be hidden, while what follows is not.
+  if (textOf(named) === "") named.before(place);
+  removeUnseen(document);
+  const element = named.isConnected ? named : place;
+  if (!element.isConnected) return undefined;
+  removeFrame(document, element);
+  for (const around of aroundContent(document)) if (!around.contains(element)) around.remove();
+  const heading = reduceTo(element, document);
+  // Line numbers, for example.
+  if (!/\p{L}/u.test(textOf(document.body))) return undefined;
+  return { text: contentOf(document.body, document, writing), heading };
+}
+
 /** The page's links as lines of Markdown in document order, each URL once. */
 function linksOf(document: PageDocument, base: string): string {
   const links = new Map<string, string>();
@@ -218,33 +244,6 @@ function linksOf(document: PageDocument, base: string): string {
     if (!links.get(address)) links.set(address, words.replace(/[[\]]/g, "").slice(0, 200));
   }
   return [...links].map(([address, words]) => `- [${words}](${address})`).join("\n");
-}
-
-const MAX_ANCHORS = 2_000;
-
-/** The heading for each fragment: its element's own, or the one above it; the next heading if the element is empty. */
-function anchorsOf(document: PageDocument): Map<string, Anchor> {
-  const anchors = new Map<string, Anchor>();
-  const counts = new Map<string, number>();
-  let waiting: string[] = [];
-  let above: Anchor | undefined;
-  for (const element of document.body.querySelectorAll(`${HEADINGS}, [id], a[name]`)) {
-    const id = element.id || element.getAttribute("name") || "";
-    const isHeading = /^H[1-6]$/.test(element.tagName);
-    const title = isHeading ? textOf(element).slice(0, 200) : "";
-    if (isHeading && title !== "") {
-      const index = counts.get(title) ?? 0;
-      counts.set(title, index + 1);
-      above = { title, index };
-      for (const one of waiting) if (!anchors.has(one)) anchors.set(one, above);
-      waiting = [];
-    }
-    if (id === "" || anchors.has(id) || anchors.size + waiting.length >= MAX_ANCHORS) continue;
-    const leadsOn = !isHeading && (textOf(element) === "" || element.querySelector(HEADINGS) !== null);
-    if (leadsOn) waiting.push(id);
-    else if (above !== undefined) anchors.set(id, above);
-  }
-  return anchors;
 }
 
 /**

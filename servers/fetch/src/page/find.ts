@@ -11,7 +11,7 @@ export interface Excerpt {
   readonly section?: string | undefined;
 }
 
-const MAX_MATCHES = 10_000;
+export const MAX_MATCHES = 10_000;
 /** Excerpts are merged up to this length, or more if the context is larger. */
 const MAX_CHARS = 3_000;
 

@@ -32,25 +32,23 @@ export function outlineOf(markdown: string): Heading[] {
 }
 
 /**
- * A section: from its heading to the next of the same or a higher level.
- *
- * @param nth the index among headings with this title, from 0; the first if there are fewer
+ * The section under the first heading that matches, up to the next of the same or a higher level, and the titles of the
+ * other headings that match.
  */
 export function sectionOf(
   markdown: string,
-  title: string,
-  nth = 0,
-): { start: number; end: number } | undefined {
-  const wanted = fold(title);
+  matches: (title: string) => boolean,
+): { title: string; text: string; others: string[] } | undefined {
   const headings = outlineOf(markdown);
-  const same = headings.filter((heading) => fold(heading.title) === wanted);
-  const found = same[nth] ?? same[0] ?? headings.find((heading) => fold(heading.title).includes(wanted));
+  const [found, ...others] = headings.filter(({ title }) => matches(title));
   if (found === undefined) return undefined;
   const next = headings.find(({ index, level }) => index > found.index && level <= found.level);
-  return { start: found.index, end: next?.index ?? markdown.length };
+  const text = markdown.slice(found.index, next?.index).trim();
+  return { title: found.title, text, others: others.map(({ title }) => title) };
 }
 
-const fold = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
+/** A title for comparisons. */
+export const fold = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
 
 /**
  * A heading without its closing marks, links and emphasis. Every step is linear, since a page can have a heading that

@@ -74,6 +74,7 @@ function headOf(snapshot: Snapshot, page: Page): string {
     rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
     page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
   ];
+  for (const note of page.notes ?? []) facts.push(inFacts(note));
   return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
 }
 

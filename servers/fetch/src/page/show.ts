@@ -42,27 +42,31 @@ export async function fetchPage(web: Web, asked: Asked, { signal, budget }: Call
   const age = asked.start_index > 0 ? {} : { maxAgeMs: asked.max_age * 1_000 };
   const snapshot = await web.get(asked.url, { signal, ...age });
   const { format, include_links: includeLinks, selector, section } = asked;
-  const fragment = selector === undefined ? fragmentOf(asked.url) : undefined;
+  const fragment = fragmentOf(snapshot.answer.url.href) ?? fragmentOf(asked.url);
   if (format === "metadata") {
+    if (section !== undefined)
+      throw new ToolError("invalid", "section does not work with format metadata.", {
+        hint: "Omit section for the outline, or format for the text.",
+      });
     const page: Page | undefined = snapshot.isReadable
       ? await snapshot.page({ format: "auto", includeLinks, selector }, signal)
       : undefined;
-    return { kind: "facts", facts: metadataOf(snapshot, page, budget) };
+    const note =
+      fragment === undefined ? {} : { note: "The whole page: indexes are for url, without the #fragment." };
+    return { kind: "facts", facts: { ...metadataOf(snapshot, page, budget), ...note } };
   }
-  if (!snapshot.isReadable) return { kind: "file", snapshot };
+  const wantsText =
+    selector !== undefined || section !== undefined || format === "json" || format === "links";
+  if (!snapshot.isReadable && !wantsText) return { kind: "file", snapshot };
   const page = await snapshot.page({ format, includeLinks, selector, section, fragment }, signal);
   const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS));
   const piece = pieceOf(snapshot, page, asked.start_index, most);
   return { kind: "piece", snapshot, piece, isFirst: asked.start_index === 0 };
 }
 
-function fragmentOf(url: string): string | undefined {
-  const hash = URL.canParse(url) ? new URL(url).hash.slice(1) : "";
-  try {
-    return hash === "" ? undefined : decodeURIComponent(hash);
-  } catch {
-    return hash;
-  }
+/** A URL's fragment, percent-encoded. */
+export function fragmentOf(url: string): string | undefined {
+  return (URL.canParse(url) && new URL(url).hash.slice(1)) || undefined;
 }
 
 /** The result for one of several pages, or the error. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { cleanText, oneLine, ToolError } from "@refmcp/core/answer";
+import { cleanText, nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { HttpAnswer } from "@refmcp/core/http-client";
 import type { Converter } from "./converter.ts";
-import type { Anchor } from "./extract.ts";
 import type { Facts } from "./facts.ts";
+import { decoded } from "./fragment.ts";
 import { type Body, kindOf } from "./kind.ts";
-import { outlineOf, sectionOf } from "./outline.ts";
+import { fold, outlineOf, sectionOf } from "./outline.ts";
 import { decodeText } from "./text.ts";
 
 /** How a page is presented. */
@@ -15,7 +15,7 @@ export interface View {
   readonly selector?: string | undefined;
   /** A heading; returns only the content under it. */
   readonly section?: string | undefined;
-  /** The URL's fragment, which selects a section unless `section` is given. */
+  /** The URL's fragment, which selects a part of the page unless `section` or `selector` is given. */
   readonly fragment?: string | undefined;
   readonly includeLinks: boolean;
 }
@@ -31,9 +31,12 @@ export interface Page extends Facts {
   readonly reason?: string | undefined;
   /** Pages of a PDF. */
   readonly pages?: number | undefined;
-  readonly anchors?: ReadonlyMap<string, Anchor> | undefined;
-  /** The heading of the section that the URL's fragment selected. */
+  /** What the URL's fragment selected: its heading, otherwise the fragment. */
   readonly section?: string | undefined;
+  /** If the fragment points to nothing: similar names. */
+  readonly similar?: readonly string[] | undefined;
+  /** What was not used of the request, or matched otherwise. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** For a page opened in a browser, why that failed, if it did. */
@@ -48,6 +51,7 @@ const EXTRACTORS: Readonly<Record<string, string>> = {
   body: "whole page",
   links: "links",
   selector: "selected elements",
+  fragment: "part of the page",
   stream: "whole page, as a stream",
   "tags removed": "tags removed",
 };
@@ -123,28 +127,53 @@ export class Snapshot {
    * without a match; the signal's reason.
    */
   async page(view: View, signal: AbortSignal): Promise<Page> {
-    const whole = { ...view, section: undefined, fragment: undefined };
-    const key = JSON.stringify(whole);
-    const page = this.#pages.get(key) ?? (await this.#made(whole, signal));
+    const { section, selector, format } = view;
+    if (section !== undefined && format !== "auto" && format !== "markdown")
+      throw new ToolError("invalid", `section does not work with format ${format}.`, {
+        hint: "Omit format or section.",
+      });
+    const [name, directive] = view.fragment?.split(":~:") ?? [];
+    const isLookedUp =
+      isProse(format) && this.body.kind === "html" && section === undefined && selector === undefined;
+    const asked = { ...view, section: undefined, fragment: (isLookedUp && name) || undefined };
+    const key = JSON.stringify(asked);
+    const page = this.#pages.get(key) ?? (await this.#made(asked, signal));
     this.#pages.set(key, page);
-    if (view.section !== undefined) return section(page, view.section);
-    const anchor = page.anchors?.get(view.fragment ?? "");
-    const found = anchor && sectionOf(page.text, anchor.title, anchor.index);
-    return found === undefined
-      ? page
-      : { ...page, text: page.text.slice(found.start, found.end).trim(), section: anchor?.title };
+    const notes =
+      directive === undefined ? [] : ["the text directive is not used; fetch_find finds its words"];
+    if (section !== undefined) {
+      if (name) notes.push("the #fragment is not used with section");
+      return sectionIn(page, section, notes);
+    }
+    const slug = decoded(name ?? "").toLowerCase();
+    if (page.section !== undefined || slug === "" || slug === "top") return { ...page, notes };
+    const found =
+      isProse(format) && this.body.kind !== "html"
+        ? sectionOf(page.text, (title) => slugOf(title) === slug)
+        : undefined;
+    if (found !== undefined) return { ...page, text: found.text, section: found.title, notes };
+    return { ...page, notes: [...notes, this.#unused(name ?? "", page, view)] };
+  }
+
+  /** Why the URL's fragment selected nothing. */
+  #unused(fragment: string, page: Page, { format, selector }: View): string {
+    const id = JSON.stringify(decoded(fragment));
+    if (selector !== undefined) return "the #fragment is not used with selector";
+    if (!isProse(format)) return `the #fragment is not used with format ${format}`;
+    if (this.body.kind !== "html") return `no heading has the id ${id}, so this is the whole text`;
+    if (page.similar === undefined) return "the #fragment is not used, because the page could not be parsed";
+    const similar = page.similar.map((one) => JSON.stringify(one)).join(", ");
+    return `nothing readable has the id ${id}, so this is the whole page${similar && `; similar ids: ${similar}`}`;
   }
 
   async #made(view: View, signal: AbortSignal): Promise<Page> {
     const { kind, mimeType } = this.body;
     const asIs = { extractor: "unchanged", needsJavascript: false };
-    if (view.selector !== undefined && (kind !== "html" || view.format === "html" || view.format === "json"))
+    if (view.selector !== undefined && (kind !== "html" || !isProse(view.format)))
       throw new ToolError(
         "invalid",
-        `selector only works on HTML, with format markdown or text; this is ${mimeType}.`,
-        {
-          hint: "Omit selector.",
-        },
+        `selector only works on HTML, with format markdown or text; this is ${mimeType}, format ${view.format}.`,
+        { hint: "Omit selector." },
       );
     if (kind === "pdf" || kind === "office") {
       const bytes = this.answer.body;
@@ -175,32 +204,39 @@ export class Snapshot {
   }
 
   async #converted(html: string, view: View, signal: AbortSignal): Promise<Page> {
-    const { selector, includeLinks } = view;
+    const { selector, fragment, includeLinks } = view;
     const format = view.format === "text" || view.format === "links" ? view.format : "markdown";
     const url = this.answer.url.href;
-    const request = { html, url, format, selector, includeLinks } as const;
+    const request = { html, url, format, selector, fragment, includeLinks } as const;
     const converted = await this.#converter.html(request, signal);
-    const { found, selectorProblem, ...conversion } = {
+    const { found, selectorProblem, isId, ...conversion } = {
       found: undefined,
       selectorProblem: undefined,
+      isId: false,
       ...converted,
     };
+    const id = selector?.slice(1) ?? "";
+    const asId = `In CSS, signs in an id need a backslash: #${id.replace(/[^\w-]/g, "\\$&")}. Or add #${id} to the URL.`;
     if (selectorProblem !== undefined)
       throw new ToolError(
         "invalid",
         `${JSON.stringify(selector)} is not a valid CSS selector: ${oneLine(selectorProblem)}.`,
-        {
-          hint: "Use a selector such as main, #content or .article p.",
-        },
+        { hint: isId ? asId : "Use a selector such as main, #content or .article p." },
       );
     if (found === 0)
       throw new ToolError(
         "not_found",
         `The selector ${JSON.stringify(selector)} matches nothing in ${url}.`,
         {
-          hint: "View the source with format html, or omit selector.",
+          hint: isId ? asId : "View the source with format html, or omit selector.",
         },
       );
+    const isUnparsed = conversion.extractor === "stream" || conversion.extractor === "tags removed";
+    const unused = selector !== undefined ? "selector" : view.format === "links" ? "format" : undefined;
+    if (isUnparsed && unused !== undefined)
+      throw new ToolError("unavailable", `${url} could not be parsed, so only its text is available.`, {
+        hint: `Omit ${unused}.`,
+      });
     const isRendered = this.rendering !== undefined && this.rendering.failed === undefined;
     return {
       ...conversion,
@@ -211,14 +247,41 @@ export class Snapshot {
   }
 }
 
-function section(page: Page, title: string): Page {
-  const found = sectionOf(page.text, title);
-  if (found !== undefined) return { ...page, text: page.text.slice(found.start, found.end).trim() };
-  const headings = outlineOf(page.text).map((heading) => heading.title);
-  const known = headings.slice(0, 20).map((heading) => JSON.stringify(heading));
-  throw new ToolError("not_found", `The page has no heading ${JSON.stringify(title)}.`, {
-    hint:
-      known.length === 0 ? "The page has no headings; use fetch_find." : `Its headings: ${known.join(", ")}.`,
+const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.test(format);
+
+/** The id that GitHub and most generators give a heading. */
+const slugOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replace(/\s/g, "-");
+
+const MAX_TITLES = 20;
+
+/**
+ * The section under a heading with these words.
+ *
+ * @throws ToolError `not_found`
+ */
+function sectionIn(page: Page, words: string, notes: readonly string[]): Page {
+  const wanted = fold(words);
+  const exact = sectionOf(page.text, (title) => fold(title) === wanted);
+  const found = exact ?? sectionOf(page.text, (title) => fold(title).includes(wanted));
+  if (found !== undefined) {
+    const others = found.others.slice(0, MAX_TITLES).map((title) => JSON.stringify(title));
+    const which = exact === undefined ? [`the first heading that contains ${JSON.stringify(words)}`] : [];
+    const also = others.length > 0 ? [`other headings that match: ${others.join(", ")}`] : [];
+    return { ...page, text: found.text, notes: [...notes, ...which, ...also] };
+  }
+  const titles = outlineOf(page.text).map(({ title }) => title);
+  const near = nearest(words, titles);
+  const shown = (near.length > 0 ? near : titles.slice(0, MAX_TITLES)).map((title) => JSON.stringify(title));
+  const known =
+    titles.length === 0
+      ? "The page has no headings; use fetch_find."
+      : `${near.length > 0 ? "Similar headings" : "Its headings"}: ${shown.join(", ")}.`;
+  throw new ToolError("not_found", `The page has no heading ${JSON.stringify(words)}.`, {
+    hint: `${known} For an element with an id, add #id to the URL.`,
   });
 }
 

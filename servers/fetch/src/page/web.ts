@@ -19,7 +19,7 @@ const AGENTS = {
 const ACCEPT =
   "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, application/json;q=0.8, */*;q=0.5";
 const PER_HOST = 2;
-const SNAPSHOT = /^fetch:\/\/snapshot\/([0-9a-f]{12})$/;
+const SNAPSHOT = /^fetch:\/\/snapshot\/([0-9a-f]{12})(?:#.*)?$/;
 
 export interface Get {
   /** Maximum age of a cached download in milliseconds; default: until it expires. */

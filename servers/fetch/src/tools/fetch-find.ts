@@ -1,7 +1,8 @@
-import { cursorsOf, fitting } from "@refmcp/core/answer";
+import { cursorsOf, fitting, grouped, sized } from "@refmcp/core/answer";
 import * as z from "zod";
 import { maxAge, selector, tool, url } from "../context.ts";
-import { findIn } from "../page/find.ts";
+import { findIn, MAX_MATCHES } from "../page/find.ts";
+import { fragmentOf } from "../page/show.ts";
 
 export default tool({
   name: "fetch_find",
@@ -26,6 +27,7 @@ export default tool({
       z.object({ index: z.number(), section: z.string().optional(), matches: z.number(), text: z.string() }),
     ),
     snapshot: z.string(),
+    note: z.string().optional(),
     next_cursor: z.string().optional(),
   }),
   async run({ url, query, context, limit, selector, max_age, cursor }, web, call) {
@@ -40,6 +42,21 @@ export default tool({
       id === undefined ? await web.get(url, { maxAgeMs: max_age * 1_000, signal }) : web.kept(id);
     const page = await snapshot.page({ format: "auto", includeLinks: true, selector }, signal);
     const { excerpts, total } = findIn(page.text, query, context);
+    const notes = [
+      ...(fragmentOf(url) === undefined
+        ? []
+        : ["The whole page was searched; indexes are for url, without the #fragment."]),
+      ...(total < MAX_MATCHES ? [] : [`Only the first ${grouped(MAX_MATCHES)} matches are counted.`]),
+      ...(snapshot.answer.isCut
+        ? [`Only the first ${sized(snapshot.answer.body.length)} were downloaded.`]
+        : []),
+      ...(page.needsJavascript ? ["needs_javascript: the page has almost no text without a browser."] : []),
+    ];
+    if (total === 0 && /^(?:main content|page without navigation)$/.test(page.extractor)) {
+      const view = { format: "auto", includeLinks: true, selector: "body" } as const;
+      const { total: elsewhere } = findIn((await snapshot.page(view, signal)).text, query, 0);
+      if (elsewhere > 0) notes.push(`Found only outside the ${page.extractor}: use selector body.`);
+    }
     const rest = excerpts.slice(from, from + limit);
     const places = rest.slice(0, fitting(rest, call.budget - 500));
     const next = from + places.length;
@@ -48,6 +65,7 @@ export default tool({
       matches: total,
       places,
       snapshot: snapshot.uri,
+      note: notes.join(" ") || undefined,
       next_cursor: next < excerpts.length ? cursors.encode([snapshot.id, next]) : undefined,
     };
   },

@@ -10,7 +10,7 @@ it("returns Markdown with the official first line, and the continuation in a sep
   const web = await webOf([lab]);
   const { text, foot } = await fetched(web, { url: `${lab.origin}/bread#dough` });
   expect(text).toBe(
-    `Contents of ${lab.origin}/bread:\n["Bread" | text/html | published 2026-05-01 | whole page]\n\n` +
+    `Contents of ${lab.origin}/bread:\n["Bread" | text/html | published 2026-05-01 | whole page | nothing readable has the id "dough", so this is the whole page]\n\n` +
       `# Bread\n\nFlour and [water](${lab.origin}/water?b=1).\n\n## Dough\n\nMix it & wait.\n\n## Oven\n\nBake.`,
   );
   expect(foot).toMatch(/^\[All \d+ characters\. Kept as fetch:\/\/snapshot\/[0-9a-f]{12}\]$/);
@@ -47,7 +47,7 @@ it("narrows to a selector or a section, and omits links", async () => {
   });
   expect(await failureOf(run(web, "fetch", { url: lab.origin, section: "Butter" }))).toMatchObject({
     kind: "not_found",
-    hint: 'Its headings: "Bread", "Dough", "Oven".',
+    hint: 'Its headings: "Bread", "Dough", "Oven". For an element with an id, add #id to the URL.',
   });
   expect(await failureOf(run(web, "fetch", { url: lab.origin, selector: "p[" }))).toMatchObject({
     kind: "invalid",

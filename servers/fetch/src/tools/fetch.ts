@@ -1,3 +1,4 @@
+import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { contentOf, maxAge, selector, tool, url } from "../context.ts";
 import { fetchPage } from "../page/show.ts";
@@ -26,6 +27,11 @@ export default tool({
     include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
   }),
-  run: async ({ raw, format, ...asked }, web, call) =>
-    contentOf(await fetchPage(web, { ...asked, format: raw && format === "auto" ? "html" : format }, call)),
+  async run({ raw, format, ...asked }, web, call) {
+    if (raw && format !== "auto" && format !== "html")
+      throw new ToolError("invalid", `raw does not work with format ${format}.`, {
+        hint: "Omit one of them.",
+      });
+    return contentOf(await fetchPage(web, { ...asked, format: raw ? "html" : format }, call));
+  },
 });

@@ -1,0 +1,320 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseHTML } from "linkedom";
+import { describe, expect, it } from "vitest";
+import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
+import { prose } from "./pages/write.ts";
+
+const framed = (content: string): string =>
+  `<title>Manual</title><nav><a href="/">Home</a></nav><main><h1>Manual</h1><p>INTRO ${prose(4, 9)}</p>${content}</main><footer>FOOTER</footer>`;
+
+/** The structures of documentation generators, each with the part before, the target and the part after it. */
+const PAGES = {
+  Sphinx: framed(
+    ["before", "print", "after"]
+      .map(
+        (name) =>
+          `<dl class="py function"><dt class="sig" id="${name}"><span>${name}</span><span>(</span><em>*${name}_objects</em><span>)</span><a class="headerlink" href="#${name}">¶</a></dt><dd><p>About ${name}. ${prose(2, 3)}</p><dl><dt>Note</dt><dd>More on ${name}.</dd></dl></dd></dl>`,
+      )
+      .join(""),
+  ),
+  rustdoc: framed(
+    `<h2 id="implementations">Implementations</h2><div class="impl-items">${["before", "push", "after"]
+      .map(
+        (name) =>
+          `<details class="rustdoc-toggle method-toggle" open><summary><section id="method.${name}" class="method has-srclink"><span class="rightside"><span class="since">1.0.0</span> · <a class="srclink" href="../src/vec.rs.html#1">source</a></span><a href="#method.${name}" class="anchor"></a><h4 class="code-header">pub fn <a href="#method.${name}" class="fnname">${name}</a>(&amp;mut self, ${name}_value: T)</h4></section></summary><div class="docblock"><p>About ${name}.</p><h5 id="${name}-panics">Panics</h5><p>More on ${name}.</p></div></details>`,
+      )
+      .join("")}</div>`,
+  ),
+  javadoc: framed(
+    `<section class="method-details"><h2>Method Details</h2><ul class="member-list">${[
+      "before",
+      "put",
+      "after",
+    ]
+      .map(
+        (name) =>
+          `<li><section class="detail" id="${name}(K,V)"><h3 id="${name}(java.lang.Object,java.lang.Object)">${name}</h3><div class="member-signature">public&nbsp;V&nbsp;${name}<wbr>(K&nbsp;${name}_key, V&nbsp;value)</div><div class="block">About ${name}. ${prose(1, 4)}</div><dl class="notes"><dt>Returns:</dt><dd>More on ${name}.</dd></dl></section></li>`,
+      )
+      .join("")}</ul></section>`,
+  ),
+  Node: framed(
+    ["before", "access", "after"]
+      .map(
+        (name) =>
+          `<h4><code>fs.${name}(${name}_path)</code><span><a class="mark" href="#fs${name}" id="fs${name}">#</a></span><a aria-hidden="true" class="legacy" id="fs_${name}"></a></h4><p>About ${name}.</p><h5>Notes</h5><p>More on ${name}.</p>`,
+      )
+      .join(""),
+  ),
+  DocBook: framed(
+    `<div class="variablelist"><dl>${["before", "work-mem", "after"]
+      .map(
+        (name) =>
+          `<dt id="GUC-${name}"><span class="term"><code>${name}</code> (<code>${name}_type</code>) <a id="id-${name}" class="indexterm"></a></span></dt><dd><p>About ${name}.</p><p>More on ${name}.</p></dd>`,
+      )
+      .join("")}</dl></div>`,
+  ),
+  "old pages": framed(
+    ["before", "open", "after"]
+      .map(
+        (name) =>
+          `<p><a name="${name}"></a><b>${name}(${name}_file)</b></p><p>About ${name}.</p><p>More on ${name}.</p>`,
+      )
+      .join("<hr>"),
+  ),
+  tables: framed(
+    `<table><thead><tr><th>Name</th><th>Meaning</th><th>Default</th></tr></thead>${["before", "size", "after"]
+      .map(
+        (name) =>
+          `<tr><td><code id="opt-${name}">${name}_opt</code></td><td>About ${name}.</td><td>More on ${name}.</td></tr>`,
+      )
+      .join("")}</table>`,
+  ),
+};
+
+/** Page, fragment, name and signature. */
+const TARGETS: readonly [keyof typeof PAGES, string, string, string][] = [
+  ["Sphinx", "print", "print", "print(*print_objects)"],
+  ["rustdoc", "method.push", "push", "pub fn push(&mut self, push_value: T)"],
+  ["javadoc", "put(K,V)", "put", "public V put(K put_key, V value)"],
+  ["javadoc", "put%28K%2CV%29", "put", "public V put(K put_key, V value)"],
+  ["javadoc", "put(java.lang.Object,java.lang.Object)", "put", "public V put(K put_key, V value)"],
+  ["Node", "fsaccess", "access", "fs.access(access_path)"],
+  ["Node", "fs_access", "access", "fs.access(access_path)"],
+  ["DocBook", "GUC-work-mem", "work-mem", "work-mem (work-mem_type)"],
+  ["DocBook", "id-work-mem", "work-mem", "work-mem (work-mem_type)"],
+  ["old pages", "open", "open", "open(open_file)"],
+  ["tables", "opt-size", "size", "size_opt"],
+];
+
+const letters = (text: string): string => text.replaceAll("<br>", " ").replace(/[^\p{L}\p{N}]+/gu, "");
+const HEAD = /^Contents of [^\n]*\n(\[[^\n]*\])\n\n/;
+
+/** Reads a page by fragments: the text, and the line of facts before it. */
+async function reader(html: string) {
+  const lab = await site({ "/": html });
+  const web = await webOf([lab]);
+  return async (fragment: string, args: Record<string, unknown> = {}) => {
+    const url = `${lab.origin}/#${fragment}`;
+    const { text } = await fetched(web, { url, include_links: false, ...args });
+    return { facts: HEAD.exec(text)?.[1] ?? "", text: text.replace(HEAD, "") };
+  };
+}
+
+describe("a link into documentation", () => {
+  it.each(TARGETS)(
+    "%s #%s gives %s with its signature, and nothing else",
+    async (page, fragment, name, signature) => {
+      const at = await reader(PAGES[page]);
+      for (const format of ["auto", "text"]) {
+        const { text, facts } = await at(fragment, { format });
+        expect(letters(text)).toContain(letters(signature));
+        expect(letters(text).indexOf(letters(signature))).toBeLessThan(20);
+        expect(text).toContain(`About ${name}.`);
+        expect(text).toContain(`More on ${name}.`);
+        expect(text).not.toMatch(/before|after|INTRO|FOOTER|\bsource\b/);
+        expect(facts).toMatch(/section "[^"]+"; omit the #fragment for the whole page/);
+      }
+    },
+  );
+
+  it("gives the section under a heading, also of an anchor before it", async () => {
+    const part = (id: string, more: string) =>
+      `<h2 id="${id}">Examples</h2><p>${more}</p><h3>Details</h3><p>D${id}</p>`;
+    const html = framed(
+      `${part("a", "FIRST")}<a name="n"></a>${part("b", "SECOND")}<h2>Last</h2><p id="p">LAST</p>`,
+    );
+    const at = await reader(html);
+    for (const fragment of ["b", "n"]) {
+      const { text, facts } = await at(fragment);
+      expect(text).toBe("## Examples\n\nSECOND\n\n### Details\n\nDb");
+      expect(facts).toContain('section "Examples"');
+    }
+    expect((await at("p")).text).toBe("LAST");
+    expect(
+      (await (await reader('<article><p id="user-content-setup">READ</p><p>rest</p></article>'))("setup"))
+        .text,
+    ).toBe("READ");
+  });
+
+  it("finds what looks like navigation, but not what is hidden", async () => {
+    const html = `<aside id="tip" class="sidebar"><p>ASIDE</p></aside><p id="h" style="display:none">HIDDEN</p><p>REST</p>`;
+    const at = await reader(html);
+    expect((await at("tip")).text).toBe("ASIDE");
+    const { text, facts } = await at("h");
+    expect(text).not.toContain("HIDDEN");
+    expect(facts).toContain('nothing readable has the id "h", so this is the whole page');
+  });
+
+  it("gives a heading's section of Markdown by the id that generators give it", async () => {
+    const body = "# Manual\n\nintro\n\n## Set up: `refmcp` & more\n\nHERE\n\n## Use\n\nend";
+    const lab = await site({ "/": { headers: { "content-type": "text/markdown" }, body } });
+    const web = await webOf([lab]);
+    const { text } = await fetched(web, { url: `${lab.origin}/#set-up-refmcp--more` });
+    expect(text).toMatch(/\n\n## Set up: `refmcp` & more\n\nHERE$/);
+    const other = await fetched(web, { url: `${lab.origin}/#nowhere` });
+    expect(other.text).toContain('no heading has the id "nowhere", so this is the whole text');
+  });
+
+  it("follows the fragment of a redirect", async () => {
+    const lab = await site({
+      "/old": { status: 302, headers: { location: "/new#print" } },
+      "/new": PAGES.Sphinx,
+    });
+    const { text } = await fetched(await webOf([lab]), { url: `${lab.origin}/old` });
+    expect(text).toContain("About print.");
+    expect(text).not.toContain("About before.");
+  });
+});
+
+describe("what is not used of a request is named", () => {
+  it.each([
+    ["prnt", 'nothing readable has the id "prnt", so this is the whole page; similar ids: "print"'],
+    ["rint", '"print"'],
+    ["%7Bx%7D]|[", 'the id "{x})/(", so'],
+    ["print:~:text=About", "the text directive is not used; fetch_find finds its words"],
+  ])("#%s", async (fragment, note) => {
+    expect((await (await reader(PAGES.Sphinx))(fragment)).facts).toContain(note);
+  });
+
+  it.each(["", "top", ":~:text=About%20print", "TOP"])("#%s has no note about an id", async (fragment) => {
+    const { facts, text } = await (await reader(PAGES.Sphinx))(fragment);
+    expect(facts).not.toMatch(/ id |#fragment/);
+    expect(text).toContain("INTRO");
+  });
+
+  it("a fragment with selector, section, a format without elements, or a page that is not parsed", async () => {
+    const deep = `${"<div>".repeat(1_000)}<p id="print">deep</p>`;
+    const at = await reader(PAGES.Sphinx);
+    const facts = async (args: object) => (await at("print", { ...args })).facts;
+    expect(await facts({ selector: "main" })).toContain("the #fragment is not used with selector");
+    expect(await facts({ section: "Manual" })).toContain("the #fragment is not used with section");
+    expect(await facts({ format: "html" })).toContain("the #fragment is not used with format html");
+    expect(await facts({ format: "links" })).toContain("the #fragment is not used with format links");
+    expect((await (await reader(deep))("print")).facts).toContain(
+      "the #fragment is not used, because the page could not be parsed",
+    );
+    const lab = await site({ "/": PAGES.Sphinx });
+    const web = await webOf([lab]);
+    const url = `${lab.origin}/#print`;
+    const [json = ""] = texts(await run(web, "fetch", { url, format: "metadata" }));
+    expect(JSON.parse(json).note).toContain("without the #fragment");
+    expect(await run(web, "fetch_find", { url, query: "INTRO" })).toMatchObject({
+      matches: 1,
+      note: "The whole page was searched; indexes are for url, without the #fragment.",
+    });
+  });
+
+  it("a section that is only similar, or one of several", async () => {
+    const html = framed(
+      "<h2>Pretty printing</h2><p>A</p><h2>Blueprints</h2><p>B</p><h2>Use</h2><p>C</p><h2>Use</h2><p>D</p>",
+    );
+    const at = await reader(html);
+    expect((await at("", { section: "print" })).facts).toContain(
+      'the first heading that contains "print" | other headings that match: "Blueprints"',
+    );
+    expect((await at("", { section: "use" })).facts).toContain('other headings that match: "Use"');
+    expect((await at("", { section: "Blueprints" })).facts).not.toContain("other headings");
+    expect(await failureOf(at("", { section: "Blueprnts" }))).toMatchObject({
+      message: 'The page has no heading "Blueprnts".',
+      hint: 'Similar headings: "Blueprints". For an element with an id, add #id to the URL.',
+    });
+  });
+
+  it.each([
+    [{ section: "Use", format: "text" }, "section does not work with format text"],
+    [{ section: "Use", format: "metadata" }, "section does not work with format metadata"],
+    [{ selector: "p", format: "links" }, "selector only works on HTML, with format markdown or text"],
+    [{ raw: true, format: "text" }, "raw does not work with format text"],
+    [{ start_index: 100_000 }, "No more content"],
+  ])("%j is refused", async (args, message) => {
+    expect((await failureOf((await reader(PAGES.Sphinx))("", args))).message).toContain(message);
+  });
+
+  it("a selector or format for an image, or for a page that is not parsed", async () => {
+    const png = Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+      "base64",
+    );
+    const lab = await site({
+      "/png": { headers: { "content-type": "image/png" }, body: png },
+      "/deep": `${"<div>".repeat(1_000)}<p>deep</p>`,
+    });
+    const web = await webOf([lab]);
+    const failing = async (path: string, args: object) =>
+      (await failureOf(run(web, "fetch", { url: lab.origin + path, ...args }))).message;
+    expect(await failing("/png", { selector: "p" })).toContain("selector only works on HTML");
+    expect(await failing("/png", { section: "Use" })).toContain("has no text");
+    expect(await failing("/png", { format: "links" })).toContain("has no text");
+    expect(await failing("/deep", { selector: "p" })).toContain("could not be parsed");
+    expect(await failing("/deep", { format: "links" })).toContain("could not be parsed");
+  });
+
+  it("the dot in a selector that is meant as an id", async () => {
+    const at = await reader(PAGES.rustdoc);
+    const failure = await failureOf(at("", { selector: "#method.push" }));
+    expect(failure).toMatchObject({
+      kind: "not_found",
+      hint: "In CSS, signs in an id need a backslash: #method\\.push. Or add #method.push to the URL.",
+    });
+    const invalid = await failureOf((await reader(PAGES.javadoc))("", { selector: "#put(K,V)" }));
+    expect(invalid).toMatchObject({ kind: "invalid", hint: expect.stringContaining("#put\\(K\\,V\\)") });
+    expect((await at("", { selector: "#method\\.push" })).text).toContain("pub fn push");
+  });
+
+  it("text that fetch_find did not search", async () => {
+    const article = `<article><h1>Bread</h1>${Array.from({ length: 6 }, (_, index) => `<p>${prose(5, index)}</p>`).join("")}</article>`;
+    const lab = await site({ "/": `<nav>SIDEWORD</nav>${article}` });
+    const found = await run(await webOf([lab]), "fetch_find", { url: lab.origin, query: "sideword" });
+    expect(found).toMatchObject({
+      matches: 0,
+      note: expect.stringMatching(/^Found only outside the .*: use selector body\.$/),
+    });
+  });
+});
+
+/** Where Debian's packages have their pages, and in them what a fragment names and its signature. */
+const PACKAGES: readonly [string, string, string, string][] = [
+  ["python3-doc", "/usr/share/doc/python3-doc/html/library", "dt.sig", "dt.sig"],
+  ["rust-doc", "/usr/share/doc/rust-doc/html/std/vec", "section.method", "section.method .code-header"],
+  [
+    "default-jdk-doc",
+    "/usr/share/doc/default-jdk-doc/api/java.base/java/util/zip",
+    "section.detail",
+    "section.detail .member-signature",
+  ],
+  ["nodejs-doc", "/usr/share/doc/nodejs/api", "h4 a.mark", "h4 > code"],
+  ["postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html", "dt[id]", "dt[id]"],
+];
+const FILES = 3;
+const PER_FILE = 4;
+
+describe.each(PACKAGES)("%s", (name, directory, targets, signatures) => {
+  it("has a signature at the start of each answer", async (context) => {
+    if (!existsSync(directory)) context.skip(`needs the Debian package ${name}`);
+    const names = readdirSync(directory).filter((file) => file.endsWith(".html"));
+    const pages: Record<string, string> = {};
+    const cases: { url: string; signature: string }[] = [];
+    for (const file of names.sort()) {
+      if (Object.keys(pages).length === FILES) break;
+      const html = readFileSync(join(directory, file), "utf8");
+      if (html.length > 400_000) continue;
+      const { document } = parseHTML(html);
+      for (const link of document.querySelectorAll("a.headerlink")) link.remove();
+      const named = [...document.querySelectorAll(targets)];
+      const words = [...document.querySelectorAll(signatures)].map(({ textContent }) => textContent ?? "");
+      if (named.length < PER_FILE || named.length !== words.length) continue;
+      pages[`/${file}`] = html;
+      for (const [index, { id }] of named.slice(0, PER_FILE).entries())
+        cases.push({ url: `/${file}#${encodeURIComponent(id)}`, signature: words[index] ?? "" });
+    }
+    expect(cases).toHaveLength(FILES * PER_FILE);
+    const lab = await site(pages);
+    const web = await webOf([lab]);
+    for (const { url, signature } of cases) {
+      const { text } = await fetched(web, { url: lab.origin + url, include_links: false });
+      const place = letters(text.replace(HEAD, "")).indexOf(letters(signature));
+      expect([url, place !== -1 && place < 100]).toEqual([url, true]);
+    }
+  });
+});
