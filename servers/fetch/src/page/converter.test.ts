@@ -6,7 +6,7 @@ const request = (html: string) =>
   ({ html, url: "https://mill.example/", format: "markdown", includeLinks: true }) as const;
 const page = (rest: string): string => `<main><p>${prose(6, 1)}</p>${rest}</main>`;
 
-it("a short page does not wait for three long ones", async () => {
+it("a short page does not wait for any of three long ones", async () => {
   const converter = new Converter();
   onTestFinished(() => converter.close());
   const { signal } = new AbortController();
@@ -15,10 +15,10 @@ it("a short page does not wait for three long ones", async () => {
     await converter.html(request(html), signal);
     ended.push(name);
   };
-  const long = page("<p>The river bends <b>here</b>, and the mill stands.</p>".repeat(10_000));
+  const long = page("<p>The river bends <b>here</b>, and the mill stands.</p>".repeat(30_000));
   await Promise.all([
     ...["long 1", "long 2", "long 3"].map((name) => convert(name, long)),
     convert("short", page("")),
   ]);
-  expect(ended.indexOf("short")).toBeLessThan(ended.indexOf("long 3"));
+  expect(ended[0]).toBe("short");
 });
