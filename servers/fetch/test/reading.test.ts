@@ -28,6 +28,25 @@ describe("text that CSS hides", () => {
     ["red on red", '<p style="color:red;background:red">HIDDEN</p>'],
     ["a rule for a class", '<style>.x{color:blue} .y, .z{display:none}</style><p class="z">HIDDEN</p>'],
     ["hidden", "<p hidden>HIDDEN</p>"],
+    ["almost white", '<p style="color:#fefefe">HIDDEN</p>'],
+    ["white in the newer notation", '<p style="color:rgb(255 255 255)">HIDDEN</p>'],
+    ["white by its lightness", '<p style="color:hsl(0, 0%, 100%)">HIDDEN</p>'],
+    ["white by an old element", '<p><font color="white">HIDDEN</font></p>'],
+    ["no alpha", '<p style="color:rgba(0,0,0,0)">HIDDEN</p>'],
+    ["no alpha in hex", '<p style="color:#00000000">HIDDEN</p>'],
+    ["almost the background", '<p style="color:#101010;background-color:#111">HIDDEN</p>'],
+    ["a position in viewports", '<p style="position:absolute;top:-200vh">HIDDEN</p>'],
+    ["a scale of 0", '<p style="transform:scale(0)">HIDDEN</p>'],
+    ["a circle of 0", '<p style="clip-path:circle(0)">HIDDEN</p>'],
+    ["a filter", '<p style="filter:opacity(0)">HIDDEN</p>'],
+    ["little opacity", '<p style="opacity:.01">HIDDEN</p>'],
+    ["zoom", '<p style="zoom:.01">HIDDEN</p>'],
+    ["content-visibility", '<p style="content-visibility:hidden">HIDDEN</p>'],
+    ["letters over each other", '<p style="letter-spacing:-1em">HIDDEN</p>'],
+    [
+      "an indent of the whole line",
+      '<p style="text-indent:100%;white-space:nowrap;overflow:hidden">HIDDEN</p>',
+    ],
     ["aria-hidden", "<p aria-hidden=true>HIDDEN</p>"],
   ])("%s is omitted", async (_what, hidden) => {
     const text = await read(`<main>${hidden}${FRAMED}</main>`);
@@ -43,6 +62,10 @@ describe("text that CSS hides", () => {
     ],
     ["what fades in", '<p style="opacity:0;transform:none">KEPT</p>'],
     ["white on a color", '<div style="background:#000"><p style="color:#fff">KEPT</p></div>'],
+    ["light gray", '<p style="color:#eee">KEPT</p>'],
+    ["what grows", '<p style="transform:scale(0);transition:transform 1s">KEPT</p>'],
+    ["half opacity", '<p style="opacity:.5;filter:opacity(.5);zoom:.9">KEPT</p>'],
+    ["tight letters", '<p style="letter-spacing:-.05em;text-indent:1em">KEPT</p>'],
     ["a scrolled box", '<div style="top:-600px">KEPT</div>'],
   ])("%s hides nothing", async (_what, shown) => {
     expect(await read(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");

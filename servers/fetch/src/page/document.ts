@@ -1,4 +1,5 @@
 import { parseHTML } from "linkedom";
+import { isInvisible } from "./color.ts";
 
 export type PageDocument = ReturnType<typeof parseHTML>["document"];
 export type PageElement = NonNullable<ReturnType<PageDocument["querySelector"]>>;
@@ -88,9 +89,11 @@ const MAX_CSS = 200_000;
 const MAX_HIDDEN_SHARE = 0.2;
 
 function removeHidden(document: PageDocument, isStyled: boolean): boolean {
-  const hidden = [...document.body.querySelectorAll(`[style], ${UNSEEN}`)].filter((element) => {
+  const hidden = [...document.body.querySelectorAll(`[style], font[color], ${UNSEEN}`)].filter((element) => {
     const style = styleOf(element);
-    const isWhite = WHITE.test(style) && !isStyled && !hasBackground(element);
+    const color =
+      COLOR.exec(style)?.[1] ?? (element.localName === "font" ? element.getAttribute("color") : null);
+    const isWhite = color && !isStyled && isInvisible(color, "white") && !hasBackground(element);
     return isWhite || isHiding(style) || element.matches(UNSEEN);
   });
   // The longest last: it is kept if it is the page's content.
@@ -124,8 +127,8 @@ function removeByRules(document: PageDocument, css: string): boolean {
   return false;
 }
 
-const WHITE =
-  /(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))\s*(?:;|!|$)/i;
+const COLOR = /(?:^|;)\s*color\s*:([^;!]{1,100})/i;
+const BACKGROUND = /(?:^|;)\s*background(?:-color)?\s*:([^;!]{1,100})/i;
 
 /** The start of an element's style, so that a long one is not examined again for every descendant. */
 const styleOf = (element: PageElement): string => (element.getAttribute("style") ?? "").slice(0, 2_000);
@@ -142,10 +145,18 @@ const HIDING = [
   /(?:^|;)display:none/,
   /(?:^|;)visibility:(?:hidden|collapse)/,
   /(?:^|;)font-size:(?:0|[01](?:\.\d+)?px|0?\.\d+(?:px|pt|em|rem))(?:;|!|$)/,
-  /(?:^|;)color:transparent/,
   /(?:^|;)(?:text-indent|margin-left|margin-top):-(?:\d{4,}|[5-9]\d\d)/,
+  /(?:^|;)text-indent:\d{3,}%/,
+  /(?:^|;)letter-spacing:-(?:[1-9]|0?\.[5-9]\d*em)/,
   /(?:^|;)clip:rect\((?:0|1px)/,
-  /(?:^|;)clip-path:inset\((?:50|100)%/,
+  /(?:^|;)clip-path:(?:inset\((?:50|100)%|circle\(0)/,
+  /(?:^|;)content-visibility:hidden/,
+  /(?:^|;)zoom:0?\.0/,
+];
+/** The same, unless an animation ends it: elements that fade or grow are shown by a script. */
+const FADING = [
+  /(?:^|;)(?:opacity:|filter:opacity\()0?(?:\.0\d*)?(?:[;!)]|$)/,
+  /(?:^|;)transform:scale\(0(?:\.0+)?[,)]/,
 ];
 
 /** Whether CSS declarations hide their element: its display, visibility, size, position or color. */
@@ -154,14 +165,13 @@ function isHiding(declarations: string): boolean {
   if (HIDING.some((hiding) => hiding.test(style))) return true;
   const isTiny = /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/.test(style);
   if (isTiny && style.includes("overflow:hidden")) return true;
-  const isOut = /(?:^|;)(?:left|right|top|bottom):-(?:\d{4,}|[5-9]\d\d)/.test(style);
+  const isOut = /(?:^|;)(?:left|right|top|bottom):-(?:\d{4,}|[5-9]\d\d|[1-9]\d\dv[hw])/.test(style);
   if (isOut && /(?:^|;)position:(?:absolute|fixed)/.test(style)) return true;
-  // Elements that fade in are shown by a script.
-  if (/(?:^|;)opacity:0(?:\.0+)?(?:;|!|$)/.test(style) && !/transform|transition|animation/.test(style))
-    return true;
-  const [, color] = /(?:^|;)color:([^;!]+)/.exec(style) ?? [];
-  const [, background] = /(?:^|;)background(?:-color)?:([^;!]+)/.exec(style) ?? [];
-  return color !== undefined && color === background;
+  const [opacity, scale] = FADING.map((fading) => fading.test(style) && !/transition|animation/.test(style));
+  if ((opacity && !style.includes("transform")) || scale) return true;
+  const start = declarations.slice(0, 2_000);
+  const [, color] = COLOR.exec(start) ?? [];
+  return color !== undefined && isInvisible(color, BACKGROUND.exec(start)?.[1]);
 }
 
 /** The selectors of plain rules that hide: one element, class or id, outside any `@media`. */
