@@ -21,6 +21,8 @@ Answer questions about 300 remembered facts | Answer within the first five | 300
 Extract the text of 41 web pages (F1) | Readability's test pages | here | F1 | readability | F1 | readability | | more
 The same, against a second extractor | Readability's test pages | here | F1 | defuddle | F1 | defuddle | | more
 SQLite: one value | Milliseconds a call (minimum / median) | select 1 | ours, over stdio | select 1 | DBHub | DBHub | ms | less
+SQLite: one value, 32 calls at once | Milliseconds a call (minimum / median) | 32 in flight | ours, over stdio | 32 in flight | DBHub | DBHub | ms | less
+SQLite: 1,000 rows | Milliseconds a call (minimum / median) | 1,000 rows | ours, over stdio | 1,000 rows | DBHub | DBHub | ms | less
 PostgreSQL: one value | Milliseconds a call (minimum / median), and | select 1 | ours, over stdio | select 1 | official | official postgres | ms | less
 PostgreSQL: 1,000 rows | Milliseconds a call (minimum / median), and | 1,000 rows | ours, over stdio | 1,000 rows | official | official postgres | ms | less
 Test a page: what the model has to read | Milliseconds, bytes to the model | bytes of answers for one verdict | ours | bytes of answers for one verdict | @playwright/mcp | @playwright/mcp | bytes | less

@@ -1,10 +1,35 @@
 // What benchmarks share: peers from npm, a raw client over stdio, medians and tables.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { availableParallelism, loadavg } from "node:os";
 import { createInterface } from "node:readline";
+import { NODES, nodeProgram, npmPackages } from "./npm-programs.mjs";
 
 /** Servers to compare with, which the workspace doesn't depend on. */
 export { npmPackages as peers } from "./npm-programs.mjs";
+
+/** DBHub needs Node.js 22.5, so SQL servers are compared on a newer Node.js than the oldest one. */
+const DBHUB = "1.4.0";
+const NODE = 24;
+
+/**
+ * What SQL servers are compared with and on.
+ *
+ * @returns {Promise<{ node: string, version: string, dbhub: (dsn: string) => string[], notes: string[] }>} the program of the
+ *   Node.js for all servers, DBHub's version, the command that starts it, and what a table says about both
+ */
+export async function sqlPeer() {
+  const { program: node } = await nodeProgram(NODE);
+  const entry = (await npmPackages({ "@bytebase/dbhub": DBHUB }))("@bytebase/dbhub/dist/index.js");
+  return {
+    node,
+    version: DBHUB,
+    dbhub: (dsn) => [node, entry, "--transport", "stdio", "--dsn", dsn],
+    notes: [
+      `DBHub ${DBHUB} needs Node.js 22.5 or newer: all servers run on Node.js ${NODES[NODE]}, the driver alone in the benchmark's process on ${process.versions.node}. At the start, ${figure(loadavg()[0])} processes wanted one of ${availableParallelism()} cores.`,
+    ],
+  };
+}
 
 /** Runs a command; resolves with its stdout, rejects if it fails. */
 export function command(program, args, options = {}) {

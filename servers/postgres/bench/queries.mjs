@@ -1,8 +1,8 @@
-// The PostgreSQL server compared with the raw driver and the official one, on a real PostgreSQL that is started for this.
+// The PostgreSQL server compared with the raw driver, the official one and DBHub, on a real PostgreSQL that is started for this.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import { figure, inTurn, median, peers, RawClient, ratio, sqlPeer } from "../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
 import { testPostgres } from "./lib/test-postgres.mjs";
 
@@ -36,9 +36,11 @@ export async function bench({ report }) {
 
 async function measure(report, { raw, url }) {
   const entry = (await peers(OFFICIAL))("@modelcontextprotocol/server-postgres/dist/index.js");
-  const official = await connect([process.execPath, entry, url]);
+  const peer = await sqlPeer();
+  const official = await connect([peer.node, entry, url]);
+  const dbhub = await connect(peer.dbhub(url));
   const limits = ["--max-bytes", "67108864", "--max-answer-chars", "80000"];
-  const program = [process.execPath, BIN, "--url", url, "--allow-privileged-role"];
+  const program = [peer.node, BIN, "--url", url, "--allow-privileged-role"];
   const ours = await connect([...program, ...limits]);
   const rows = [];
   const add = async (what, count, works) => {
@@ -52,12 +54,15 @@ async function measure(report, { raw, url }) {
       what,
       both(taken.raw),
       both(taken.official),
+      both(taken.dbhub),
       both(taken.ours),
       of(taken.official),
+      of(taken.dbhub),
       of(taken.raw),
     ]);
   };
   const theirs = (sql) => () => official.call("query", { sql });
+  const dbhubs = (sql) => () => dbhub.call("execute_sql", { sql });
   const mine =
     (sql, more = {}) =>
     () =>
@@ -67,24 +72,28 @@ async function measure(report, { raw, url }) {
   await add("select 1", 1_000, {
     raw: driver("SELECT 1"),
     official: theirs("SELECT 1"),
+    dbhub: dbhubs("SELECT 1"),
     ours: mine("SELECT 1"),
   });
   const some = "SELECT n, at FROM numbers ORDER BY n LIMIT 1000";
   await add("1,000 rows", 40, {
     raw: driver(some),
     official: theirs(some),
+    dbhub: dbhubs(some),
     ours: mine(some, { max_rows: 1_000 }),
   });
   const flight = (call) => () => Promise.all(Array.from({ length: 32 }, call));
   await add("32 in flight", 100, {
     raw: flight(driver("SELECT 1")),
     official: flight(theirs("SELECT 1")),
+    dbhub: flight(dbhubs("SELECT 1")),
     ours: flight(mine("SELECT 1")),
   });
   const all = "SELECT * FROM numbers ORDER BY n";
   await add("100,000 rows requested; ours returns the first page", 5, {
     raw: driver(all),
     official: theirs(all),
+    dbhub: dbhubs(all),
     ours: mine(all, { max_rows: 10_000 }),
   });
   const full = async () => {
@@ -119,8 +128,14 @@ async function measure(report, { raw, url }) {
       } while (cursor !== undefined);
     },
   });
-  const memory = [(await official.memory()).peak, (await ours.memory()).peak];
-  const fresh = [await afterHundred([process.execPath, entry, url]), await afterHundred(program)];
+  const memory = [];
+  for (const client of [official, dbhub, ours]) memory.push((await client.memory()).peak);
+  const fresh = [
+    await afterHundred([peer.node, entry, url]),
+    await afterHundred(peer.dbhub(url), "execute_sql"),
+    await afterHundred(program),
+  ];
+  const shares = ([first, second, own]) => [ratio(own / first), ratio(own / second), "–"];
   const [{ version: server }] = (await raw.query("SELECT current_setting('server_version') AS version")).rows;
   report({
     title: "Milliseconds a call (minimum / median), and peak resident memory",
@@ -128,36 +143,33 @@ async function measure(report, { raw, url }) {
       "",
       `raw pg ${require("pg/package.json").version}, in process`,
       `official ${Object.values(OFFICIAL)[0]}, over stdio`,
+      `DBHub ${peer.version}, over stdio`,
       "ours, over stdio",
       "of the official",
+      "of DBHub",
       "of raw pg",
     ],
     rows: [
       ...rows,
-      ["resident after 100 queries, MB", "–", ...fresh.map(figure), ratio(fresh[1] / fresh[0]), "–"],
-      [
-        "at its peak after all of the above, MB",
-        "–",
-        ...memory.map(figure),
-        ratio(memory[1] / memory[0]),
-        "–",
-      ],
+      ["resident after 100 queries, MB", "–", ...fresh.map(figure), ...shares(fresh)],
+      ["at its peak after all of the above, MB", "–", ...memory.map(figure), ...shares(memory)],
     ],
     notes: [
       `PostgreSQL ${server}. Ours runs with every guard: the parser's gate, limits, a read-only transaction that is rolled back, a session that is reset; the official server has none of them. Raw pg is the driver alone, in the benchmark's process.`,
       "Each line is measured after as many calls for warm-up.",
       "A read is one packet and one round trip. Limits and settings are made once per session: a read-only transaction that is rolled back can't change them. What a read can leave in its session, prepared statements and advisory locks, is removed in the packet of the next call, or after a millisecond without one. Behind a pooler, and after a change, the settings come with each transaction; DISCARD ALL follows a change, and behind a pooler only ROLLBACK.",
-      "DBHub 1.4 needs Node.js 22.5 and is left out where this runs on 20.",
+      ...peer.notes,
     ],
   });
   await official.close();
+  await dbhub.close();
   await ours.close();
 }
 
 /** Resident memory of a new server after 100 queries, in MB. */
-async function afterHundred(argv) {
+async function afterHundred(argv, tool = "query") {
   const client = await connect(argv);
-  for (let count = 0; count < 100; count++) await client.call("query", { sql: "SELECT 1" });
+  for (let count = 0; count < 100; count++) await client.call(tool, { sql: "SELECT 1" });
   const { now } = await client.memory();
   await client.close();
   return now;

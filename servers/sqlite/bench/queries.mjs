@@ -2,18 +2,14 @@
 // 100,000 rows, and an endless query that is killed while other calls continue. After a build it also runs by itself:
 // node servers/sqlite/bench/queries.mjs
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
-import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import { figure, inTurn, median, RawClient, ratio, sqlPeer } from "../../../scripts/lib/bench-kit.mjs";
 
 export const title = "SQLite: one value, 1,000 and 100,000 rows, an endless query";
 
-/** The last version for Node.js 20. */
-const DBHUB = { "@bytebase/dbhub": "0.21.2" };
-const require = createRequire(import.meta.url);
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const ROWS = 100_000;
 const LIMIT_MS = 1_000;
@@ -50,17 +46,22 @@ export async function bench({ report }) {
   fill(file);
   const raw = new Sqlite(file, { readonly: true });
   const large = ["--max-answer-chars", "80000", "--max-bytes", "67108864"];
-  const client = new RawClient([process.execPath, BIN, "--db-path", file]);
-  const wide = new RawClient([process.execPath, BIN, "--db-path", file, ...large]);
-  const dbhub = await startDbhub(file);
+  const peer = await sqlPeer();
+  const own = [peer.node, BIN, "--db-path", file];
+  const client = new RawClient(own);
+  const wide = new RawClient([...own, ...large]);
+  const dbhub = new RawClient(peer.dbhub(`sqlite://${file}`));
   try {
     await Promise.all([client.initialize(), wide.initialize(), dbhub.initialize()]);
     const rows = [];
     const all = (sql) => JSON.stringify(raw.prepare(sql).raw().all());
-    /** @param {string | undefined} sql the statement for DBHub */
-    const compare = async (work, runs, alone, ours, sql) => {
-      const theirs = sql === undefined ? {} : { dbhub: () => dbhub.call("execute_sql", { sql }) };
-      const taken = await inTurn(runs, { alone, ...theirs, ours }, Math.min(runs, 20));
+    const theirs = (sql) => () => dbhub.call("execute_sql", { sql });
+    const one = () => client.call("read_query", { query: "SELECT 1" });
+    const flight = (call) => () => Promise.all(Array.from({ length: 32 }, call));
+    /** @param {(() => unknown) | undefined} peers DBHub's call */
+    const compare = async (work, runs, alone, ours, peers) => {
+      const works = { alone, ...(peers && { dbhub: peers }), ours };
+      const taken = await inTurn(runs, works, Math.min(runs, 20));
       const both = (list) => (list === undefined ? "–" : `${figure(list[0])} / ${figure(median(list))}`);
       const of = (list) =>
         list === undefined
@@ -75,26 +76,27 @@ export async function bench({ report }) {
         of(taken.dbhub),
       ]);
     };
+    await compare("select 1", 1_001, () => all("SELECT 1"), one, theirs("SELECT 1"));
     await compare(
-      "select 1",
-      1_001,
-      () => all("SELECT 1"),
-      () => client.call("read_query", { query: "SELECT 1" }),
-      "SELECT 1",
+      "32 in flight",
+      101,
+      flight(() => all("SELECT 1")),
+      flight(one),
+      flight(theirs("SELECT 1")),
     );
     await compare(
       "1,000 rows",
       31,
       () => all(`${ALL} LIMIT 1000`),
       () => wide.call("read_query", { query: `${ALL} LIMIT 1000`, max_rows: 1_000 }),
-      `${ALL} LIMIT 1000`,
+      theirs(`${ALL} LIMIT 1000`),
     );
     await compare(
       "100,000 rows; ours returns the first page",
       5,
       () => all(ALL),
       () => client.call("read_query", { query: ALL }),
-      ALL,
+      theirs(ALL),
     );
     await compare(
       "100,000 rows; ours in all pages",
@@ -106,21 +108,22 @@ export async function bench({ report }) {
       title: "Milliseconds a call (minimum / median)",
       columns: [
         "work",
-        `better-sqlite3 ${require("better-sqlite3/package.json").version} alone, as JSON`,
-        `DBHub ${Object.values(DBHUB)[0]}, over stdio`,
+        "better-sqlite3 alone, as JSON",
+        `DBHub ${peer.version}, over stdio`,
         "ours, over stdio",
         "of alone",
         "of DBHub",
       ],
-      rows: [...rows, ["resident after 100 queries, MB", "–", ...(await memories(dbhub, file)), "–", "–"]],
+      rows: [...rows, ["resident after 100 queries, MB", "–", ...(await memories(dbhub, own)), "–", "–"]],
       notes: [
-        "Ours runs each statement in a separate process, which can be killed; DBHub and the driver run it in their own. Our memory is that of the server plus that of its two runner processes.",
+        "Ours runs each statement in a separate process, which can be killed; DBHub and the driver run it in their own, with the SQLite of Node.js and of better-sqlite3. Our memory is that of the server plus that of its two runner processes.",
         "Of select 1, the round trip to the runner takes 0.02 to 0.07 ms, and checking that the database is still the same 0.02 ms.",
-        "DBHub 0.21 is the last version for Node.js 20. The official server is a Python program and not on npm.",
+        ...peer.notes,
+        "The official server is a Python program and not on npm.",
       ],
     });
     report(await endless(client));
-    report(await blocked(dbhub));
+    report(await blocked(dbhub, peer.version));
   } finally {
     raw.close();
     await Promise.all([client.close(), wide.close(), dbhub.close()]);
@@ -129,8 +132,8 @@ export async function bench({ report }) {
 }
 
 /** Resident memory of DBHub and of a new process of our server after 100 queries, in MB. */
-async function memories(dbhub, file) {
-  const client = new RawClient([process.execPath, BIN, "--db-path", file]);
+async function memories(dbhub, command) {
+  const client = new RawClient(command);
   await client.initialize();
   for (let count = 0; count < 100; count++) await client.call("read_query", { query: "SELECT 1" });
   const pids = await readFile(`/proc/${client.child.pid}/task/${client.child.pid}/children`, "utf8").catch(
@@ -146,13 +149,8 @@ async function memories(dbhub, file) {
   return [figure((await dbhub.memory()).now), `${figure(own)} + ${figure(runners)}`];
 }
 
-async function startDbhub(file) {
-  const entry = (await peers(DBHUB))("@bytebase/dbhub/dist/index.js");
-  return new RawClient([process.execPath, entry, "--transport", "stdio", "--dsn", `sqlite://${file}`]);
-}
-
 /** The endless query in DBHub, which never stops it: measured last, with a limit. */
-async function blocked(dbhub) {
+async function blocked(dbhub, version) {
   const ends = dbhub.call("execute_sql", { sql: ENDLESS }).then(
     () => "yes",
     () => "yes",
@@ -165,7 +163,7 @@ async function blocked(dbhub) {
   const answers = await Promise.all([Promise.race([ends, late]), Promise.race([other, late])]);
   return {
     title: `The same in DBHub, within ${(5 * LIMIT_MS).toLocaleString("en-US")} ms`,
-    columns: ["what", "DBHub 0.21"],
+    columns: ["what", `DBHub ${version}`],
     rows: [
       ["the endless query was stopped", answers[0]],
       ["another call was answered", answers[1]],
