@@ -11,8 +11,10 @@ import { META } from "./wire.ts";
 const BIG = "x".repeat(5_500_000);
 /** No refusal may be longer, in characters. */
 const SMALL = 2_500;
-/** Of the maximum length; each character becomes nine when it is percent-encoded. */
-const longUri = (start: string) => start.padEnd(MAX_URI_CHARS, "あ");
+/** A URI of the maximum length. */
+const longUri = (start: string, filler = "x") => start.padEnd(MAX_URI_CHARS, filler);
+/** A character that becomes nine when it is percent-encoded. */
+const WIDE = "あ";
 
 const { start } = useProbes();
 const open: (() => Promise<void>)[] = [];
@@ -70,11 +72,11 @@ const LEGACY: typeof EITHER = [
   ["a prompt's argument", request(1, "prompts/get", { name: "probe_greeting", arguments: { who: BIG } })],
   ["a resource", request(1, "resources/read", { uri: `probe://${BIG}` })],
   ["a resource of a template", request(1, "resources/read", { uri: `probe://item/${BIG}` })],
-  ["a resource, encoded", request(1, "resources/read", { uri: longUri("probe://") })],
+  ["a resource, encoded", request(1, "resources/read", { uri: longUri("probe://", WIDE) })],
   ["a resource that is missing", request(1, "resources/read", { uri: longUri("probe://item/missing") })],
   ["a resource that is refused", request(1, "resources/read", { uri: longUri("probe://item/denied") })],
   ["a subscription", request(1, "resources/subscribe", { uri: BIG })],
-  ["a subscription, encoded", request(1, "resources/subscribe", { uri: longUri("probe://") })],
+  ["a subscription, encoded", request(1, "resources/subscribe", { uri: longUri("probe://", WIDE) })],
   ["a level", request(1, "logging/setLevel", { level: BIG })],
   [
     "a reference",
