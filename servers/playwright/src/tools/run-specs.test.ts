@@ -20,6 +20,8 @@ beforeAll(async () => {
     screenshot: "only-on-failure",
   };
   process.env.PW_SECRET_PIN = "48151623";
+  // Shares letters with what the spec itself says, which stays readable.
+  process.env.PW_SECRET_WORD = "heading7";
   home = await project(await folderOf("specs"), {
     "playwright.config.js": `export default { workers: 1, timeout: 60_000, use: ${JSON.stringify(use)} };\n`,
     "page.spec.js": `import { expect, test } from "playwright/test";
@@ -29,7 +31,9 @@ test("has a heading", async ({ page }) => {
 });
 test("has another", async ({ page }) => {
   await page.goto("${web.url}");
-  await expect(page.locator("h1")).toHaveText("Other " + process.env.PW_SECRET_PIN, { timeout: 200 });
+  await expect(page.locator("h1")).toHaveText("Other " + process.env.PW_SECRET_PIN, { timeout: 200 }).catch((error) => {
+    throw new Error(error.message + " half: " + process.env.PW_SECRET_PIN.slice(1, 6));
+  });
 });
 `,
     "slow.spec.js": `import { spawn } from "node:child_process";
@@ -65,6 +69,8 @@ describe("pw_run_specs", () => {
     expect(names.some((name) => name.endsWith(".png"))).toBe(true);
     expect(names.some((name) => name.endsWith("trace.zip"))).toBe(true);
     expect(JSON.stringify(result), "a secret that a spec shows").not.toContain("48151623");
+    expect(JSON.stringify(data)).toContain("half: [secret PIN]");
+    expect(JSON.stringify(result), "a part of it").not.toContain("8151");
     const runId = Object(data).run_id;
     const { text } = await talk.good("pw_inspect_trace", { run_id: runId });
     expect(text).toMatch(/\n1\. \S.*\n2\. /);

@@ -55,6 +55,11 @@ export class Secrets {
     );
   }
 
+  /** The names of all secrets, sorted. */
+  get names(): readonly string[] {
+    return [...this.#values.keys()].sort();
+  }
+
   /** Whether a secret is bound to certain sites. */
   isBound(name: string): boolean {
     return this.#origins.has(name);
@@ -79,7 +84,7 @@ export class Secrets {
   value(name: string): string {
     const value = this.#values.get(name);
     if (value !== undefined) return value;
-    const names = [...this.#values.keys()].sort();
+    const { names } = this;
     throw new ToolError(
       "not_found",
       `There is no secret ${name}; ${names.length === 0 ? "none is set" : `available: ${names.join(", ")}`}.`,

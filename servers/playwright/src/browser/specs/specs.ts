@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { copyFile, lstat, readFile } from "node:fs/promises";
 import { basename, extname, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -8,6 +9,7 @@ import { escaped } from "../language/reader.ts";
 import { slugOf } from "../run/devices.ts";
 import { type ShownArtifact, shownArtifact } from "../run/report.ts";
 import type { Secrets } from "../run/secrets.ts";
+import { SecretsInRun } from "../run/secrets-in-run.ts";
 import { type Calling, workMs } from "../run/tester.ts";
 import type { RunFolder } from "../store/disk.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
@@ -55,13 +57,17 @@ const MAX_ARTIFACT_BYTES = 50_000_000;
 export class Specs {
   readonly #folder: string | undefined;
   readonly #runs: RunStore;
-  readonly #secrets: Secrets;
+  readonly #secrets: SecretsInRun;
+  /** Spec files whose text is known. */
+  readonly #read = new Set<string>();
 
-  /** @param secrets values from the specs' environment that answers never show. */
+  /** @param secrets values from the specs' environment that answers never show, nor parts of them. */
   constructor(folder: string | undefined, runs: RunStore, secrets: Secrets) {
     this.#folder = folder;
     this.#runs = runs;
-    this.#secrets = secrets;
+    this.#secrets = new SecretsInRun(secrets, []);
+    // Any spec can use any of them.
+    for (const name of secrets.names) this.#secrets.written(name, "");
   }
 
   get folder(): string {
@@ -105,6 +111,7 @@ export class Specs {
     const onTest = (event: Extract<SpecEvent, { kind: "test" }>) => {
       // Interrupted tests have no verdict.
       if (!event.last || signal.aborted) return;
+      this.#know(event.file);
       done += 1;
       const verdict = VERDICTS[event.outcome];
       counts[verdict] += 1;
@@ -114,7 +121,7 @@ export class Specs {
         test: specLine(this.#shown(event)),
         error: clip(this.#plain(event.errors[0] ?? event.status), 1_000),
       });
-      const stem = `${failures.length}-${slugOf(event.title, "test")}`;
+      const stem = `${failures.length}-${slugOf(this.#plain(event.title), "test")}`;
       attachments.push(...event.attachments.map(({ path }) => ({ path, stem })));
     };
     try {
@@ -174,12 +181,24 @@ export class Specs {
     title: string;
     project: string;
   }): ListedSpec {
+    this.#know(file);
     return {
       file: relative(this.folder, file).replaceAll("\\", "/"),
       line,
       title: oneLine(this.#plain(title)),
       ...(project === "" ? {} : { project: oneLine(project) }),
     };
+  }
+
+  /** Remembers what a spec file says itself: a part of a secret in it reveals nothing. */
+  #know(file: string): void {
+    if (this.#secrets.isEmpty || this.#read.has(file)) return;
+    this.#read.add(file);
+    try {
+      this.#secrets.know([readFileSync(file, "utf8")]);
+    } catch {
+      // It was deleted since: more is hidden.
+    }
   }
 
   /** A text from the project without colors and secrets. */
@@ -196,7 +215,7 @@ export class Specs {
       .replace(/[^.a-z0-9]/g, "");
     const name = `${stem}-${slugOf(basename(path, extname(path)), "attachment")}${end}`;
     if (isText(mimeOf(name))) {
-      await folder.write(name, this.#secrets.redact(await readFile(path, "utf8")));
+      await folder.write(name, this.#secrets.redactFile(await readFile(path, "utf8")));
       return;
     }
     await folder.keep(name, async (copy) => {
