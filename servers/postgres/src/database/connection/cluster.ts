@@ -160,6 +160,10 @@ function settingsOf(
     max_logical_replication_workers: 0,
     max_parallel_workers_per_gather: 0,
     max_parallel_maintenance_workers: 0,
+    // At rest, PostgreSQL would wake up several times a second.
+    bgwriter_delay: "10s",
+    bgwriter_lru_maxpages: 0,
+    wal_writer_delay: "10s",
     // Callers get statement errors directly; the log is needed only to explain why the server stopped.
     log_min_messages: "log",
     log_min_error_statement: "panic",

@@ -59,6 +59,20 @@ function isRunning(pid: number): boolean {
 }
 
 describe("--embedded", () => {
+  it("rests between calls: its writers wake up every ten seconds at most", async () => {
+    const server = await talk(args("--embedded"));
+    const { rows } = await sql(
+      server,
+      `SELECT name, setting FROM pg_settings
+       WHERE name IN ('bgwriter_delay', 'bgwriter_lru_maxpages', 'wal_writer_delay') ORDER BY name`,
+    );
+    expect(rows).toEqual([
+      ["bgwriter_delay", "10000"],
+      ["bgwriter_lru_maxpages", "0"],
+      ["wal_writer_delay", "10000"],
+    ]);
+  });
+
   it.each(["in memory", "in a directory"])("imports and exports 20,000 rows, %s", async (where) => {
     const given = where === "in memory" ? args("--embedded") : kept();
     const csv = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},name ${n} grün 🙂`).join("\n")}\n`;
