@@ -18,3 +18,13 @@ export class JsonText {
     return JSON.parse(this.text);
   }
 }
+
+/** Whether a text is valid JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

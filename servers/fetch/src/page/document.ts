@@ -1,5 +1,6 @@
 import { parseHTML } from "linkedom";
 import { isInvisible } from "./color.ts";
+import { slugOf } from "./outline.ts";
 
 export type PageDocument = ReturnType<typeof parseHTML>["document"];
 export type PageElement = NonNullable<ReturnType<PageDocument["querySelector"]>>;
@@ -237,14 +238,8 @@ function isTitle(element: PageElement): boolean {
 function isSection(element: PageElement): boolean {
   if (element.id === "") return false;
   const heading = /^H[1-6]$/.test(element.tagName) ? element : element.querySelector(HEADINGS);
-  return heading !== null && slug(textOf(heading).slice(0, 500)) === slug(element.id);
+  return heading !== null && slugOf(textOf(heading).slice(0, 500)) === slugOf(element.id);
 }
-
-const slug = (text: string): string =>
-  text
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu)
-    ?.join("-") ?? "";
 
 function isAround(element: PageElement): boolean {
   if (/^(?:BODY|MAIN|ARTICLE)$/.test(element.tagName)) return false;

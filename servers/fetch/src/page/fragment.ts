@@ -1,9 +1,9 @@
 import { nearest } from "@refmcp/core/answer";
-import { type PageDocument, type PageElement, textOf } from "./document.ts";
+import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
+import { decoded } from "./outline.ts";
 
 type PageNode = PageElement["childNodes"][number];
 
-const HEADINGS = "h1, h2, h3, h4, h5, h6";
 const INLINE = /^(?:A|ABBR|B|CODE|DFN|EM|I|IMG|KBD|SAMP|SMALL|SPAN|STRONG|SUB|SUP|VAR)$/;
 /** An element with such content is more than the frame of its heading. */
 const CONTENT = "p, pre, ul, ol, dl, table, blockquote, figure";
@@ -23,15 +23,6 @@ export function namedBy(document: PageDocument, fragment: string): PageElement |
     if (named && document.body.contains(named)) return named;
   }
   return undefined;
-}
-
-/** A fragment without its percent-encoding. */
-export function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }
 
 const MAX_NAMES = 5_000;

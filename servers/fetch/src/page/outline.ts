@@ -64,3 +64,19 @@ function plain(title: string): string {
     .trim()
     .slice(0, 200);
 }
+
+/** The id that most generators give a heading, with every run of other characters than letters and digits as one hyphen. */
+export const slugOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu)
+    ?.join("-") ?? "";
+
+/** A fragment without its percent-encoding. */
+export function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

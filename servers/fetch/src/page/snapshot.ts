@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { cleanText, nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { HttpAnswer } from "@refmcp/core/http-client";
 import type { Converter } from "./converter.ts";
 import type { Facts } from "./facts.ts";
-import { decoded } from "./fragment.ts";
 import { type Body, kindOf } from "./kind.ts";
-import { fold, outlineOf, sectionOf } from "./outline.ts";
+import { decoded, fold, outlineOf, sectionOf, slugOf } from "./outline.ts";
 import { decodeText } from "./text.ts";
 
 /** How a page is presented. */
@@ -145,8 +144,8 @@ export class Snapshot {
       if (name) notes.push("the #fragment is not used with section");
       return sectionIn(page, section, notes);
     }
-    const slug = decoded(name ?? "").toLowerCase();
-    if (page.section !== undefined || slug === "" || slug === "top") return { ...page, notes };
+    const slug = slugOf(decoded(name ?? ""));
+    if (page.section !== undefined || !name || slug === "top") return { ...page, notes };
     const found =
       isProse(format) && this.body.kind !== "html"
         ? sectionOf(page.text, (title) => slugOf(title) === slug)
@@ -249,13 +248,6 @@ export class Snapshot {
 
 const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.test(format);
 
-/** The id that GitHub and most generators give a heading. */
-const slugOf = (title: string): string =>
-  title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replace(/\s/g, "-");
-
 const MAX_TITLES = 20;
 
 /**
@@ -283,13 +275,4 @@ function sectionIn(page: Page, words: string, notes: readonly string[]): Page {
   throw new ToolError("not_found", `The page has no heading ${JSON.stringify(words)}.`, {
     hint: `${known} For an element with an id, add #id to the URL.`,
   });
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

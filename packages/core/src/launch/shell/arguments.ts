@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../answer/errors.ts";
+import { isJson } from "../../answer/json-text.ts";
 import { isObject } from "../../protocol/messages.ts";
 
 /** An error in a command's arguments; the message is for stderr, with exit code 2. */
@@ -130,15 +131,6 @@ function scalar({ type, enum: values }: Schema, text: string): string {
   if (type === "string" || (type === undefined && Array.isArray(values))) return JSON.stringify(text);
   // Numbers, booleans, objects, and arguments with several types.
   return isJson(text) ? text : JSON.stringify(text);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function unknownArgument(tool: string, written: string, names: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isJson } from "@refmcp/core/answer";
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playwright";
 import { redactZip } from "../archive/zip.ts";
 import { NotKept, type RunFolder } from "../store/disk.ts";
@@ -183,14 +184,5 @@ export class Evidence {
       await rename(join(videos, name), this.#path(index === 0 ? ".webm" : `-${index + 1}.webm`));
     }
     await rm(videos, { recursive: true, force: true });
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
