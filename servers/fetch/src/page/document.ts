@@ -243,7 +243,9 @@ function isSection(element: PageElement): boolean {
 
 function isAround(element: PageElement): boolean {
   if (/^(?:BODY|MAIN|ARTICLE)$/.test(element.tagName)) return false;
-  const names = `${element.getAttribute("class") ?? ""} ${element.id}`.slice(0, 500);
+  // Ids such as "method.skip" and "skip(long)" name parts of a program.
+  const id = /[.(]/.test(element.id) ? "" : element.id;
+  const names = `${element.getAttribute("class") ?? ""} ${id}`.slice(0, 500);
   return names
     .replace(/([a-z])([A-Z])/g, "$1-$2")
     .toLowerCase()
