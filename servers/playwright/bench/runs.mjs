@@ -29,10 +29,26 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 <nav>${Array.from({ length: 40 }, (_, n) => `<a href="/page/${n}">Chapter ${n}</a>`).join(" ")}</nav>
 <main><h1>Docs</h1>${Array.from({ length: 120 }, (_, n) => `<section><h2>Part ${n}</h2><p>What part ${n} is about, in a line of text that is neither long nor short.</p><button>Try ${n}</button></section>`).join("\n")}</main></body></html>`;
 
+/** Scripts that keep a request open. A long poll gets no response. */
+const OPEN = {
+  "an open EventSource": "new EventSource('/open')",
+  "a response that streams on": "fetch('/open?stream')",
+  "a long poll": "fetch('/open?poll')",
+};
+
+function respond(request, response) {
+  const at = Number(new URL(request.url, "http://site").searchParams.get("open") ?? -1);
+  const script = Object.values(OPEN)[at] ?? "";
+  if (!request.url.startsWith("/open"))
+    return response
+      .writeHead(200, { "content-type": "text/html; charset=utf-8" })
+      .end(`${PAGE}<script>${script}</script>`);
+  const type = request.url.includes("stream") ? "text/plain" : "text/event-stream";
+  if (!request.url.includes("poll")) response.writeHead(200, { "content-type": type }).write("\n");
+}
+
 export async function bench({ report }) {
-  const site = createServer((_, response) =>
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(PAGE),
-  ).listen(0, "127.0.0.1");
+  const site = createServer(respond).listen(0, "127.0.0.1");
   await once(site, "listening");
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-playwright-"));
   try {
@@ -66,8 +82,8 @@ async function measure(report, { folder, browser, url }) {
   };
   // With @playwright/mcp the model judges: it needs the snapshot, the console and the screenshot in its answers.
   const jobs = {
-    async peer(client) {
-      const arrived = await client.call("browser_navigate", { url });
+    async peer(client, at = url) {
+      const arrived = await client.call("browser_navigate", { url: at });
       const seen = await client.call("browser_snapshot");
       const console = await client.call("browser_console_messages", { level: "error" });
       const shot = await client.call("browser_take_screenshot", {});
@@ -75,21 +91,21 @@ async function measure(report, { folder, browser, url }) {
         throw new Error(JSON.stringify(seen).slice(0, 500));
       return [arrived, seen, console, shot];
     },
-    async ours(client) {
+    async ours(client, at = url) {
       const answer = await client.call("pw_run_test", {
-        url,
+        url: at,
         assertions: ["h1 contains 'Docs'", "no console errors"],
       });
       if (answer.structuredContent.passed !== true) throw new Error(JSON.stringify(answer));
       return [answer];
     },
   };
-  const raw = async (running) => {
+  const raw = async (running, at = url) => {
     const context = await running.newContext();
     const page = await context.newPage();
     const errors = [];
     page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-    await page.goto(url);
+    await page.goto(at);
     await expect(page.locator("h1")).toContainText("Docs");
     expect(errors).toEqual([]);
     await page.screenshot({ path: join(folder, "raw.png") });
@@ -128,6 +144,16 @@ async function measure(report, { folder, browser, url }) {
     { raw: () => raw(running), peer: () => jobs.peer(peer), ours: () => jobs.ours(ours) },
     3,
   );
+  const open = {};
+  for (const [index, what] of Object.keys(OPEN).entries()) {
+    const at = `${url}?open=${index}`;
+    const work = {
+      raw: () => raw(running, at),
+      peer: () => jobs.peer(peer, at),
+      ours: () => jobs.ours(ours, at),
+    };
+    open[what] = await inTurn(COLD, work);
+  }
   const bytes = {
     peer: JSON.stringify(await jobs.peer(peer)).length,
     ours: JSON.stringify(await jobs.ours(ours)).length,
@@ -169,6 +195,7 @@ async function measure(report, { folder, browser, url }) {
       line("from start to the first verdict", medians(cold)),
       line(`first verdict, requested ${PAUSE_MS / 1000} s after initialize`, medians(later)),
       line("a further verdict", medians(warm)),
+      ...Object.entries(open).map(([what, taken]) => line(`the same on a page with ${what}`, medians(taken))),
       line("bytes of answers for one verdict", bytes),
       line(`verdicts per second, ${CONTEXTS} at once`, many),
       line("memory of server and browser, MB", memory),
@@ -177,6 +204,7 @@ async function measure(report, { folder, browser, url }) {
     notes: [
       "The job: open a page of 120 sections, check that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp needs four calls for it (navigate, snapshot, console messages, screenshot) and leaves the verdict to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
       "Our run does more: it uses a fresh context behind a proxy that checks every address, waits until the page was quiet for 80 ms by the page's clock and 100 ms after its load event before it reports that there were no errors (less where the browser has nothing scheduled), and writes a report. Raw Playwright does not wait and can miss a late error. Our context is made after the previous answer; raw Playwright makes and closes its context within its time. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
+      "Nothing tells a long poll from data that is late until there is a response, so our run waits 2 s for one.",
     ],
   });
 }
