@@ -35,7 +35,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // A server's own run checks its wording, too.
     include: ["**/*.test.ts", ...(isServer && !isLong ? ["../../test/structure/wording.test.ts"] : [])],
-    alias: { "@refmcp/core/worker-file": fileURLToPath(new URL("vitest.worker-file.ts", import.meta.url)) },
+    alias: { "@refmcp/launch/worker-file": fileURLToPath(new URL("vitest.worker-file.ts", import.meta.url)) },
     // Test files share a process and its modules: loading them again for every file took a quarter of the time. A helper's
     // hooks therefore belong in a function or in a setup file; at the top of the helper they would be set only once.
     isolate: false,

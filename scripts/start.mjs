@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
+import { importSource } from "./lib/sources.mjs";
 
 const verbose = process.argv.includes("--verbose");
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
@@ -69,9 +70,7 @@ const { stdout: entry, stderr: where } = await promisify(execFile)(process.execP
   "--print-config",
   "claude-desktop",
 ]);
-const { HOST_NAMES } = await import(
-  pathToFileURL(join(ROOT, "packages", "core", "dist", "define", "common-options.js")).href
-);
+const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
 print(`
 ${bold("Use it:")} ${where.trimEnd()}
 

@@ -2,11 +2,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { afterAll, beforeAll, expect } from "vitest";
 import { ROOT, serverNames } from "../scripts/lib/setup.mjs";
 
 export { ROOT };
+
+/** The published packages that are not servers, in `packages`. */
+export const LIBRARIES: readonly string[] = ["boundary", "core", "launch", "testing"];
 
 /** The names of all servers, sorted. */
 export const SERVERS: readonly string[] = serverNames();

@@ -1,10 +1,5 @@
-// How hosts start a server, from core (`--print-config` prints the same).
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { ROOT } from "../lib/setup.mjs";
-
-/** The built core; the generator builds it first. */
-const built = (file) => import(pathToFileURL(join(ROOT, "packages", "core", "dist", file)).href);
+// How hosts start a server, from `@refmcp/launch` (`--print-config` prints the same).
+import { importSource } from "../lib/sources.mjs";
 
 /** A placeholder for the user's own value in a shown entry. */
 const SHOWN = {
@@ -76,12 +71,12 @@ export function printCommand(server, host, { published }, more = []) {
 
 /** The names that `--print-config` takes. */
 export async function hostNames() {
-  return (await built("define/common-options.js")).HOST_NAMES;
+  return (await importSource("packages/core/src/define/common-options.ts")).HOST_NAMES;
 }
 
 /** The entry of a server for each host, in their order. */
 export async function hostEntries(server, state) {
-  const { hostEntry } = await built("launch/host-entry.js");
+  const { hostEntry } = await importSource("packages/launch/src/host-entry.ts");
   return (await hostNames()).map((host) => hostEntry(host, launchOf(server, state)));
 }
 
@@ -99,7 +94,7 @@ export function withSameText(entries) {
  */
 export async function installLinks(server, { published }) {
   if (!published) return {};
-  const { cursorLink, vscodeLink } = await built("launch/host-entry.js");
+  const { cursorLink, vscodeLink } = await importSource("packages/launch/src/host-entry.ts");
   const files = ownOptions(server).filter(({ type }) => type === "file");
   const inputs = files.map((option) => ({ id: inputName(option), description: option.description }));
   const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };

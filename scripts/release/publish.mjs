@@ -33,7 +33,7 @@ async function publish(tarball) {
 }
 
 const packages = resolve(folder, "packages");
-// Sorted by name, so core comes first: authors of other servers need it.
+// Sorted by name, so a package comes after those that it needs.
 for (const file of (await readdir(packages)).sort()) {
   const tarball = join(packages, file);
   const { stdout } = await execute("tar", ["-xOzf", tarball, "package/package.json"]);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { type HttpProcess, startHttp } from "@refmcp/core/testing";
+import { type HttpProcess, startHttp } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AuthorizationServer,

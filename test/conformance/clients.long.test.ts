@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
 import { serverBin, serverFolder, useWorld } from "../servers.ts";

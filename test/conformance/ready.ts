@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { SERVERS, serverBin, serverFolder } from "../servers.ts";
 
 /** The built servers that have the manifest of a published one, sorted. */

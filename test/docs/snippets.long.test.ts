@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROOT } from "../servers.ts";
+import { LIBRARIES, ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 /** Pages whose files together make one server. */
@@ -39,7 +39,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function project(name: string, snippets: readonly { file: string; text: string }[]): Promise<string> {
   const place = join(folder, name);
   const installed = {
-    "@refmcp/core": "packages/core",
+    ...Object.fromEntries(LIBRARIES.map((name) => [`@refmcp/${name}`, `packages/${name}`])),
     "@types/node": "node_modules/@types/node",
     vitest: "test/node_modules/vitest",
     zod: "test/node_modules/zod",

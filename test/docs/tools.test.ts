@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { rawSession } from "@refmcp/core/testing";
+import { rawSession } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { ROOT, SERVERS, serverBin } from "../servers.ts";

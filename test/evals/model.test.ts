@@ -1,4 +1,4 @@
-import type { Task } from "@refmcp/core/testing";
+import type { Task } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { serverBin, serverWorld } from "../servers.ts";
 import { solve } from "./model.ts";

@@ -1,5 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import { connectStdio, type Task, type World } from "@refmcp/core/testing";
+import { connectStdio, type Task, type World } from "@refmcp/testing";
 
 type Message = Anthropic.Messages.MessageParam;
 type ToolResult = Anthropic.Messages.ToolResultBlockParam;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import type { Task } from "@refmcp/core/testing";
+import type { Task } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SERVERS, serverBin, serverFolder } from "../servers.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
-import type { Task } from "@refmcp/core/testing";
+import type { Task } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { SERVERS, serverBin, serverFolder, serverWorld } from "../servers.ts";
 import { solve } from "./model.ts";

@@ -1,4 +1,4 @@
-import { connectHttp, type HttpProcess, startHttp, type World } from "@refmcp/core/testing";
+import { connectHttp, type HttpProcess, startHttp, type World } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { serverBin, serverWorld } from "../servers.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { connectHttp, type HttpProcess, rawSession, startHttp } from "@refmcp/core/testing";
+import { connectHttp, type HttpProcess, rawSession, startHttp } from "@refmcp/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { probeLauncher } from "../protocol/probe.ts";
 import { serverBin, serverWorld } from "../servers.ts";

@@ -1,4 +1,4 @@
-import { connectHttp, type HttpProcess, startHttp } from "@refmcp/core/testing";
+import { connectHttp, type HttpProcess, startHttp } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callReadingTool, SERVERS, serverBin, useWorld } from "../servers.ts";
 

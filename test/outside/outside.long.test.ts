@@ -7,14 +7,15 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarballOf } from "../release/release.ts";
-import { ROOT } from "../servers.ts";
+import { LIBRARIES, ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];
 const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
 
-/** A third party's server in an empty folder: ten lines. */
-const SERVER = `import { defineServer, run, toolFor } from "@refmcp/core";
+/** A third party's server in an empty folder: eleven lines. */
+const SERVER = `import { defineServer, toolFor } from "@refmcp/core";
+import { run } from "@refmcp/launch";
 import * as z from "zod";
 const tool = toolFor<{ greeting: string }>();
 const input = z.strictObject({ name: z.string().describe("Whom to greet, for example Ada.") });
@@ -30,7 +31,8 @@ let folder = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-outside-"));
-  const dependencies = { "@refmcp/core": `file:${await tarballOf("core")}` };
+  const dependencies: Record<string, string> = {};
+  for (const name of LIBRARIES) dependencies[`@refmcp/${name}`] = `file:${await tarballOf(name)}`;
   await writeFile(
     join(folder, "package.json"),
     JSON.stringify({ private: true, type: "module", dependencies }),
@@ -57,11 +59,11 @@ function compile(...files: readonly string[]) {
   return execute(process.execPath, [TSC, ...strict, ...target, ...files], { cwd: folder });
 }
 
-describe("a third-party server of ten lines", () => {
-  it("has ten lines and nothing but the published package", async () => {
-    expect(SERVER.trimEnd().split("\n")).toHaveLength(10);
+describe("a third-party server of eleven lines", () => {
+  it("has eleven lines and nothing but the published packages", async () => {
+    expect(SERVER.trimEnd().split("\n")).toHaveLength(11);
     const { dependencies } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    expect(Object.keys(dependencies)).toEqual(["@refmcp/core", "@types/node"]);
+    expect(Object.keys(dependencies)).toEqual([...LIBRARIES.map((name) => `@refmcp/${name}`), "@types/node"]);
   });
 
   it("compiles against the published types, which a wrong tool does not", async () => {

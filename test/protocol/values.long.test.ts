@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Connected, connectStdio } from "@refmcp/core/testing";
+import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SERVERS, serverBin } from "../servers.ts";

@@ -7,11 +7,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
-import { ROOT, SERVERS } from "../servers.ts";
+import { LIBRARIES, ROOT, SERVERS } from "../servers.ts";
 import { artifacts, madeRelease, VERSION as version } from "./release.ts";
 
 const execute = promisify(execFile);
-const NAMES = ["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)];
+const NAMES = [
+  ...LIBRARIES.map((name) => `@refmcp/${name}`),
+  ...SERVERS.map((name) => `@refmcp/server-${name}`),
+].sort();
 
 let release = "";
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NODES, nodeProgram } from "../../scripts/lib/npm-programs.mjs";
 import { tarballOf } from "../release/release.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { benchProblems, filesOf } from "@refmcp/testing/internal/layout";
 import { expect, it } from "vitest";
-import { benchProblems, filesOf } from "../../packages/core/src/testing/layout.ts";
 import { ROOT } from "../servers.ts";
 
 it("every module in test/bench is a benchmark; shared code is in bench/lib", () => {

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { layoutProblems } from "@refmcp/core/testing";
+import { codeOf, filesOf, importsOf, isTest, layoutProblems } from "@refmcp/testing/internal/layout";
 import { describe, expect, it } from "vitest";
-import { codeOf, filesOf, importsOf, isTest } from "../../packages/core/src/testing/layout.ts";
 import { ROOT, SERVERS, serverFolder } from "../servers.ts";
 
 it.each(SERVERS)("the %s server has the required layout", (name) => {
@@ -17,7 +16,7 @@ it("packages limit time with startDeadline, not with AbortSignal.timeout", () =>
     .filter((file) =>
       /AbortSignal\s*\.\s*timeout\b/.test(codeOf(readFileSync(join(ROOT, "packages", file), "utf8"))),
     );
-  expect(users, "Use startDeadline of @refmcp/core/boundary instead of AbortSignal.timeout").toEqual([]);
+  expect(users, "Use startDeadline of @refmcp/boundary instead of AbortSignal.timeout").toEqual([]);
 });
 
 describe("core", () => {
@@ -28,17 +27,7 @@ describe("core", () => {
       .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(join(source, folder, file), "utf8") }));
 
   /** Each may use those before it, including for types. */
-  const LAYERS = [
-    "crypto.ts",
-    "answer",
-    "log.ts",
-    "boundary",
-    "define",
-    "protocol",
-    "bind",
-    "transport",
-    "launch",
-  ];
+  const LAYERS = ["log.ts", "define", "protocol", "bind", "transport"];
 
   it("has layers, with imports only downwards", () => {
     const layerOf = (file: string) => LAYERS.indexOf(file.split("/")[0] ?? "");
@@ -81,6 +70,6 @@ describe("core", () => {
     const names = [...index.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
       (list ?? "").split(",").filter((name) => name.trim() !== ""),
     );
-    expect(names.length, "Export it from a subpath such as @refmcp/core/boundary").toBeLessThanOrEqual(32);
+    expect(names.length, "Export it from a subpath such as @refmcp/boundary").toBeLessThanOrEqual(32);
   });
 });

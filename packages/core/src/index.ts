@@ -1,4 +1,4 @@
-export type { ClientRoot } from "./boundary/paths/directories.ts";
+export type { ClientRoot } from "@refmcp/boundary";
 export type { Call } from "./define/call.ts";
 export type {
   Annotations,
@@ -21,5 +21,4 @@ export {
 } from "./define/resource.ts";
 export { type AnyServer, defineServer, type Opening, type ServerDefinition } from "./define/server.ts";
 export { type Content, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";
-export { run } from "./launch/run.ts";
 export type { Log } from "./log.ts";

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { clip } from "./answer/budget.ts";
-import { manyLines } from "./answer/untrusted.ts";
+import { clip, manyLines } from "@refmcp/boundary/answer";
 
 /** The levels of `--log-level`, from most to least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;

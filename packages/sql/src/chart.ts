@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Column } from "./cells.ts";
 import type { Chart } from "./charted.ts";
 import { distinctNames } from "./formats.ts";

@@ -1,4 +1,4 @@
-import { JsonText, ToolError } from "@refmcp/core/answer";
+import { JsonText, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { FORMATS, type Format } from "./formats.ts";
 

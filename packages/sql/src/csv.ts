@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { CsvError, parse } from "csv-parse";
 import { parse as parseText } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";

@@ -1,4 +1,4 @@
-import { JsonText } from "@refmcp/core/answer";
+import { JsonText } from "@refmcp/boundary/answer";
 import type * as z from "zod";
 import { queryOutput } from "./answer.ts";
 import { changeOutput } from "./changes.ts";

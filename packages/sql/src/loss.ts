@@ -1,4 +1,4 @@
-import { grouped } from "@refmcp/core/answer";
+import { grouped } from "@refmcp/boundary/answer";
 
 /** `1 row`, `2,000 rows`. */
 export const counted = (rows: number) => `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;

@@ -1,4 +1,4 @@
-import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /** Any name as a quoted SQL identifier. */
 export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;

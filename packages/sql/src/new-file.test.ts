@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/core/boundary";
+import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/boundary";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writeNewFile } from "./new-file.ts";
 

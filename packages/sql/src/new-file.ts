@@ -1,6 +1,6 @@
 import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
-import { ToolError } from "@refmcp/core/answer";
-import { errorCode, type PathGuard, temporaryName } from "@refmcp/core/boundary";
+import { errorCode, type PathGuard, temporaryName } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** A file that was written completely. */
 export interface NewFile {

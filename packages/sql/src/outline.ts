@@ -1,4 +1,4 @@
-import { fitting } from "@refmcp/core/answer";
+import { fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
 
 /** What an outline shows of a column. */

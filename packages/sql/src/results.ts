@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { cursorsOf, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { answerText, spaceForRows } from "./answer.ts";
 import type { Column } from "./cells.ts";

@@ -1,4 +1,4 @@
-import { WaitingLine } from "@refmcp/core/boundary";
+import { WaitingLine } from "@refmcp/boundary";
 import { type Agreed, plus, type RowCounts, type SessionChanges, type TableChange } from "./loss.ts";
 
 /** What this process changed in one database, so that many small losses count like a large one. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from "yaml";
 import * as z from "zod";

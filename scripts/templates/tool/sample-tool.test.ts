@@ -1,4 +1,4 @@
-import { connectInMemory } from "@refmcp/core/testing";
+import { connectInMemory } from "@refmcp/testing";
 import { expect, it } from "vitest";
 import { world } from "../../test/fixture.ts";
 import { server } from "../server.ts";

@@ -1,4 +1,4 @@
-import type { Task, World } from "@refmcp/core/testing";
+import type { Task, World } from "@refmcp/testing";
 
 /** A URL of the world's site. */
 const at = (world: World, path: string): string => `http://${world.args[1]}${path}`;

@@ -1,5 +1,5 @@
+import { sized } from "@refmcp/boundary/answer";
 import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
-import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
 import { urlInFacts } from "./page/piece.ts";
 import type { Outcome } from "./page/show.ts";

@@ -1,5 +1,5 @@
+import { parseHostRule } from "@refmcp/boundary/url-guard";
 import { defineOptions } from "@refmcp/core";
-import { parseHostRule } from "@refmcp/core/url-guard";
 
 const hosts = {
   type: "string",

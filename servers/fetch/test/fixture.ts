@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { picture } from "./files.ts";
 import { openSite } from "./lab.ts";
 import { framed, prose } from "./pages/write.ts";

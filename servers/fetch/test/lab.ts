@@ -12,9 +12,9 @@ import {
   type Server as NetServer,
   type Socket,
 } from "node:net";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Call } from "@refmcp/core";
-import { ToolError } from "@refmcp/core/answer";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { onTestFinished } from "vitest";
 import type { WebOptions } from "../src/page/client.ts";
 import { Web } from "../src/page/web.ts";

@@ -1,8 +1,8 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { candidatesOf } from "@refmcp/core/browser";
-import { networkGuardOf } from "@refmcp/core/forward-proxy";
-import { createUrlGuard } from "@refmcp/core/url-guard";
+import { candidatesOf } from "@refmcp/boundary/browser";
+import { networkGuardOf } from "@refmcp/boundary/forward-proxy";
+import { createUrlGuard } from "@refmcp/boundary/url-guard";
 import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Renderer } from "../src/page/render.ts";

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Task, World } from "@refmcp/core/testing";
+import type { Task, World } from "@refmcp/testing";
 
 const rootOf = (world: World) => world.args[0] ?? "";
 const content = (world: World, path: string) =>

@@ -40,7 +40,7 @@ export const server = defineServer({
   prompts,
   // Loaded with the first call, to keep startup fast.
   async open({ options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars }, bound }) {
-    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { createPathGuard } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
     const files = openFiles({
       guard: createPathGuard(bound),

@@ -18,7 +18,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Connected, type ConnectOptions, connectInMemory, type Era } from "@refmcp/core/testing";
+import { type Connected, type ConnectOptions, connectInMemory, type Era } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { resistsSwaps } from "./swap-attacks.ts";

@@ -14,8 +14,8 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
-import type { World } from "@refmcp/core/testing";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import type { World } from "@refmcp/testing";
 import { openFiles } from "../src/files/files.ts";
 
 const SECRET = "the-secret-outside-of-the-bound";

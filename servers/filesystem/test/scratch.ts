@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
 import { type Files, openFiles } from "../src/files/files.ts";
 

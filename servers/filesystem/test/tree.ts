@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/core/boundary";
+import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
 
 /** The entries of a tree: text or bytes for a file, `{ link }` for a link, null for an empty directory. */

@@ -1,5 +1,5 @@
 import type { Tool } from "@refmcp/core";
-import { fakeCall, type RecordedCall } from "@refmcp/core/testing";
+import { fakeCall, type RecordedCall } from "@refmcp/testing";
 import type * as z from "zod";
 import type { Files } from "../src/files/files.ts";
 

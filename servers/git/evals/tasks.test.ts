@@ -1,4 +1,4 @@
-import { evals } from "@refmcp/core/testing";
+import { evals } from "@refmcp/testing";
 import { afterAll } from "vitest";
 import { server } from "../src/server.ts";
 import { disposeTemplate, world } from "../test/world.ts";

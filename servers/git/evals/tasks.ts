@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Task, World } from "@refmcp/core/testing";
+import type { Task, World } from "@refmcp/testing";
 
 const rootOf = (world: World, name: string) => join(world.args[0] ?? "", name);
 /** Plain git's output for one of the world's repositories. */

@@ -1,5 +1,5 @@
+import { createPathGuard } from "@refmcp/boundary";
 import { defineServer } from "@refmcp/core";
-import { createPathGuard } from "@refmcp/core/boundary";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { contract } from "@refmcp/core/testing";
+import { contract } from "@refmcp/testing";
 import { afterAll } from "vitest";
 import { server } from "../src/server.ts";
 import { disposeTemplate, world } from "./world.ts";

@@ -1,7 +1,7 @@
 import { execSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   callTool,

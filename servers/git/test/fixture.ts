@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ToolError } from "@refmcp/core/answer";
-import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
-import { fakeCall, type RecordedCall } from "@refmcp/core/testing";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import type { ToolError } from "@refmcp/boundary/answer";
+import { fakeCall, type RecordedCall } from "@refmcp/testing";
 import { afterEach, beforeEach } from "vitest";
 import { Git, type GitOptions } from "../src/repository/open/git.ts";
 import { tools } from "../src/tools/index.ts";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { prompts } from "../src/prompts/index.ts";
 import {

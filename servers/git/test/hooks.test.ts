@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Connected, type ConnectOptions, connectInMemory, fakeCall } from "@refmcp/core/testing";
+import { type Connected, type ConnectOptions, connectInMemory, fakeCall } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { callTool, commitFiles, failureOf, git, gitOver, sampleRepository, write } from "./fixture.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
 import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";

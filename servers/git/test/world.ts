@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import {
   commitFiles,
   emptyRepository,

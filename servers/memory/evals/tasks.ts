@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Task, World } from "@refmcp/core/testing";
+import type { Task, World } from "@refmcp/testing";
 import { exportGraph } from "../src/graph/export.ts";
 import { parseMemory } from "../src/graph/jsonl.ts";
 import { openSqliteStore } from "../src/graph/sqlite/store.ts";

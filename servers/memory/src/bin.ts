@@ -1,4 +1,4 @@
-import { run } from "@refmcp/core";
+import { run } from "@refmcp/launch";
 import { server } from "./server.ts";
 
 await run(server);

@@ -1,5 +1,5 @@
+import { ToolError } from "@refmcp/boundary/answer";
 import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
-import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { bounded } from "./graph/bounded.ts";
 import type { ChangeFacts } from "./graph/change-log.ts";

@@ -36,7 +36,7 @@ export const server = defineServer({
   prompts,
   // Loaded with the first call, to keep startup fast.
   async open({ options: given, bound, log }) {
-    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { createPathGuard } = await import("@refmcp/boundary");
     const { Memory } = await import("./graph/memory.ts");
     const { placeOf } = await import("./graph/place.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectInMemory, nodeBoundByPermissions } from "@refmcp/core/testing";
+import { connectInMemory, nodeBoundByPermissions } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { startServer } from "./process.ts";

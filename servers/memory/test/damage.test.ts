@@ -4,7 +4,7 @@ import { chmod, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { nodeBoundByPermissions } from "@refmcp/core/testing";
+import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { searchNodes } from "../src/graph/search.ts";

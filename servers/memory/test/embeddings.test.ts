@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nodeBoundByPermissions } from "@refmcp/core/testing";
+import { nodeBoundByPermissions } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadModel } from "../src/graph/embeddings/model.ts";
 import { nearestEntities } from "../src/graph/embeddings/vectors.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { createEntities, createRelations } from "../src/graph/create.ts";
 import { exportGraph } from "../src/graph/export.ts";
 import { openSqliteStore } from "../src/graph/sqlite/store.ts";

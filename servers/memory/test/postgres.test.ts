@@ -1,5 +1,5 @@
-import { connectInMemory, connectStdio } from "@refmcp/core/testing";
-import { startPostgres } from "@refmcp/test-postgres";
+import { startPostgres } from "@refmcp/embedded-postgres";
+import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { Engine } from "../src/graph/engine.ts";

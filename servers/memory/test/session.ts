@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
 import { server } from "../src/server.ts";
 
 /** A client of the server in this process, over an empty memory. */

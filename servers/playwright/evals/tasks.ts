@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CallTool, Task, World } from "@refmcp/core/testing";
+import type { CallTool, Task, World } from "@refmcp/testing";
 import * as z from "zod";
 
 /** The fixture's earlier run. */

@@ -1,4 +1,4 @@
-import { run } from "@refmcp/core";
+import { run } from "@refmcp/launch";
 import { startAhead } from "./browser/driver/process.ts";
 import { server } from "./server.ts";
 

@@ -41,7 +41,7 @@ export const server = defineServer({
   warm: true,
   // Loaded late, so that starting the server stays cheap.
   async open({ options: given, bound, log, resourcesChanged }) {
-    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { createPathGuard } = await import("@refmcp/boundary");
     const { Services } = await import("./browser/services.ts");
     const { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } =
       given;

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { ForwardProxy } from "@refmcp/core/forward-proxy";
+import { ForwardProxy } from "@refmcp/boundary/forward-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NetworkPolicy } from "../src/browser/network/policy.ts";
 import { openGuard, page } from "./lab.ts";

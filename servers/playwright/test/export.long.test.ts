@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { connectInMemory } from "@refmcp/core/testing";
+import { connectInMemory } from "@refmcp/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { ensureBrowser } from "./browser.mjs";

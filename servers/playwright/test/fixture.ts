@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { strToU8, zipSync } from "fflate";
 import { PNG } from "pngjs";
 import { ensureBrowser } from "./browser.mjs";

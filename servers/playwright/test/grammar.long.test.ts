@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GRAMMAR } from "../src/browser/language/help.ts";
 import { parseScript } from "../src/browser/language/script.ts";

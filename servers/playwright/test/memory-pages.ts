@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Connected, connectStdio } from "@refmcp/core/testing";
+import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ensureBrowser } from "./browser.mjs";
 import { page } from "./lab.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Connected, connectStdio } from "@refmcp/core/testing";
+import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";

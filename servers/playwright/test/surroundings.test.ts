@@ -1,7 +1,7 @@
 import { chmod, cp, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Connected, connectStdio } from "@refmcp/core/testing";
+import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";

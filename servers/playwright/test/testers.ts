@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { Drivers } from "../src/browser/driver/drivers.ts";
 import { type LaunchOptions, launch } from "../src/browser/launch/launch.ts";
 import type { RunReport } from "../src/browser/run/report.ts";

@@ -1,4 +1,4 @@
-import { evals } from "@refmcp/core/testing";
+import { evals } from "@refmcp/testing";
 import { server } from "../src/server.ts";
 import { world } from "../test/fixture.ts";
 import { tasks } from "./tasks.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Task, World } from "@refmcp/core/testing";
+import type { Task, World } from "@refmcp/testing";
 import { naive } from "../test/lab.ts";
 
 /** One value from the fixture's database, read without the server. */

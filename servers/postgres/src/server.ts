@@ -47,7 +47,7 @@ export const server = defineServer({
   prompts,
   // Loaded with the first call, so that starting is fast.
   async open({ options: given, bound, log }) {
-    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { createPathGuard } = await import("@refmcp/boundary");
     const { Postgres } = await import("./database/connection/postgres.ts");
     const { url, db, ssh, embedded, embeddedDir, queryTimeoutMs, ...limits } = given;
     const isEmbedded = embedded || embeddedDir !== undefined;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { lab } from "./lab.ts";
 
 const SETUP = `

@@ -1,4 +1,4 @@
-import type { Era } from "@refmcp/core/testing";
+import type { Era } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Lab, lab } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";

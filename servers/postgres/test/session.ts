@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { type Connected, type ConnectOptions, connectInMemory, connectStdio } from "@refmcp/core/testing";
+import { type Connected, type ConnectOptions, connectInMemory, connectStdio } from "@refmcp/testing";
 import { server } from "../src/server.ts";
 
 /** A client of the server in this process. */

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 import { afterAll, beforeAll } from "vitest";
 import { world } from "./fixture.ts";
 import { naive } from "./lab.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Task, World } from "@refmcp/core/testing";
+import type { Task, World } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 
 /** One value from the fixture's database, read without the server. */

@@ -37,7 +37,7 @@ export const server = defineServer({
   prompts,
   // Loaded with the first call, so that the server starts quickly.
   async open({ options: { dbPath, db, ...rest }, bound }): Promise<Databases> {
-    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { createPathGuard } = await import("@refmcp/boundary");
     const { Databases } = await import("./database/connection/databases.ts");
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];
     return new Databases({ ...rest, files, guard: createPathGuard(bound) });

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import Sqlite from "better-sqlite3";
 import { Databases } from "../src/database/connection/databases.ts";
 import type { Place } from "../src/database/connection/handle.ts";

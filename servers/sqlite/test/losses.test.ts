@@ -1,4 +1,4 @@
-import type { Era } from "@refmcp/core/testing";
+import type { Era } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";

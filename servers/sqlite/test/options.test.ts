@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { connectStdio } from "@refmcp/core/testing";
+import { connectStdio } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { normalArguments } from "../src/options.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { connectStdio } from "@refmcp/core/testing";
+import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { labs } from "./asking.ts";
 import { talk } from "./session.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { connectStdio, nodeBoundByPermissions } from "@refmcp/core/testing";
+import { connectStdio, nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { recover } from "../src/database/connection/recover.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { connectStdio } from "@refmcp/core/testing";
+import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { Runners } from "../src/database/connection/runners.ts";
 import { listTables } from "../src/database/reading/tables.ts";

@@ -1,4 +1,4 @@
-import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
 import { server } from "../src/server.ts";
 
 /** A client of a server in this process. */

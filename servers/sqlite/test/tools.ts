@@ -1,4 +1,4 @@
-import { fakeCall, type RecordedCall } from "@refmcp/core/testing";
+import { fakeCall, type RecordedCall } from "@refmcp/testing";
 import { afterEach } from "vitest";
 import { type Lab, lab } from "./lab.ts";
 

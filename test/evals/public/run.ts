@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type Anthropic from "@anthropic-ai/sdk";
-import { type CallTool, connectStdio, type World } from "@refmcp/core/testing";
+import { type CallTool, connectStdio, type World } from "@refmcp/testing";
 import { serverBin } from "../../servers.ts";
 import { solve } from "../model.ts";
 import { type PublicTask, Unavailable } from "./benchmark.ts";

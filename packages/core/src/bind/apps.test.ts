@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { prepare } from "../../../launch/src/prepare.ts";
 import { call, initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
-import { prepare } from "../launch/prepare.ts";
 import { bind } from "./server.ts";
 
 const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };

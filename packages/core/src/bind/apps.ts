@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { ToolError } from "../answer/errors.ts";
-import { crypto } from "../crypto.ts";
+import { ToolError } from "@refmcp/boundary/answer";
+import { crypto } from "@refmcp/boundary/crypto";
 import type { OptionTable } from "../define/options.ts";
 import { resourceNotFound } from "../protocol/errors.ts";
 import type { ClientRequest } from "../protocol/request.ts";

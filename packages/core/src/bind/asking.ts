@@ -1,8 +1,7 @@
+import type { ClientRoot } from "@refmcp/boundary";
+import { clip, ToolError } from "@refmcp/boundary/answer";
+import { crypto } from "@refmcp/boundary/crypto";
 import type * as z from "zod";
-import { clip } from "../answer/budget.ts";
-import { ToolError } from "../answer/errors.ts";
-import type { ClientRoot } from "../boundary/paths/directories.ts";
-import { crypto } from "../crypto.ts";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
 import { invalidParams, ProtocolError } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";

@@ -1,6 +1,6 @@
+import type { ClientRoot } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import type * as z from "zod";
-import { ToolError } from "../answer/errors.ts";
-import type { ClientRoot } from "../boundary/paths/directories.ts";
 import type { Call } from "../define/call.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";

@@ -1,7 +1,5 @@
+import { clip, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type * as z from "zod";
-import { clip } from "../answer/budget.ts";
-import { nearest, ToolError } from "../answer/errors.ts";
-import { oneLine } from "../answer/untrusted.ts";
 
 /** Maximum number of problems listed; the others are counted. */
 const MAX_PROBLEMS = 20;

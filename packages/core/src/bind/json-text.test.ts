@@ -1,10 +1,10 @@
+import { JsonText } from "@refmcp/boundary/answer";
 import { expect, it } from "vitest";
 import * as z from "zod";
+import { connectInMemory } from "../../../testing/src/connect.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
-import { JsonText } from "../answer/json-text.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
-import { connectInMemory } from "../testing/connect.ts";
 
 const tool = toolFor<object>();
 const server = defineServer({

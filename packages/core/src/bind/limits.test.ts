@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { prepare } from "../../../launch/src/prepare.ts";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectInMemory,
+  type Era,
+} from "../../../testing/src/connect.ts";
 import { initialize } from "../../test/fixtures/messages.ts";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
@@ -7,8 +14,6 @@ import { Wire } from "../../test/fixtures/wire.ts";
 import { resourceFor } from "../define/resource.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
-import { prepare } from "../launch/prepare.ts";
-import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
 import { lazyServer } from "./lazy.ts";
 import { outlineOf } from "./outline.ts";
 import { bind } from "./server.ts";
@@ -53,7 +58,7 @@ describe("an error answer", () => {
   });
 
   it("stays within the hard limit, whatever a tool throws", async () => {
-    const { ToolError } = await import("../answer/errors.ts");
+    const { ToolError } = await import("@refmcp/boundary/answer");
     const tool = toolFor<null>();
     const server = defineServer({
       name: "loud",

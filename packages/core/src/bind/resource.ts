@@ -1,4 +1,4 @@
-import { cursorsOf, type StateCheck } from "../answer/cursor.ts";
+import { cursorsOf, type StateCheck } from "@refmcp/boundary/answer";
 import type { Call } from "../define/call.ts";
 import type { ResourceContents } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";

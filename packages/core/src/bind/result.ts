@@ -1,6 +1,4 @@
-import { clip, grouped, HARD_ANSWER_CHARS } from "../answer/budget.ts";
-import { ToolError } from "../answer/errors.ts";
-import { JsonText } from "../answer/json-text.ts";
+import { clip, grouped, HARD_ANSWER_CHARS, JsonText, ToolError } from "@refmcp/boundary/answer";
 import type { ContentBlock } from "../define/content.ts";
 import { DataAnswer, type Tool } from "../define/tool.ts";
 import type { Log } from "../log.ts";

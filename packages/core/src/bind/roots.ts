@@ -1,4 +1,4 @@
-import type { ClientRoot, DirectoryBound } from "../boundary/paths/directories.ts";
+import type { ClientRoot, DirectoryBound } from "@refmcp/boundary";
 import type { Log } from "../log.ts";
 import type { Client, ClientRequest } from "../protocol/request.ts";
 import { type Asking, isRootList } from "./asking.ts";

@@ -1,6 +1,5 @@
-import { HARD_ANSWER_CHARS } from "../answer/budget.ts";
-import { ToolError } from "../answer/errors.ts";
-import type { DirectoryBound } from "../boundary/paths/directories.ts";
+import type { DirectoryBound } from "@refmcp/boundary";
+import { HARD_ANSWER_CHARS, ToolError } from "@refmcp/boundary/answer";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";

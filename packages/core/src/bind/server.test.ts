@@ -1,14 +1,19 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
+import { prepare } from "../../../launch/src/prepare.ts";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectInMemory,
+  type Era,
+} from "../../../testing/src/connect.ts";
 import { initialize, modern } from "../../test/fixtures/messages.ts";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
-import { prepare } from "../launch/prepare.ts";
-import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
 import { bind } from "./server.ts";
 
 const open: Connected[] = [];

@@ -1,4 +1,4 @@
-import { largeAnswers, MAX_SHOWN_CHARS } from "../answer/budget.ts";
+import { largeAnswers, MAX_SHOWN_CHARS } from "@refmcp/boundary/answer";
 import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";

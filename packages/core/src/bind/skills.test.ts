@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { prepare } from "../../../launch/src/prepare.ts";
 import { initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import type { ServerDefinition } from "../define/server.ts";
-import { prepare } from "../launch/prepare.ts";
 import { outlineOf } from "./outline.ts";
 import { bind } from "./server.ts";
 

@@ -1,4 +1,4 @@
-import { crypto } from "../crypto.ts";
+import { crypto } from "@refmcp/boundary/crypto";
 import type { Skill } from "../define/server.ts";
 import { invalidParams, ProtocolError, refuseCursor, resourceNotFound } from "../protocol/errors.ts";
 import { asUri, show } from "../protocol/messages.ts";

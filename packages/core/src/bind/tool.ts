@@ -1,4 +1,4 @@
-import { nearest } from "../answer/errors.ts";
+import { nearest } from "@refmcp/boundary/answer";
 import type { Call } from "../define/call.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable, LazyTool, Tool, ToolFacts } from "../define/tool.ts";

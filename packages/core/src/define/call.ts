@@ -1,5 +1,5 @@
+import type { ClientRoot } from "@refmcp/boundary";
 import type * as z from "zod";
-import type { ClientRoot } from "../boundary/paths/directories.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "./content.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Bound } from "../boundary/paths/types.ts";
+import type { Bound } from "@refmcp/boundary";
 import type { Log } from "../log.ts";
 import type { CommonOptionValues } from "./common-options.ts";
 import type { ServerIcon } from "./icon.ts";

@@ -1,5 +1,5 @@
+import type { JsonText } from "@refmcp/boundary/answer";
 import type * as z from "zod";
-import type { JsonText } from "../answer/json-text.ts";
 import type { Call } from "./call.ts";
 import type { ContentBlock, Meta, ResourceLink } from "./content.ts";
 import type { Effect } from "./effect.ts";

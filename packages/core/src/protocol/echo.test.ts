@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { prepare } from "../../../launch/src/prepare.ts";
 import { INITIALIZE, modernCall, openSession, post, useProbes } from "../../test/fixtures/http.ts";
 import { call, claim, type Fields, initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import { bind } from "../bind/server.ts";
-import { prepare } from "../launch/prepare.ts";
 import { MAX_URI_CHARS } from "./messages.ts";
 import { META } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import { clip } from "../answer/budget.ts";
+import { clip } from "@refmcp/boundary/answer";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import { MAX_SHOWN, show } from "./messages.ts";
 import { envelopeProblem } from "./params.ts";

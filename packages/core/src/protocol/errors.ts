@@ -1,6 +1,5 @@
-import { clip, HARD_ANSWER_CHARS } from "../answer/budget.ts";
-import { ToolError } from "../answer/errors.ts";
-import { crypto } from "../crypto.ts";
+import { clip, HARD_ANSWER_CHARS, ToolError } from "@refmcp/boundary/answer";
+import { crypto } from "@refmcp/boundary/crypto";
 import type { Log } from "../log.ts";
 import type { Revision } from "./revisions.ts";
 import { CODES, type RequestId, type RpcError } from "./wire.ts";

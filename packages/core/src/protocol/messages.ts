@@ -1,4 +1,4 @@
-import { clip, grouped } from "../answer/budget.ts";
+import { clip, grouped } from "@refmcp/boundary/answer";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import {
   META,

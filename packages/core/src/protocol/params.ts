@@ -1,4 +1,4 @@
-import { clip, grouped } from "../answer/budget.ts";
+import { clip, grouped } from "@refmcp/boundary/answer";
 import { LOGGING_LEVELS } from "../define/content.ts";
 import { invalidParams } from "./errors.ts";
 import { isObject, MAX_SHOWN, MAX_URI_CHARS, show } from "./messages.ts";

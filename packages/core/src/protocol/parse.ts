@@ -1,4 +1,4 @@
-import { grouped } from "../answer/budget.ts";
+import { grouped } from "@refmcp/boundary/answer";
 import { invalidRequest, notJson } from "./errors.ts";
 import { recoverId } from "./messages.ts";
 import type { RequestId, RpcError } from "./wire.ts";

@@ -1,4 +1,4 @@
-import { JsonText } from "../answer/json-text.ts";
+import { JsonText } from "@refmcp/boundary/answer";
 import { LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
 import { withTrace } from "../log.ts";
 import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";

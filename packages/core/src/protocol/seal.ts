@@ -1,4 +1,4 @@
-import { crypto } from "../crypto.ts";
+import { crypto } from "@refmcp/boundary/crypto";
 
 /** How long a sealed state is accepted, in milliseconds. */
 const TTL_MS = 10 * 60_000;

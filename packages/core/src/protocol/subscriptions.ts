@@ -1,4 +1,4 @@
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Unwatch } from "../define/resource.ts";
 import { internalError, ProtocolError } from "./errors.ts";
 import type { Shares } from "./load.ts";

@@ -1,4 +1,4 @@
-import type { JsonText } from "../answer/json-text.ts";
+import type { JsonText } from "@refmcp/boundary/answer";
 import type {
   ContentBlock,
   Icon,

@@ -1,4 +1,4 @@
-import type { CallTool, Task } from "@refmcp/core/testing";
+import type { CallTool, Task } from "@refmcp/testing";
 import * as z from "zod";
 
 const answer = z.object({

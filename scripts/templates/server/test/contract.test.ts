@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { contract } from "@refmcp/core/testing";
+import { contract } from "@refmcp/testing";
 import { server } from "../src/server.ts";
 import { world } from "./fixture.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { ToolError } from "@refmcp/core/answer";
-import { HttpClient } from "@refmcp/core/http-client";
-import { createUrlGuard, parseHostRule, portOf, type UrlGuard } from "@refmcp/core/url-guard";
+import { ToolError } from "@refmcp/boundary/answer";
+import { HttpClient } from "@refmcp/boundary/http-client";
+import { createUrlGuard, parseHostRule, portOf, type UrlGuard } from "@refmcp/boundary/url-guard";
 
 /** The user's options (options.ts). */
 export interface WebOptions {

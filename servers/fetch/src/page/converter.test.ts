@@ -47,6 +47,6 @@ it("only converters load the DOM: nothing that the server's own thread loads imp
   ])
     visit(join(dirname(fileURLToPath(import.meta.url)), entry));
   expect(seen.size).toBeGreaterThan(15);
-  expect([...packages]).toContain("@refmcp/core/answer");
+  expect([...packages]).toContain("@refmcp/boundary/answer");
   expect([...packages].filter((name) => /linkedom|readability|mdream|unpdf/.test(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Conversion, ConversionRequest } from "./extract.ts";
 import type { Facts } from "./facts.ts";
 import { Failure, Lane, type LaneOptions } from "./lane.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "@refmcp/core/answer";
+import { nearest } from "@refmcp/boundary/answer";
 import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
 import { decoded } from "./outline.ts";
 

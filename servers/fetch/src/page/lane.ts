@@ -1,9 +1,9 @@
 import { fork } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { oneLine } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
-import { workerFile } from "@refmcp/core/worker-file";
+import { startDeadline } from "@refmcp/boundary";
+import { oneLine } from "@refmcp/boundary/answer";
+import { workerFile } from "@refmcp/launch/worker-file";
 import type { Done, Work } from "./converter.ts";
 
 /** The limits of a conversion. */

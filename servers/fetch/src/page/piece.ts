@@ -1,4 +1,4 @@
-import { clip, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { clip, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { dateOf } from "./date.ts";
 import { outlineOf } from "./outline.ts";
 import type { Page, Snapshot } from "./snapshot.ts";

@@ -1,7 +1,7 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
-import { candidatesOf, failUnreadableAnswers, guardedLaunch, INSTALL } from "@refmcp/core/browser";
-import { ForwardProxy, type NetworkGuard } from "@refmcp/core/forward-proxy";
+import { startDeadline } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { candidatesOf, failUnreadableAnswers, guardedLaunch, INSTALL } from "@refmcp/boundary/browser";
+import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Browser, BrowserContext } from "playwright-core";
 import { Turns } from "./turns.ts";
 

@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import type { HttpClient } from "@refmcp/core/http-client";
+import { ToolError } from "@refmcp/boundary/answer";
+import type { HttpClient } from "@refmcp/boundary/http-client";
 import { isAllowed, ROBOTS_BYTES } from "./robots.ts";
 
 /** The cached state of a site's robots.txt, and when it expires (milliseconds since 1970). */

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { metadataOf, type Piece, pieceOf } from "./piece.ts";
 import type { Page, Snapshot, View } from "./snapshot.ts";
 import type { Web } from "./web.ts";

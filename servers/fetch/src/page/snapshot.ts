@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/core/answer";
-import type { HttpAnswer } from "@refmcp/core/http-client";
+import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { HttpAnswer } from "@refmcp/boundary/http-client";
 import type { Converter } from "./converter.ts";
 import type { Facts } from "./facts.ts";
 import { type Body, kindOf } from "./kind.ts";

@@ -1,4 +1,4 @@
-import { WaitingLine } from "@refmcp/core/boundary";
+import { WaitingLine } from "@refmcp/boundary";
 
 /** Limits how many tasks with the same key run at a time; the others wait in order. */
 export class Turns {

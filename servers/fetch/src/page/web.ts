@@ -1,6 +1,6 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { HttpClient } from "@refmcp/core/http-client";
-import type { UrlGuard } from "@refmcp/core/url-guard";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { HttpClient } from "@refmcp/boundary/http-client";
+import type { UrlGuard } from "@refmcp/boundary/url-guard";
 import { clientOf, type WebOptions } from "./client.ts";
 import { Converter } from "./converter.ts";
 import type { Renderer } from "./render.ts";
@@ -153,7 +153,7 @@ export class Web {
   async #browser(): Promise<Renderer> {
     const [{ Renderer }, { networkGuardOf }] = await Promise.all([
       import("./render.ts"),
-      import("@refmcp/core/forward-proxy"),
+      import("@refmcp/boundary/forward-proxy"),
     ]);
     const { timeout, maxBytes } = this.#options;
     this.#renderer ??= new Renderer({

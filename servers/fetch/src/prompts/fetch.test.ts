@@ -1,4 +1,4 @@
-import { connectInMemory } from "@refmcp/core/testing";
+import { connectInMemory } from "@refmcp/testing";
 import { expect, it, onTestFinished } from "vitest";
 import { site } from "../../test/lab.ts";
 import { server } from "../server.ts";

@@ -1,4 +1,4 @@
-import { connectInMemory, type Era } from "@refmcp/core/testing";
+import { connectInMemory, type Era } from "@refmcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { picture } from "../../test/files.ts";
 import { site } from "../../test/lab.ts";

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting, grouped, sized } from "@refmcp/core/answer";
+import { cursorsOf, fitting, grouped, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { maxAge, selector, tool, url } from "../context.ts";
 import { findIn, MAX_MATCHES } from "../page/find.ts";

@@ -1,4 +1,4 @@
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { expect, it } from "vitest";
 import { failureOf, run, site, texts, webOf } from "../../test/lab.ts";
 

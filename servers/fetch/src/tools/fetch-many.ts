@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { contentOf, maxAge, tool } from "../context.ts";
 import { fetchPages } from "../page/show.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { contentOf, maxAge, selector, tool, url } from "../context.ts";
 import { fetchPage } from "../page/show.ts";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { posix } from "node:path";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
 import { orRefused, withDirectory } from "./open-path.ts";
 
 /** The protocol's limit on suggestions. */

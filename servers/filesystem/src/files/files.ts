@@ -1,5 +1,5 @@
-import { HARD_ANSWER_CHARS } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { HARD_ANSWER_CHARS } from "@refmcp/boundary/answer";
 import { type ChangeContext, Locks } from "./change/change-context.ts";
 import { type CopyRequest, copy } from "./change/copy.ts";
 import { createDirectory } from "./change/create-directory.ts";

@@ -1,5 +1,5 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /** Runs `work` with the opened file, and closes it. @throws what `PathGuard.openFile` and `work` throw. */
 export async function withFile<Result>(

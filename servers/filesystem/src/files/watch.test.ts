@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { appendFile, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MAX_WATCHED, QUIET_MS, Watchers } from "./watch.ts";

@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { FSWatcher } from "chokidar";
 import { directoryAt, withFile } from "./open-path.ts";
 

@@ -1,4 +1,4 @@
-import { grouped, oneLine } from "@refmcp/core/answer";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import type { Receipt } from "./journal/recording.ts";
 
 /** A number with its noun: `1 file`, `2,000 files`. */

@@ -1,4 +1,4 @@
-import { connectInMemory, type World } from "@refmcp/core/testing";
+import { connectInMemory, type World } from "@refmcp/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { world as makeWorld } from "../../test/fixture.ts";
 import { server } from "../server.ts";

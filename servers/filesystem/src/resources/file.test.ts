@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { connectInMemory, type Era, type World } from "@refmcp/core/testing";
+import { connectInMemory, type Era, type World } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { world as makeWorld } from "../../test/fixture.ts";
 import { server } from "../server.ts";

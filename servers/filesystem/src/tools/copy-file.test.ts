@@ -1,5 +1,5 @@
 import { symlink } from "node:fs/promises";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { expect, it } from "vitest";
 import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";

@@ -1,4 +1,4 @@
-import { sized } from "@refmcp/core/answer";
+import { sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 import { describe } from "../files/change/delete.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
 import { editAnswer, editManyAnswer } from "../files/edit/edit-answer.ts";

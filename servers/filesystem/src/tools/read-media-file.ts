@@ -1,4 +1,4 @@
-import { grouped, sized } from "@refmcp/core/answer";
+import { grouped, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 

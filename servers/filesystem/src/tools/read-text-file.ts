@@ -1,4 +1,4 @@
-import { HARD_ANSWER_CHARS, largeAnswers } from "@refmcp/core/answer";
+import { HARD_ANSWER_CHARS, largeAnswers } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 import { factsLine, onItsOwn } from "../files/read/facts.ts";

@@ -1,4 +1,4 @@
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { expect, it } from "vitest";
 import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { diffMaterial, prompt, repoName, words } from "../context.ts";
 import { completeRepository, openWithUri } from "../repository/open/names.ts";

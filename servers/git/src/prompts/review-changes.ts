@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
 import { completeRepository, completeRevision, openWithUri } from "../repository/open/names.ts";

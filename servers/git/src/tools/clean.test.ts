@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { emptyRepository, failureOf, useSample } from "../../test/fixture.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, failureOf, git } from "../../test/fixture.ts";
 import { over, place, upstream, useTestDirectory } from "../../test/upstream.ts";

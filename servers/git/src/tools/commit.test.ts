@@ -1,6 +1,6 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { failureOf, useSample } from "../../test/fixture.ts";
 import { hooksInto } from "../../test/traps.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "@refmcp/core/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { answer, repoPath, tool } from "../context.ts";
 import { createBranch } from "../repository/change/switch.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "@refmcp/core/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { diffFields, repoPath, textAnswer, tool } from "../context.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { onConflict, repoPath, skipHooks, tool } from "../context.ts";
 import { endOperation, integrated, merge } from "../repository/change/integrate.ts";

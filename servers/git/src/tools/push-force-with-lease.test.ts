@@ -1,4 +1,4 @@
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, failureOf, git } from "../../test/fixture.ts";
 import { cloned, over, useTestDirectory } from "../../test/upstream.ts";

@@ -1,4 +1,4 @@
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { failureOf, useSample } from "../../test/fixture.ts";
 

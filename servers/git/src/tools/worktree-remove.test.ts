@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { failureOf, useSample } from "../../test/fixture.ts";
 

@@ -1,4 +1,4 @@
-import { grouped, nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { grouped, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Reader } from "./store.ts";
 import { foldedName, wordsOf } from "./text.ts";
 import { type EntityRow, type IndexedWord, idsOf } from "./types.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { workerFile } from "@refmcp/core/worker-file";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { workerFile } from "@refmcp/launch/worker-file";
 import type { JobArguments, JobName, JobResult } from "./jobs.ts";
 import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
 import type { Place } from "./place.ts";

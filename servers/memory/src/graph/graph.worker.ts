@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { jobs } from "./jobs.ts";
 import { failureOf, type Opened, type Reply, type Request } from "./messages.ts";
 import { openStore } from "./open.ts";

@@ -1,4 +1,4 @@
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
 import { Engine } from "./engine.ts";
 import type { Place } from "./place.ts";
 import { GraphWatch } from "./watch.ts";

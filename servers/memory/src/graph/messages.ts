@@ -1,4 +1,4 @@
-import { ToolError, type ToolErrorOptions } from "@refmcp/core/answer";
+import { ToolError, type ToolErrorOptions } from "@refmcp/boundary/answer";
 import type { JobName } from "./jobs.ts";
 import type { OpenedStore } from "./open.ts";
 

@@ -1,4 +1,4 @@
-import { clip } from "@refmcp/core/answer";
+import { clip } from "@refmcp/boundary/answer";
 import { batches } from "./batches.ts";
 import type { Reader } from "./store.ts";
 import type { EntityRow, Relation, RelationRow } from "./types.ts";

@@ -1,4 +1,4 @@
-import { grouped } from "@refmcp/core/answer";
+import { grouped } from "@refmcp/boundary/answer";
 import {
   forceCenter,
   forceCollide,

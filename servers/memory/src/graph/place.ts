@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, extname, join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import envPaths from "env-paths";
 
 /** Where a memory is kept. */

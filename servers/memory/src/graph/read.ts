@@ -1,4 +1,4 @@
-import { cursorsOf, grouped } from "@refmcp/core/answer";
+import { cursorsOf, grouped } from "@refmcp/boundary/answer";
 import { didYouMean, entityNamed, quoteAll, unknownEntities } from "./checks.ts";
 import { naturals, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";

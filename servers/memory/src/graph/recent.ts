@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/core/answer";
+import { cursorsOf, fitting } from "@refmcp/boundary/answer";
 import { naturals } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import type { ChangeRow } from "./types.ts";

@@ -1,4 +1,4 @@
-import { grouped } from "@refmcp/core/answer";
+import { grouped } from "@refmcp/boundary/answer";
 import { unknownEntities } from "./checks.ts";
 import { Page } from "./page.ts";
 import type { Reader, Store } from "./store.ts";

@@ -1,4 +1,4 @@
-import { grouped, ToolError } from "@refmcp/core/answer";
+import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
 import { quoteAll, unknownEntities } from "./checks.ts";
 import type { Reader, Store } from "./store.ts";

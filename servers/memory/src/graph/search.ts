@@ -1,4 +1,4 @@
-import { cursorsOf, nearest, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, nearest, ToolError } from "@refmcp/boundary/answer";
 import { quoteAll } from "./checks.ts";
 import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
 import { bestFacts } from "./facts.ts";

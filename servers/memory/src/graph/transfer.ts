@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { grouped, sized, ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { grouped, sized, ToolError } from "@refmcp/boundary/answer";
 import type { ChangeFacts } from "./change-log.ts";
 import type { Caller } from "./engine.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";

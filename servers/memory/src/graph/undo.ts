@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type ChangeFacts, type ChangeLog, change, rowIdsOf } from "./change-log.ts";
 import { quote } from "./checks.ts";
 import { counted } from "./remove.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
 import { checkedText, entityNamed, quote } from "./checks.ts";
 import type { Store } from "./store.ts";

@@ -1,4 +1,4 @@
-import type { Era } from "@refmcp/core/testing";
+import type { Era } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../test/process.ts";
 import { circle, session } from "../../test/session.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { sized, ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { sized, ToolError } from "@refmcp/boundary/answer";
 import envPaths from "env-paths";
 import { Sessions } from "./browse/sessions.ts";
 import { type DriverHost, Drivers } from "./driver/drivers.ts";

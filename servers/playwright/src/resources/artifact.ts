@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { isText, type RunStore } from "../browser/store/runs.ts";
 import { resource } from "../context.ts";
 

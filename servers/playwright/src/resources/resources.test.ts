@@ -1,4 +1,4 @@
-import type { Era } from "@refmcp/core/testing";
+import type { Era } from "@refmcp/testing";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, type Site } from "../../test/lab.ts";

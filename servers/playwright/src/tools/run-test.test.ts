@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Era } from "@refmcp/core/testing";
+import type { Era } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, type Site } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";

@@ -1,4 +1,4 @@
-import type { Era } from "@refmcp/core/testing";
+import type { Era } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Lab, lab } from "../../test/lab.ts";
 import { talk } from "../../test/session.ts";

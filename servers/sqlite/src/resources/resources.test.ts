@@ -1,5 +1,5 @@
-import type { Connected, ConnectOptions, Era } from "@refmcp/core/testing";
-import { connectInMemory } from "@refmcp/core/testing";
+import type { Connected, ConnectOptions, Era } from "@refmcp/testing";
+import { connectInMemory } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Lab, lab } from "../../test/lab.ts";

@@ -1,4 +1,4 @@
-import { cursorsOf } from "@refmcp/core/answer";
+import { cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { resource } from "../context.ts";
 import { complete } from "../database/reading/complete.ts";

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/core/answer";
+import { cursorsOf, fitting } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { database, tool } from "../context.ts";

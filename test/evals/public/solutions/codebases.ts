@@ -1,4 +1,4 @@
-import type { CallTool } from "@refmcp/core/testing";
+import type { CallTool } from "@refmcp/testing";
 import type { Solution } from "../run.ts";
 
 /** The lines that search_text found in one file: `NUMBER:TEXT`, or `NUMBER-TEXT` around a match. */

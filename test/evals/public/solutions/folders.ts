@@ -1,5 +1,5 @@
 import { dirname, extname, join } from "node:path";
-import type { CallTool } from "@refmcp/core/testing";
+import type { CallTool } from "@refmcp/testing";
 import type { Solution } from "../run.ts";
 import { contentsOf, filesOf, wholeFile } from "./reading.ts";
 

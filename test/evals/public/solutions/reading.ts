@@ -1,4 +1,4 @@
-import type { CallTool } from "@refmcp/core/testing";
+import type { CallTool } from "@refmcp/testing";
 
 /** A file of list_directory_with_sizes. */
 export interface Listed {

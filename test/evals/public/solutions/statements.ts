@@ -1,4 +1,4 @@
-import type { CallTool } from "@refmcp/core/testing";
+import type { CallTool } from "@refmcp/testing";
 import type { Solution } from "../run.ts";
 
 /** Runs statements in one transaction. */

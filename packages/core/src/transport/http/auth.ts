@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clip } from "../../answer/budget.ts";
+import { clip } from "@refmcp/boundary/answer";
 import type { Awaitable } from "../../define/tool.ts";
 import type { Log } from "../../log.ts";
 import { MAX_SHOWN, show } from "../../protocol/messages.ts";

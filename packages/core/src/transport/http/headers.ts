@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { clip } from "../../answer/budget.ts";
+import { clip } from "@refmcp/boundary/answer";
 import { unsupported } from "../../protocol/era.ts";
 import { invalidParams } from "../../protocol/errors.ts";
 import { MAX_SHOWN, show } from "../../protocol/messages.ts";

@@ -1,3 +1,4 @@
+import { startDeadline } from "@refmcp/boundary";
 import {
   createRemoteJWKSet,
   customFetch,
@@ -7,7 +8,6 @@ import {
   jwtVerify,
 } from "jose";
 import * as z from "zod";
-import { startDeadline } from "../../boundary/deadline.ts";
 import { TokenError } from "./auth.ts";
 import { urlText } from "./settings.ts";
 

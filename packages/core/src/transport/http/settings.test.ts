@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { prepare } from "../../../../launch/src/prepare.ts";
 import { startProbe } from "../../../test/fixtures/http.ts";
 import { probeServer } from "../../../test/fixtures/probe.ts";
-import { prepare } from "../../launch/prepare.ts";
 
 async function refusal(args: string[], env: Record<string, string> = {}): Promise<string> {
   const prepared = await prepare(probeServer(), args, env);

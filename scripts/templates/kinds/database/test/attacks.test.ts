@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { connectInMemory } from "@refmcp/core/testing";
+import { connectInMemory } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { server } from "../src/server.ts";

@@ -18,7 +18,7 @@ export const server = defineServer({
   tools,
   // Loaded with the first call: a start should cost next to nothing.
   async open({ options: { maxFileBytes }, bound }) {
-    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { createPathGuard } = await import("@refmcp/boundary");
     const { SampleSource } = await import("./sample/source.ts");
     return new SampleSource(createPathGuard(bound), maxFileBytes);
   },

@@ -1,6 +1,6 @@
 import { truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { connectInMemory } from "@refmcp/core/testing";
+import { connectInMemory } from "@refmcp/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { world } from "./fixture.ts";

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { connectInMemory, type World } from "@refmcp/core/testing";
+import { connectInMemory, type World } from "@refmcp/testing";
 import { expect, it, onTestFinished } from "vitest";
 import { server } from "../src/server.ts";
 import { startSite, world } from "./fixture.ts";

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
-import type { World } from "@refmcp/core/testing";
+import type { World } from "@refmcp/testing";
 
 const TOKEN = "the-token-that-nobody-may-see";
 const NOTES = [

@@ -1,4 +1,4 @@
-import { type CursorCodec, fitting } from "@refmcp/core/answer";
+import { type CursorCodec, fitting } from "@refmcp/boundary/answer";
 
 export interface FindRequest {
   /** Found in the note in this order; case does not matter. */

@@ -1,4 +1,4 @@
-import { connectInMemory } from "@refmcp/core/testing";
+import { connectInMemory } from "@refmcp/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import * as z from "zod";
 import { world } from "../../test/fixture.ts";

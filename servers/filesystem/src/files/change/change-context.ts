@@ -1,7 +1,7 @@
 import { rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
-import { type GuardedFile, keyedLock, type PathGuard } from "@refmcp/core/boundary";
+import { type GuardedFile, keyedLock, type PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Journal } from "../journal/journal.ts";
 import { placeOf, withPlace } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";

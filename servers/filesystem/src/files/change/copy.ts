@@ -2,14 +2,14 @@ import { createWriteStream } from "node:fs";
 import { chmod, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { oneLine, ToolError } from "@refmcp/core/answer";
 import {
   type GuardedDirectory,
   type GuardedFile,
   type PathGuard,
   systemError,
   temporaryName,
-} from "@refmcp/core/boundary";
+} from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Effect } from "../journal/change-record.ts";
 import { stateOfEntry } from "../journal/file-state.ts";
 import { within } from "../journal/journal-directory.ts";

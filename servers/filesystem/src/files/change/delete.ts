@@ -1,5 +1,5 @@
-import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory } from "@refmcp/core/boundary";
+import type { GuardedDirectory } from "@refmcp/boundary";
+import { grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { placeOf, withDirectory } from "../open-path.ts";
 import { counted } from "../wording.ts";

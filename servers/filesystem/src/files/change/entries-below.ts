@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
+import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/boundary";
+import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /** Opens the subdirectory `name`, never through a link, so that a swapped link cannot redirect a walk. */
 export async function openChild(

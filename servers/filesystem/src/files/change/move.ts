@@ -1,5 +1,5 @@
 import { readlink } from "node:fs/promises";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { State } from "../journal/change-record.ts";
 import { movedState } from "../journal/file-state.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedFile } from "@refmcp/core/boundary";
+import type { GuardedFile } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Action } from "../journal/change-record.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { hashOf, hashOfFile, readAt, sameHash } from "../read/source.ts";

@@ -1,5 +1,5 @@
 import { readlink, symlink } from "node:fs/promises";
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import type { Recording } from "../journal/recording.ts";
 import { placeOf, withFile } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";

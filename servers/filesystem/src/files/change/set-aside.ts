@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
 import {
   errorCode,
   type GuardedDirectory,
@@ -9,7 +8,8 @@ import {
   ownDirectory,
   type PathGuard,
   systemError,
-} from "@refmcp/core/boundary";
+} from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { notThere, withPlace } from "../open-path.ts";
 import { typeOf } from "../tree/open-below.ts";
 

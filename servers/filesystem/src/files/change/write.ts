@@ -1,4 +1,4 @@
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { diffSomewhere } from "../edit/compare.ts";
 import { countLines, type LineCounts } from "../edit/diff.ts";
 import { withEnds } from "../edit/line-endings.ts";

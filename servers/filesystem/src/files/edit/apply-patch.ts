@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { applyPatch as applyTo, parsePatch, type StructuredPatch } from "diff";
 import { type ChangeContext, lockPath } from "../change/change-context.ts";
 import { deletePlanned, planDelete } from "../change/delete.ts";

@@ -1,4 +1,4 @@
-import { clip, oneLine } from "@refmcp/core/answer";
+import { clip, oneLine } from "@refmcp/boundary/answer";
 
 /** How much of a text is searched for something similar, in characters. */
 const MAX_CHARS = 8_000_000;

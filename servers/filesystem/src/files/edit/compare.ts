@@ -1,4 +1,4 @@
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
 import { withFile } from "../open-path.ts";
 import { binary } from "../read/read-text.ts";
 import { readAt, tooLarge } from "../read/source.ts";

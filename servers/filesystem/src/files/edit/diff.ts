@@ -1,4 +1,4 @@
-import { clip, grouped, oneLine } from "@refmcp/core/answer";
+import { clip, grouped, oneLine } from "@refmcp/boundary/answer";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
 import { difference, type Region } from "./changed-ranges.ts";
 import { feedsIn } from "./line-endings.ts";

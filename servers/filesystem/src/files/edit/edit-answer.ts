@@ -1,4 +1,4 @@
-import { grouped, oneLine } from "@refmcp/core/answer";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { counted, lineCounts, receiptText } from "../wording.ts";
 import type { Patched } from "./apply-patch.ts";
 import type { Comparison } from "./compare.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
 import { compileGlob } from "../glob/glob.ts";

@@ -1,4 +1,4 @@
-import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { textPattern } from "../search/text-pattern.ts";
 import { compose, difference, type Region, type Splice, spliced } from "./changed-ranges.ts";

@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type ChangeContext, lockPath } from "../change/change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import type { Receipt } from "../journal/recording.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { RE2JS } from "re2js";
 import { classEnd, classSource } from "./glob-class.ts";
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { describe, expect, it } from "vitest";
 import { compileExclusion, compileGlob } from "./glob.ts";
 

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/boundary";
 import { orRefused, placeOf, withFile } from "../open-path.ts";
 import { type Entry, FILE_FLAGS, type WalkedDirectory } from "../tree/open-below.ts";
 import {

@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { lstat, open, readlink } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import { orNothing } from "../change/change-context.ts";
 import { entriesBelow, openChild } from "../change/entries-below.ts";
 import { withFile } from "../open-path.ts";

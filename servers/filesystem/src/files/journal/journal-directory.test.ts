@@ -1,6 +1,6 @@
 import { chmod, chown, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { DirectoryBound } from "@refmcp/core/boundary";
+import { DirectoryBound } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { openStateDirectory, stateDirectories } from "./journal-directory.ts";

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join, posix, relative, win32 } from "node:path";
-import { type Bound, errorCode } from "@refmcp/core/boundary";
+import { type Bound, errorCode } from "@refmcp/boundary";
 
 /**
  * Possible locations of the journals, in order of preference: the user's state directory (XDG Base Directory

@@ -1,6 +1,6 @@
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { Locks } from "../change/change-context.ts";

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sized, ToolError } from "@refmcp/core/answer";
-import { type Bound, errorCode } from "@refmcp/core/boundary";
+import { type Bound, errorCode } from "@refmcp/boundary";
+import { sized, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { type Change, changeSchema } from "./change-record.ts";
 import { openStateDirectory, within } from "./journal-directory.ts";

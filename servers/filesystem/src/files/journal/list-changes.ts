@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { cursorsOf, fitting, oneLine, sized } from "@refmcp/core/answer";
+import { cursorsOf, fitting, oneLine, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";

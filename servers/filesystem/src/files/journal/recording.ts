@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import type { GuardedFile } from "@refmcp/core/boundary";
+import type { GuardedFile } from "@refmcp/boundary";
 import { chunksOf } from "../read/source.ts";
 import type { Action, Change, Effect } from "./change-record.ts";
 import { type Journal, notJournaled } from "./journal.ts";

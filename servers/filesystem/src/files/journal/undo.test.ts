@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, rm, stat, symlink, utimes } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { WriteRequest } from "../change/write.ts";

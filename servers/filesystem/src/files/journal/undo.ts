@@ -1,6 +1,6 @@
 import { lstat, readFile } from "node:fs/promises";
-import { ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import {
   type ChangeContext,
   entryPath,

@@ -1,4 +1,4 @@
-import { grouped, sized } from "@refmcp/core/answer";
+import { grouped, sized } from "@refmcp/boundary/answer";
 import { counted } from "../wording.ts";
 import type { TextPart } from "./read-text.ts";
 import type { Eol } from "./text-encoding.ts";

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
-import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/boundary";
+import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
 import { statOf } from "../tree/open-below.ts";
 import { walk } from "../tree/walk.ts";

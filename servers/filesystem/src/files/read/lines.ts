@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { TextDecoder } from "node:util";
-import { clip, grouped, sized, ToolError } from "@refmcp/core/answer";
+import { clip, grouped, sized, ToolError } from "@refmcp/boundary/answer";
 import { CHUNK_BYTES, type Source } from "./source.ts";
 import { bomOf, decode, type Encoding, encode, type TextForm, withoutCutCharacter } from "./text-encoding.ts";
 

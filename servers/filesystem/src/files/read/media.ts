@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
-import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/boundary";
+import { grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";

@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { extractText, getDocumentProxy } from "unpdf";
 
 const MAX_PAGES = 2_000;

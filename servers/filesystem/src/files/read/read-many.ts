@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { clip, fitting, grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { clip, fitting, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { onItsOwn, partFacts } from "./facts.ts";
 import { readText, type TextPart } from "./read-text.ts";
 

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
-import { grouped, oneLine } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { directoryAt, withFile } from "../open-path.ts";
 import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";

@@ -1,5 +1,5 @@
-import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/boundary";
+import { clip, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { Lines } from "./lines.ts";

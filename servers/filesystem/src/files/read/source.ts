@@ -1,6 +1,6 @@
 import { createHash, type Hash, hash } from "node:crypto";
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
-import type { GuardedFile } from "@refmcp/core/boundary";
+import type { GuardedFile } from "@refmcp/boundary";
+import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { type Encoding, formOfText, SAMPLE_BYTES, type TextForm } from "./text-encoding.ts";
 
 /** Files up to this size are read completely, so their lines are counted and their content is hashed. */

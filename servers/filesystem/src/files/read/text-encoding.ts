@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { TextDecoder } from "node:util";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /**
  * The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1.

@@ -1,4 +1,4 @@
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import type { Glob } from "../glob/glob.ts";
 import type { IgnoreScope } from "../glob/ignore-scope.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";

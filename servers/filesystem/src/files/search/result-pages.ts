@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { cursorsOf } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { orRefused } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";

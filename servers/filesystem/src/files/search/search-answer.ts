@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import { grouped, oneLine } from "@refmcp/core/answer";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { counted } from "../wording.ts";
 import type { FoundLine } from "./line-extract.ts";
 import type { TextFound } from "./search-text.ts";

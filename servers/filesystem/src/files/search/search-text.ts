@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
+import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { directoryAt, withFile } from "../open-path.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { escapeRegex } from "../glob/glob-source.ts";
 import type { Block } from "./text-blocks.ts";
 

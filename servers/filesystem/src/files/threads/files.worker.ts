@@ -4,7 +4,7 @@
  */
 import { closeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { type ErrorKind, ToolError } from "@refmcp/core/answer";
+import { type ErrorKind, ToolError } from "@refmcp/boundary/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
 import type { PictureWork } from "../read/scale-picture.ts";

@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { errorCode, startDeadline } from "@refmcp/core/boundary";
-import { workerFile } from "@refmcp/core/worker-file";
+import { errorCode, startDeadline } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { workerFile } from "@refmcp/launch/worker-file";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
 import { Progress } from "./progress.ts";
 

@@ -1,5 +1,5 @@
-import { grouped, oneLine } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { compileExclusion, type Exclusion } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";

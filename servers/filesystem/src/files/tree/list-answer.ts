@@ -1,4 +1,4 @@
-import { grouped, oneLine } from "@refmcp/core/answer";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { counted } from "../wording.ts";
 import type { Listing } from "./list-directory.ts";
 import type { EntryType } from "./open-below.ts";

@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
+import { cursorsOf, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { orRefused, withDirectory } from "../open-path.ts";
 import { type EntryType, statOf, typeOf } from "./open-below.ts";

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
-import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
+import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** The type of a directory entry; a link is not followed. */
 export type EntryType = "file" | "directory" | "link" | "other";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { clip, cursorsOf, fitting, grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
+import { clip, cursorsOf, fitting, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { compileExclusion, compileGlob, type Glob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";

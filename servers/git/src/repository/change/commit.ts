@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Caller, Git } from "../open/git.ts";
 import { pathsIn } from "../open/paths.ts";

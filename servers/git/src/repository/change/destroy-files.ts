@@ -1,6 +1,6 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Caller, Git } from "../open/git.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";

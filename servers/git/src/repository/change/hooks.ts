@@ -1,6 +1,6 @@
 import { access, constants, readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Caller, Git } from "../open/git.ts";
 import type { Repository, RunOptions } from "../open/repository.ts";
 import type { GitResult } from "../run/run-git.ts";

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";

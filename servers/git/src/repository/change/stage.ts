@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { fitting, nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { fitting, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";

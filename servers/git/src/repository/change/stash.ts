@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";

@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Caller, Git } from "../open/git.ts";

@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Named } from "./repository.ts";
 
 /** Where git searches for a short name, in this order (gitrevisions(7)). Without a warning that is read, the first wins. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { inTemporaryFolder, withIndex } from "../read/changed-files.ts";
 import { failureOf } from "../run/failures.ts";
 import { pathText, records } from "../run/text.ts";

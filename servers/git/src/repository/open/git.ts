@@ -1,7 +1,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { describeBound, keyedLock, type PathGuard } from "@refmcp/core/boundary";
+import { describeBound, keyedLock, type PathGuard } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type ConfigEntry, isTrue, lastValue } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { GitResult } from "../run/run-git.ts";
 import { pathText, records } from "../run/text.ts";
 

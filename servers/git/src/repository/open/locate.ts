@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { describeBound, type PathGuard } from "@refmcp/core/boundary";
+import { describeBound, type PathGuard } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /** The real paths of a repository's parts, all inside the allowed directories. */
 export interface Location {

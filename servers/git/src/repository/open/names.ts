@@ -1,4 +1,4 @@
-import { startDeadline } from "@refmcp/core/boundary";
+import { startDeadline } from "@refmcp/boundary";
 import { namesAt, refNames } from "../read/contents.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** The git commands of tools whose names differ from them. */
 const COMMANDS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { oneLine } from "@refmcp/core/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import { isTrue, lastValue } from "../run/config.ts";
 import type { Repository } from "./repository.ts";
 

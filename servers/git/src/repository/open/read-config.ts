@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
 import { type ConfigEntry, parseConfig, parseFile } from "../run/config.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";

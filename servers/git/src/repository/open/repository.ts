@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type ConfigEntry, lastValue } from "../run/config.ts";
 import { type ConfigPair, gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";

@@ -1,4 +1,4 @@
-import { nearest, ToolError } from "@refmcp/core/answer";
+import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { badRevision } from "../run/failures.ts";
 import { together } from "../run/run-git.ts";
 import type { Named, Repository } from "./repository.ts";

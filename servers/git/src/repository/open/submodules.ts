@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { ConfigPair } from "../run/environment.ts";
 import { STANDING } from "../run/safe-config.ts";
 import type { Git } from "./git.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cursorsOf, fitting, oneLine, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { oneLine } from "@refmcp/core/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { counted, pathText, records } from "../run/text.ts";

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { pathIn } from "../open/paths.ts";
 import type { Named, Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";

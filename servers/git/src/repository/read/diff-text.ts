@@ -1,4 +1,4 @@
-import { clip, fitting, oneLine } from "@refmcp/core/answer";
+import { clip, fitting, oneLine } from "@refmcp/boundary/answer";
 import { counted, textOf } from "../run/text.ts";
 import { type FileChange, fileLine, isFileStart, totalOf } from "./changed-files.ts";
 import type { LinePage } from "./line-pager.ts";

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { cursorsOf } from "@refmcp/core/answer";
+import { cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/core/answer";
+import { cursorsOf, fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";

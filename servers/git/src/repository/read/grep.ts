@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { posix } from "node:path";
-import { clip, cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import { clip, cursorsOf, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { sparseNote } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";

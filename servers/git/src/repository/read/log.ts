@@ -1,4 +1,4 @@
-import { clip, cursorsOf, fitting, manyLines, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, cursorsOf, fitting, manyLines, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { SHALLOW, shallowCommits } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";

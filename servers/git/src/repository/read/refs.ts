@@ -1,4 +1,4 @@
-import { cursorsOf, fitting, oneLine } from "@refmcp/core/answer";
+import { cursorsOf, fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { splitKey } from "../run/config.ts";

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting, grouped, manyLines, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, fitting, grouped, manyLines, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { SHALLOW, shallowCommits } from "../open/partial.ts";
 import type { Named, Repository } from "../open/repository.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fitting, oneLine } from "@refmcp/core/answer";
+import { fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { SHALLOW, shallowCommits, sparseNote } from "../open/partial.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { createUrlGuard } from "@refmcp/core/url-guard";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { createUrlGuard } from "@refmcp/boundary/url-guard";
 import { withoutPassword } from "../read/refs.ts";
 import type { ConfigPair } from "../run/environment.ts";
 

@@ -1,4 +1,4 @@
-import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Caller, Git } from "../open/git.ts";
 import type { Repository, RunOptions } from "../open/repository.ts";
 import { withoutPassword } from "../read/refs.ts";

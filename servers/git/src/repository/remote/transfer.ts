@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { decideHooks, deciding, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
 import { type Integrated, merge } from "../change/integrate.ts";

@@ -1,4 +1,4 @@
-import { type ErrorKind, oneLine, ToolError } from "@refmcp/core/answer";
+import { type ErrorKind, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { GitResult } from "./run-git.ts";
 
 /** A failure recognized by git's message, and the error that replaces it. */

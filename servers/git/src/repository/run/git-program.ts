@@ -1,6 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /**
  * The absolute path of `git` on the PATH. Relative entries are skipped: they, and on Windows the working directory, could

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { existsSync, writeFileSync } from "node:fs";
-import type { ToolError } from "@refmcp/core/answer";
+import type { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRunning, type Scratch, scratch } from "../../../test/fixture.ts";
 import { type GitRun, runGit, together } from "./run-git.ts";

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type ChildProcess, spawn } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
-import { ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** One run of the git program. */
 export interface GitRun {

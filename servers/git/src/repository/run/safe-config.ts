@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type ConfigEntry, isOwn, lastValue, splitKey } from "./config.ts";
 import type { ConfigPair } from "./environment.ts";
 

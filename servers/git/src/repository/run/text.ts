@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /**
  * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and the rest is still right.

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { batches } from "../batches.ts";
 import type { Reader, Store } from "../store.ts";
 import type { Model } from "./model.ts";

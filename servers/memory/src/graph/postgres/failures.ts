@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** Converts a PostgreSQL error to one that says what to do next; other errors are returned unchanged. */
 export function explained(error: unknown, location: string): unknown {

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { ClientBase } from "pg";
 import { tablesOf } from "../sql/schema.ts";
 

@@ -1,4 +1,4 @@
-import { nearest } from "@refmcp/core/answer";
+import { nearest } from "@refmcp/boundary/answer";
 import type { ClientBase, QueryResultRow } from "pg";
 import {
   type IndexRow,

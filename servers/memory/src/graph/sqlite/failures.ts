@@ -1,5 +1,5 @@
-import { sized, ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
+import { sized, ToolError } from "@refmcp/boundary/answer";
 
 const RECOVERY =
   "The file was not changed. Move it away (with its -wal and -shm files) and start again, restore a backup, or recover what is readable: sqlite3 FILE .recover | sqlite3 NEW.";

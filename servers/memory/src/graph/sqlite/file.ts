@@ -1,8 +1,8 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { tablesOf } from "../sql/schema.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "@refmcp/core/answer";
+import { nearest } from "@refmcp/boundary/answer";
 import type { Database, Statement } from "better-sqlite3";
 import {
   type IndexRow,

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import { ToolError } from "@refmcp/core/answer";
-import { keyedLock } from "@refmcp/core/boundary";
+import { keyedLock } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import type { Model } from "../embeddings/model.ts";

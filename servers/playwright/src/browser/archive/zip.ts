@@ -1,5 +1,5 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
 import type { Redacting } from "../run/secrets.ts";
 import { NotKept } from "../store/disk.ts";

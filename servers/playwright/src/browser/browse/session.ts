@@ -1,4 +1,4 @@
-import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { setupLength } from "../language/ast.ts";
 import { contextOptionsOf } from "../language/plan.ts";
 import { type Script, secretsOf } from "../language/script.ts";

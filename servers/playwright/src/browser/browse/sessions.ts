@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Driver } from "../driver/driver.ts";
 import type { Drivers } from "../driver/drivers.ts";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";

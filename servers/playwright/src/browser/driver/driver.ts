@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { sized, ToolError } from "@refmcp/core/answer";
+import { sized, ToolError } from "@refmcp/boundary/answer";
 import type { Upload } from "../run/acting.ts";
 import type { Calling } from "../run/tester.ts";
 import { familyOf, killed } from "./memory.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { InspectRequest } from "../look/inspect.ts";
 import { failureOf } from "../run/report.ts";
 import type { Calling, RunRequest } from "../run/tester.ts";

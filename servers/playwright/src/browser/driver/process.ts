@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import module from "node:module";
-import { workerFile } from "@refmcp/core/worker-file";
+import { workerFile } from "@refmcp/launch/worker-file";
 
 /** Heap limit of a driver. */
 export const HEAP_MB = 512;

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { LaunchOptions } from "../launch/launch.ts";
 import type { NetworkRules } from "../network/policy.ts";
 import type { Upload } from "../run/acting.ts";

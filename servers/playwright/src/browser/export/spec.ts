@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContextOptions } from "playwright";
 import { type Step, setupLength } from "../language/ast.ts";
 import { contextOptionsOf } from "../language/plan.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "@refmcp/core/answer";
+import { nearest } from "@refmcp/boundary/answer";
 
 /** A sentence that cannot be parsed: the position, what was expected there, and a valid example. */
 export class LanguageError extends Error {

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { parseAssertion } from "./assertion.ts";
 import { type Assertion, type Check, type Step, setupLength } from "./ast.ts";
 import { caretText, LanguageError, MAX_SENTENCE_CHARS } from "./reader.ts";

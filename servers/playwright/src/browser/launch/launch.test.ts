@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Candidate, candidatesOf } from "@refmcp/core/browser";
+import { type Candidate, candidatesOf } from "@refmcp/boundary/browser";
 import { chromium } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";

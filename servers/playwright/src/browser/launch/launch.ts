@@ -1,13 +1,13 @@
 import { access } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import {
   type Candidate,
   candidatesOf,
   failUnreadableAnswers,
   guardedLaunch,
   INSTALL,
-} from "@refmcp/core/browser";
+} from "@refmcp/boundary/browser";
 import type { Browser, BrowserType } from "playwright";
 import { diskProblem } from "../store/disk.ts";
 import { expectation, playwright } from "./library.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { quoted } from "../language/target.ts";
 import type { ShownArtifact } from "../run/report.ts";
 import type { Seen } from "../run/snapshot.ts";

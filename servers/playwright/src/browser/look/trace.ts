@@ -1,4 +1,4 @@
-import { clip, fitting, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { unpack } from "../archive/zip.ts";
 
 export interface TraceSummary {

@@ -1,4 +1,4 @@
-import { clip, sized, ToolError } from "@refmcp/core/answer";
+import { clip, sized, ToolError } from "@refmcp/boundary/answer";
 import { isText, type RunStore } from "../store/runs.ts";
 import { fitPicture } from "./picture.ts";
 

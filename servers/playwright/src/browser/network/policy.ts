@@ -1,6 +1,12 @@
 import { isIP } from "node:net";
-import { type NetworkGuard, networkGuardOf } from "@refmcp/core/forward-proxy";
-import { createUrlGuard, portOf, type Resolve, type UrlGuard, type UrlRules } from "@refmcp/core/url-guard";
+import { type NetworkGuard, networkGuardOf } from "@refmcp/boundary/forward-proxy";
+import {
+  createUrlGuard,
+  portOf,
+  type Resolve,
+  type UrlGuard,
+  type UrlRules,
+} from "@refmcp/boundary/url-guard";
 
 export type NetworkRules = Pick<UrlRules, "allowHosts" | "denyHosts" | "allowPrivate">;
 

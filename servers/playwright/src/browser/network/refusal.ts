@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /** The error for a URL that no run may open. */
 export function refusedUrl(url: string, why: string): ToolError {

@@ -1,5 +1,5 @@
-import { clip, oneLine, ToolError } from "@refmcp/core/answer";
-import type { NetworkGuard } from "@refmcp/core/forward-proxy";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Locator } from "playwright";
 import type { Assertion, Step } from "../language/ast.ts";
 import type { Found } from "../language/explicit.ts";

@@ -1,4 +1,4 @@
-import { ForwardProxy, type NetworkGuard } from "@refmcp/core/forward-proxy";
+import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
 import type { Launched } from "../launch/launch.ts";
 import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";

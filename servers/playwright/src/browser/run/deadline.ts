@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
+import { startDeadline } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** The deadline of one run: it ends after its time limit or when the caller cancels, whatever the page does. */
 export class Deadline {

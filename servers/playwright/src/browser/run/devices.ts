@@ -1,4 +1,4 @@
-import { nearest, ToolError } from "@refmcp/core/answer";
+import { nearest, ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContextOptions } from "playwright";
 import { playwright } from "../launch/library.ts";
 

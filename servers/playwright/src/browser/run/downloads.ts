@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { extname } from "node:path";
-import { sized } from "@refmcp/core/answer";
+import { sized } from "@refmcp/boundary/answer";
 import type { BrowserContext, Download, Page } from "playwright";
 import type { RunFolder } from "../store/disk.ts";
 import { isText, mimeOf } from "../store/runs.ts";

@@ -1,6 +1,6 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isJson } from "@refmcp/core/answer";
+import { isJson } from "@refmcp/boundary/answer";
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playwright";
 import { redactZip } from "../archive/zip.ts";
 import { NotKept, type RunFolder } from "../store/disk.ts";

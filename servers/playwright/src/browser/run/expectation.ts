@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
 import type { Target } from "../language/ast.ts";
 import { type ElementCheck, type Expectation, ONCE } from "../language/plan.ts";

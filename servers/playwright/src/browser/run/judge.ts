@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Assertion, Check } from "../language/ast.ts";
 import type { Found } from "../language/explicit.ts";
 import {

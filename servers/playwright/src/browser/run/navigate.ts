@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { TestContext } from "./context.ts";
 import type { Deadline } from "./deadline.ts";
 import { PageRecord } from "./record.ts";

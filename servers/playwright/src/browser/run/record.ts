@@ -1,4 +1,4 @@
-import { clip, oneLine } from "@refmcp/core/answer";
+import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
 import type { Downloads } from "./downloads.ts";
 import { type Place, Tabs } from "./tabs.ts";

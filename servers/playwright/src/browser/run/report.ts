@@ -1,4 +1,4 @@
-import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Artifact } from "../store/runs.ts";
 import type { Seen } from "./snapshot.ts";
 

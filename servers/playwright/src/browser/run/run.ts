@@ -1,4 +1,4 @@
-import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Assertion, setupLength } from "../language/ast.ts";
 import type { Found } from "../language/explicit.ts";
 import { checksOf, type Script, secretsOf } from "../language/script.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { GUARD_SELECTOR } from "./guard.ts";
 import { type Hidden, hiderOf, knownParts, PART_CHARS } from "./hiding.ts";
 import { encodingsOf, redactedIn, type Secrets } from "./secrets.ts";

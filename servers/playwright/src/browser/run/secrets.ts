@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** Removes secrets from a text. */
 export type Redacting = Pick<Secrets, "redact" | "redactFile" | "isEmpty">;

@@ -1,4 +1,4 @@
-import { oneLine } from "@refmcp/core/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import { parseStep } from "../language/step.ts";
 import type { Deadline } from "./deadline.ts";

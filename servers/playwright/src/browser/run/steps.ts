@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import type { NetworkGuard } from "@refmcp/core/forward-proxy";
+import { ToolError } from "@refmcp/boundary/answer";
+import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Locator, Page, Route } from "playwright";
 import { contentTypeOf } from "../export/print.ts";
 import type { Assertion, Step, Target } from "../language/ast.ts";

@@ -1,4 +1,4 @@
-import { clip, oneLine } from "@refmcp/core/answer";
+import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import type { Target } from "../language/ast.ts";
 import { describeTarget, quoted } from "../language/target.ts";

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { clip, oneLine, ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
+import { startDeadline } from "@refmcp/boundary";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { CheckResult, RunReport } from "./report.ts";
 import { type Calling, type RunRequest, workMs } from "./tester.ts";
 

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
 import { explicit, type Found } from "../language/explicit.ts";
 import { parseScript, type Script, secretsOf, statesOf } from "../language/script.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
 import type { PNGWithMetadata } from "pngjs";
 import type { Check } from "../language/ast.ts";

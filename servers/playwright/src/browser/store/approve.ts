@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { BASELINE_NAME } from "../language/quality.ts";
 import { slugOf } from "../run/devices.ts";
 import type { Tester } from "../run/tester.ts";

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { BASELINE_NAME } from "../language/quality.ts";
 import { diskProblem, replaceFile } from "./disk.ts";
 

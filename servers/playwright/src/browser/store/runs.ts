@@ -3,7 +3,7 @@ import { type Dirent, existsSync } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { nearest, sized, ToolError } from "@refmcp/core/answer";
+import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
 import { diskProblem, RunFolder, type RunsPlace } from "./disk.ts";
 
 /** A stored run. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { nearest, sized, ToolError } from "@refmcp/core/answer";
+import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContext } from "playwright";
 import { replaceFile } from "./disk.ts";
 

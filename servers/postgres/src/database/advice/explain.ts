@@ -1,4 +1,4 @@
-import { clip, fitting, ToolError } from "@refmcp/core/answer";
+import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";

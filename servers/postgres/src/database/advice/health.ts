@@ -1,4 +1,4 @@
-import { grouped, ToolError } from "@refmcp/core/answer";
+import { grouped, ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";

@@ -1,4 +1,4 @@
-import { clip, ToolError } from "@refmcp/core/answer";
+import { clip, ToolError } from "@refmcp/boundary/answer";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { parseSql } from "../gate/parser.ts";

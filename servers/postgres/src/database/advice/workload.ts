@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { schemaOf } from "./explain.ts";

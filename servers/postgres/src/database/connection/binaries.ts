@@ -14,7 +14,7 @@ import {
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import manifest from "../../../package.json" with { type: "json" };
 import type { User } from "./data-directory.ts";
 

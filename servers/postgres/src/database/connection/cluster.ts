@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { findBinaries } from "./binaries.ts";
 import { dataDirectory, isWindows, privateFolder, shown, userFor } from "./data-directory.ts";
 import { Supervisor } from "./supervisor.ts";

@@ -1,4 +1,4 @@
-import { nearest, ToolError } from "@refmcp/core/answer";
+import { nearest, ToolError } from "@refmcp/boundary/answer";
 
 /** Connection parameters by libpq's keywords; see PARAMETERS. */
 export type Conninfo = ReadonlyMap<string, string>;

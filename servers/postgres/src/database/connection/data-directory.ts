@@ -3,8 +3,8 @@ import { chown, mkdir, mkdtemp, readdir, readFile, stat } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Binaries } from "./binaries.ts";
 
 export const isWindows = process.platform === "win32";

@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import { type Deadline, errorCode, startDeadline } from "@refmcp/core/boundary";
+import { type Deadline, errorCode, startDeadline } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { SessionLosses } from "@refmcp/sql";
 import { FunctionGate } from "../gate/functions.ts";
 import type { Opening } from "../reading/portal.ts";

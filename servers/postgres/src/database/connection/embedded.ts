@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
 import type { Source } from "./database.ts";
 import { type Link, openLink } from "./link.ts";

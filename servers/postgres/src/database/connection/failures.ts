@@ -1,5 +1,5 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { DatabaseError } from "pg";
 import { excerpt } from "../gate/parser.ts";
 

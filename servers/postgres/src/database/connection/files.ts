@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode } from "@refmcp/boundary";
 import { type Conninfo, malformed } from "./conninfo.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /** Maximum size of a message: a whole row is in memory before its values can be cut. */
 const MAX_BYTES = 256 * 1_048_576;

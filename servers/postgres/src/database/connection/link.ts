@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Client, QueryResultRow } from "pg";
 import { PortalQuery } from "../reading/portal.ts";
 import { type Session, sendCancel } from "./cancel.ts";

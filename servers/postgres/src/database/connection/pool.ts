@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import { startDeadline, WaitingLine } from "@refmcp/core/boundary";
+import { startDeadline, WaitingLine } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Link } from "./link.ts";
 
 export interface PoolOptions {

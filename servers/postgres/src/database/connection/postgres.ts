@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type LimitValues, ResultStore, withNear } from "@refmcp/sql";
 import { namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 
 /**
  * Predefined roles that give access to the database host (PostgreSQL, "Predefined Roles"). The owner roles of managed

@@ -3,7 +3,7 @@ import { chownSync, existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, join } from "node:path";
-import { startPostgres, type TestPostgres } from "@refmcp/test-postgres";
+import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { talk, talkToProcess } from "../../../test/session.ts";
 import { freePort } from "./cluster.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "@refmcp/core/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import type { Link } from "../connection/link.ts";
 import { denied } from "./gate.ts";
 import type { Called } from "./tree.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { isDeniedFunction, isDeniedRelation } from "./denied.ts";
 import { parseSql } from "./parser.ts";
 import { type Called, calledBy, commandName, only, treeOf, walk } from "./tree.ts";

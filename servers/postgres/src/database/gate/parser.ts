@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { ParseResult } from "libpg-query";
 
 /** Maximum characters of a statement; people and models write far less. */

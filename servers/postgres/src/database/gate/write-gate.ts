@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
 import { weakenedBy } from "./fences.ts";

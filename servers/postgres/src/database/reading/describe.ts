@@ -1,4 +1,4 @@
-import { clip, fitting, nearest, ToolError } from "@refmcp/core/answer";
+import { clip, fitting, nearest, ToolError } from "@refmcp/boundary/answer";
 import { didYouMean } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
 

@@ -1,4 +1,4 @@
-import { nearest, ToolError } from "@refmcp/core/answer";
+import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { suggesting } from "@refmcp/sql";
 import type { Database, Work } from "../connection/database.ts";
 

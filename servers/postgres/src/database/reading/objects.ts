@@ -1,4 +1,4 @@
-import { cursorsOf } from "@refmcp/core/answer";
+import { cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 

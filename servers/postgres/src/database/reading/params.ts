@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Param } from "./portal.ts";
 
 /** OIDs of json and jsonb. */

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Ahead, Format, ResultWindow } from "@refmcp/sql";
 import { rowWriter } from "@refmcp/sql/formats";
 import type { Database, Session, Work } from "../connection/database.ts";

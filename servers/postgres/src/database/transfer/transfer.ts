@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream/promises";
-import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard, ReadHandle } from "@refmcp/core/boundary";
+import type { PathGuard, ReadHandle } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { csvHeader, LossTally, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";

@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Column, LossTally } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { type Change, passWriting } from "../gate/write-gate.ts";

@@ -1,4 +1,4 @@
-import { clip } from "@refmcp/core/answer";
+import { clip } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import type { TriedIndex } from "../connection/protocol.ts";
 import { passReading } from "../gate/gate.ts";

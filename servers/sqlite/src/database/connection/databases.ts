@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
-import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type Limits, type LimitValues, limitsOf, ResultStore, SessionLosses, withNear } from "@refmcp/sql";
 import { Insights } from "../writing/insights.ts";
 import { DataWatch, MAX_WATCHED } from "./data-watch.ts";

@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Failure } from "./protocol.ts";
 
 /** Converts a SQLite error to a ToolError that says what to do next. */

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import { Executor } from "./execute.ts";
 import type { Job, Progress, Reply } from "./protocol.ts";

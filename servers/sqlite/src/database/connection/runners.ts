@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { ToolError } from "@refmcp/core/answer";
-import { startDeadline, WaitingLine } from "@refmcp/core/boundary";
-import { workerFile } from "@refmcp/core/worker-file";
+import { startDeadline, WaitingLine } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
+import { workerFile } from "@refmcp/launch/worker-file";
 import { explained } from "./failures.ts";
 import type { DatabaseJob, Job, Reply } from "./protocol.ts";
 

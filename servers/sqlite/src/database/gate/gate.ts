@@ -1,4 +1,4 @@
-import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Statement, statementOf } from "@refmcp/sql";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);

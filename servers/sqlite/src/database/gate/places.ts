@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { tokenize } from "@refmcp/sql";
 
 /** The parameters of a statement, in order of first appearance; names are without their prefix. */

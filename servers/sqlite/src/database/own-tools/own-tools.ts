@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
 import type { Databases } from "../connection/databases.ts";

@@ -1,4 +1,4 @@
-import { grouped, ToolError } from "@refmcp/core/answer";
+import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier, withNear } from "@refmcp/sql";
 import { look, type Source, text } from "./look.ts";
 import { tableColumns, tableFound } from "./tables.ts";

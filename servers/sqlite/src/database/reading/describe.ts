@@ -1,4 +1,4 @@
-import { clip, fitting, grouped } from "@refmcp/core/answer";
+import { clip, fitting, grouped } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import type { ReadAnswer } from "../connection/protocol.ts";
 import { attempting, type LookedAt, look, type Row, type Source, text } from "./look.ts";

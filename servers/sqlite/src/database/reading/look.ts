@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Databases } from "../connection/databases.ts";
 
 /** A call's database and its abort signal. */

@@ -1,4 +1,4 @@
-import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { suggesting } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";

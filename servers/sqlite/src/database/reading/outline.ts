@@ -1,4 +1,4 @@
-import { cursorsOf } from "@refmcp/core/answer";
+import { cursorsOf } from "@refmcp/boundary/answer";
 import {
   isPart,
   type OutlineColumn,

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { csvRecords, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import { COMPANIONS } from "../connection/handle.ts";

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { removalOf, type Statement, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { WriteAnswer, WriteStatement } from "../connection/protocol.ts";

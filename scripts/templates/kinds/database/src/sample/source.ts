@@ -1,4 +1,4 @@
-import { cursorsOf, oneLine, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import * as z from "zod";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { clip, cursorsOf, grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { PathGuard } from "@refmcp/boundary";
+import { clip, cursorsOf, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { type FindRequest, type Found, MAX_TEXT, type Note, pageOf } from "./page.ts";
 

@@ -1,6 +1,6 @@
-import { clip, cursorsOf, ToolError } from "@refmcp/core/answer";
-import { HttpClient } from "@refmcp/core/http-client";
-import { createUrlGuard } from "@refmcp/core/url-guard";
+import { clip, cursorsOf, ToolError } from "@refmcp/boundary/answer";
+import { HttpClient } from "@refmcp/boundary/http-client";
+import { createUrlGuard } from "@refmcp/boundary/url-guard";
 import * as z from "zod";
 import { type FindRequest, type Found, MAX_TEXT, pageOf } from "./page.ts";
 

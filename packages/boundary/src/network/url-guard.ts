@@ -1,0 +1,297 @@
+import { promises as dns, type LookupAddress } from "node:dns";
+import { once } from "node:events";
+import { connect, isIP, type Socket } from "node:net";
+import { domainToASCII } from "node:url";
+import { nearest, ToolError } from "../answer/errors.ts";
+import { oneLine } from "../answer/untrusted.ts";
+import { startDeadline } from "../deadline.ts";
+import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
+
+/** Which network addresses may be reached. Hosts are written as in `parseHostRule`. */
+export interface UrlRules {
+  /** Allowed although their address is not public (`--allow-host`). */
+  readonly allowHosts?: readonly string[];
+  /** Never allowed, even if another rule allows them (`--deny-host`). */
+  readonly denyHosts?: readonly string[];
+  /** Allows every address, including private ones (`--allow-private`). */
+  readonly allowPrivate?: boolean;
+  /** Allows loopback, for a server that tests pages on this machine. */
+  readonly allowLoopback?: boolean;
+}
+
+/** A checked destination: connections go only to one of `addresses`. */
+export interface CheckedPlace {
+  /** In lower case, ASCII (punycode), without brackets and without a trailing dot. */
+  readonly host: string;
+  readonly port: number;
+  readonly addresses: readonly LookupAddress[];
+}
+
+/** Resolves a name: `dns.lookup`, or a test double. */
+export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+
+export interface UrlGuard {
+  /**
+   * Checks what needs no network access: scheme, credentials, host rules, a literal address.
+   *
+   * @throws ToolError `invalid` if it is not a web URL; `denied` if the rules refuse it.
+   */
+  check(url: string | URL): URL;
+  /**
+   * Resolves a host once and checks all its addresses. If one is refused, the host is refused: an attacker's name can
+   * have a public and a private address and return either (DNS rebinding).
+   *
+   * @throws ToolError `denied`; `unavailable` if the host has no address.
+   */
+  place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace>;
+  /**
+   * Opens a TCP connection to a checked address of a host.
+   *
+   * @throws ToolError as `place`; the system's error if none of the addresses responds.
+   */
+  connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
+}
+
+const SCHEMES = ["http:", "https:"];
+const MAX_URL_CHARS = 8_192;
+/** How long to wait for one address before trying the next, in milliseconds. */
+const CONNECT_MS = 10_000;
+/**
+ * Names that by definition mean this machine or this network, whatever they resolve to (RFC 6761, RFC 6762, RFC 8375).
+ */
+const LOCAL_NAMES: readonly { readonly name: RegExp; readonly reserve: Reserve }[] = [
+  { name: /(?:^|\.)localhost$/, reserve: "a loopback address" },
+  { name: /\.(?:local|internal|home\.arpa|localdomain|lan)$/, reserve: "a private address" },
+];
+
+/**
+ * Guards a server's network access: only http and https, no credentials in URLs, only public addresses unless the rules
+ * allow others, and connections only to addresses that were checked. Whoever follows a redirect has to check it again.
+ *
+ * @throws ToolError `invalid` if a rule is invalid.
+ */
+export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemResolve): UrlGuard {
+  const allowed = (rules.allowHosts ?? []).map(parseHostRule);
+  const denied = (rules.denyHosts ?? []).map(parseHostRule);
+
+  /** The host in canonical form. @throws ToolError if a name rule refuses it. */
+  function checkName(host: string, port: number): string {
+    const name = plainHost(host);
+    if (denied.some((rule) => rule.names(name, port)))
+      throw refused(name, "is denied by --deny-host", "Ask the user whether it should be allowed.");
+    if (allowed.some((rule) => rule.names(name, port))) return name;
+    if (isIP(name) !== 0) checkAddress(name, name, port);
+    else {
+      const local = LOCAL_NAMES.find((entry) => entry.name.test(name));
+      if (local !== undefined && !permits(local.reserve)) throw reserved(name, local.reserve);
+    }
+    return name;
+  }
+
+  function checkAddress(address: string, name: string, port: number): void {
+    if (denied.some((rule) => rule.covers(address, port)))
+      throw refused(
+        name,
+        `has the address ${address}, which is denied by --deny-host`,
+        "Ask the user about it.",
+      );
+    if (allowed.some((rule) => rule.names(name, port) || rule.covers(address, port))) return;
+    const reserve = reserveOf(address);
+    if (reserve !== undefined && !permits(reserve)) throw reserved(name, reserve, address);
+  }
+
+  const permits = (reserve: Reserve): boolean =>
+    reserve !== "not an IP address" &&
+    (rules.allowPrivate === true || (rules.allowLoopback === true && reserve === "a loopback address"));
+
+  async function place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace> {
+    const name = checkName(host, port);
+    const family = isIP(name);
+    const addresses = family === 0 ? await unlessAborted(resolve(name), signal) : [{ address: name, family }];
+    if (addresses.length === 0)
+      throw new ToolError("unavailable", `The host "${oneLine(name.slice(0, 253))}" has no address.`, {
+        hint: "Check the URL for typos, and check the network.",
+      });
+    for (const { address } of addresses) checkAddress(address, name, port);
+    return { host: name, port, addresses };
+  }
+
+  return {
+    check(given) {
+      const url = parseWebUrl(given);
+      checkName(url.hostname, portOf(url));
+      return url;
+    },
+    place,
+    async connect(host, port, signal) {
+      const { addresses } = await place(host, port, signal);
+      let last: unknown;
+      for (const { address } of addresses) {
+        try {
+          return await open(address, port, signal);
+        } catch (error) {
+          signal?.throwIfAborted();
+          last = error;
+        }
+      }
+      throw last;
+    },
+  };
+}
+
+/** The port of a web URL. */
+export function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
+}
+
+/**
+ * Parses a web URL. The WHATWG parser normalizes every notation of an IPv4 address (decimal, octal, hexadecimal, short,
+ * full-width digits), so our checks don't have to handle them.
+ *
+ * @throws ToolError `invalid`; `denied` for another scheme or credentials.
+ */
+export function parseWebUrl(given: string | URL): URL {
+  const text = String(given);
+  const shown = oneLine(text.slice(0, 200));
+  const hint = "Use an absolute URL such as https://example.org/page.";
+  if (text.length > MAX_URL_CHARS)
+    throw new ToolError("invalid", `The URL has ${text.length} characters; the limit is ${MAX_URL_CHARS}.`, {
+      hint,
+    });
+  if (!URL.canParse(text)) throw new ToolError("invalid", `"${shown}" is not a URL.`, { hint });
+  const url = new URL(text);
+  if (!SCHEMES.includes(url.protocol)) {
+    const near = nearest(url.protocol.slice(0, -1), ["http", "https"]);
+    const meant = near[0] === undefined ? "" : ` Did you mean ${near[0]}?`;
+    throw new ToolError(
+      "denied",
+      `${oneLine(url.protocol.slice(0, 40))} URLs are not allowed; use http: or https:.${meant}`,
+      { hint },
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new ToolError(
+      "denied",
+      `URLs that contain a user name or password are not allowed (host ${oneLine(url.host)}).`,
+      {
+        hint: "Remove user@ from the URL; the user can configure credentials for a host.",
+      },
+    );
+  }
+  return url;
+}
+
+/** One entry of `--allow-host` or `--deny-host`. */
+interface HostRule {
+  /** Whether it matches this host and port. */
+  names(host: string, port: number): boolean;
+  /** Whether it matches this address and port. */
+  covers(address: string, port: number): boolean;
+}
+
+/**
+ * Parses a rule: a name (`example.org`), its subdomains (`*.example.org`), an address (`192.0.2.7`, `[::1]`) or a
+ * network (`10.0.0.0/8`); the first three optionally with a port (`localhost:3000`).
+ *
+ * @throws ToolError `invalid`
+ */
+export function parseHostRule(text: string): HostRule {
+  const rule = text.trim().toLowerCase();
+  const unreadable = new ToolError("invalid", `"${oneLine(text.slice(0, 200))}" is not a valid host.`, {
+    hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
+  });
+  if (isNetwork(rule))
+    return { names: (host) => isInNetwork(host, rule), covers: (address) => isInNetwork(address, rule) };
+  const [, bracketed, plain, portText] =
+    /^(?:\[([0-9a-f:.]+)\]|([^\s/@[\]]+?))(?::(\d{1,5}))?$/.exec(rule) ?? [];
+  const wholeIsIp6 = isIP(rule) === 6;
+  const host = wholeIsIp6 ? rule : (bracketed ?? plain);
+  if (host === undefined || host === "") throw unreadable;
+  const port = wholeIsIp6 || portText === undefined ? undefined : Number(portText);
+  const fits = (asked: number): boolean => port === undefined || port === asked;
+  if (host.startsWith("*.")) {
+    const below = plainHost(host.slice(1));
+    return { names: (name, asked) => fits(asked) && name.endsWith(below), covers: () => false };
+  }
+  const name = plainHost(host);
+  if (name === "") throw unreadable;
+  if (isIP(name) === 0) return { names: (asked, at) => fits(at) && asked === name, covers: () => false };
+  const network = `${name}/${isIP(name) === 4 ? 32 : 128}`;
+  return {
+    names: (asked, at) => fits(at) && isInNetwork(asked, network),
+    covers: (address, at) => fits(at) && isInNetwork(address, network),
+  };
+}
+
+/**
+ * A host in the form that rules and checks compare: lower case, ASCII, without brackets, zone or trailing dot.
+ */
+function plainHost(host: string): string {
+  const bare = host
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/%.*$/, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
+  if (isIP(bare) !== 0) return bare;
+  // A host that does not come from a parsed URL may contain an IPv4 address in one of the old notations.
+  const parsed = URL.canParse(`http://${bare}/`) ? new URL(`http://${bare}/`).hostname : domainToASCII(bare);
+  return parsed.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
+  try {
+    return await dns.lookup(host, { all: true });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "ENOTFOUND" || code === "ENODATA") return [];
+    throw new ToolError("unavailable", `The name "${oneLine(host)}" could not be resolved (${code}).`, {
+      hint: "The network or its DNS server is not responding; try again later.",
+      cause: error,
+    });
+  }
+}
+
+async function open(address: string, port: number, signal: AbortSignal | undefined): Promise<Socket> {
+  signal?.throwIfAborted();
+  const late = () => Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
+  const deadline = startDeadline(CONNECT_MS, signal, late);
+  const socket = connect({ host: address, port });
+  try {
+    await once(socket, "connect", { signal: deadline.signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    deadline.signal.throwIfAborted();
+    throw error;
+  } finally {
+    deadline.end();
+  }
+}
+
+/** A lookup cannot be cancelled, but the caller doesn't have to wait for it. */
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function reserved(name: string, reserve: Reserve, address?: string): ToolError {
+  const what =
+    address === undefined || address === name ? `is ${reserve}` : `resolves to ${address}, ${reserve}`;
+  return refused(
+    name,
+    what,
+    `To allow it, the user can start the server with --allow-host ${oneLine(name)}.`,
+  );
+}
+
+function refused(name: string, why: string, hint: string): ToolError {
+  return new ToolError("denied", `The host "${oneLine(name.slice(0, 253))}" ${why}, and is blocked.`, {
+    hint,
+  });
+}

@@ -1,0 +1,179 @@
+import { fileURLToPath } from "node:url";
+import { ToolError } from "../answer/errors.ts";
+import { type Platform, pathsOf } from "./platform.ts";
+import { quote } from "./system-error.ts";
+
+/** The settings that determine how a path's text is parsed. */
+export interface TextRules {
+  readonly platform: Platform;
+  /** The user's home directory, for `~`. */
+  home(): string;
+}
+
+/** A parsed path, not yet resolved on disk. */
+export interface PathText {
+  /** Normalized if absolute, otherwise as written. */
+  readonly path: string;
+  readonly absolute: boolean;
+}
+
+/**
+ * Parses the text of a path from an argument: `~` is the home directory, a `file://` URI is decoded, and everything
+ * else, including percent signs, is literal. `..` is resolved by text, as in a shell's `cd`.
+ *
+ * @throws ToolError `invalid` for text that is not a path: empty, NUL, lone surrogates, too long, a URI with a host,
+ * and on `win32` device, reserved, stream and drive-relative names.
+ */
+export function parsePath(text: string, rules: TextRules): PathText {
+  checkCharacters(text);
+  const paths = pathsOf(rules.platform);
+  let plain = text;
+  if (/^file:\/\//i.test(text)) plain = pathOfUri(text, rules.platform);
+  else if (text === "~" || text.startsWith("~/") || (rules.platform === "win32" && text.startsWith("~\\"))) {
+    plain = paths.join(rules.home(), text.slice(1));
+  }
+  if (rules.platform === "win32") plain = checkWindowsText(plain);
+  checkLengths(plain, rules.platform);
+  const absolute = paths.isAbsolute(plain);
+  return { path: absolute ? paths.resolve(plain) : plain, absolute };
+}
+
+function checkCharacters(text: string): void {
+  const refuse = (message: string, hint: string) => new ToolError("invalid", message, { hint });
+  if (text === "")
+    throw refuse(
+      "The path is empty.",
+      'Use an absolute path or one relative to an allowed directory; "." is the first allowed directory.',
+    );
+  const path = quote(text);
+  if (text.includes("\0"))
+    throw refuse(`The path ${path} contains a NUL character, which paths cannot contain.`, "Remove it.");
+  if (/\p{Surrogate}/u.test(text))
+    throw refuse(
+      `The path ${path} is not well-formed Unicode (a lone surrogate).`,
+      "Use the path exactly as listed.",
+    );
+}
+
+/**
+ * RFC 8089. A query, a fragment and raw whitespace are refused: they would be dropped silently, and another file
+ * opened.
+ */
+function pathOfUri(uri: string, platform: Platform): string {
+  const refuse = (why: string, hint: string): ToolError =>
+    new ToolError("invalid", `${quote(uri)} is not a usable file URI: ${why}.`, { hint });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u0020]/.test(uri)) {
+    throw refuse("it contains whitespace", "Write a space as %20, or use the plain path.");
+  }
+  if (/[?#]/.test(uri)) {
+    throw refuse("it has a query or a fragment", "Write ? as %3F and # as %23, or use the plain path.");
+  }
+  let url: URL;
+  try {
+    url = new URL(uri);
+  } catch {
+    throw refuse("it cannot be parsed", "Write file:///absolute/path, or use the plain path.");
+  }
+  if (url.host !== "") {
+    throw refuse(
+      `it names the host ${quote(url.host)}`,
+      "Only files on this machine can be used: write file:///absolute/path.",
+    );
+  }
+  let decoded: string;
+  try {
+    decoded = fileURLToPath(url, { windows: platform === "win32" });
+  } catch {
+    throw refuse(
+      "its percent-encoding or drive is invalid",
+      "Encode as UTF-8, without %2F in names, or use the plain path.",
+    );
+  }
+  checkCharacters(decoded);
+  return decoded;
+}
+
+function checkLengths(text: string, platform: Platform): void {
+  const isWindows = platform === "win32";
+  const refuse = (what: string, size: number, unit: string, max: number): ToolError =>
+    new ToolError("invalid", `${what} is ${size} ${unit} long; the limit is ${max}.`, {
+      hint: "Use a shorter one.",
+    });
+
+  const size = isWindows ? text.length : Buffer.byteLength(text);
+  const max = isWindows ? 32_767 : 4096;
+  if (size > max) {
+    throw refuse(`The path ${quote(text)}`, size, isWindows ? "characters" : "bytes", max);
+  }
+  // Linux limits a name's bytes, other systems its characters.
+  const countsBytes = platform === "linux";
+  for (const name of text.split(isWindows ? /[\\/]/ : "/")) {
+    const length = countsBytes ? Buffer.byteLength(name) : name.length;
+    if (length > 255)
+      throw refuse(`The name ${quote(name)}`, length, countsBytes ? "bytes" : "characters", 255);
+  }
+}
+
+/** Microsoft, "Naming Files, Paths, and Namespaces": devices in every directory, with any extension. */
+const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/i;
+
+/**
+ * Checks a path by Windows' rules, and converts `/c/x` (Git Bash) to `C:\x`.
+ *
+ * Refuses paths that refer to a different file than they seem to: `\\?\` and `\\.\` (no normalization, devices), `C:x`
+ * and `\x` (relative to a current directory or drive), reserved names, trailing dots and spaces (stripped by the
+ * system), `name:stream` (alternate data streams), and characters that are not allowed in names.
+ *
+ * @throws ToolError `invalid`
+ */
+function checkWindowsText(text: string): string {
+  const refuse = (why: string, hint: string): ToolError =>
+    new ToolError("invalid", `The path ${quote(text)} ${why}.`, { hint });
+
+  const slashed = text.replaceAll("/", "\\");
+  if (/^\\\\[?.](?:\\|$)/.test(slashed) || slashed.startsWith("\\??\\")) {
+    throw refuse("is a device path (\\\\?\\ or \\\\.\\)", "Write it with a drive letter: C:\\folder\\file.");
+  }
+  const bash = /^\/([a-z])(?:\/|$)/i.exec(text);
+  const plain = bash === null ? text : `${(bash[1] ?? "").toUpperCase()}:\\${text.slice(3)}`;
+  if (/^[a-z]:(?![\\/])/i.test(plain)) {
+    throw refuse(
+      "is relative to a drive's current directory",
+      `Write ${plain.slice(0, 2)}\\ and the full path, or a path without a drive.`,
+    );
+  }
+  if (/^[\\/](?![\\/])/.test(plain)) {
+    throw refuse("has no drive", "Write it with its drive letter: C:\\folder\\file.");
+  }
+
+  const names = plain
+    .replace(/^[a-z]:/i, "")
+    .split(/[\\/]/)
+    .filter((name) => name !== "" && name !== "." && name !== "..");
+  for (const name of names) {
+    if (name.includes(":")) {
+      throw refuse(
+        `refers to an alternate data stream (${quote(name)})`,
+        "Use the file name without a colon.",
+      );
+    }
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    if (/[<>"|?*\u0001-\u001f]/.test(name)) {
+      throw refuse(
+        `contains a character not allowed in names (${quote(name)})`,
+        'Remove < > " | ? * and control characters.',
+      );
+    }
+    if (/[. ]$/.test(name)) {
+      throw refuse(
+        `has a name that ends in a dot or a space (${quote(name)})`,
+        "Windows would strip it: remove it.",
+      );
+    }
+    if (reserved.test((name.split(".", 1)[0] ?? "").trimEnd())) {
+      throw refuse(`contains a reserved device name (${quote(name)})`, "Choose another name.");
+    }
+  }
+  return plain;
+}

@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { appendFile, mkdir, open, symlink, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeWorkspace, readThrough, refusal, type Workspace } from "../../test/fixtures/boundary.ts";
+import { hasProc } from "./opener-proc.ts";
+import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
+
+/** On Linux always a local file system. */
+const place = "/dev/shm";
+
+describe.runIf(hasProc() && existsSync(place))("a small file", () => {
+  let workspace: Workspace;
+  let path: string;
+  beforeEach(async () => {
+    workspace = await makeWorkspace(place);
+    path = join(workspace.root, "a.txt");
+    await writeFile(path, "hello");
+  });
+  afterEach(() => workspace.remove());
+
+  it.each(["SmallFile", "FileHandle"])("is read the same way by %s", async (kind) => {
+    const handle = kind === "SmallFile" ? SmallFile.open(path) : await open(path);
+    if (handle === undefined) throw new Error("not opened");
+    const bytes = Buffer.alloc(8);
+    expect(await handle.read(bytes, 2, 3, 1)).toMatchObject({ bytesRead: 3 });
+    expect(bytes.toString("latin1")).toBe("\0\0ell\0\0\0");
+    expect((await handle.stat({ bigint: true })).size).toBe(5n);
+    expect((await buffer(handle.createReadStream({ start: 1, autoClose: false }))).toString()).toBe("ello");
+    expect(await handle.readFile("utf8")).toBe("hello");
+    for await (const _chunk of handle.createReadStream({ start: 0, autoClose: false })) break;
+    await handle.close();
+    await handle.close();
+    expect(handle.fd).toBe(-1);
+    await expect(handle.read(bytes, 0, 1, 0)).rejects.toThrow();
+    await expect(handle.stat({ bigint: true })).rejects.toThrow();
+  });
+
+  it("is read to its end even if it grows during the read", async () => {
+    const file = await workspace.guard("proc").openFile(path);
+    expect(file.handle).toBeInstanceOf(SmallFile);
+    await appendFile(path, "x".repeat(SMALL_BYTES));
+    const bytes = Buffer.alloc(SMALL_BYTES + 10);
+    expect(await file.handle.read(bytes, 0, bytes.length, 0)).toMatchObject({ bytesRead: SMALL_BYTES + 5 });
+    await file.handle.close();
+  });
+
+  it("is no larger than 64 KiB", async () => {
+    await writeFile(path, Buffer.alloc(SMALL_BYTES + 1));
+    const file = await workspace.guard("proc").openFile(path);
+    expect(file.handle).not.toBeInstanceOf(SmallFile);
+    await file.handle.close();
+  });
+
+  it("is verified even when its directory is cached", async () => {
+    const guard = workspace.guard("proc");
+    await mkdir(join(workspace.root, "sub"));
+    await writeFile(join(workspace.root, "sub", "b.txt"), "below");
+    for (let round = 0; round < 2; round++) expect(await readThrough(guard, path)).toBe("hello");
+    await unlink(path);
+    expect(await refusal(guard.openFile(path))).toMatchObject({ kind: "not_found" });
+    await symlink(workspace.secret, path);
+    expect(await refusal(guard.openFile(path))).toMatchObject({ code: "outside" });
+    await unlink(path);
+    await symlink("sub/b.txt", path);
+    expect(await readThrough(guard, path)).toBe("below");
+  });
+});

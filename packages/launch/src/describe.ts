@@ -1,0 +1,67 @@
+import { listedPrompt, listedTools, resourceOutline } from "@refmcp/core/internal/bind/listing";
+import { entryOf, loadSkills } from "@refmcp/core/internal/bind/skills";
+import { commonOptions } from "@refmcp/core/internal/define/common-options";
+import { serverIconSvg } from "@refmcp/core/internal/define/icon";
+import type { OptionTable } from "@refmcp/core/internal/define/options";
+import type { Servable } from "@refmcp/core/internal/define/server";
+import { renderOptionTable } from "./help.ts";
+import { defaultText, optionEntries } from "./option-table.ts";
+
+/**
+ * Everything that a server can offer, as plain JSON, whatever its options: the source of READMEs, `server.json` and
+ * `manifest.json`.
+ *
+ * @param table the server's options, including the common ones
+ */
+export async function describeServer<Context, Table extends OptionTable>(
+  definition: Servable<Context, Table>,
+  table: OptionTable,
+) {
+  const { name, packageName, title, version, description, instructions, toolsets = {}, slim } = definition;
+  const skills = await loadSkills(definition.skills ?? []);
+  const own = Object.fromEntries(Object.entries(table).filter(([key]) => !Object.hasOwn(commonOptions, key)));
+  const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
+  return {
+    name,
+    packageName,
+    title,
+    version,
+    description,
+    instructions,
+    toolsets,
+    slim,
+    icon: serverIconSvg(definition.icon),
+    skills: skills.map((skill) => entryOf(skill).frontmatter),
+    optionTable: renderOptionTable(name, own),
+    commonOptionTable: renderOptionTable("name", commonOptions),
+    options: optionEntries(name, table)
+      .filter(({ option }) => option.hidden !== true)
+      .map(({ key, option, flag, variables, valueName }) => ({
+        key,
+        flag,
+        title: option.title,
+        variables,
+        valueName,
+        type: option.type,
+        repeatable: option.list === true || option.named !== undefined,
+        positional: option.positional === true,
+        ask: option.ask === true,
+        default: defaultText(option),
+        description: option.description,
+      })),
+    /** Arguments that are not listed until an option gives them a meaning. */
+    unlisted: Object.keys(definition.argumentNeeds ?? {}),
+    tools: (await listedTools(definition.tools)).map((tool) => ({
+      ...tool,
+      effect: facts.get(tool.name)?.effect,
+      toolset: facts.get(tool.name)?.toolset,
+      needs: facts.get(tool.name)?.needs,
+      aliases: facts.get(tool.name)?.aliases ?? [],
+    })),
+    resources: (definition.resources ?? []).map((resource) => {
+      const { uri, uriTemplate, name, title, description, watches } = resourceOutline(resource);
+      return { uri: uri ?? uriTemplate, name, title, description, subscribable: watches };
+    }),
+    prompts: (definition.prompts ?? []).map(listedPrompt),
+  };
+}

@@ -1,0 +1,265 @@
+import { HOST_NAMES, type HostName } from "@refmcp/core/internal/define/common-options";
+import { parse } from "smol-toml";
+import { describe, expect, it } from "vitest";
+import { parse as parseYaml } from "yaml";
+import { cursorLink, hostEntry, type ServerLaunch, vscodeLink } from "./host-entry.ts";
+
+const launch = {
+  serverKey: "postgres",
+  packageName: "@refmcp/server-postgres",
+  args: ["--read-only", '--root=C:\\Users\\me\\a "b" & c'],
+  env: [
+    { name: "DATABASE_URL", secret: true, description: "The database." },
+    { name: "REFMCP_POSTGRES_TIMEOUT_MS", value: "6000" },
+  ],
+} satisfies ServerLaunch;
+const npx = ["-y", "@refmcp/server-postgres", ...launch.args];
+
+/** The server's part of each host's file, as in the host's documentation, with the secret in the host's form. */
+const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly string[]) => object>> = {
+  "claude-desktop": (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  "claude-code": (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  cursor: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
+  gemini: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  antigravity: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  "copilot-cli": (command, args) => ({
+    mcpServers: {
+      postgres: { type: "local", command, args, env: environment("$" + "{DATABASE_URL}"), tools: ["*"] },
+    },
+  }),
+  zed: (command, args) => inside("context_servers", command, args, "<paste DATABASE_URL here>"),
+  junie: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  opencode: (command, args) => ({
+    mcp: {
+      servers: {
+        postgres: {
+          type: "local",
+          command: [command, ...args],
+          environment: environment("{env:DATABASE_URL}"),
+        },
+      },
+    },
+  }),
+  cline: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  goose: (command, args) => ({
+    extensions: {
+      postgres: {
+        type: "stdio",
+        name: "postgres",
+        enabled: true,
+        cmd: command,
+        args,
+        env_keys: ["DATABASE_URL"],
+        envs: { REFMCP_POSTGRES_TIMEOUT_MS: "6000" },
+        timeout: 300,
+      },
+    },
+  }),
+  "lm-studio": (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  kiro: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  warp: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  amp: (command, args) => inside("amp.mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  devin: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  windsurf: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
+  vscode: (command, args) => ({
+    inputs: [{ type: "promptString", id: "database-url", description: "The database.", password: true }],
+    servers: {
+      postgres: { type: "stdio", command, args, env: environment("$" + "{input:database-url}") },
+    },
+  }),
+  codex: (command, args) => ({
+    mcp_servers: {
+      postgres: { command, args, env_vars: ["DATABASE_URL"], env: { REFMCP_POSTGRES_TIMEOUT_MS: "6000" } },
+    },
+  }),
+};
+
+function environment(secret: string): object {
+  return { DATABASE_URL: secret, REFMCP_POSTGRES_TIMEOUT_MS: "6000" };
+}
+
+function inside(key: string, command: string, args: readonly string[], secret: string): object {
+  return { [key]: { postgres: { command, args, env: environment(secret) } } };
+}
+
+function read(format: "json" | "toml" | "yaml", text: string): unknown {
+  expect(text.endsWith("\n")).toBe(true);
+  if (format === "yaml") return parseYaml(text);
+  return format === "toml" ? parse(text) : JSON.parse(text);
+}
+
+describe.each(HOST_NAMES)("the entry for %s", (host) => {
+  it("starts the package through npx, with arguments and variables", () => {
+    const entry = hostEntry(host, launch);
+    expect(read(entry.format, entry.text)).toEqual(EXPECTED[host]("npx", npx));
+  });
+
+  it("starts it through cmd on Windows, unless the host does that itself", () => {
+    const { format, windowsText = "" } = hostEntry(host, launch);
+    const windows =
+      host === "warp" ? EXPECTED[host]("npx", npx) : EXPECTED[host]("cmd", ["/c", "npx", ...npx]);
+    expect(read(format, windowsText)).toEqual(windows);
+  });
+
+  it("starts a local file, the same on every platform", () => {
+    const entry = hostEntry(host, { ...launch, command: { command: "node", args: ["/clone/dist/bin.js"] } });
+    expect(read(entry.format, entry.text)).toEqual(
+      EXPECTED[host]("node", ["/clone/dist/bin.js", ...launch.args]),
+    );
+    expect(entry.windowsText).toBeUndefined();
+  });
+
+  it("contains only the command if there is nothing else", () => {
+    const entry = hostEntry(host, { serverKey: "git", packageName: "@refmcp/server-git" });
+    expect(entry.text).not.toContain("env");
+    expect(entry.text).not.toContain("inputs");
+    expect(entry.text).toMatch(/(?:\[ ?|"npx", ?)"-y", ?"@refmcp\/server-git" ?\]/);
+  });
+
+  it("says where it goes on each platform", () => {
+    const { locations, title, documentation } = hostEntry(host, launch);
+    for (const platform of ["macOS", "Linux", "Windows"]) {
+      expect(
+        locations.some((location) => location.platform === "any" || location.platform === platform),
+      ).toBe(true);
+    }
+    expect(title).not.toBe("");
+    expect(URL.canParse(documentation)).toBe(true);
+  });
+
+  it("says what to do about the secret", () => {
+    expect(hostEntry(host, launch).notes.filter((note) => note.includes("DATABASE_URL"))).toHaveLength(1);
+    expect(hostEntry(host, { ...launch, env: [] }).notes.join()).not.toContain("DATABASE_URL");
+  });
+});
+
+describe("hostEntry", () => {
+  it("matches the hosts' own documentation", () => {
+    expect(
+      hostEntry("claude-desktop", { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv"] })
+        .text,
+    ).toBe(
+      '{\n  "mcpServers": {\n    "git": {\n      "command": "npx",\n      "args": ["-y", "@refmcp/server-git", "/srv"]\n    }\n  }\n}\n',
+    );
+    expect(
+      hostEntry("codex", { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv"] }).text,
+    ).toBe('[mcp_servers.git]\ncommand = "npx"\nargs = [ "-y", "@refmcp/server-git", "/srv" ]\n');
+  });
+
+  it("gives the host's command if it supports it, options before the name", () => {
+    const plain = { serverKey: "git", packageName: "@refmcp/server-git", args: ["/a b"] };
+    expect(hostEntry("claude-code", plain).shellCommand).toBe(
+      "claude mcp add --scope project git -- npx -y @refmcp/server-git '/a b'",
+    );
+    expect(hostEntry("codex", { ...plain, env: [{ name: "A", value: "1" }] }).shellCommand).toBe(
+      "codex mcp add git --env A=1 -- npx -y @refmcp/server-git '/a b'",
+    );
+    const secret = { ...plain, env: [{ name: "TOKEN", secret: true }] };
+    expect(hostEntry("claude-code", secret).shellCommand).toBe(
+      `claude mcp add --env 'TOKEN=$\{TOKEN}' --scope project git -- npx -y @refmcp/server-git '/a b'`,
+    );
+    expect(hostEntry("codex", secret).shellCommand).toBeUndefined();
+    expect(hostEntry("zed", plain).shellCommand).toBeUndefined();
+    expect(hostEntry("copilot-cli", secret).shellCommand).toBe(
+      `copilot mcp add git --env 'TOKEN=$\{TOKEN}' -- npx -y @refmcp/server-git '/a b'`,
+    );
+    expect(hostEntry("devin", plain).shellCommand).toBe(
+      "devin mcp add -s project git -- npx -y @refmcp/server-git '/a b'",
+    );
+    expect(hostEntry("devin", secret).shellCommand, "it takes no variables").toBeUndefined();
+    expect(hostEntry("cline", plain).shellCommand).toBe(
+      "cline mcp install git --yes -- npx -y @refmcp/server-git '/a b'",
+    );
+  });
+
+  it("warns of an argument that the host or cmd would change", () => {
+    const odd = { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv/$HOME", "/srv/a&b"] };
+    expect(hostEntry("gemini", odd).notes).toContain(
+      "Gemini CLI replaces variables in arguments; check '/srv/$HOME'.",
+    );
+    expect(hostEntry("gemini", odd).windowsNotes).toEqual([
+      `In cmd, & | < > ^ % " ! are special; pass '/srv/a&b' through env instead.`,
+    ]);
+    expect(hostEntry("zed", { ...odd, args: ["/srv/$HOME"] }).notes).toEqual([]);
+  });
+
+  it.each(["my_server", "Git", "a".repeat(21), "", "1git", "-git"])(
+    "refuses the server key %j",
+    (serverKey) => {
+      expect(() => hostEntry("zed", { serverKey, packageName: "x" })).toThrow(TypeError);
+    },
+  );
+
+  it("never contains a secret, even if one is passed", () => {
+    const env = [{ name: "TOKEN", secret: true, value: "hunter2" }];
+    for (const host of HOST_NAMES) {
+      expect(JSON.stringify(hostEntry(host, { ...launch, env }))).not.toContain("hunter2");
+    }
+  });
+});
+
+describe("vscodeLink", () => {
+  it("carries name, configuration and inputs", () => {
+    const url = new URL(vscodeLink(launch));
+    expect(url.origin + url.pathname).toBe("https://insiders.vscode.dev/redirect/mcp/install");
+    expect(url.searchParams.get("name")).toBe("postgres");
+    const file: unknown = {
+      inputs: JSON.parse(url.searchParams.get("inputs") ?? ""),
+      servers: { postgres: JSON.parse(url.searchParams.get("config") ?? "") },
+    };
+    expect(file).toEqual(EXPECTED.vscode("npx", npx));
+    expect(hostEntry("vscode", launch).link).toBe(url.href);
+  });
+
+  it("prompts for other unknown values, in the arguments", () => {
+    const inputs = [{ id: "file", description: "The file (any)." }];
+    const args = ["--db-path=$" + "{input:file}"];
+    const link = vscodeLink({ ...launch, args, env: [], inputs });
+    const url = new URL(link);
+    expect(JSON.parse(url.searchParams.get("inputs") ?? "")).toEqual([
+      { type: "promptString", id: "file", description: "The file (any)." },
+    ]);
+    expect(JSON.parse(url.searchParams.get("config") ?? "").args).toEqual([...npx.slice(0, 2), ...args]);
+    expect(link, "ends where Markdown ends it").not.toMatch(/[()]/);
+  });
+
+  it("has no inputs without a secret", () => {
+    expect(new URL(vscodeLink({ ...launch, env: [] })).searchParams.has("inputs")).toBe(false);
+  });
+});
+
+describe("cursorLink", () => {
+  it("carries name and configuration in base64", () => {
+    const unicode = { ...launch, args: ["/home/me/Größe+?"] };
+    const url = new URL(cursorLink(unicode));
+    expect(url.origin + url.pathname).toBe("https://cursor.com/en/install-mcp");
+    expect(url.searchParams.get("name")).toBe("postgres");
+    const config: unknown = JSON.parse(
+      Buffer.from(url.searchParams.get("config") ?? "", "base64").toString(),
+    );
+    expect(config).toEqual({
+      command: "npx",
+      args: ["-y", "@refmcp/server-postgres", "/home/me/Größe+?"],
+      env: environment("$" + "{env:DATABASE_URL}"),
+    });
+    expect(hostEntry("cursor", unicode).link).toBe(url.href);
+  });
+});
+
+describe("the other links", () => {
+  it.each([
+    [
+      "lm-studio",
+      "https://lmstudio.ai/install-mcp",
+      (text: string) => Buffer.from(text, "base64").toString(),
+    ],
+    ["kiro", "https://kiro.dev/launch/mcp/add", (text: string) => text],
+  ] as const)("of %s carries name and configuration", (host, page, decode) => {
+    const url = new URL(hostEntry(host, launch).link ?? "");
+    expect(url.origin + url.pathname).toBe(page);
+    const config: unknown = JSON.parse(decode(url.searchParams.get("config") ?? ""));
+    expect({ mcpServers: { [url.searchParams.get("name") ?? ""]: config } }).toEqual(
+      EXPECTED[host]("npx", npx),
+    );
+  });
+});

@@ -1,0 +1,207 @@
+import { realpath } from "node:fs/promises";
+import { ToolError } from "@refmcp/boundary/answer";
+import { DirectoryBound } from "@refmcp/boundary/directories";
+import { Runtime } from "@refmcp/core/internal/bind/runtime";
+import type { CommonOptionValues } from "@refmcp/core/internal/define/common-options";
+import type { OptionTable, OptionValues } from "@refmcp/core/internal/define/options";
+import type { Servable, ServerDefinition } from "@refmcp/core/internal/define/server";
+import type { Tool, ToolFacts } from "@refmcp/core/internal/define/tool";
+import { createLog } from "@refmcp/core/internal/log";
+import type { HttpSettings } from "@refmcp/core/internal/transport/http/settings";
+import { type ServerOptions, serverOptions } from "./option-table.ts";
+import { type Invocation, type OptionsRead, parseOptions } from "./parse-options.ts";
+
+/** The output of a process that does not serve, and its exit code. */
+export interface Printed {
+  readonly kind: "print";
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** A server that is ready for connections (over HTTP if `http` is set), or a text to print instead. */
+export type Prepared<Context, Table extends OptionTable> =
+  | {
+      readonly kind: "run";
+      readonly runtime: Runtime<Context, Table>;
+      readonly http: HttpSettings | undefined;
+    }
+  | Printed;
+
+/**
+ * Creates a running server from a definition, a command line and an environment, or a text to print (help, version, a
+ * host's entry, an error in the options). Opens nothing, and writes nothing except warnings.
+ *
+ * @param how `writeLog` receives the log's lines (default: stderr). `inShell`: runs one command for a person or a
+ *   script, in their working directory.
+ */
+export async function prepare<Context, Table extends OptionTable>(
+  definition: Servable<Context, Table>,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  {
+    writeLog,
+    inShell = false,
+  }: { readonly writeLog?: (line: string) => void; readonly inShell?: boolean } = {},
+): Promise<Prepared<Context, Table>> {
+  const all = serverOptions(definition);
+  const command = parseCommandLine(all, { argv, env });
+  if (command.kind === "error") return refuse(command.message);
+  if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
+  if (command.kind === "help") {
+    const { renderHelp } = await import("./help.ts");
+    const { localCommand } = await import("./print-config.ts");
+    const bin = localCommand(await ownFile())?.args[0];
+    return print(renderHelp({ ...definition, all, bin }, process.stdout.columns));
+  }
+  if (command.kind === "describe") {
+    const { describeServer } = await import("./describe.ts");
+    return print(`${JSON.stringify(await describeServer(definition, all.table), undefined, 2)}\n`);
+  }
+  const http = await httpSettings(command.options, env);
+  if (typeof http === "string") return refuse(http);
+  if (http !== undefined && inShell)
+    return refuse("--http runs until stopped; omit it for a single command.");
+  // A remote client's directories are not on this machine.
+  const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
+  const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
+  for (const warning of command.given.warnings) log.warning(warning);
+  let moreTools: readonly Tool<Context>[] = [];
+  try {
+    const { option, load } = definition.moreTools ?? {};
+    if (option !== undefined && options[option] !== undefined) moreTools = (await load?.(options)) ?? [];
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return refuse([error.message, ...(error.hint === undefined ? [] : [error.hint])].join("\n"));
+  }
+  const mistake = await unknownToolNames([...definition.tools, ...moreTools], options);
+  if (mistake !== undefined) return refuse(mistake);
+  const declared = definition.directories;
+  const bound = boundOf(
+    inShell && declared !== undefined ? { ...declared, fallback: "working directory" } : declared,
+    options,
+    command.given.sources,
+  );
+  const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey, moreTools });
+  if (command.kind === "list-tools") {
+    const { renderToolTable } = await import("./help.ts");
+    return print(renderToolTable(runtime.tools, process.stdout.columns));
+  }
+  if (options.printConfig !== undefined) {
+    const { carryOptions, renderHostEntry } = await import("./print-config.ts");
+    const carried = carryOptions(all.server, all.table, command.given, process.platform);
+    const { text, guidance } = renderHostEntry(options.printConfig, definition, carried, {
+      bin: await ownFile(),
+    });
+    return print(text, guidance);
+  }
+  return { kind: "run", runtime, http };
+}
+
+/** The file that node runs, with links resolved. */
+function ownFile(): Promise<string | undefined> {
+  return realpath(process.argv[1] ?? "").catch(() => undefined);
+}
+
+function print(stdout: string, stderr = ""): Printed {
+  return { kind: "print", stdout, stderr, exitCode: 0 };
+}
+
+function refuse(message: string): Printed {
+  return { kind: "print", stdout: "", stderr: `${message}\n`, exitCode: 2 };
+}
+
+/** Where to listen; an error message if the options are invalid, undefined without `--http`. */
+async function httpSettings(
+  options: CommonOptionValues,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<HttpSettings | string | undefined> {
+  const { http, authTokenEnv, oauthIssuer, oauthAudience, tlsCert, sse, websocket } = options;
+  if (http === undefined) {
+    const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some((given) => given !== undefined);
+    return alone || sse || websocket
+      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse and --websocket need --http ADDRESS; stdio serves only the host that started it."
+      : undefined;
+  }
+  const { HttpOptionError, readHttpSettings } = await import("@refmcp/core/internal/transport/http/settings");
+  try {
+    return readHttpSettings({ ...options, http }, env);
+  } catch (error) {
+    if (error instanceof HttpOptionError) return error.message;
+    throw error;
+  }
+}
+
+/** The error message for an unknown name in `--tools` or `--exclude-tools`. */
+async function unknownToolNames(
+  tools: readonly Pick<ToolFacts, "name" | "aliases">[],
+  options: CommonOptionValues,
+): Promise<string | undefined> {
+  if (options.tools.length === 0 && options.excludeTools.length === 0) return undefined;
+  const { unknownNames } = await import("./option-errors.ts");
+  const known = tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  return (
+    unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
+    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools")
+  );
+}
+
+function boundOf(
+  declared: ServerDefinition<never>["directories"],
+  options: CommonOptionValues & Readonly<Record<string, unknown>>,
+  sources: OptionsRead<OptionTable>["sources"],
+): DirectoryBound {
+  const configured = (key: string, writable: boolean) => {
+    const paths = options[key];
+    if (!Array.isArray(paths)) return [];
+    const from = sources[key] === "environment" ? ("environment" as const) : ("argument" as const);
+    return paths.map((path) => ({ path: String(path), source: from, writable }));
+  };
+  return new DirectoryBound({
+    configured: [
+      ...configured("directories", true),
+      ...(declared?.readOnly === undefined ? [] : configured(declared.readOnly, false)),
+    ],
+    mode: options.clientRoots,
+    ...(declared?.fallback === undefined ? {} : { fallback: process.cwd() }),
+  });
+}
+
+/** What the process should do. */
+export type CommandLine<Table extends OptionTable> =
+  | {
+      readonly kind: "serve" | "list-tools" | "print-config";
+      readonly options: OptionValues<Table> & CommonOptionValues;
+      /** The same with the source of each value, and what was ignored. */
+      readonly given: OptionsRead<OptionTable>;
+    }
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "describe" }
+  /** For stderr, with exit code 2. */
+  | { readonly kind: "error"; readonly message: string };
+
+/**
+ * Reads the command line and the environment of a server process.
+ *
+ * `--help` and `--version` take precedence, so they work even if another argument is wrong.
+ */
+export function parseCommandLine<Table extends OptionTable>(
+  all: ServerOptions<Table>,
+  invocation: Invocation,
+): CommandLine<Table> {
+  const end = invocation.argv.indexOf("--");
+  const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
+  if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
+  if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
+  const given = parseOptions(all.server, all.table, invocation);
+  if (!given.ok) return { kind: "error", message: given.message };
+  // Defaults for servers without directories, so that all servers' options have the same shape.
+  const absent = { directories: [], clientRoots: "off" };
+  // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
+  const values: unknown = { ...absent, ...given.values };
+  const options = values as OptionValues<Table> & CommonOptionValues;
+  if (options.printConfig !== undefined) return { kind: "print-config", options, given };
+  if (options.describe) return { kind: "describe" };
+  return { kind: options.listTools ? "list-tools" : "serve", options, given };
+}

@@ -1,0 +1,302 @@
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import { manyLines, oneLine, visibleJson } from "@refmcp/boundary/answer";
+import { listedTools } from "@refmcp/core/internal/bind/listing";
+import type { Runtime } from "@refmcp/core/internal/bind/runtime";
+import { bind } from "@refmcp/core/internal/bind/server";
+import type { OptionTable } from "@refmcp/core/internal/define/options";
+import { Connection } from "@refmcp/core/internal/protocol/connection";
+import { isObject } from "@refmcp/core/internal/protocol/messages";
+import { MODERN_VERSIONS } from "@refmcp/core/internal/protocol/revisions";
+import { type ListedTool, META } from "@refmcp/core/internal/protocol/wire";
+import { programName, renderToolTable } from "../help.ts";
+import { rangeText, serverOptions } from "../option-table.ts";
+import { leftWidth, twoColumns, usableColumns, wrap } from "../text-layout.ts";
+import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
+import { completionScript, SHELLS } from "./completion.ts";
+import type { ShellWords } from "./words.ts";
+
+/** Exit codes: the tool or resource failed; the command line is invalid; interrupted. */
+const FAILED = 1;
+const WRONG = 2;
+const INTERRUPTED = 130;
+/** How long closing may take before the process exits anyway, in milliseconds. */
+const CLOSING_MS = 2_000;
+
+/** Runs one command of a server's command line in this process, and ends the process. */
+export async function runShell<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  words: ShellWords,
+  stdout: { write(data: string | Uint8Array, done: () => void): unknown },
+): Promise<never> {
+  let code = 0;
+  process.once("SIGINT", () => process.exit(INTERRUPTED));
+  try {
+    const { output, failed } = await new ShellClient(runtime).run(words);
+    if (failed) process.stderr.write(shownOn(process.stderr, output));
+    else await new Promise<void>((resolve) => stdout.write(shownOn(process.stdout, output), resolve));
+    code = failed ? FAILED : 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(shownOn(process.stderr, `${error.message}\n`));
+    code = WRONG;
+  }
+  await Promise.race([runtime.close(), wait(CLOSING_MS)]);
+  process.exit(code);
+}
+
+/** Output is changed only for a terminal, which text from outside could control; a file or a pipe gets every byte. */
+function shownOn({ isTTY }: NodeJS.WriteStream, output: string | Uint8Array): string | Uint8Array {
+  return isTTY ? manyLines(typeof output === "string" ? output : Buffer.from(output).toString()) : output;
+}
+
+interface Outcome {
+  readonly output: string | Uint8Array;
+  readonly failed: boolean;
+}
+
+/** A client of the server in the same process, which uses the protocol like any other. */
+class ShellClient<Context> {
+  readonly #runtime: Runtime<Context, OptionTable>;
+  readonly #connection: Connection;
+  readonly #waiting = new Map<unknown, (answer: Readonly<Record<string, unknown>>) => void>();
+  readonly #terminal = new Terminal();
+  #lastId = 0;
+
+  constructor(runtime: Runtime<Context, OptionTable>) {
+    this.#runtime = runtime;
+    this.#connection = new Connection({
+      service: bind(runtime),
+      outlet: {
+        answer: (json) => this.#answered(json),
+        notify(method, params) {
+          if (method !== "notifications/progress" || !process.stderr.isTTY) return;
+          if ("message" in params) process.stderr.write(`${oneLine(String(params.message))}\n`);
+        },
+        ask: () => undefined,
+      },
+      dropped: () => undefined,
+    });
+  }
+
+  async run({ command, rest }: ShellWords): Promise<Outcome> {
+    switch (command) {
+      case "call":
+        return this.#call(rest);
+      case "read":
+        return this.#read(rest);
+      case "tools":
+        return { output: await this.#tools(rest), failed: false };
+      case "completion":
+        return { output: await this.#completion(rest), failed: false };
+    }
+  }
+
+  async #call([name, ...words]: readonly string[]): Promise<Outcome> {
+    if (name === undefined || name.startsWith("-"))
+      throw new UsageError(
+        `call needs a tool name: ${this.#program} call TOOL [arguments]. ${this.#program} tools lists them.`,
+      );
+    const tool = await this.#tool(name);
+    const given = readArguments(tool.name, tool.inputSchema, words, () => readFileSync(0, "utf8"));
+    if (given.help) return { output: this.#usage(tool), failed: false };
+    const result = await this.#request(
+      "tools/call",
+      `"name":${JSON.stringify(tool.name)},"arguments":${given.json}`,
+    );
+    return { output: given.asJson ? pretty(result) : asText(result), failed: result.isError === true };
+  }
+
+  async #read([uri, ...words]: readonly string[]): Promise<Outcome> {
+    if (uri === undefined || words.some((word) => word !== "--json"))
+      throw new UsageError(`read needs a resource URI: ${this.#program} read URI [--json].`);
+    const result = await this.#request("resources/read", `"uri":${JSON.stringify(uri)}`);
+    if (words.length > 0) return { output: pretty(result), failed: false };
+    const parts: { text?: string; blob?: string }[] = Array.isArray(result.contents) ? result.contents : [];
+    const bytes = parts.map(({ text, blob }) =>
+      Buffer.from(text ?? blob ?? "", text === undefined ? "base64" : "utf8"),
+    );
+    return { output: Buffer.concat(bytes), failed: false };
+  }
+
+  async #tools([name, ...words]: readonly string[]): Promise<string> {
+    const tools = await listedTools(this.#runtime.tools);
+    if (name === "--json") return pretty(tools);
+    if (name === undefined) return renderToolTable(this.#runtime.tools, process.stdout.columns);
+    const tool = await this.#tool(name);
+    return words.includes("--json") ? pretty(tool) : this.#usage(tool);
+  }
+
+  async #completion([shell]: readonly string[]): Promise<string> {
+    const known = SHELLS.find((one) => one === shell);
+    if (known === undefined) throw new UsageError(`completion takes one of ${SHELLS.join(", ")}.`);
+    const options = serverOptions(this.#runtime.definition);
+    return completionScript(known, this.#program, options, await listedTools(this.#runtime.tools));
+  }
+
+  async #tool(name: string): Promise<ListedTool> {
+    const facts = this.#runtime.tools.find((one) => one.name === name || one.aliases?.includes(name));
+    const [listed] = facts === undefined ? [] : await listedTools([facts]);
+    if (listed !== undefined) return listed;
+    const { unknownNames } = await import("../option-errors.ts");
+    const known = this.#runtime.tools.map((one) => one.name);
+    throw new UsageError(
+      unknownNames("this command", "tool", [name], known, `${this.#program} tools`) ?? name,
+    );
+  }
+
+  get #program(): string {
+    return programName(this.#runtime.definition.packageName);
+  }
+
+  #usage(tool: ListedTool): string {
+    const width = usableColumns(process.stdout.columns);
+    const properties = propertiesOf(tool.inputSchema);
+    const required = properties.filter((property) => property.required).map(({ name }) => ` --${name} …`);
+    const rows = properties.map(({ name, schema, required: must }) => {
+      const facts = [
+        must ? "required" : undefined,
+        choices(schema),
+        rangeOf(schema),
+        schema.default === undefined ? undefined : `default ${JSON.stringify(schema.default)}`,
+      ].filter((fact) => fact !== undefined);
+      return [
+        `--${name}`,
+        `${schema.description ?? ""}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`,
+      ] as const;
+    });
+    const left = leftWidth(
+      rows.map(([label]) => label),
+      26,
+    );
+    const lines = [
+      ...wrap(tool.description, width),
+      "",
+      `Usage: ${this.#program} call ${tool.name}${required.join("")} [--args JSON|-] [--json]`,
+      ...(rows.length === 0 ? [] : ["", ...twoColumns(rows, left, width)]),
+    ];
+    return `${lines.join("\n")}\n`;
+  }
+
+  /**
+   * Sends a request and puts the server's questions to the user at the terminal until there is a result.
+   *
+   * @throws UsageError
+   */
+  async #request(method: string, members: string): Promise<Readonly<Record<string, unknown>>> {
+    let more = "";
+    for (;;) {
+      const answer = await this.#send(method, members + more);
+      if (isObject(answer.error)) throw new UsageError(String(answer.error.message));
+      const result = isObject(answer.result) ? answer.result : {};
+      if (result.resultType !== "input_required") return result;
+      const answers: Record<string, unknown> = {};
+      for (const [key, question] of Object.entries(Object(result.inputRequests)))
+        answers[key] = await this.#terminal.ask(isObject(question) ? question.params : undefined);
+      more = `,"requestState":${JSON.stringify(result.requestState)},"inputResponses":${JSON.stringify(answers)}`;
+    }
+  }
+
+  #send(method: string, members: string): Promise<Readonly<Record<string, unknown>>> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    // Only a user at a terminal can be asked.
+    const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+    const meta = {
+      [META.version]: MODERN_VERSIONS[0],
+      [META.clientInfo]: { name: this.#program, version: this.#runtime.definition.version },
+      [META.capabilities]: hasTerminal ? { elicitation: { form: {}, url: {} } } : {},
+      progressToken: id,
+    };
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#connection.take(
+        `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${members},"_meta":${JSON.stringify(meta)}}}`,
+      );
+    });
+  }
+
+  #answered(json: string | undefined): void {
+    const answer: unknown = JSON.parse(json ?? "null");
+    if (isObject(answer)) this.#waiting.get(answer.id)?.(answer);
+  }
+}
+
+/** A result as text for a person: text blocks, indented JSON for data, URIs for links. */
+function asText(result: Readonly<Record<string, unknown>>): string {
+  const { content, structuredContent } = result;
+  const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
+  const texts = (Array.isArray(content) ? content : []).filter(isObject).map((block) => {
+    if (block.type === "resource_link") return `${block.uri}  ${block.title ?? block.name}`;
+    if (block.type !== "text") return `[${block.mimeType ?? block.type}; --json has its bytes]`;
+    const text = String(block.text);
+    return data !== undefined && text.endsWith(data)
+      ? text.slice(0, -data.length) + pretty(structuredContent).trimEnd()
+      : text;
+  });
+  return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("");
+}
+
+function pretty(value: unknown): string {
+  return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
+}
+
+function choices({ enum: values, type, items }: Readonly<Record<string, unknown>>): string | undefined {
+  if (Array.isArray(values)) return values.join("|");
+  if (type === "array") return isObject(items) && items.type === "object" ? "JSON; repeatable" : "repeatable";
+  return type === "object" ? "JSON" : typeof type === "string" && type !== "string" ? type : undefined;
+}
+
+/** zod gives an unbounded integer JavaScript's limits, which are not worth showing. */
+function rangeOf({ minimum, maximum }: Readonly<Record<string, unknown>>): string | undefined {
+  const [min, max] = [minimum, maximum].map((bound) =>
+    typeof bound === "number" && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined,
+  );
+  return rangeText({ min, max });
+}
+
+/** The answer to a form (MCP, "Elicitation"). */
+export interface FormAnswer {
+  readonly action: "accept" | "decline";
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+/** Asks a tool's questions at the terminal: the message, then one line for each field. */
+class Terminal {
+  #lines: AsyncIterator<string> | undefined;
+
+  async ask(params: unknown): Promise<FormAnswer> {
+    const { message, requestedSchema, url } = Object(params);
+    process.stderr.write(`${manyLines(String(message))}\n`);
+    if (typeof url === "string") {
+      const answer = await this.#line(`Open ${url} in a browser, then press Enter (n to refuse): `);
+      return { action: answer === undefined || /^no?$/i.test(answer) ? "decline" : "accept" };
+    }
+    const content: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(Object(Object(requestedSchema).properties))) {
+      if (!isObject(field)) continue;
+      const answer = await this.#line(prompt(name, field));
+      if (answer === undefined) return { action: "decline" };
+      if (field.type === "boolean") {
+        if (!/^y(es)?$/i.test(answer)) return { action: "decline" };
+        content[name] = true;
+      } else if (answer !== "") content[name] = field.type === "string" ? answer : Number(answer);
+    }
+    return { action: "accept", content };
+  }
+
+  /** The line that the user types; undefined at the end of the input. */
+  async #line(question: string): Promise<string | undefined> {
+    process.stderr.write(oneLine(question));
+    this.#lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+    const { value, done } = await this.#lines.next();
+    return done === true ? undefined : value.trim();
+  }
+}
+
+function prompt(name: string, { type, title, enum: values }: Readonly<Record<string, unknown>>): string {
+  const label = typeof title === "string" ? title : name;
+  if (type === "boolean") return `${label} [y/N] `;
+  return Array.isArray(values) ? `${label} (${values.join(", ")}): ` : `${label}: `;
+}

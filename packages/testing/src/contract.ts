@@ -1,0 +1,421 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
+import type { AnyServer } from "@refmcp/core/internal/define/server";
+import { serverOptions } from "@refmcp/launch/internal/option-table";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectInMemory,
+  connectStdio,
+  type Era,
+  rawSession,
+} from "./connect.ts";
+import { layoutProblems, nameProblems } from "./layout.ts";
+import { checkOptionTable } from "./option-table.ts";
+import { withCheckedOutput } from "./output-keys.ts";
+import { problemsOf, tokensOf } from "./portable.ts";
+import {
+  type Arguments,
+  answerSnapshot,
+  type Call,
+  checkAnswer,
+  DEFAULT_BUDGET,
+  expectSnapshot,
+  fail,
+  succeed,
+  surfaceSnapshot,
+  textOf,
+  toolSnapshot,
+} from "./surface.ts";
+
+/** What a server works on in a test (files, a repository, a database). Every test gets a new one. */
+export interface World {
+  /** The server's command line. */
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of one successful call of each tool, by name. */
+  readonly calls: Readonly<Record<string, Arguments>>;
+  /** Calls to make before a tool's successful call, for example to start the session that it continues. */
+  readonly before?: Readonly<
+    Record<string, readonly { readonly name: string; readonly arguments: Arguments }[]>
+  >;
+  /**
+   * Arguments with which a destroying tool asks for confirmation, if its successful call loses nothing. `options` are
+   * additional command-line options.
+   */
+  readonly losses?: Readonly<Record<string, { arguments: Arguments; options?: readonly string[] }>>;
+  /** Arguments with which a tool fails as intended, for as many tools as possible. */
+  readonly failures?: Readonly<Record<string, Arguments>>;
+  /** Successful calls whose answers would far exceed the budget if they were not bounded. */
+  readonly large?: Readonly<Record<string, Arguments>>;
+  /** A planted text that no answer or log may contain. */
+  readonly secret?: string;
+  /** A digest of everything that read-only tools must not change. */
+  fingerprint(): Promise<string>;
+  /** Replaces what differs between two worlds (paths, times, ids) with fixed names, for snapshots. */
+  stable(text: string): string;
+  dispose(): Promise<void>;
+}
+
+export interface ContractOptions {
+  readonly server: AnyServer;
+  /** The built server, `dist/bin.js`. */
+  readonly bin: string;
+  /** The folder of the snapshots, `test/surface`. */
+  readonly surface: string;
+  world(): Promise<World>;
+  /** Options that enable tools that need a flag. All toolsets are enabled anyway. */
+  readonly allTools?: readonly string[];
+}
+
+type Via = "memory" | "stdio";
+const ERAS: readonly Era[] = ["legacy", "modern"];
+/** `npm test` runs in memory, the long tests use the built process, and an author's own run does both. */
+const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
+const MAX_TOKENS = 6_000;
+
+/**
+ * The suite that every server passes. It uses the server only through a client, in both eras, in memory and as the
+ * built process. Servers in this repository must also follow its layout.
+ */
+export function contract(options: ContractOptions): void {
+  const { server, bin } = options;
+  const allTools = [
+    ...(server.toolsets === undefined ? [] : ["--toolsets", "all"]),
+    ...(options.allTools ?? []),
+  ];
+  const strict = withCheckedOutput(server);
+  const open: { dispose(): Promise<unknown> }[] = [];
+
+  beforeAll(() => {
+    if (!existsSync(bin))
+      throw new Error(`${bin} does not exist. Build the server: node ../../scripts/bundle.mjs`);
+  });
+
+  async function enter(
+    via: Via,
+    { losing = "", ...connect }: ConnectOptions & { losing?: string } = {},
+  ): Promise<{ world: World; connected: Connected }> {
+    const world = await options.world();
+    open.push({ dispose: () => world.dispose() });
+    const more = [...(connect.args ?? []), ...(world.losses?.[losing]?.options ?? [])];
+    const args = [...world.args, ...allTools, ...more];
+    const full: ConnectOptions = { ...connect, args, env: { ...world.env, ...connect.env } };
+    const connected = await (via === "memory" ? connectInMemory(strict, full) : connectStdio(bin, full));
+    open.push({ dispose: () => connected.close() });
+    return { world, connected };
+  }
+
+  const expectAnswer = (world: World, call: Call, result: CallToolResult) =>
+    expectSnapshot(
+      join(options.surface, `${call.name}.answer.txt`),
+      world.stable(answerSnapshot(call, result)),
+    );
+
+  async function leave(): Promise<void> {
+    for (const one of open.splice(0).reverse()) await one.dispose();
+  }
+
+  afterEach(leave);
+
+  describe(`${server.name}: surface`, () => {
+    let tools: Tool[] = [];
+    let defaults: Tool[] = [];
+    let rest: Parameters<typeof surfaceSnapshot>[0];
+    let stable: World["stable"] = (text) => text;
+
+    beforeAll(async () => {
+      const { world, connected } = await enter("memory");
+      stable = (text) => world.stable(text);
+      const { client } = connected;
+      tools = (await client.listTools()).tools;
+      const hasResources = server.resources !== undefined;
+      rest = {
+        instructions: client.getInstructions(),
+        resources: hasResources ? (await client.listResources()).resources : [],
+        resourceTemplates: hasResources ? (await client.listResourceTemplates()).resourceTemplates : [],
+        prompts: server.prompts === undefined ? [] : (await client.listPrompts()).prompts,
+      };
+      await leave();
+      const plain = await connectInMemory(server, { args: world.args });
+      defaults = (await plain.client.listTools()).tools;
+      await plain.close();
+    });
+
+    it("has only tools that follow the rules", () => {
+      none(tools.flatMap(problemsOf));
+      expect(tools).toHaveLength(server.tools.length);
+    });
+
+    it("has well-formed options", () => {
+      expect(() => checkOptionTable(server.name, serverOptions(server).table)).not.toThrow();
+    });
+
+    it("stays within its budget of tokens", () => {
+      const move = "Put some tools into a toolset that is off by default, or merge two tools";
+      expect(defaults.length, `Too many tools. ${move}`).toBeLessThanOrEqual(20);
+      expect(tokensOf(defaults), `Too many tokens. ${move}`).toBeLessThanOrEqual(MAX_TOKENS);
+      expect(rest.instructions?.length ?? 0, "Shorten the instructions").toBeLessThanOrEqual(1_500);
+    });
+
+    it("offers its slim tools with --slim, at most eight", () => {
+      const { slim = [] } = server;
+      expect(slim.length).toBeLessThanOrEqual(8);
+      expect(server.tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...slim]));
+    });
+
+    it("describes every prompt, argument and resource", () => {
+      for (const prompt of rest.prompts) {
+        expect(prompt.description, prompt.name).toBeTruthy();
+        for (const argument of prompt.arguments ?? []) expect(argument.description, prompt.name).toBeTruthy();
+      }
+      for (const resource of [...rest.resources, ...rest.resourceTemplates]) {
+        expect(resource.description, resource.name).toBeTruthy();
+        expect(resource.title, resource.name).toBeTruthy();
+      }
+    });
+
+    it("matches the snapshots", async () => {
+      for (const tool of tools) {
+        await expectSnapshot(join(options.surface, `${tool.name}.json`), toolSnapshot(tool));
+      }
+      await expectSnapshot(join(options.surface, "surface.json"), stable(surfaceSnapshot(rest)));
+    });
+
+    it("has no snapshot of a tool that was removed", () => {
+      const names = tools.map((tool) => tool.name);
+      const files = existsSync(options.surface) ? readdirSync(options.surface) : [];
+      const known = new Set(files.map((file) => file.replace(/(\.answer\.txt|\.json)$/, "")));
+      const gone = [...known].filter((name) => name !== "surface" && !names.includes(name));
+      none(
+        gone.map(
+          (name) =>
+            `test/surface has ${name}, which is no longer a tool. If you renamed a released tool, keep its old name in aliases. Then delete test/surface/${name}.*.`,
+        ),
+      );
+    });
+
+    // Servers in other repositories follow their own rules.
+    const folder = dirname(dirname(bin));
+    it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))("follows the repository's layout", () => {
+      const named = [...server.tools, ...(server.prompts ?? [])];
+      const names = named.flatMap((one) => [one.name, ...("aliases" in one ? (one.aliases ?? []) : [])]);
+      none([...layoutProblems(folder), ...nameProblems(folder, server.name, names)]);
+    });
+  });
+
+  describe.each(ERAS)(`${server.name}: %s era`, (era) => {
+    describe.each(VIAS)("via %s", (via) => {
+      const elicit: ConnectOptions["elicit"] = () => ({ action: "accept", content: { confirm: true } });
+
+      it("has a successful call of every tool in its fixture", async () => {
+        const { world, connected } = await enter(via, { era });
+        const { tools } = await connected.client.listTools();
+        const names = tools.map((tool) => tool.name);
+        const known = Object.keys(world.calls);
+        none([
+          ...names
+            .filter((name) => !known.includes(name))
+            .map((name) => `Add one successful call of ${name} to calls in test/fixture.ts.`),
+          ...known
+            .filter((name) => !names.includes(name))
+            .map((name) => `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`),
+        ]);
+      });
+
+      it("gives the same answer twice for every read-only tool, within the budget, without changing the world", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        const before = await world.fingerprint();
+        for (const tool of (await connected.client.listTools()).tools) {
+          if (tool.annotations?.readOnlyHint !== true) continue;
+          await prepare(world, connected, tool.name);
+          const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
+          const first = await connected.client.callTool(call);
+          checkAnswer(tool, first, connected);
+          const second = await connected.client.callTool(call);
+          expect(
+            world.stable(JSON.stringify(second.content)),
+            `${tool.name} answered the same call differently. Sort what it returns; replace times and ids in stable of test/fixture.ts`,
+          ).toBe(world.stable(JSON.stringify(first.content)));
+          if (via === "memory") await expectAnswer(world, call, first);
+        }
+        expect(await world.fingerprint(), CHANGED).toBe(before);
+      });
+
+      const changing = server.tools.filter((candidate) => candidate.effect !== "read");
+      // Each tool gets its own world and, over stdio, its own process. Over stdio one era is enough, because the eras
+      // differ above the transport and the in-memory tests cover both.
+      const asked = changing.filter((_, index) => via === "memory" || ERAS[index % ERAS.length] === era);
+      for (const tool of asked) {
+        it(`answers ${tool.name}`, async () => {
+          const { world, connected } = await enter(via, { era, elicit });
+          await prepare(world, connected, tool.name);
+          const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
+          const result = await connected.client.callTool(call);
+          const listed = (await connected.client.listTools()).tools.find(({ name }) => name === tool.name);
+          expect(listed).toBeDefined();
+          if (listed !== undefined) checkAnswer(listed, result, connected);
+          if (via === "memory") await expectAnswer(world, call, result);
+        });
+      }
+
+      for (const { name } of asked.filter((tool) => tool.effect === "destroy")) {
+        it(`asks before ${name} loses something, and stops if the user declines`, async () => {
+          let questions = 0;
+          const decline: ConnectOptions["elicit"] = () => {
+            questions += 1;
+            return { action: "decline" };
+          };
+          const { world, connected } = await enter(via, { era, elicit: decline, losing: name });
+          const args = world.losses?.[name]?.arguments ?? world.calls[name];
+          const before = await world.fingerprint();
+          const result = await connected.client.callTool({ name, arguments: { ...args } });
+          expect(
+            questions,
+            `${name} has the effect destroy, so it must call call.confirm with the exact loss before it changes anything. If its call in test/fixture.ts loses nothing, add one that does to losses; if the change can be undone, the effect is change`,
+          ).toBeGreaterThan(0);
+          expect(result.isError, `${name} continued although the user declined: ${textOf(result)}`).toBe(
+            true,
+          );
+          expect(await world.fingerprint(), `${name} changed something before the user answered`).toBe(
+            before,
+          );
+        });
+      }
+
+      it("keeps large answers within the budget", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        for (const [name, args] of Object.entries(world.large ?? {})) {
+          const result = await connected.client.callTool({ name, arguments: { ...args } });
+          succeed(name, result, connected);
+          const { length } = textOf(result);
+          expect(length, `large in test/fixture.ts is not large for ${name}`).toBeGreaterThan(1_000);
+          expect(
+            length,
+            `${name} exceeds call.budget: cut the list with fitting, and return a next_cursor`,
+          ).toBeLessThanOrEqual(DEFAULT_BUDGET);
+        }
+      });
+
+      it("explains errors: unknown arguments with the expected ones, failures with a next step", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        for (const { name } of server.tools) {
+          const args = { ...world.calls[name], surely_unknown: 1 };
+          const result = await connected.client.callTool({ name, arguments: args });
+          expect(result.isError, `${name} takes unknown arguments: use z.strictObject for its input`).toBe(
+            true,
+          );
+          expect(textOf(result), name).toContain('unknown argument "surely_unknown"');
+        }
+        for (const [name, args] of Object.entries(world.failures ?? {})) {
+          const result = await connected.client.callTool({ name, arguments: { ...args } });
+          fail(name, result, connected);
+        }
+      });
+
+      it("continues after calls that were cancelled at once", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        const reading = server.tools.filter((tool) => tool.effect === "read");
+        for (const { name } of reading) {
+          const controller = new AbortController();
+          const call = connected.client
+            .callTool({ name, arguments: { ...world.calls[name] } }, { signal: controller.signal })
+            .catch(() => undefined);
+          controller.abort();
+          await call;
+        }
+        expect((await connected.client.listTools()).tools.length).toBe(server.tools.length);
+      });
+
+      it("offers only read-only tools with --read-only", async () => {
+        const { connected } = await enter(via, { era, args: ["--read-only"] });
+        const { tools } = await connected.client.listTools();
+        expect(tools.length, "A server has at least one tool with the effect read").toBeGreaterThan(0);
+        expect(tools.filter((tool) => tool.annotations?.readOnlyHint !== true)).toEqual([]);
+      });
+
+      it("reads every resource that it lists", async () => {
+        if (server.resources === undefined) return;
+        const { connected } = await enter(via, { era });
+        const { resources } = await connected.client.listResources();
+        for (const { uri } of resources) {
+          const { contents } = await connected.client.readResource({ uri });
+          expect(contents.length, uri).toBeGreaterThan(0);
+        }
+      });
+
+      it("never shows the planted secret", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        const { secret } = world;
+        if (secret === undefined) return;
+        for (const [name, args] of Object.entries({ ...world.calls, ...world.failures })) {
+          await connected.client.callTool({ name, arguments: { ...args } });
+        }
+        expect(JSON.stringify(connected.received), "An answer shows the world's secret").not.toContain(
+          secret,
+        );
+        expect(connected.stderr(), "The log shows the world's secret").not.toContain(secret);
+      });
+    });
+  });
+
+  describe(`${server.name}: as a process`, () => {
+    afterAll(leave);
+
+    it("answers what was piped in, exits 0 and writes nothing else to stdout", async () => {
+      const world = await options.world();
+      open.push({ dispose: () => world.dispose() });
+      const session = await rawSession(
+        bin,
+        openingAnd({ jsonrpc: "2.0", id: 2, method: "tools/list" }),
+        world,
+      );
+      expect(session.code).toBe(0);
+      expect(session.lines.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
+    });
+
+    it("refuses an unknown option with exit code 2 and one sentence", async () => {
+      const session = await rawSession(bin, "", { args: ["--no-such-option"] });
+      expect(session.code).toBe(2);
+      expect(session.lines).toEqual([]);
+      expect(session.stderr).toMatch(/^Unknown option --no-such-option\..*\n$/);
+    });
+
+    it("prints its help and version", async () => {
+      const help = await rawSession(bin, "", { args: ["--help"] });
+      expect(help.lines.join("\n")).toContain("Usage: ");
+      expect(help.code).toBe(0);
+      const version = await rawSession(bin, "", { args: ["--version"] });
+      expect(version.lines).toEqual([`${server.packageName} ${server.version}`]);
+    });
+  });
+}
+
+const CHANGED = "A tool with the effect read changed the world: make its effect add, change or destroy";
+
+/** Fails with one problem per line. */
+function none(problems: readonly string[]): void {
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
+function packageNameOf(folder: string): string {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name;
+}
+
+function openingAnd(request: unknown): string {
+  const initialize = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "1" } },
+  };
+  const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+  return [initialize, initialized, request].map((message) => `${JSON.stringify(message)}\n`).join("");
+}
+
+async function prepare({ before = {} }: World, { client }: Connected, tool: string): Promise<void> {
+  for (const { name, arguments: args } of before[tool] ?? [])
+    await client.callTool({ name, arguments: { ...args } });
+}

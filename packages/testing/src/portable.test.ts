@@ -1,0 +1,32 @@
+import { schemasOf } from "@refmcp/core/internal/bind/schema";
+import { expect, it } from "vitest";
+import * as z from "zod";
+import { problemsOf } from "./portable.ts";
+
+/** The problems of a tool with this argument. */
+const problemsWith = (list: z.ZodType) =>
+  problemsOf({
+    name: "list_things",
+    title: "List things",
+    description: "List the things of a folder.",
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    ...schemasOf({ input: z.strictObject({ list: list.describe("Some.") }) }),
+  });
+
+it.each([
+  ["list", z.array(z.string()), z.array(z.string()).max(9)],
+  ["list[]", z.array(z.array(z.string())).max(9), z.array(z.array(z.string()).max(9)).max(9)],
+  ["list.more", z.strictObject({ more: z.array(z.string()) }), z.strictObject({ more: z.tuple([]) })],
+])("an unbounded list is a problem: %s", (where, unbounded, bounded) => {
+  expect(problemsWith(unbounded)).toEqual([`list_things: input.${where} is an unbounded list: add .max()`]);
+  expect(problemsWith(bounded.describe("Some."))).toEqual([]);
+});
+
+it("an object with any number of members is a problem", () => {
+  const loose = z.looseObject({ name: z.string() });
+  expect(problemsWith(loose)).toEqual([
+    "list_things: input.list takes any number of members: use z.strictObject, or .meta({ maxProperties }) with a .refine()",
+  ]);
+  expect(problemsWith(loose.meta({ maxProperties: 9 }))).toEqual([]);
+  expect(problemsWith(z.strictObject({ name: z.string() }))).toEqual([]);
+});
