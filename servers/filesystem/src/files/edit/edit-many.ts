@@ -74,7 +74,7 @@ async function filesBelow(
   { path, glob: text, signal }: EditManyRequest,
   ignored: readonly string[],
 ): Promise<string[]> {
-  const glob = await compileGlob(text);
+  const glob = compileGlob(text);
   return withDirectory(guard, path, async (root) => {
     const ignore = await IgnoreScope.above(guard, root, ignored);
     const found: string[] = [];

@@ -1,4 +1,5 @@
-import { globSource, HAS_FORMS, type LinearRegex, linearRegex } from "./glob-source.ts";
+import { ToolError } from "@refmcp/boundary/answer";
+import { compilePattern, HAS_FORMS } from "./pattern.ts";
 
 /** One line of a `.gitignore`, parsed as in gitignore(5). */
 export interface IgnoreLine {
@@ -59,10 +60,7 @@ function isEscaped(text: string, at: number): boolean {
  *
  * @param directory components of the path from the lines' directory to the one below.
  */
-export async function linesBelow(
-  lines: readonly IgnoreLine[],
-  directory: readonly string[],
-): Promise<IgnoreLine[]> {
+export function linesBelow(lines: readonly IgnoreLine[], directory: readonly string[]): IgnoreLine[] {
   const below: IgnoreLine[] = [];
   for (const line of lines) {
     if (!line.anchored) {
@@ -70,7 +68,7 @@ export async function linesBelow(
       continue;
     }
     const components = line.pattern.split("/");
-    for (const position of await positionsAfter(components, directory)) {
+    for (const position of positionsAfter(components, directory)) {
       below.push({ ...line, pattern: components.slice(position).join("/") });
     }
   }
@@ -78,10 +76,7 @@ export async function linesBelow(
 }
 
 /** The positions in a pattern's components after matching `directory`, except the end. */
-async function positionsAfter(
-  components: readonly string[],
-  directory: readonly string[],
-): Promise<number[]> {
+function positionsAfter(components: readonly string[], directory: readonly string[]): number[] {
   let positions = new Set([0]);
   for (const name of directory) {
     const next = new Set<number>();
@@ -90,8 +85,7 @@ async function positionsAfter(
         const component = components[at] ?? "";
         if (component === "**") next.add(at);
         else {
-          const regex = await patternRegex(component);
-          if (regex?.test(name.normalize("NFC"))) next.add(at + 1);
+          if (gitPattern(component)?.(name.normalize("NFC"))) next.add(at + 1);
           break;
         }
       }
@@ -104,10 +98,11 @@ async function positionsAfter(
 /**
  * Undefined for a pattern that git accepts but that matches nothing, such as one with a trailing backslash.
  */
-async function patternRegex(pattern: string): Promise<LinearRegex | undefined> {
+function gitPattern(pattern: string): ((text: string) => boolean) | undefined {
   try {
-    return await linearRegex(globSource(pattern, { groups: false }));
-  } catch {
+    return compilePattern(pattern, { groups: false });
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
     return undefined;
   }
 }
@@ -137,14 +132,14 @@ const LITERAL = /^[^*?[\\]+$/;
  * matched in linear time, since ignore files are untrusted: a row of double stars keeps a backtracking matcher busy
  * forever.
  */
-export async function compileIgnoreLines(lines: readonly IgnoreLine[]): Promise<IgnoreRules> {
+export function compileIgnoreLines(lines: readonly IgnoreLine[]): IgnoreRules {
   const names = new LastIndex();
   const paths = new LastIndex();
   const rules: Rule[] = [];
   for (const [index, { pattern, anchored, directoriesOnly }] of lines.entries()) {
     if (LITERAL.test(pattern)) (anchored ? paths : names).add(pattern, directoriesOnly, index);
     else {
-      const matches = anchored ? await pathMatcher(pattern) : await nameMatcher(pattern);
+      const matches = anchored ? pathMatcher(pattern) : nameMatcher(pattern);
       if (matches !== undefined) rules.push({ index, directoriesOnly, matches });
     }
   }
@@ -183,20 +178,15 @@ class LastIndex {
   }
 }
 
-async function nameMatcher(pattern: string): Promise<Rule["matches"] | undefined> {
-  const suffix = /^\*([^*?[\\]+)$/.exec(pattern)?.[1];
-  if (suffix !== undefined) return (_, name) => name.endsWith(suffix);
-  const prefix = /^([^*?[\\]+)\*$/.exec(pattern)?.[1];
-  if (prefix !== undefined) return (_, name) => name.startsWith(prefix);
-  const regex = await patternRegex(pattern);
-  return regex && ((_, name) => regex.test(name));
+function nameMatcher(pattern: string): Rule["matches"] | undefined {
+  const matches = gitPattern(pattern);
+  return matches && ((_, name) => matches(name));
 }
 
-async function pathMatcher(pattern: string): Promise<Rule["matches"] | undefined> {
-  const regex = await patternRegex(pattern);
-  if (regex === undefined) return undefined;
+function pathMatcher(pattern: string): Rule["matches"] | undefined {
+  const matches = gitPattern(pattern);
   // For a rule that ends in a plain name, compare that first.
   const last = pattern.slice(pattern.lastIndexOf("/") + 1);
-  if (!LITERAL.test(last)) return (path) => regex.test(path);
-  return (path, name) => name === last && regex.test(path);
+  if (!LITERAL.test(last)) return matches;
+  return matches && ((path, name) => name === last && matches(path));
 }

@@ -5,11 +5,21 @@ import { compileExclusion, compileGlob } from "./glob.ts";
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-async function matching(glob: string, paths: readonly string[]): Promise<string[]> {
-  const compiled = await compileGlob(glob);
+function matching(glob: string, paths: readonly string[]): string[] {
+  const compiled = compileGlob(glob);
   return paths.filter((path) =>
     compiled.matches(path.replace(/\/$/, ""), nameOf(path.replace(/\/$/, "")), path.endsWith("/")),
   );
+}
+
+/** What `compileGlob` throws, if anything. */
+function refusalOf(glob: string): unknown {
+  try {
+    compileGlob(glob);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 describe("compileGlob", () => {
@@ -61,7 +71,7 @@ describe("compileGlob", () => {
     ["[😀-😂]", ["😁"], ["😎"]],
   ];
   it.each(cases)("%s", async (glob, yes, no) => {
-    expect(await matching(glob, [...yes, ...no])).toEqual(yes);
+    expect(matching(glob, [...yes, ...no])).toEqual(yes);
   });
 
   it.each([
@@ -75,7 +85,7 @@ describe("compileGlob", () => {
     ["{1..9999}", "9999 values"],
     ["x".repeat(1001), "1001 characters"],
   ])("refuses %j: %s", async (glob, reason) => {
-    const error = await compileGlob(glob).catch((thrown: unknown) => thrown);
+    const error = refusalOf(glob);
     expect(error).toBeInstanceOf(ToolError);
     expect(error).toMatchObject({
       kind: "invalid",
@@ -85,14 +95,14 @@ describe("compileGlob", () => {
   });
 
   it("reads paths of a hundred thousand characters", async () => {
-    const glob = await compileGlob("**/x/**/y/*.ts");
+    const glob = compileGlob("**/x/**/y/*.ts");
     expect(glob.matches(`${"a/".repeat(50_000)}x/y/z.ts`, "z.ts", false)).toBe(true);
   });
 });
 
 describe("compileExclusion", () => {
   it("excludes names at any depth, paths, and the contents of a directory", async () => {
-    const { hides, hollows } = await compileExclusion([
+    const { hides, hidesContents } = compileExclusion([
       "node_modules",
       "docs/*.md",
       "vendor/**",
@@ -103,13 +113,13 @@ describe("compileExclusion", () => {
     expect(hides("a/docs/a.md", "a.md", false)).toBe(false);
     expect(hides("vendor", "vendor", true)).toBe(false);
     expect(hides("vendor/a", "a", false)).toBe(true);
-    expect(["vendor", "a/vendor", "gen", "a/gen"].map(hollows)).toEqual([true, false, true, true]);
+    expect(["vendor", "a/vendor", "gen", "a/gen"].map(hidesContents)).toEqual([true, false, true, true]);
   });
 
   it("refuses more than 100 globs", async () => {
-    await expect(compileExclusion(Array.from({ length: 101 }, () => "a"))).rejects.toMatchObject({
-      kind: "invalid",
-    });
+    expect(() => compileExclusion(Array.from({ length: 101 }, () => "a"))).toThrow(
+      expect.objectContaining({ kind: "invalid" }),
+    );
   });
 });
 
@@ -129,13 +139,14 @@ describe("bombs", () => {
     "@(".repeat(499),
     "?".repeat(1000),
     "\\".repeat(999),
+    "*".repeat(40).split("").join("a"),
   ];
   it.each(bombs)("%.20s… is refused or matched", async (bomb) => {
-    const glob = await compileGlob(bomb).catch((error: unknown) => {
-      expect(error).toMatchObject({ kind: "invalid" });
-    });
+    const refusal = refusalOf(bomb);
+    if (refusal !== undefined) return expect(refusal).toMatchObject({ kind: "invalid" });
+    const glob = compileGlob(bomb);
     for (const path of ["a".repeat(255), `${"a/".repeat(2000)}a`, "{".repeat(255)])
-      glob?.matches(path, path, false);
+      glob.matches(path, path, false);
   });
 
   it("a backtracking expression of the same shape does not end", async () => {

@@ -1,4 +1,4 @@
-import { globSource, HAS_FORMS, invalidGlob, linearRegex } from "./glob-source.ts";
+import { compilePattern, HAS_FORMS, invalidGlob } from "./pattern.ts";
 
 /** Maximum characters of a glob. */
 const MAX_GLOB = 1_000;
@@ -23,8 +23,8 @@ export interface Glob {
  *
  * @throws ToolError `invalid` with the reason and the supported syntax.
  */
-export async function compileGlob(glob: string): Promise<Glob> {
-  const { matches, hasSlash, directoriesOnly } = await compile(glob);
+export function compileGlob(glob: string): Glob {
+  const { matches, hasSlash, directoriesOnly } = compile(glob);
   return {
     hasWildcard: /[*?[{(]/.test(glob),
     matches: (path, name, isDirectory) =>
@@ -39,7 +39,7 @@ export interface Exclusion {
   /**
    * Whether everything below this directory is excluded (`vendor/**`), although the directory itself is not.
    */
-  hollows(path: string): boolean;
+  hidesContents(path: string): boolean;
 }
 
 /**
@@ -47,24 +47,24 @@ export interface Exclusion {
  *
  * @throws ToolError `invalid` for a glob that cannot be used, or more than 100.
  */
-export async function compileExclusion(globs: readonly string[]): Promise<Exclusion> {
+export function compileExclusion(globs: readonly string[]): Exclusion {
   if (globs.length > MAX_GLOBS)
     throw invalidGlob(globs[0] ?? "", `${globs.length} globs were given; at most ${MAX_GLOBS} are allowed.`);
-  const whole = await Promise.all(globs.map(compileGlob));
+  const whole = globs.map(compileGlob);
   const contents = globs
     .filter((glob) => /[^\\]\/\*\*\/?$/.test(glob))
     .map((glob) => glob.replace(/\/\*\*\/?$/, ""));
-  const hollow = await Promise.all(contents.map((glob) => compile(glob, true)));
+  const ofContents = contents.map((glob) => compile(glob, true));
   return {
     hides: (path, name, isDirectory) => whole.some((glob) => glob.matches(path, name, isDirectory)),
-    hollows: (path) => hollow.some(({ matches }) => matches(path)),
+    hidesContents: (path) => ofContents.some(({ matches }) => matches(path)),
   };
 }
 
-async function compile(
+function compile(
   glob: string,
   anchored = false,
-): Promise<{ matches(text: string): boolean; hasSlash: boolean; directoriesOnly: boolean }> {
+): { matches(text: string): boolean; hasSlash: boolean; directoriesOnly: boolean } {
   if (glob.length > MAX_GLOB)
     throw invalidGlob(glob, `It has ${glob.length} characters; at most ${MAX_GLOB} are allowed.`);
   if (glob.startsWith("!"))
@@ -73,14 +73,8 @@ async function compile(
   const pattern = glob.replace(/^(?:\.?\/)+/, "").replace(/\/+$/, "");
   if (pattern === "") throw invalidGlob(glob, "It is empty.");
   const hasSlash = anchored || pattern.includes("/") || /^\.?\//.test(glob);
-  try {
-    const source = globSource(pattern.normalize("NFC"), { groups: true });
-    const regex = await linearRegex(source);
-    const hasForms = HAS_FORMS.test(pattern);
-    const matches = (text: string) => regex.test(hasForms ? text.normalize("NFC") : text);
-    return { matches, hasSlash, directoriesOnly };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw invalidGlob(glob, "It is too complex.");
-  }
+  const matchesForm = compilePattern(pattern.normalize("NFC"), { groups: true });
+  const hasForms = HAS_FORMS.test(pattern);
+  const matches = (text: string) => matchesForm(hasForms ? text.normalize("NFC") : text);
+  return { matches, hasSlash, directoriesOnly };
 }

@@ -53,10 +53,10 @@ export class IgnoreScope {
     for (const parent of await parentsOf(guard, root)) {
       const below = relative(parent, root.realPath).split(sep);
       for (const name of IGNORE_FILES) {
-        lines.push(...(await linesBelow(await guardedLines(guard, join(parent, name)), below)));
+        lines.push(...linesBelow(await guardedLines(guard, join(parent, name)), below));
       }
     }
-    return new IgnoreScope(NONE, await compileIgnoreLines(lines));
+    return new IgnoreScope(NONE, compileIgnoreLines(lines));
   }
 
   /**
@@ -64,11 +64,7 @@ export class IgnoreScope {
    *
    * @param prefix the directory's path below the walk's start, "" or ending in `/`.
    */
-  enter(
-    directory: WalkedDirectory,
-    entries: readonly Entry[],
-    prefix: string,
-  ): IgnoreScope | Promise<IgnoreScope> {
+  enter(directory: WalkedDirectory, entries: readonly Entry[], prefix: string): IgnoreScope {
     const found: IgnoreFile[] = [];
     for (const { name, type } of entries) {
       // Entries are sorted by name, so no ignore file can follow.
@@ -79,12 +75,12 @@ export class IgnoreScope {
     return found.length === 0 ? this : this.#read(directory, found, prefix.length);
   }
 
-  async #read(directory: WalkedDirectory, names: readonly IgnoreFile[], skip: number): Promise<IgnoreScope> {
+  #read(directory: WalkedDirectory, names: readonly IgnoreFile[], skip: number): IgnoreScope {
     let levels = this.#levels;
     for (const name of names) {
       const text = readBounded(directory.entry(name));
       if (text === undefined) continue;
-      const rules = await compileIgnoreLines(parseIgnoreLines(text));
+      const rules = compileIgnoreLines(parseIgnoreLines(text));
       levels = { ...levels, [name]: [{ skip, rules }, ...levels[name]] };
     }
     return new IgnoreScope(levels, this.#outer);

@@ -60,7 +60,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     { signal, abort }: Pick<Deadline, "signal" | "abort">,
   ): Promise<TextFound> {
     const { includeIgnored, glob: globText, limit } = request;
-    const glob = globText === undefined ? undefined : await compileGlob(globText);
+    const glob = globText === undefined ? undefined : compileGlob(globText);
     const place = { guard, pool, realPath: root.realPath, path: root.path };
     const pages = textPages(place, request, pattern, [globText, includeIgnored], signal);
     const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);

@@ -1,5 +1,4 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { escapeRegex } from "../glob/glob-source.ts";
 import type { Block } from "./text-blocks.ts";
 
 /** What to search for in lines of text. Plain data, so that it can be sent to a worker. */
@@ -79,6 +78,10 @@ export function textPattern(
     if (!(error instanceof SyntaxError)) throw error;
     throw refuse(`${error.message.replace(/^Invalid regular expression: \/.*\/\w*: /s, "")}.`);
   }
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }
 
 /** Unicode mode if the pattern is valid in it; a literal `\-` or `{` is not. */

@@ -48,7 +48,7 @@ export async function drawTree(
   request: TreeRequest,
   extraIgnored: readonly string[],
 ): Promise<string> {
-  const exclude = await compileExclusion(request.exclude);
+  const exclude = compileExclusion(request.exclude);
   return withDirectory(guard, request.path, async (root) => {
     const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored);
     const forbidden = await forbiddenMounts(guard, root.realPath);
@@ -121,7 +121,7 @@ async function grow(
         if (type !== "directory") continue;
         if (slices.due()) await slices.rest();
         const path = branch.path === "" ? name : `${branch.path}/${name}`;
-        if (exclude.hollows(path)) continue;
+        if (exclude.hidesContents(path)) continue;
         const child = await read(path, branch.depth + 1, branch.ignore);
         branch.branches.set(name, child);
         if (child.depth < request.maxDepth) next.push(child);
@@ -143,7 +143,7 @@ async function grow(
         return branch;
       }
       const prefix = path === "" ? "" : `${path}/`;
-      const ignore = await outer?.enter(directory, all, prefix);
+      const ignore = outer?.enter(directory, all, prefix);
       const entries = all.filter(({ name, type }) => {
         const isDirectory = type === "directory";
         const isHidden = name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;

@@ -72,8 +72,8 @@ export async function searchNames(
   request: NameSearch,
   extraIgnored: readonly string[],
 ): Promise<NamesFound> {
-  const glob = await compileGlob(request.pattern);
-  const exclude = await compileExclusion(request.exclude);
+  const glob = compileGlob(request.pattern);
+  const exclude = compileExclusion(request.exclude);
   return withDirectory(guard, request.path, async (root) => {
     const { pattern, type: wanted, includeIgnored, sort } = request;
     const query = [root.realPath, pattern, request.exclude, wanted, includeIgnored, sort];

@@ -58,7 +58,7 @@ interface Frame {
   readonly directory: WalkedDirectory;
   readonly prefix: string;
   readonly entries: readonly Entry[];
-  ignore: IgnoreScope | undefined;
+  readonly ignore: IgnoreScope | undefined;
   /** The components of `after` from here on, while the walk still follows that path. */
   readonly after: readonly string[] | undefined;
   next: number;
@@ -108,25 +108,21 @@ export async function walk(
         last = path;
         if (visit({ path, name, type, parent: directory }) === "stop") return "stopped";
       }
-      if (isDirectory && !exclude?.hollows(path)) return entry;
+      if (isDirectory && !exclude?.hidesContents(path)) return entry;
     }
     return "pause";
   }
 
-  /** Returns a promise only if ignore files have to be read, so most directories need no turn of the event loop. */
-  function descend(frame: Frame, { name }: Entry): Promise<void> | undefined {
+  function descend(frame: Frame, { name }: Entry): void {
     const child = frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
-    if (typeof child === "string") {
-      if (child === "unreadable") unreadable += 1;
-      return undefined;
-    }
-    if (forbidden.size > 0 && forbidden.has(child.realPath)) {
-      child.close();
+    if (child === "gone") return;
+    if (child === "unreadable" || forbidden.has(child.realPath)) {
       unreadable += 1;
-      return undefined;
+      if (child !== "unreadable") child.close();
+      return;
     }
     const after = frame.after?.[0] === name ? frame.after.slice(1) : undefined;
-    return enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
+    enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
   }
 
   function enter(
@@ -134,33 +130,26 @@ export async function walk(
     prefix: string,
     outer: IgnoreScope | undefined,
     after: readonly string[] | undefined,
-  ): Promise<void> | undefined {
+  ): void {
     const all = directory.entries();
     if (all === undefined) unreadable += 1;
     const first = after?.[0];
     // Entries before the path to continue after were already visited and counted.
     const entries = (first === undefined ? all : all?.filter(({ name }) => name >= first)) ?? [];
-    const frame = {
+    const ignore = outer?.enter(directory, all ?? [], prefix);
+    frames.push({
       directory,
       prefix,
       entries,
-      ignore: outer,
+      ignore,
       after: first === undefined ? undefined : after,
       next: 0,
-    };
-    frames.push(frame);
-    const scope = outer?.enter(directory, all ?? [], prefix);
-    if (scope instanceof Promise) {
-      return scope.then((ignore) => {
-        frame.ignore = ignore;
-      });
-    }
-    return undefined;
+    });
   }
 
   const report = (ended: WalkReport["ended"]): WalkReport => ({ ended, last, hidden, unreadable });
   try {
-    await enter(walkedDirectory(root), "", options.ignore, options.after?.split("/"));
+    enter(walkedDirectory(root), "", options.ignore, options.after?.split("/"));
     while (true) {
       const frame = frames.at(-1);
       if (frame === undefined) return report("complete");
@@ -175,10 +164,7 @@ export async function walk(
         frame.directory.close();
         const wait = options.rest?.();
         if (wait !== undefined) await wait;
-      } else if (child !== "pause") {
-        const reading = descend(frame, child);
-        if (reading !== undefined) await reading;
-      }
+      } else if (child !== "pause") descend(frame, child);
     }
   } finally {
     for (const frame of frames) frame.directory.close();
