@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
-import { writeAnswer } from "../files/change/write.ts";
+import { writeAnswer } from "../files/edit/write.ts";
 
 export default tool({
   name: "write_file",

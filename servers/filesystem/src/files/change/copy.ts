@@ -11,14 +11,14 @@ import {
 } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Effect } from "../journal/change-record.ts";
-import { stateOfEntry } from "../journal/file-state.ts";
 import { within } from "../journal/journal-directory.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { directoryAt, withPlace } from "../open-path.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
 import { contentOf } from "./entries-below.ts";
+import { stateOfEntry } from "./entry-state.ts";
+import { discard } from "./remove-entry.ts";
 import { keepDisplaced } from "./replaced-entry.ts";
-import { discard } from "./set-aside.ts";
 
 /** Maximum entries of a directory that is copied. */
 const MAX_COPIED = 100_000;

@@ -5,7 +5,7 @@ import { placeOf, withDirectory } from "../open-path.ts";
 import { counted } from "../wording.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
 import { type Content, contentOf, entriesOf } from "./entries-below.ts";
-import { ordinaryType, takeAway } from "./set-aside.ts";
+import { ordinaryType, removeEntry } from "./remove-entry.ts";
 
 /** A planned deletion. */
 export interface DeletePlan {
@@ -86,7 +86,7 @@ export async function deletePlanned(
       const image = recording.imageFor(plan.bytes);
       await recording.write({ kind: "removed", path: plan.path }, { before: plan.bytes });
       const leftover = await recording.made(() =>
-        recording.withRoom(() => takeAway(context.guard, plan.path, image, signal)),
+        recording.withRoom(() => removeEntry(context.guard, plan.path, image, signal)),
       );
       return { plan, receipt: recording.receipt(), leftover };
     },

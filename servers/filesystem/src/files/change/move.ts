@@ -1,12 +1,12 @@
 import { readlink } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { State } from "../journal/change-record.ts";
-import { movedState } from "../journal/file-state.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { placeOf, withPlace } from "../open-path.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
+import { movedState } from "./entry-state.ts";
+import { ordinaryType } from "./remove-entry.ts";
 import { keepDisplaced } from "./replaced-entry.ts";
-import { ordinaryType } from "./set-aside.ts";
 
 export interface MoveRequest {
   readonly source: string;

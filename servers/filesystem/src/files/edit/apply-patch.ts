@@ -4,13 +4,13 @@ import { applyPatch as applyTo, parsePatch, type StructuredPatch } from "diff";
 import { type ChangeContext, lockPath } from "../change/change-context.ts";
 import { deletePlanned, planDelete } from "../change/delete.ts";
 import { replaceContent } from "../change/replace-content.ts";
-import { write } from "../change/write.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { decode, encode } from "../read/text-encoding.ts";
 import { difference } from "./changed-ranges.ts";
 import { countsOf, type LineCounts } from "./diff.ts";
 import { type ChangedFiles, changeInTurn, readEditable } from "./edit.ts";
 import { unified, withLf } from "./line-endings.ts";
+import { write } from "./write.ts";
 
 /** Maximum files in one patch. */
 const MAX_FILES = 500;

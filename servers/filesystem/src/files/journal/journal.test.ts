@@ -4,11 +4,11 @@ import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { Locks } from "../change/change-context.ts";
-import { type WriteRequest, write } from "../change/write.ts";
+import { undo } from "../change/undo.ts";
+import { type WriteRequest, write } from "../edit/write.ts";
 import { openFiles } from "../files.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { Journal } from "./journal.ts";
-import { undo } from "./undo.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
   return { path, content, mode: "overwrite", createParents: false, ...more };

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
-import type { WriteRequest } from "../change/write.ts";
+import type { WriteRequest } from "../edit/write.ts";
 import { openFiles } from "../files.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {

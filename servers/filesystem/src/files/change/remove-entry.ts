@@ -28,7 +28,7 @@ function hiddenName(): string {
  * @returns the path of an entry that could not be deleted, if any.
  * @throws ToolError `not_found`, and what the guard throws.
  */
-export async function takeAway(
+export async function removeEntry(
   guard: PathGuard,
   path: string,
   image: string | undefined,
@@ -41,14 +41,14 @@ export async function takeAway(
       await unlink(place.entry);
       return undefined;
     }
-    return takeAwayByCopy(guard, place, image, signal);
+    return removeByCopy(guard, place, image, signal);
   }).catch((error: unknown) => {
     throw systemError(error, path);
   });
 }
 
 /** Renames the entry to a hidden name first, so it disappears at once, however long the rest takes. */
-async function takeAwayByCopy(
+async function removeByCopy(
   guard: PathGuard,
   place: GuardedPlace,
   image: string | undefined,
@@ -78,12 +78,12 @@ function imageSpot(image: string) {
 }
 
 /**
- * Restores what `takeAway` moved to `image`, with its mode and times. `path` must be free.
+ * Restores what `removeEntry` moved to `image`, with its mode and times. `path` must be free.
  *
  * @param options.ready called when it is complete except for the rename; if it fails, nothing is changed.
  * @throws ToolError `conflict` if something is there; the image is kept.
  */
-export async function bringBack(
+export async function restoreEntry(
   guard: PathGuard,
   image: string,
   path: string,

@@ -1,22 +1,16 @@
 import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import {
-  type ChangeContext,
-  entryPath,
-  lockPath,
-  removeEmpty,
-  withParents,
-} from "../change/change-context.ts";
-import { contentOf, entriesOf } from "../change/entries-below.ts";
-import { moveRecorded } from "../change/move.ts";
-import { readBefore, replaceContent } from "../change/replace-content.ts";
-import { bringBack, takeAway } from "../change/set-aside.ts";
+import type { Change, Effect } from "../journal/change-record.ts";
+import { type Receipt, Recording } from "../journal/recording.ts";
 import { withDirectory } from "../open-path.ts";
 import { named } from "../wording.ts";
-import type { Change, Effect } from "./change-record.ts";
-import { sameState, stateAt, stateOfEntry } from "./file-state.ts";
-import { type Receipt, Recording } from "./recording.ts";
+import { type ChangeContext, entryPath, lockPath, removeEmpty, withParents } from "./change-context.ts";
+import { contentOf, entriesOf } from "./entries-below.ts";
+import { sameState, stateAt, stateOfEntry } from "./entry-state.ts";
+import { moveRecorded } from "./move.ts";
+import { removeEntry, restoreEntry } from "./remove-entry.ts";
+import { readBefore, replaceContent } from "./replace-content.ts";
 
 export interface Undone {
   /** The change that was undone. */
@@ -124,7 +118,7 @@ async function undoCreated({ context, change, signal }: Undoing, effect: Kind<"c
       hint: "Use delete_file, which asks the user first.",
     });
   await recording.write({ kind: "removed", path }, { before: bytes });
-  await recording.made(() => recording.withRoom(() => takeAway(context.guard, path, image, signal)));
+  await recording.made(() => recording.withRoom(() => removeEntry(context.guard, path, image, signal)));
   await removeEmpty(context.guard, parents);
   return { change, done: `${named(path)} was removed.`, receipt: recording.receipt() };
 }
@@ -142,7 +136,7 @@ async function undoRemoved(
         const after = await stateOfEntry(context.guard, parent, name, signal);
         await recording.write({ kind: "created", path, after, parents });
       };
-      await bringBack(context.guard, image, path, { ready, signal });
+      await restoreEntry(context.guard, image, path, { ready, signal });
     }),
   );
   return { change, done: `${named(path)} was restored.`, receipt: recording.receipt() };
@@ -160,7 +154,7 @@ async function undoMoved(
     // The move had restored a file, which now goes back into the journal.
     overwrite: uncovered,
     ...(displaced
-      ? { afterwards: async () => void (await bringBack(context.guard, image, to, { signal })) }
+      ? { afterwards: async () => void (await restoreEntry(context.guard, image, to, { signal })) }
       : {}),
     signal,
   });

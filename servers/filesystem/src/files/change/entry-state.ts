@@ -4,11 +4,11 @@ import { lstat, open, readlink } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
-import { orNothing } from "../change/change-context.ts";
-import { entriesBelow, openChild } from "../change/entries-below.ts";
+import type { State } from "../journal/change-record.ts";
 import { withFile } from "../open-path.ts";
 import { hashOfFile, shortHash } from "../read/source.ts";
-import type { State } from "./change-record.ts";
+import { orNothing } from "./change-context.ts";
+import { entriesBelow, openChild } from "./entries-below.ts";
 
 /** The current state of `path`, in the form of a change's `after`; undefined if it does not exist. */
 export async function stateAt(

@@ -1,7 +1,7 @@
 import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { diffSomewhere } from "../edit/compare.ts";
-import { countLines, type LineCounts } from "../edit/diff.ts";
-import { withEnds } from "../edit/line-endings.ts";
+import { type ChangeContext, lockPath } from "../change/change-context.ts";
+import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
+import { lossQuestion } from "../change/replaced-entry.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { tooLarge } from "../read/source.ts";
@@ -14,9 +14,9 @@ import {
   textOf,
 } from "../read/text-encoding.ts";
 import { changeAnswer, lineCounts, named } from "../wording.ts";
-import { type ChangeContext, lockPath } from "./change-context.ts";
-import { type Before, checkExpected, readBefore, replaceContent } from "./replace-content.ts";
-import { lossQuestion } from "./replaced-entry.ts";
+import { diffSomewhere } from "./compare.ts";
+import { countLines, type LineCounts } from "./diff.ts";
+import { withEnds } from "./line-endings.ts";
 
 /** Maximum bytes of a file that is appended to or compared by lines, since it is kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
