@@ -12,7 +12,7 @@ import {
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Effect } from "../journal/change-record.ts";
 import { within } from "../journal/journal-directory.ts";
-import { type Receipt, Recording } from "../journal/recording.ts";
+import { type Receipt, type Recording, record } from "../journal/recording.ts";
 import { directoryAt, withPlace } from "../open-path.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
 import { contentOf } from "./entries-below.ts";
@@ -63,11 +63,8 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
   const { guard } = context;
   const from = await guard.resolve(request.source);
   const to = await guard.resolve(request.destination);
-  const recording = await Recording.start(context.journal, { action: "copy", path: from, destination: to });
-  const key = await entryPath(guard, to);
-  return context.locks.hold(
-    [key],
-    async () => {
+  return record(context.journal, { action: "copy", path: from, destination: to }, async (recording) => {
+    const copyLocked = async () => {
       const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
       const hidden = temporaryName();
       try {
@@ -76,16 +73,15 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
           const work = "handle" in source ? copyOneFile(copying, source) : copyDirectory(copying, source);
           return work.finally(() => discard(guard, parent, hidden));
         });
-        return { path: from, destination: to, ...copied, receipt: recording.receipt() };
+        return { path: from, destination: to, ...copied };
       } catch (error) {
-        await recording.drop();
         throw systemError(error, to);
       } finally {
         await ("handle" in source ? source.handle.close() : source.close());
       }
-    },
-    request.signal,
-  );
+    };
+    return context.locks.hold([await entryPath(guard, to)], copyLocked, request.signal);
+  });
 }
 
 /** A copy whose recording has started; the caller holds the lock of `to`. */

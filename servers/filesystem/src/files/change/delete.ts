@@ -1,6 +1,6 @@
 import type { GuardedDirectory } from "@refmcp/boundary";
 import { grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { type Receipt, Recording } from "../journal/recording.ts";
+import { type Receipt, record } from "../journal/recording.ts";
 import { placeOf, withDirectory } from "../open-path.ts";
 import { counted } from "../wording.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
@@ -82,13 +82,12 @@ export async function deletePlanned(
           },
         );
       }
-      const recording = await Recording.start(context.journal, { action: "delete", path: plan.path });
-      const image = recording.imageFor(plan.bytes);
-      await recording.write({ kind: "removed", path: plan.path }, { before: plan.bytes });
-      const leftover = await recording.made(() =>
-        recording.withRoom(() => removeEntry(context.guard, plan.path, image, signal)),
-      );
-      return { plan, receipt: recording.receipt(), leftover };
+      return record(context.journal, { action: "delete", path: plan.path }, async (recording) => {
+        const image = recording.imageFor(plan.bytes);
+        await recording.write({ kind: "removed", path: plan.path }, { before: plan.bytes });
+        const remove = () => removeEntry(context.guard, plan.path, image, signal);
+        return { plan, leftover: await recording.withRoom(remove) };
+      });
     },
     signal,
   );

@@ -1,7 +1,7 @@
 import { readlink } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { State } from "../journal/change-record.ts";
-import { type Receipt, Recording } from "../journal/recording.ts";
+import { type Receipt, type Recording, record } from "../journal/recording.ts";
 import { placeOf, withPlace } from "../open-path.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
 import { movedState } from "./entry-state.ts";
@@ -33,14 +33,19 @@ export interface Moved {
 export async function move(context: ChangeContext, request: MoveRequest): Promise<Moved> {
   const from = await context.guard.resolve(request.source);
   const to = await context.guard.resolve(request.destination);
-  const recording = await Recording.start(context.journal, { action: "move", path: from, destination: to });
-  const keys = [await entryPath(context.guard, from), await entryPath(context.guard, to)];
-  if (keys[0] === keys[1]) {
-    throw new ToolError("invalid", `"${oneLine(from)}" cannot be moved onto itself.`, {
-      hint: "Give another destination.",
-    });
-  }
-  return context.locks.hold(keys, () => moveRecorded(context, recording, from, to, request), request.signal);
+  return record(context.journal, { action: "move", path: from, destination: to }, async (recording) => {
+    const keys = [await entryPath(context.guard, from), await entryPath(context.guard, to)];
+    if (keys[0] === keys[1]) {
+      throw new ToolError("invalid", `"${oneLine(from)}" cannot be moved onto itself.`, {
+        hint: "Give another destination.",
+      });
+    }
+    return context.locks.hold(
+      keys,
+      () => moveRecorded(context, recording, from, to, request),
+      request.signal,
+    );
+  });
 }
 
 /**
@@ -54,24 +59,22 @@ export async function moveRecorded(
   from: string,
   to: string,
   options: { overwrite: boolean; afterwards?(): Promise<void>; signal?: AbortSignal | undefined },
-): Promise<Moved> {
+): Promise<Omit<Moved, "receipt">> {
   const { type, size, after, renamesOnly } = await look(context, from, to);
   const uncovered = options.afterwards !== undefined;
-  return recording.made(async () => {
-    const replaced = renamesOnly
-      ? undefined
-      : await keepDisplaced(context, recording, to, { ...options, links: "keep" });
-    await recording.write(
-      { kind: "moved", from, to, after, displaced: replaced !== undefined, uncovered },
-      { before: replaced, after: size },
-    );
-    await context.guard.move(from, to, { overwrite: options.overwrite });
-    await options.afterwards?.().catch(async (error: unknown) => {
-      await context.guard.move(to, from);
-      throw error;
-    });
-    return { path: from, destination: to, type, replaced, receipt: recording.receipt() };
+  const replaced = renamesOnly
+    ? undefined
+    : await keepDisplaced(context, recording, to, { ...options, links: "keep" });
+  await recording.write(
+    { kind: "moved", from, to, after, displaced: replaced !== undefined, uncovered },
+    { before: replaced, after: size },
+  );
+  await context.guard.move(from, to, { overwrite: options.overwrite });
+  await options.afterwards?.().catch(async (error: unknown) => {
+    await context.guard.move(to, from);
+    throw error;
   });
+  return { path: from, destination: to, type, replaced };
 }
 
 async function look(context: ChangeContext, from: string, to: string) {

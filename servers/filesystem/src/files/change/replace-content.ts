@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import type { GuardedFile } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Action } from "../journal/change-record.ts";
-import { type Receipt, Recording } from "../journal/recording.ts";
+import { type Receipt, record } from "../journal/recording.ts";
 import { hashOf, hashOfFile, readAt, sameHash } from "../read/source.ts";
 import { type ChangeContext, openIfThere, withParents } from "./change-context.ts";
 
@@ -88,15 +88,11 @@ export async function replaceContent(
   change: Replacement,
 ): Promise<Receipt & { hash: string }> {
   const { path, bytes, before } = change;
-  const recording = await Recording.start(context.journal, {
-    action: change.action,
-    path,
-    undoes: change.undoes,
-  });
+  const subject = { action: change.action, path, undoes: change.undoes };
   const hash = hashOf(bytes);
   const after = { type: "file", hash, size: bytes.length } as const;
   const sizes = { before: before?.stat.size, after: bytes.length };
-  await recording.made(() =>
+  const { receipt } = await record(context.journal, subject, (recording) =>
     withParents(context.guard, path, change.createParents, async (parents) => {
       await context.guard.writeFile(path, bytes, {
         mode: before === undefined ? "create" : "overwrite",
@@ -111,9 +107,9 @@ export async function replaceContent(
           await recording.write({ kind: "replaced", path, after, kept: change.kept }, sizes);
         },
       });
+      return {};
     }),
   );
-  const receipt = recording.receipt();
   const links = before?.stat.nlink ?? 1;
   if (links === 1) return { ...receipt, hash };
   const linkNote = `The file had ${links} hard links: this name has the new content, the others keep the old content.`;

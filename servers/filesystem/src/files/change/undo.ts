@@ -2,7 +2,7 @@ import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Change, Effect } from "../journal/change-record.ts";
-import { type Receipt, Recording } from "../journal/recording.ts";
+import { type Receipt, type Recording, record } from "../journal/recording.ts";
 import { withDirectory } from "../open-path.ts";
 import { named } from "../wording.ts";
 import { type ChangeContext, entryPath, lockPath, removeEmpty, withParents } from "./change-context.ts";
@@ -111,16 +111,17 @@ async function undoCreated({ context, change, signal }: Undoing, effect: Kind<"c
   const now = await stateAt(context.guard, path, after.type, signal);
   if (!sameState(after, now)) throw changed(change, path);
   const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
-  const recording = await startUndo(context, change, path);
-  const image = recording.imageFor(bytes);
-  if (image === undefined)
-    throw new ToolError("denied", `${named(path)} was not removed: ${recording.final ?? ""}.`, {
-      hint: "Use delete_file, which asks the user first.",
-    });
-  await recording.write({ kind: "removed", path }, { before: bytes });
-  await recording.made(() => recording.withRoom(() => removeEntry(context.guard, path, image, signal)));
-  await removeEmpty(context.guard, parents);
-  return { change, done: `${named(path)} was removed.`, receipt: recording.receipt() };
+  return recordUndo(context, change, { path }, async (recording) => {
+    const image = recording.imageFor(bytes);
+    if (image === undefined)
+      throw new ToolError("denied", `${named(path)} was not removed: ${recording.final ?? ""}.`, {
+        hint: "Use delete_file, which asks the user first.",
+      });
+    await recording.write({ kind: "removed", path }, { before: bytes });
+    await recording.withRoom(() => removeEntry(context.guard, path, image, signal));
+    await removeEmpty(context.guard, parents);
+    return `${named(path)} was removed.`;
+  });
 }
 
 async function undoRemoved(
@@ -129,17 +130,16 @@ async function undoRemoved(
 ): Promise<Undone> {
   const { path } = effect;
   await lstat(image).catch(imageGone(change));
-  const recording = await startUndo(context, change, path);
-  await recording.made(() =>
+  return recordUndo(context, change, { path }, (recording) =>
     withParents(context.guard, path, true, async (parents) => {
       const ready = async (parent: GuardedDirectory, name: string) => {
         const after = await stateOfEntry(context.guard, parent, name, signal);
         await recording.write({ kind: "created", path, after, parents });
       };
       await restoreEntry(context.guard, image, path, { ready, signal });
+      return `${named(path)} was restored.`;
     }),
   );
-  return { change, done: `${named(path)} was restored.`, receipt: recording.receipt() };
 }
 
 async function undoMoved(
@@ -149,17 +149,16 @@ async function undoMoved(
   const { from, to, after, displaced, uncovered } = effect;
   if (!sameState(after, await stateAt(context.guard, to, after.type, signal))) throw changed(change, to);
   if (displaced) await lstat(image).catch(imageGone(change));
-  const recording = await startUndo(context, change, to, from);
-  const moved = await moveRecorded(context, recording, to, from, {
-    // The move had restored a file, which now goes back into the journal.
-    overwrite: uncovered,
-    ...(displaced
-      ? { afterwards: async () => void (await restoreEntry(context.guard, image, to, { signal })) }
-      : {}),
-    signal,
+  return recordUndo(context, change, { path: to, destination: from }, async (recording) => {
+    await moveRecorded(context, recording, to, from, {
+      // The move had restored a file, which now goes back into the journal.
+      overwrite: uncovered,
+      ...(displaced ? { afterwards: () => restoreEntry(context.guard, image, to, { signal }) } : {}),
+      signal,
+    });
+    const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
+    return `${named(from)} was moved back${back}.`;
   });
-  const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
-  return { change, done: `${named(from)} was moved back${back}.`, receipt: moved.receipt };
 }
 
 async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Promise<Undone> {
@@ -167,32 +166,32 @@ async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Pro
   const look = (directory: GuardedDirectory) => contentOf(context.guard, directory);
   const content = await withDirectory(context.guard, innermost, look).catch(() => undefined);
   if (content === undefined || entriesOf(content) > 0) throw changed(change, innermost);
-  const recording = await startUndo(context, change, change.path);
-  const directories = await removeEmpty(context.guard, effect.directories);
-  if (directories.length === 0) throw changed(change, innermost);
-  await recording.write({ kind: "unmade", directories });
-  return { change, done: `${directories.map(named).join(", ")}: removed.`, receipt: recording.receipt() };
+  return recordUndo(context, change, change, async (recording) => {
+    const directories = await removeEmpty(context.guard, effect.directories);
+    if (directories.length === 0) throw changed(change, innermost);
+    await recording.write({ kind: "unmade", directories });
+    return `${directories.map(named).join(", ")}: removed.`;
+  });
 }
 
 async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">): Promise<Undone> {
-  const recording = await startUndo(context, change, change.path);
-  const directories = await context.guard.createDirectory(effect.directories.at(-1) ?? change.path);
-  if (directories.length === 0) throw changed(change, change.path);
-  await recording.write({ kind: "made", directories });
-  return {
-    change,
-    done: `${directories.map(named).join(", ")}: recreated.`,
-    receipt: recording.receipt(),
-  };
+  return recordUndo(context, change, change, async (recording) => {
+    const directories = await context.guard.createDirectory(effect.directories.at(-1) ?? change.path);
+    if (directories.length === 0) throw changed(change, change.path);
+    await recording.write({ kind: "made", directories });
+    return `${directories.map(named).join(", ")}: recreated.`;
+  });
 }
 
-function startUndo(
+/** @param make returns the sentence that describes the result. */
+function recordUndo(
   { journal }: ChangeContext,
-  { id }: Change,
-  path: string,
-  destination?: string,
-): Promise<Recording> {
-  return Recording.start(journal, { action: "undo", path, destination, undoes: id });
+  change: Change,
+  { path, destination }: Pick<Change, "path" | "destination">,
+  make: (recording: Recording) => Promise<string>,
+): Promise<Undone> {
+  const subject = { action: "undo", path, destination, undoes: change.id } as const;
+  return record(journal, subject, async (recording) => ({ change, done: await make(recording) }));
 }
 
 function changed(change: Change, path: string): ToolError {

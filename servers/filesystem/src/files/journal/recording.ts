@@ -24,32 +24,41 @@ export interface Subject {
 }
 
 /**
- * Records a change: first its image (the current state), then its entry. Then the caller makes the change, and calls
- * `drop` if that fails. Without a journal nothing is kept, and `final` says why.
+ * Makes a change and records it. `make` saves the current state (`keep` or `imageFor`), calls `write`, and then makes
+ * the change; if it fails, the record is removed.
+ *
+ * @returns what `make` returns, with the receipt.
  */
+export async function record<Value extends object>(
+  journal: Journal,
+  subject: Subject,
+  make: (recording: Recording) => Promise<Value>,
+): Promise<Value & { readonly receipt: Receipt }> {
+  const recording = new Recording(journal, subject, await journal.open(subject.path));
+  try {
+    return { ...(await make(recording)), receipt: recording.receipt() };
+  } catch (error) {
+    await recording.drop();
+    throw error;
+  }
+}
+
+/** The record of one change. Without a journal nothing is kept, and `final` says why. */
 export class Recording {
   readonly #journal: Journal;
   readonly #subject: Subject;
   readonly #directory: string | undefined;
-  readonly id: string;
+  readonly #id: string;
   #final: string | undefined;
   #imageBytes = 0;
   #written = false;
 
-  private constructor(
-    journal: Journal,
-    subject: Subject,
-    opened: { directory: string } | { reason: string },
-  ) {
+  constructor(journal: Journal, subject: Subject, opened: { directory: string } | { reason: string }) {
     this.#journal = journal;
     this.#subject = subject;
-    this.id = journal.newId();
+    this.#id = journal.newId();
     this.#directory = "directory" in opened ? opened.directory : undefined;
     this.#final = "reason" in opened ? opened.reason : undefined;
-  }
-
-  static async start(journal: Journal, subject: Subject): Promise<Recording> {
-    return new Recording(journal, subject, await journal.open(subject.path));
   }
 
   /** The path for an image of `bytes` bytes; undefined if it is not kept, and `final` says why. */
@@ -58,7 +67,7 @@ export class Recording {
     this.#final = this.#journal.whyNoImage(bytes);
     if (this.#final !== undefined) return undefined;
     this.#imageBytes = bytes;
-    return this.#journal.imagePath(this.#directory, this.id);
+    return this.#journal.imagePath(this.#directory, this.#id);
   }
 
   /** Saves the content of an open file, or content in memory, as the image. */
@@ -79,7 +88,7 @@ export class Recording {
     if (directory === undefined) return;
     this.#written = true;
     const change: Change = {
-      id: this.id,
+      id: this.#id,
       time: new Date().toISOString(),
       ...this.#subject,
       effect: this.#final === undefined ? effect : undefined,
@@ -100,20 +109,10 @@ export class Recording {
     );
   }
 
-  /** Makes the change; if that fails, removes its record. */
-  async made<Value>(work: () => Promise<Value>): Promise<Value> {
-    try {
-      return await work();
-    } catch (error) {
-      await this.drop();
-      throw error;
-    }
-  }
-
   /** Removes the record of a change that was not made. */
   async drop(): Promise<void> {
     if (this.#directory === undefined || (!this.#written && this.#imageBytes === 0)) return;
-    await this.#journal.drop(this.#directory, this.id);
+    await this.#journal.drop(this.#directory, this.#id);
   }
 
   /** Why the change cannot be undone, as far as known. */
@@ -122,8 +121,9 @@ export class Recording {
   }
 
   receipt(): Receipt {
-    const changeId = this.#directory === undefined ? undefined : this.id;
-    return { changeId, final: this.#final, note: this.#journal.takeNote() };
+    const changeId = this.#directory === undefined ? undefined : this.#id;
+    // The note is for the first answer that reports a change.
+    return { changeId, final: this.#final, note: this.#written ? this.#journal.takeNote() : undefined };
   }
 
   async #guarded(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
