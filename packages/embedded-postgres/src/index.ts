@@ -1,2 +1,4 @@
-export { installExtension } from "./binaries.ts";
-export { startPostgres, type TestPostgres } from "./start.ts";
+export { packaged } from "./binaries.ts";
+export { type Cluster, type ClusterOptions, freePort, startCluster } from "./cluster.ts";
+export { isWindows, privateFolder } from "./data-directory.ts";
+export { Supervisor } from "./supervisor.ts";

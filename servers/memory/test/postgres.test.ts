@@ -1,4 +1,4 @@
-import { startPostgres } from "@refmcp/embedded-postgres";
+import { startPostgres } from "@refmcp/embedded-postgres/testing";
 import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";

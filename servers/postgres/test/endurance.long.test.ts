@@ -1,4 +1,4 @@
-import { startPostgres } from "@refmcp/embedded-postgres";
+import { startPostgres } from "@refmcp/embedded-postgres/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databaseOn, type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";

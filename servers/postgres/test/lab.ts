@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres";
+import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import pg from "pg";
 import { Database, type WorkLimits } from "../src/database/connection/database.ts";
 import { openLink } from "../src/database/connection/link.ts";

@@ -6,8 +6,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "@refmcp/embedded-postgres";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
-import { freePort } from "../src/database/connection/cluster.ts";
 
 /** The program, installed by apt if it is missing and apt may be used; `missing` is the reason if there is none. */
 export async function findPgbouncer(): Promise<{ program: string } | { missing: string }> {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres";
+import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { Client } from "pg";
 import { type PublicTask, Unavailable } from "./benchmark.ts";
 import { missing, type Place, runScript } from "./place.ts";

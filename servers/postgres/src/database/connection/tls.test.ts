@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres";
+import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openLink } from "./link.ts";

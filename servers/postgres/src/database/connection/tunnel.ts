@@ -5,9 +5,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { errorCode, startDeadline } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { freePort } from "./cluster.ts";
-import { isWindows, privateFolder } from "./data-directory.ts";
-import { Supervisor } from "./supervisor.ts";
+import { freePort, isWindows, privateFolder, Supervisor } from "@refmcp/embedded-postgres";
 import type { Address } from "./target.ts";
 
 /** Maximum time to log in, including jump hosts, in milliseconds. */

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { findBinaries } from "./binaries.ts";
+import { findBinaries } from "./programs.ts";
 
 /** A PostgreSQL server that tests may change freely. */
 export interface TestPostgres {

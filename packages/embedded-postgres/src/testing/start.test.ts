@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { findBinaries } from "./binaries.ts";
+import { findBinaries } from "./programs.ts";
 import { startPostgres } from "./start.ts";
 
 async function answer(url: string, statement: string): Promise<unknown> {

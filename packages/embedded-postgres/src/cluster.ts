@@ -33,8 +33,8 @@ export interface ClusterOptions {
   /** The data directory; undefined means a temporary directory. */
   readonly directory: string | undefined;
   readonly maxConnections: number;
-  /** The `native` folder of the binaries' package; default: that of the installed package. */
-  readonly native?: string;
+  /** The `native` folder of the binaries' package: see `packaged`. */
+  readonly native: string;
 }
 
 /** The owner of the database. Not a superuser, so that no statement can reach files or programs. */

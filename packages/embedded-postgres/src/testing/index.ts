@@ -1,0 +1,2 @@
+export { installExtension } from "./programs.ts";
+export { startPostgres, type TestPostgres } from "./start.ts";
