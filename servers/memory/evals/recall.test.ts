@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import * as z from "zod";
-import { createEntities } from "../src/graph/create.ts";
-import { searchNodes } from "../src/graph/search.ts";
-import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { createEntities } from "../src/graph/change/create.ts";
+import { searchNodes } from "../src/graph/search/search.ts";
+import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 
 const recall = z.object({
   entities: z.array(

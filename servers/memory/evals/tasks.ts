@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Task, World } from "@refmcp/testing";
-import { exportGraph } from "../src/graph/export.ts";
-import { parseMemory } from "../src/graph/jsonl.ts";
-import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
+import { exportGraph } from "../src/graph/transfer/export.ts";
+import { parseMemory } from "../src/graph/transfer/jsonl.ts";
 import type { Entity, Relation } from "../src/graph/types.ts";
 
 const dataOf = (text: string): Record<string, unknown> => JSON.parse(text);

@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { spaceProblem } from "./graph/place.ts";
+import { spaceProblem } from "./graph/thread/location.ts";
 
 export const options = defineOptions({
   file: {

@@ -37,8 +37,8 @@ export const server = defineServer({
   // Loaded with the first call, to keep startup fast.
   async open({ options: given, bound, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
-    const { Memory } = await import("./graph/memory.ts");
-    const { placeOf } = await import("./graph/place.ts");
+    const { Memory } = await import("./graph/thread/memory.ts");
+    const { placeOf } = await import("./graph/thread/location.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
     const memory = await Memory.at(placeOf({ ...given, project }), createPathGuard(bound));
     if (memory.warning !== undefined) log.warning(memory.warning);

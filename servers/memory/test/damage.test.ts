@@ -7,9 +7,9 @@ import { dirname, join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { searchNodes } from "../src/graph/search.ts";
-import { openSqliteStore } from "../src/graph/sqlite/store.ts";
-import type { Store } from "../src/graph/store.ts";
+import { searchNodes } from "../src/graph/search/search.ts";
+import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
+import type { Store } from "../src/graph/store/store.ts";
 import { BIN, startServer } from "./process.ts";
 import { budget, create, entity, forget } from "./stores/help.ts";
 

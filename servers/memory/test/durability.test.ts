@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
 
 /** `npm test` makes a fifth of the tries of durability.long.test.ts. */

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadModel } from "../src/graph/embeddings/model.ts";
-import { nearestEntities } from "../src/graph/embeddings/vectors.ts";
-import { deleteObservations } from "../src/graph/remove.ts";
-import { searchNodes } from "../src/graph/search.ts";
-import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { deleteObservations } from "../src/graph/change/remove.ts";
+import { loadModel } from "../src/graph/search/embedding-model.ts";
+import { searchNodes } from "../src/graph/search/search.ts";
+import { nearestEntities } from "../src/graph/search/vectors.ts";
+import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
 import { budget, create, entity, erase } from "./stores/help.ts";
 

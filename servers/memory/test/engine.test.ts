@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Engine } from "../src/graph/engine.ts";
-import type { Place } from "../src/graph/place.ts";
+import { Engine } from "../src/graph/thread/engine.ts";
+import type { Place } from "../src/graph/thread/location.ts";
 import { startServer } from "./process.ts";
 
 let folder = "";

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { World } from "@refmcp/testing";
-import { createEntities, createRelations } from "../src/graph/create.ts";
-import { exportGraph } from "../src/graph/export.ts";
-import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { createEntities, createRelations } from "../src/graph/change/create.ts";
+import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
+import { exportGraph } from "../src/graph/transfer/export.ts";
 
 const SECRET = "hunter2-planted-secret";
 

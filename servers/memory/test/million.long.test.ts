@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
 
 const ENTITIES = 1_000;

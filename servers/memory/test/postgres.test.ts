@@ -1,8 +1,8 @@
-import { startPostgres } from "@refmcp/embedded-postgres/testing";
+import { startPostgres } from "@refmcp/embedded-postgres";
 import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { Engine } from "../src/graph/engine.ts";
+import { Engine } from "../src/graph/thread/engine.ts";
 import { server } from "../src/server.ts";
 import { BIN } from "./process.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bounded } from "./bounded.ts";
-import { fromStored, toStored } from "./postgres/session.ts";
+import { fromStored, toStored } from "./store/postgres-connection.ts";
 import { fold, nearForms, queryWords, snippet, spaced } from "./text.ts";
 
 describe("fold", () => {

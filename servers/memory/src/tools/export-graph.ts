@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { count, tool } from "../context.ts";
-import { FORMATS } from "../graph/jsonl.ts";
-import { exportText } from "../graph/transfer.ts";
+import { exportText } from "../graph/transfer/files.ts";
+import { FORMATS } from "../graph/transfer/jsonl.ts";
 
 export default tool({
   name: "export_graph",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { count, factsOf, source, tool } from "../context.ts";
-import { importText } from "../graph/transfer.ts";
+import { importText } from "../graph/transfer/files.ts";
 
 export default tool({
   name: "import_graph",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { prune } from "../../src/graph/change-log.ts";
-import { addObservations } from "../../src/graph/create.ts";
-import { exportGraph } from "../../src/graph/export.ts";
-import { recentChanges } from "../../src/graph/recent.ts";
-import { deleteEntities, deleteObservations, deleteRelations } from "../../src/graph/remove.ts";
-import { memoryStats } from "../../src/graph/stats.ts";
-import { undoChange } from "../../src/graph/undo.ts";
+import { prune } from "../../src/graph/change/change-log.ts";
+import { addObservations } from "../../src/graph/change/create.ts";
+import { recentChanges } from "../../src/graph/change/recent.ts";
+import { deleteEntities, deleteObservations, deleteRelations } from "../../src/graph/change/remove.ts";
+import { undoChange } from "../../src/graph/change/undo.ts";
+import { memoryStats } from "../../src/graph/read/stats.ts";
+import { exportGraph } from "../../src/graph/transfer/export.ts";
 import {
   budget,
   create,

@@ -1,4 +1,4 @@
-import { createEntities, createRelations, type OnConflict } from "../../src/graph/create.ts";
+import { createEntities, createRelations, type OnConflict } from "../../src/graph/change/create.ts";
 import {
   type Deleted,
   deleteEntities,
@@ -6,8 +6,8 @@ import {
   deleteRelations,
   type Hard,
   type Question,
-} from "../../src/graph/remove.ts";
-import type { Store } from "../../src/graph/store.ts";
+} from "../../src/graph/change/remove.ts";
+import type { Store } from "../../src/graph/store/store.ts";
 import type { Entity, Relation } from "../../src/graph/types.ts";
 
 /** Opens empty stores of one kind, all on real databases. */

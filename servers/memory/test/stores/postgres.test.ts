@@ -1,8 +1,8 @@
-import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
+import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openPostgresStore } from "../../src/graph/postgres/store.ts";
-import type { Store } from "../../src/graph/store.ts";
+import { openPostgresStore } from "../../src/graph/store/postgres-store.ts";
+import type { Store } from "../../src/graph/store/store.ts";
 import { create, entity } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 

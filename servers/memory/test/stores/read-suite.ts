@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { addObservations } from "../../src/graph/create.ts";
-import { drawGraph } from "../../src/graph/picture.ts";
-import { openNodes, readGraph } from "../../src/graph/read.ts";
-import { findRelated, type RelatedQuery } from "../../src/graph/related.ts";
+import { addObservations } from "../../src/graph/change/create.ts";
+import { openNodes, readGraph } from "../../src/graph/read/read.ts";
+import { findRelated, type RelatedQuery } from "../../src/graph/read/related.ts";
+import { changesAfter, GraphWatch, type Touched } from "../../src/graph/thread/watch.ts";
+import { drawGraph } from "../../src/graph/transfer/picture.ts";
 import type { Entity } from "../../src/graph/types.ts";
-import { changesAfter, GraphWatch, type Touched } from "../../src/graph/watch.ts";
 import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
 
 const many = (count: number): Entity[] =>

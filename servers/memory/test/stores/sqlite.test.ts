@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { deleteEntities, deleteObservations } from "../../src/graph/remove.ts";
-import { searchNodes } from "../../src/graph/search.ts";
-import { openSqliteStore } from "../../src/graph/sqlite/store.ts";
-import { type Store, storeOfCall } from "../../src/graph/store.ts";
-import { updateEntities } from "../../src/graph/update.ts";
+import { deleteEntities, deleteObservations } from "../../src/graph/change/remove.ts";
+import { updateEntities } from "../../src/graph/change/update.ts";
+import { searchNodes } from "../../src/graph/search/search.ts";
+import { openSqliteStore } from "../../src/graph/store/sqlite-store.ts";
+import { type Store, storeOfCall } from "../../src/graph/store/store.ts";
 import { budget, create, entity, erase, forgetFacts } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
-import type { Store } from "../../src/graph/store.ts";
+import type { Store } from "../../src/graph/store/store.ts";
 import { changeSuite } from "./change-suite.ts";
 import type { Given, StoreMaker } from "./help.ts";
 import { readSuite } from "./read-suite.ts";

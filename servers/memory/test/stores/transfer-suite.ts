@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { exportGraph } from "../../src/graph/export.ts";
-import { importMemory } from "../../src/graph/import.ts";
-import { openNodes } from "../../src/graph/read.ts";
-import { searchNodes } from "../../src/graph/search.ts";
-import { storeOfCall } from "../../src/graph/store.ts";
-import { undoChange } from "../../src/graph/undo.ts";
+import { undoChange } from "../../src/graph/change/undo.ts";
+import { openNodes } from "../../src/graph/read/read.ts";
+import { searchNodes } from "../../src/graph/search/search.ts";
+import { storeOfCall } from "../../src/graph/store/store.ts";
+import { exportGraph } from "../../src/graph/transfer/export.ts";
+import { importMemory } from "../../src/graph/transfer/import.ts";
 import { budget, create, entity, type Given, relate, relation } from "./help.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");

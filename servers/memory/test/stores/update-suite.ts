@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { exportGraph } from "../../src/graph/export.ts";
-import { undoChange } from "../../src/graph/undo.ts";
-import { updateEntities } from "../../src/graph/update.ts";
+import { undoChange } from "../../src/graph/change/undo.ts";
+import { updateEntities } from "../../src/graph/change/update.ts";
+import { exportGraph } from "../../src/graph/transfer/export.ts";
 import { create, entity, type Given, relate, relation } from "./help.ts";
 
 export function updateSuite(given: Given): void {

@@ -1,0 +1,290 @@
+import { cursorsOf, grouped } from "@refmcp/boundary/answer";
+import { didYouMean, entityNamed, quoteAll, unknownEntities } from "../change/checks.ts";
+import type { Reader, Store } from "../store/store.ts";
+import { type Counts, type EntityRow, idsOf, type Relation } from "../types.ts";
+import { naturals, Page, type ShownEntity } from "./page.ts";
+import { nearestFirst, walk } from "./walk.ts";
+
+/** Where a list of entities, followed by their relations, continues. */
+interface Position {
+  /** 1 if all entities were returned. */
+  readonly relations: number;
+  readonly at: number;
+  readonly after: number;
+}
+
+const position = naturals("relations", "at", "after");
+
+/** Where the list of all entities continues, with the relations among those already listed. */
+interface GraphPosition {
+  /** The last entity that was returned with all its observations. */
+  readonly at: number;
+  /** The last returned observation of the next entity. */
+  readonly after: number;
+  /** The first and the last entity whose relations were not all returned. */
+  readonly first: number;
+  readonly last: number;
+  /** The last returned relation of these. */
+  readonly relation: number;
+}
+
+const graphPosition = naturals("at", "after", "first", "last", "relation");
+const START: GraphPosition = { at: 0, after: 0, first: 0, last: 0, relation: 0 };
+
+/** Part of the budget for everything outside the lists. */
+const FRAME = 600;
+/** How many entities of a large graph are listed before the relations among them and those before. */
+const ENTITY_BATCH = 50;
+/** Maximum number of entities that `depth` adds. */
+const MAX_NEIGHBORS = 500;
+
+interface GraphPage {
+  readonly entities: ShownEntity[];
+  readonly relations: Relation[];
+  readonly total?: Counts;
+  readonly not_found?: string[] | undefined;
+  readonly note?: string | undefined;
+  readonly next_cursor?: string | undefined;
+}
+
+/**
+ * The whole graph, in the official server's form, if it fits the budget. Otherwise pages with names, types and counts
+ * (`concise`) or everything (`full`), each page with the relations among its entities and those of earlier pages.
+ */
+export async function readGraph(
+  store: Store,
+  {
+    detail,
+    limit,
+    cursor,
+    budget,
+  }: { detail: "concise" | "full"; limit: number; cursor?: string | undefined; budget: number },
+): Promise<GraphPage> {
+  const cursors = cursorsOf("read_graph", [detail], graphPosition);
+  const start = cursors.decode(cursor);
+  return store.read(async (reader) => {
+    const total = await reader.counts();
+    if (start === undefined && total.entities <= limit) {
+      const whole = new Page(budget - FRAME);
+      // In one batch, so that relations are in the order of their creation.
+      if ((await fillGraph(reader, whole, START, { detail: "full", limit, batch: limit })) === undefined)
+        return { entities: whole.entities, relations: whole.relations };
+    }
+    const page = new Page(budget - FRAME);
+    const next = await fillGraph(reader, page, start ?? START, { detail, limit, batch: ENTITY_BATCH });
+    return {
+      entities: page.entities,
+      relations: page.relations,
+      total,
+      note: next && graphNote(page, total, detail),
+      next_cursor: next && cursors.encode({ ...next }),
+    };
+  });
+}
+
+function graphNote({ entities, relations }: Page, total: Counts, detail: string): string {
+  const what = detail === "concise" ? ", without their observations" : "";
+  const shown = [
+    ...(entities.length === 0
+      ? []
+      : [`${grouped(entities.length)} of ${grouped(total.entities)} entities${what}`]),
+    ...(relations.length === 0
+      ? []
+      : [`${grouped(relations.length)} of ${grouped(total.relations)} relations`]),
+  ].join(", and ");
+  return `${shown}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
+}
+
+interface Fill {
+  readonly detail: "concise" | "full";
+  readonly limit: number;
+  readonly batch: number;
+}
+
+/** Fills a page from a position; returns where the next one continues. */
+async function fillGraph(
+  reader: Reader,
+  page: Page,
+  start: GraphPosition,
+  fill: Fill,
+): Promise<GraphPosition | undefined> {
+  let position = start;
+  for (let isFull = false; ; ) {
+    const relation = await addRelationsOf(reader, page, position, fill.batch);
+    if (relation !== undefined) return { ...position, relation };
+    const { at, after } = position;
+    if (isFull) return { ...START, at, after };
+    const rows = await reader.entityPage(at, fill.batch);
+    if (rows.length === 0) return undefined;
+    const next = await addEntities(reader, page, rows, position, fill);
+    isFull = next.at !== rows.at(-1)?.id;
+    position = next;
+  }
+}
+
+/** Adds the pending relations of a position; returns the last one that fits, if there are more. */
+async function addRelationsOf(
+  reader: Reader,
+  page: Page,
+  { first, last, relation }: GraphPosition,
+  batch: number,
+): Promise<number | undefined> {
+  if (first === 0) return undefined;
+  const ids = idsOf(await reader.entityPage(first - 1, batch)).filter((id) => id <= last);
+  return page.addRelations((after, limit) => reader.relationsToEarlier(ids, after, limit), relation);
+}
+
+/** Adds entities until the page is full; their relations are pending then. */
+async function addEntities(
+  reader: Reader,
+  page: Page,
+  rows: readonly EntityRow[],
+  start: GraphPosition,
+  { detail, limit }: Fill,
+): Promise<GraphPosition> {
+  const counts = detail === "concise" ? await reader.observationCounts(idsOf(rows)) : undefined;
+  let { at, after } = start;
+  const pending = () =>
+    at === start.at ? { ...START, at, after } : { at, after, first: rows[0]?.id ?? 0, last: at, relation: 0 };
+  for (const row of rows) {
+    if (page.entities.length >= limit) return pending();
+    if (counts !== undefined) {
+      const shown = { name: row.name, entityType: row.type, observation_count: counts.get(row.id) ?? 0 };
+      if (!page.reserve(shown)) return pending();
+      page.entities.push(shown);
+    } else {
+      const rest = await page.addEntity(reader, row, after);
+      if (rest !== undefined) {
+        after = rest;
+        return pending();
+      }
+    }
+    at = row.id;
+    after = 0;
+  }
+  return pending();
+}
+
+/**
+ * Entities by exact name with all observations, and their relations; with `depth`, also the entities around them.
+ *
+ * @throws ToolError `not_found` if none of the names exists.
+ */
+export async function openNodes(
+  store: Store,
+  {
+    names,
+    depth,
+    cursor,
+    budget,
+  }: { names: readonly string[]; depth: number; cursor?: string | undefined; budget: number },
+): Promise<GraphPage> {
+  const wanted = [...new Set(names.map((name) => name.toWellFormed()))];
+  const cursors = cursorsOf("open_nodes", [wanted, depth], position);
+  const start = cursors.decode(cursor) ?? { relations: 0, at: 0, after: 0 };
+  return store.read(async (reader) => {
+    const known = await reader.entitiesNamed(wanted);
+    const missing = wanted.filter((name) => !known.has(name));
+    if (known.size === 0 && wanted.length > 0) throw await unknownEntities(reader, missing);
+    const named = wanted.flatMap((name) => known.get(name) ?? []);
+    const { rows, isCut } = await around(reader, named, depth);
+    const page = new Page(budget - FRAME);
+    page.reserve(missing, true);
+    const next = await fillNodes(reader, page, rows, start);
+    const notes = [
+      ...(missing.length === 0 ? [] : [await missingNote(reader, missing)]),
+      ...(isCut ? [`Only the nearest ${grouped(MAX_NEIGHBORS)} entities around them are included.`] : []),
+    ];
+    return {
+      entities: page.entities,
+      relations: page.relations,
+      not_found: missing.length === 0 ? undefined : missing,
+      note: notes.join(" ") || undefined,
+      next_cursor: next && cursors.encode(next),
+    };
+  });
+}
+
+async function missingNote(reader: Reader, missing: readonly string[]): Promise<string> {
+  const like = await didYouMean(reader, missing);
+  return `Not found: ${quoteAll(missing)}.${like === "" ? "" : ` ${like}`} Names are exact; search_nodes finds them.`;
+}
+
+/** The given entities and those within `depth` relations, by distance. */
+async function around(
+  reader: Reader,
+  start: readonly EntityRow[],
+  depth: number,
+): Promise<{ rows: EntityRow[]; isCut: boolean }> {
+  const enough = start.length + MAX_NEIGHBORS;
+  const query = { depth, direction: "both", types: undefined, enough } as const;
+  const { steps, isCut } = await walk(reader, idsOf(start), query);
+  const order = nearestFirst(steps).slice(start.length, enough);
+  const found = await reader.entitiesById(order);
+  const neighbors = order.flatMap((id) => found.get(id) ?? []);
+  return { rows: [...start, ...neighbors], isCut: isCut || steps.size > enough };
+}
+
+/** Fills a page; here `at` is the index in the list of entities. */
+async function fillNodes(
+  reader: Reader,
+  page: Page,
+  rows: readonly EntityRow[],
+  start: Position,
+): Promise<Position | undefined> {
+  const ids = idsOf(rows);
+  const touching = async (start: number) => {
+    const after = await page.addRelations((from, limit) => reader.relationsTouching(ids, from, limit), start);
+    return after === undefined ? undefined : { relations: 1, at: 0, after };
+  };
+  if (start.relations === 1) return touching(start.after);
+  let after = start.after;
+  for (const [index, row] of rows.slice(start.at).entries()) {
+    const at = start.at + index;
+    const rest = await page.addEntity(reader, row, after);
+    if (rest !== undefined) return { relations: 0, at, after: rest };
+    after = 0;
+  }
+  return touching(0);
+}
+
+/** Maximum number of observations and of relations in one record. */
+const MAX_ROWS = 5_000;
+
+/**
+ * Everything stored about one entity, with times (ISO 8601) and sources, up to 5,000 observations and
+ * relations; open_nodes pages through all.
+ *
+ * @throws ToolError `not_found` for an unknown entity.
+ */
+export function entityRecord(store: Store, given: string) {
+  const name = given.toWellFormed();
+  return store.read(async (reader) => {
+    const entity = await entityNamed(reader, name);
+    const observations = await reader.observationPage(entity.id, 0, MAX_ROWS + 1);
+    const relations = await reader.relationsTouching([entity.id], 0, MAX_ROWS + 1);
+    return {
+      name,
+      entityType: entity.type,
+      created_at: new Date(entity.createdAt).toISOString(),
+      updated_at: new Date(entity.updatedAt).toISOString(),
+      observations: observations.slice(0, MAX_ROWS).map(({ content, createdAt, source }) => ({
+        content,
+        at: new Date(createdAt).toISOString(),
+        source: source ?? undefined,
+      })),
+      relations: relations.slice(0, MAX_ROWS).map(({ from, to, type }) => ({ from, to, relationType: type })),
+      is_cut: observations.length > MAX_ROWS || relations.length > MAX_ROWS || undefined,
+    };
+  });
+}
+
+/** Names that begin with a text, ignoring case and accents, for completion. */
+export function namesBeginning(store: Store, foldedPrefix: string, max: number): Promise<string[]> {
+  return store.read(async (reader) => (await reader.namesFrom(foldedPrefix, max)).map(({ name }) => name));
+}
+
+/** The entities that changed last. */
+export function latestEntities(store: Store, max: number): Promise<{ name: string; type: string }[]> {
+  return store.read((reader) => reader.recentEntities({ before: undefined, limit: max }));
+}

@@ -1,0 +1,209 @@
+import { nearest } from "@refmcp/boundary/answer";
+import type { ClientBase, QueryResultRow } from "pg";
+import { nearForms, spaced, wordsOf } from "../text.ts";
+import { type IndexedWord, idsOf } from "../types.ts";
+import {
+  type IndexRow,
+  isList,
+  MIN_NEAR,
+  MIN_PREFIX,
+  NEAR_WEIGHT,
+  type Pairs,
+  type Parameter,
+  type Session,
+  type Table,
+  type Value,
+} from "./connection.ts";
+import { COLUMN_TYPES } from "./postgres-schema.ts";
+import type { Stop } from "./store.ts";
+
+/** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
+const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
+/** How many entities' words are compared with a word that has no match. */
+const STEM_ROWS = 20_000;
+
+/** The rank of an entity that has a word inside other words; about half the rank of one that has the word itself once. */
+const PART_RANK = 0.03;
+const MATCHES = "words @@ to_tsquery('stems', ?)";
+const CONTAINS = "content LIKE ?";
+const CONDITIONS: Readonly<Record<IndexedWord["as"], string>> = {
+  word: MATCHES,
+  near: MATCHES,
+  part: CONTAINS,
+  sign: CONTAINS,
+};
+
+/** A connection to PostgreSQL, inside a transaction. */
+export class PostgresSession implements Session {
+  readonly #client: ClientBase;
+  readonly #stop: Stop | undefined;
+
+  constructor(client: ClientBase, stop: Stop | undefined) {
+    this.#client = client;
+    this.#stop = stop;
+  }
+
+  async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
+    this.#stop?.throwIfAborted();
+    const list = params.find(isList);
+    if (list?.length === 0) return [];
+    const type = typeof list?.[0] === "number" ? "bigint" : "text";
+    let count = 0;
+    const numbered = statement
+      .replace("{in}", `= ANY(?::${type}[])`)
+      .replace("{pairs}", "IN (SELECT * FROM unnest(?::bigint[], ?::bigint[]))")
+      .replaceAll("?", () => {
+        count += 1;
+        return `$${count}`;
+      });
+    const values = params.flatMap(stored);
+    const { rows } = await this.#client.query<Row & QueryResultRow>(numbered, values);
+    for (const row of rows) restoreTexts(row);
+    return rows;
+  }
+
+  async run(statement: string, ...params: readonly Value[]): Promise<void> {
+    await this.all(statement, ...params);
+  }
+
+  async insert(
+    table: Table,
+    columns: readonly string[],
+    rows: readonly (readonly Value[])[],
+  ): Promise<number[]> {
+    if (rows.length === 0) return [];
+    const arrays = columns.map((_, index) => rows.map((row) => row[index] ?? null));
+    const types = columns.map((column) => `?::${COLUMN_TYPES[column] ?? "bigint"}[]`).join(", ");
+    const list = columns.join(", ");
+    // Ids are allocated first, so that each row's id is known.
+    const drawn = await this.all<{ id: number }>(
+      `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id FROM generate_series(1, ?::int)`,
+      rows.length,
+    );
+    const ids = idsOf(drawn);
+    await this.all(
+      `INSERT INTO ${table} (id, ${list}) SELECT * FROM unnest(?::bigint[], ${types})`,
+      ids,
+      ...arrays,
+    );
+    return ids;
+  }
+
+  async index(rows: readonly IndexRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await this.unindex(idsOf(rows));
+    // Words are split here because PostgreSQL's parser does not split addresses and numbers.
+    const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
+    await this.all(
+      `INSERT INTO found (entity_id, content, words)
+       SELECT id, content,
+         setweight(to_tsvector('stems', name_words), 'A') ||
+         setweight(to_tsvector('stems', type_words), 'B') ||
+         setweight(to_tsvector('stems', content_words), 'C')
+       FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])
+         AS row (id, content, name_words, type_words, content_words)`,
+      idsOf(rows),
+      rows.map(({ name, type, content }) => `${name}\n${type}\n${content}`),
+      words(({ name }) => name),
+      words(({ type }) => type),
+      words(({ content }) => content),
+    );
+  }
+
+  async unindex(ids: readonly number[]): Promise<void> {
+    await this.all("DELETE FROM found WHERE entity_id {in}", ids);
+  }
+
+  async lookUp(word: string): Promise<IndexedWord | undefined> {
+    const letters = wordsOf(spaced(word));
+    if (letters.length > 0) {
+      const phrase = letters.map((letter) => `'${letter}'`).join(" <-> ");
+      const beginning = `${phrase}:*`;
+      const query = word.length < MIN_PREFIX ? phrase : `(${phrase}) | (${beginning})`;
+      const found = (await this.#found(word, "word", query)) ?? (await this.#found(word, "word", beginning));
+      if (found !== undefined) return found;
+    }
+    const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+    const inside = await this.#found(word, letters.length === 0 ? "sign" : "part", pattern);
+    if (inside !== undefined || word.length < MIN_NEAR) return inside;
+    const known = await this.all<{ word: string }>(
+      `SELECT word FROM ts_stat('SELECT words FROM found ORDER BY entity_id DESC LIMIT ${STEM_ROWS}') WHERE starts_with(word, ?)`,
+      word.slice(0, 1),
+    );
+    const stems = known.map((row) => row.word);
+    const near = new Set(nearForms(word).flatMap((form) => nearest(form, stems, 2)));
+    const query = [...near].map((stem) => `'${stem}'`).join(" | ");
+    return near.size === 0 ? undefined : this.#found(word, "near", query);
+  }
+
+  /** The query with the weight of its rarity (the IDF of BM25); undefined if nothing matches. */
+  async #found(word: string, as: IndexedWord["as"], query: string): Promise<IndexedWord | undefined> {
+    const [row] = await this.all<{ count: number; live: number }>(
+      `SELECT (SELECT count(*) FROM found WHERE ${CONDITIONS[as]}) AS count, live FROM counters WHERE kind = 0`,
+      query,
+    );
+    if (row === undefined || row.count === 0) return undefined;
+    const rarity = Math.max(0.01, Math.log((row.live - row.count + 0.5) / (row.count + 0.5)));
+    return {
+      word,
+      as,
+      query,
+      weight: as === "near" ? NEAR_WEIGHT * rarity : rarity,
+      isCommon: row.count > Math.max(1_000, Math.min(20_000, row.live / 4)),
+    };
+  }
+
+  scored({ as, query, weight }: IndexedWord) {
+    const where = CONDITIONS[as];
+    return where === MATCHES
+      ? {
+          select: `SELECT entity_id AS id, ?::float8 * ts_rank('${WEIGHTS}', words, to_tsquery('stems', ?), 1) AS score
+            FROM found WHERE ${where}`,
+          params: [weight, query, query],
+        }
+      : {
+          select: `SELECT entity_id AS id, ?::float8 * ${PART_RANK} AS score FROM found WHERE ${where}`,
+          params: [weight, query],
+        };
+  }
+}
+
+/** A parameter in PostgreSQL's form; pairs become two lists. */
+function stored(value: Parameter): unknown[] {
+  if (!isList(value)) return [storedValue(value)];
+  if (isPairs(value)) return [value.map(([first]) => first), value.map(([, second]) => second)];
+  return [value.map(storedValue)];
+}
+
+function isPairs(list: readonly Value[] | Pairs): list is Pairs {
+  return Array.isArray(list[0]);
+}
+
+function storedValue(value: Value): Value {
+  return typeof value === "string" ? toStored(value) : value;
+}
+
+/** Restores NULs in the texts of a row. The row was just received, so it can be changed in place. */
+function restoreTexts(row: Record<string, unknown>): void {
+  for (const [column, value] of Object.entries(row)) {
+    if (typeof value === "string") row[column] = fromStored(value);
+  }
+}
+
+/**
+ * PostgreSQL's text cannot contain NUL. It is stored as a pair of characters that begins with the last code point of Unicode's
+ * private use plane, and that code point itself as another pair. All other text is unchanged.
+ */
+const MARK = "\u{10fffd}";
+
+/** Converts text to the form that PostgreSQL stores. */
+export function toStored(text: string): string {
+  if (!text.includes("\0") && !text.includes(MARK)) return text;
+  return text.replaceAll(MARK, `${MARK}1`).replaceAll("\0", `${MARK}0`);
+}
+
+/** Converts stored text back. */
+export function fromStored(text: string): string {
+  if (!text.includes(MARK)) return text;
+  return text.replaceAll(`${MARK}0`, "\0").replaceAll(`${MARK}1`, MARK);
+}

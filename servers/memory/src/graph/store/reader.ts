@@ -1,0 +1,394 @@
+import type {
+  ChangeItem,
+  ChangeRow,
+  Counts,
+  EntityRow,
+  IndexedWord,
+  ItemOp,
+  Kind,
+  Match,
+  ObservationRow,
+  RecentQuery,
+  RelationRow,
+  WalkQuery,
+  Within,
+} from "../types.ts";
+import { type Parameter, type Session, TABLES, type Value } from "./connection.ts";
+import { contentKey, digest } from "./tables.ts";
+
+const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
+const OBSERVATION = `o.id, o.entity_id AS "entityId", o.content, o.source, o.created_at AS "createdAt", o.removed_by AS "removedBy"`;
+const RELATION = `r.id, r.from_id AS "fromId", r.to_id AS "toId", f.name AS "from", t.name AS "to", r.type, r.removed_by AS "removedBy"`;
+const RELATIONS = "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
+const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undoneBy", c.hard`;
+
+/** Kinds and operations are stored as indexes into these lists, so entries are only ever appended. */
+export const KINDS: readonly Kind[] = ["entity", "observation", "relation"];
+const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "retype", "move"];
+
+/** No limit. */
+const ALL = 2 ** 31 - 1;
+
+type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
+/** A change's items as stored. They are JSON, because thousands of rows would dominate the cost of a large write. */
+type StoredItem = [
+  kind: number,
+  op: number,
+  rowId: number,
+  entityId: number,
+  otherId?: number | null,
+  before?: string | null,
+  after?: string | null,
+];
+
+export function writeItems(items: readonly ChangeItem[]): string {
+  const stored = items.map(({ kind, op, rowId, entityId, otherId, before, after }): StoredItem => {
+    const item: StoredItem = [KINDS.indexOf(kind), OPS.indexOf(op), rowId, entityId];
+    if (before !== null || after !== null) item.push(otherId, before, after);
+    else if (otherId !== null) item.push(otherId);
+    return item;
+  });
+  return JSON.stringify(stored);
+}
+
+export function readItems(text: string): ChangeItem[] {
+  const stored: StoredItem[] = JSON.parse(text);
+  return stored.map(([kind, op, rowId, entityId, otherId = null, before = null, after = null]) => ({
+    kind: KINDS[kind] ?? "entity",
+    op: OPS[op] ?? "add",
+    rowId,
+    entityId,
+    otherId,
+    before,
+    after,
+  }));
+}
+
+/** The conditions of a search, beginning with AND, and their parameters. */
+function conditions({ since, until, types }: Within): { where: string; params: Value[] } {
+  const parts: [string, readonly Value[]][] = [];
+  if (since !== undefined) parts.push(["e.updated_at >= ?", [since]]);
+  if (until !== undefined) parts.push(["e.updated_at <= ?", [until]]);
+  if (types !== undefined) parts.push([`e.type IN (${types.map(() => "?").join(", ")})`, types]);
+  return {
+    where: parts.map(([condition]) => ` AND ${condition}`).join(""),
+    params: parts.flatMap(([, values]) => values),
+  };
+}
+
+/**
+ * The queries of a store in one consistent snapshot, in the SQL that SQLite and PostgreSQL share. Lists are in the order of
+ * their ids, that is, of creation.
+ */
+export class Reader {
+  protected readonly session: Session;
+
+  constructor(session: Session) {
+    this.session = session;
+  }
+
+  async entitiesNamed(names: readonly string[]): Promise<Map<string, EntityRow>> {
+    const rows = await this.#entities("e.name_key {in} AND e.removed_by IS NULL", names.map(digest));
+    return new Map(rows.map((row) => [row.name, row]));
+  }
+
+  /** Deleted entities with these names, the latest last. */
+  removedNamed(names: readonly string[]): Promise<EntityRow[]> {
+    return this.#entities("e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id", names.map(digest));
+  }
+
+  /** Includes deleted entities. */
+  async entitiesById(ids: readonly number[]): Promise<Map<number, EntityRow>> {
+    const rows = await this.#entities("e.id {in}", ids);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  entityPage(after: number, limit: number): Promise<EntityRow[]> {
+    return this.#entities("e.id > ? AND e.removed_by IS NULL ORDER BY e.id LIMIT ?", after, limit);
+  }
+
+  /** Entities changed within the times, newest first; `before` continues after that one. */
+  recentEntities({ before, limit, ...within }: RecentQuery): Promise<EntityRow[]> {
+    const { where, params } = conditions(within);
+    return this.#entities(
+      `e.removed_by IS NULL${where}${before === undefined ? "" : " AND (e.updated_at, e.id) < (?, ?)"}
+       ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`,
+      ...params,
+      ...(before === undefined ? [] : [before.updatedAt, before.id]),
+      limit,
+    );
+  }
+
+  /** Entities whose folded name begins with the folded prefix, by name. */
+  namesFrom(foldedPrefix: string, limit: number): Promise<EntityRow[]> {
+    return this.#entities(
+      "e.folded >= ? AND e.folded < ? AND e.removed_by IS NULL ORDER BY e.folded, e.id LIMIT ?",
+      foldedPrefix,
+      `${foldedPrefix}\u{10ffff}`,
+      limit,
+    );
+  }
+
+  #entities(where: string, ...params: readonly Parameter[]): Promise<EntityRow[]> {
+    return this.session.all<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
+  }
+
+  /** @param alsoRemoved includes softly deleted rows, here and below */
+  observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
+    const live = alsoRemoved ? "" : " AND o.removed_by IS NULL";
+    return this.#observations(`o.entity_id {in}${live} ORDER BY o.id`, entityIds);
+  }
+
+  /** The observations of entities, in the order of their creation. */
+  async textsOf(entityIds: readonly number[]): Promise<Map<number, string[]>> {
+    const texts = new Map<number, string[]>(entityIds.map((id) => [id, []]));
+    for (const { entityId, content } of await this.observationsOf(entityIds))
+      texts.get(entityId)?.push(content);
+    return texts;
+  }
+
+  observationPage(entityId: number, after: number, limit: number): Promise<ObservationRow[]> {
+    const where = "o.entity_id = ? AND o.id > ? AND o.removed_by IS NULL ORDER BY o.id LIMIT ?";
+    return this.#observations(where, entityId, after, limit);
+  }
+
+  /** Observations of one entity with these contents. */
+  observationsMatching(
+    entityId: number,
+    contents: readonly string[],
+    alsoRemoved = false,
+  ): Promise<ObservationRow[]> {
+    const live = alsoRemoved ? "" : " AND o.removed_by IS NULL";
+    const where = `o.content_key {in} AND o.entity_id = ?${live} ORDER BY o.id`;
+    return this.#observations(where, contents.map(contentKey), entityId);
+  }
+
+  #observations(where: string, ...params: readonly Parameter[]): Promise<ObservationRow[]> {
+    return this.session.all<ObservationRow>(
+      `SELECT ${OBSERVATION} FROM observations o WHERE ${where}`,
+      ...params,
+    );
+  }
+
+  async observationCounts(entityIds: readonly number[]): Promise<Map<number, number>> {
+    const rows = await this.session.all<{ entityId: number; count: number }>(
+      `SELECT o.entity_id AS "entityId", count(*) AS count FROM observations o
+       WHERE o.entity_id {in} AND o.removed_by IS NULL GROUP BY o.entity_id`,
+      entityIds,
+    );
+    return new Map(rows.map((row) => [row.entityId, row.count]));
+  }
+
+  relationPage(after: number, limit: number): Promise<RelationRow[]> {
+    return this.#relations("r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?", after, limit);
+  }
+
+  /** Relations that begin or end at any of the entities, each once. */
+  relationsTouching(entityIds: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
+    return this.#relationsAt(
+      ["from_id", "to_id"],
+      " AND r.removed_by IS NULL AND r.id > ?",
+      entityIds,
+      [after],
+      limit,
+    );
+  }
+
+  /**
+   * Relations of the entities with entities that are not newer. In a list of all entities by age, each relation then comes once,
+   * when both its ends are known.
+   */
+  async relationsToEarlier(ids: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
+    const rest = " AND r.removed_by IS NULL AND r.id > ?";
+    const from = await this.#relationsAt(
+      ["from_id"],
+      ` AND r.to_id <= r.from_id${rest}`,
+      ids,
+      [after],
+      limit,
+    );
+    const to = await this.#relationsAt(["to_id"], ` AND r.from_id < r.to_id${rest}`, ids, [after], limit);
+    return [...from, ...to].sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
+  /** All relations that begin or end at any of the entities. */
+  allRelations(entityIds: readonly number[], alsoRemoved = false): Promise<RelationRow[]> {
+    const condition = alsoRemoved ? "" : " AND r.removed_by IS NULL";
+    return this.#relationsAt(["from_id", "to_id"], condition, entityIds, [], ALL);
+  }
+
+  /** All relations from one entity to another, for several pairs. */
+  relationsBetween(
+    ends: readonly { fromId: number; toId: number }[],
+    alsoRemoved = false,
+  ): Promise<RelationRow[]> {
+    return this.#relations(
+      `(r.from_id, r.to_id) {pairs}${alsoRemoved ? "" : " AND r.removed_by IS NULL"} ORDER BY r.id`,
+      ends.map(({ fromId, toId }) => [fromId, toId]),
+    );
+  }
+
+  /** Relations of the given entities in one direction, for walking the graph. */
+  relationsFrom({ ids, direction, types = [], limit }: WalkQuery): Promise<RelationRow[]> {
+    const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
+    const typed = types.length === 0 ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
+    return this.#relationsAt(columns, ` AND r.removed_by IS NULL${typed}`, ids, types, limit);
+  }
+
+  /** One index lookup per column instead of an OR, for which SQLite would scan. */
+  async #relationsAt(
+    columns: readonly string[],
+    condition: string,
+    ids: readonly number[],
+    params: readonly Value[],
+    limit: number,
+  ): Promise<RelationRow[]> {
+    const found = new Map<number, RelationRow>();
+    for (const column of columns) {
+      const where = `r.${column} {in}${condition} ORDER BY r.id LIMIT ?`;
+      for (const row of await this.#relations(where, ids, ...params, limit)) found.set(row.id, row);
+    }
+    return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
+  #relations(where: string, ...params: readonly Parameter[]): Promise<RelationRow[]> {
+    return this.session.all<RelationRow>(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
+  }
+
+  degrees(limit: number): Promise<{ entityId: number; degree: number }[]> {
+    return this.session.all(
+      `SELECT id AS "entityId", count(*) AS degree FROM (
+         SELECT from_id AS id FROM relations WHERE removed_by IS NULL
+         UNION ALL SELECT to_id FROM relations WHERE removed_by IS NULL
+       ) ends GROUP BY id ORDER BY count(*) DESC, id LIMIT ?`,
+      limit,
+    );
+  }
+
+  /** Rows that exist, each with the change that deleted it, if any. */
+  async rows(kind: Kind, ids: readonly number[]): Promise<Map<number, number | null>> {
+    const rows = await this.session.all<{ id: number; removedBy: number | null }>(
+      `SELECT id, removed_by AS "removedBy" FROM ${TABLES[kind]} WHERE id {in} ORDER BY id`,
+      ids,
+    );
+    return new Map(rows.map(({ id, removedBy }) => [id, removedBy]));
+  }
+
+  /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
+  lookUp(word: string): Promise<IndexedWord | undefined> {
+    return this.session.lookUp(word);
+  }
+
+  /** The best entities for words that `lookUp` found. A rare word counts more than a common one (BM25). */
+  async rank(words: readonly IndexedWord[], within: Within, limit: number): Promise<Match[]> {
+    if (words.length === 0) return [];
+    const parts = words.map((word) => this.session.scored(word));
+    const { where, params } = conditions(within);
+    const union = parts.map(({ select }) => `SELECT * FROM (${select}) one`).join(" UNION ALL ");
+    const [columns, group] =
+      parts.length === 1
+        ? ["m.score, 1 AS words", ""]
+        : ["sum(m.score) AS score, count(*) AS words", "GROUP BY m.id"];
+    return this.session.all<Match>(
+      `SELECT m.id, ${columns} FROM (${union}) m
+       ${where === "" ? "" : `JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`}
+       ${group} ORDER BY score DESC, m.id LIMIT ?`,
+      ...parts.flatMap((part) => part.params),
+      ...params,
+      limit,
+    );
+  }
+
+  async counts(column: "live" | "removed" = "live"): Promise<Counts> {
+    const rows = await this.session.all<{ kind: number; count: number }>(
+      `SELECT kind, ${column} AS count FROM counters ORDER BY kind`,
+    );
+    const [entities = 0, observations = 0, relations = 0] = rows.map(({ count }) => count);
+    return { entities, observations, relations };
+  }
+
+  typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]> {
+    return this.session.all(
+      `SELECT type, count(*) AS count FROM ${TABLES[kind]} WHERE removed_by IS NULL
+       GROUP BY type ORDER BY count(*) DESC, min(id) LIMIT ?`,
+      limit,
+    );
+  }
+
+  /** Entities without any relation. */
+  async orphans(limit: number): Promise<{ count: number; names: string[] }> {
+    const where = `e.removed_by IS NULL
+      AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.from_id = e.id AND r.removed_by IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.to_id = e.id AND r.removed_by IS NULL)`;
+    const [total] = await this.session.all<{ count: number }>(
+      `SELECT count(*) AS count FROM entities e WHERE ${where}`,
+    );
+    const rows = await this.session.all<{ name: string }>(
+      `SELECT e.name FROM entities e WHERE ${where} ORDER BY e.id LIMIT ?`,
+      limit,
+    );
+    return { count: total?.count ?? 0, names: rows.map((row) => row.name) };
+  }
+
+  async change(id: number): Promise<ChangeRow | undefined> {
+    return (await this.#changes("c.id = ?", id))[0];
+  }
+
+  /** The newest first; `before` continues below that id. */
+  changes(before: number | undefined, limit: number): Promise<ChangeRow[]> {
+    return this.#changes("c.id < ? ORDER BY c.id DESC LIMIT ?", before ?? Number.MAX_SAFE_INTEGER, limit);
+  }
+
+  changesSince(id: number, limit: number): Promise<ChangeRow[]> {
+    return this.#changes("c.id > ? ORDER BY c.id LIMIT ?", id, limit);
+  }
+
+  async #changes(where: string, ...params: readonly Value[]): Promise<ChangeRow[]> {
+    const rows = await this.session.all<StoredChange>(
+      `SELECT ${CHANGE} FROM changes c WHERE ${where}`,
+      ...params,
+    );
+    return rows.map((row) => ({ ...row, hard: row.hard !== 0 }));
+  }
+
+  async itemsOf(changeId: number): Promise<ChangeItem[]> {
+    const [row] = await this.session.all<{ items: string }>(
+      "SELECT items FROM changes WHERE id = ?",
+      changeId,
+    );
+    return row === undefined ? [] : readItems(row.items);
+  }
+
+  /** Observations that have no vector yet; see embeddings/vectors.ts. */
+  withoutVector(limit: number): Promise<{ id: number; content: string }[]> {
+    // Ids only increase, so new observations come after the last vector.
+    return this.session.all(
+      `SELECT o.id, o.content FROM observations o
+       WHERE o.id > (SELECT coalesce(max(observation_id), 0) FROM vectors) ORDER BY o.id LIMIT ?`,
+      limit,
+    );
+  }
+
+  /** Vectors of live observations by id. */
+  async vectors(
+    after: number,
+    limit: number,
+  ): Promise<{ id: number; entityId: number; vector: Int8Array }[]> {
+    const rows = await this.session.all<{ id: number; entityId: number; vector: Uint8Array }>(
+      `SELECT v.observation_id AS id, o.entity_id AS "entityId", v.vector FROM vectors v
+       JOIN observations o ON o.id = v.observation_id
+       WHERE v.observation_id > ? AND o.removed_by IS NULL ORDER BY v.observation_id LIMIT ?`,
+      after,
+      limit,
+    );
+    return rows.map((row) => ({
+      ...row,
+      vector: new Int8Array(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength),
+    }));
+  }
+
+  async meta(key: string): Promise<string | undefined> {
+    const [row] = await this.session.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key);
+    return row?.value;
+  }
+}

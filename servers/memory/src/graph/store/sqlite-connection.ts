@@ -1,0 +1,179 @@
+import { nearest } from "@refmcp/boundary/answer";
+import type { Database, Statement } from "better-sqlite3";
+import { nearForms, spaced, TYPO_LETTERS, typosOf, wordsOf } from "../text.ts";
+import type { IndexedWord } from "../types.ts";
+import {
+  type IndexRow,
+  isList,
+  MIN_NEAR,
+  MIN_PREFIX,
+  NEAR_WEIGHT,
+  type Parameter,
+  type Session,
+  type Table,
+  type Value,
+} from "./connection.ts";
+import type { Stop } from "./store.ts";
+
+/** How much more a word counts in a name or a type than in an observation (columns name, type, content). */
+const WEIGHTS = "5.0, 2.0, 1.0";
+/** Rows of one INSERT statement. */
+const INSERTED_AT_ONCE = 50;
+/** The number of entities above which a word is common: a quarter of them, within limits. */
+const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
+/** How many indexed words may replace a word that is inside them, and how many are scanned for it. */
+const MAX_PARTS = 8;
+const MAX_SCANNED = 150_000;
+
+const IN_LIST = "IN (SELECT value FROM json_each(?))";
+const IN_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))";
+
+/** A connection to a SQLite file, inside a transaction. It is synchronous; promises only satisfy the interface. */
+export class SqliteSession implements Session {
+  /** Checked before every statement and for every row of a search, so that long work ends when its call does. */
+  stop: Stop | undefined;
+  readonly db: Database;
+  readonly #prepared = new Map<string, Statement<unknown[]>>();
+
+  constructor(db: Database) {
+    this.db = db;
+    db.function("not_stopped", { deterministic: false, directOnly: true }, () => {
+      this.stop?.throwIfAborted();
+      return 1;
+    });
+  }
+
+  async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
+    if (params.some((value) => isList(value) && value.length === 0)) return [];
+    const listed = statement.replace("{in}", IN_LIST).replace("{pairs}", IN_PAIRS);
+    // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
+    const values = params.map((value) => (isList(value) ? JSON.stringify(value) : value));
+    return this.#all<Row>(listed, values);
+  }
+
+  async run(statement: string, ...params: readonly Value[]): Promise<void> {
+    this.#prepare(statement).run(...params);
+  }
+
+  async insert(
+    table: Table,
+    columns: readonly string[],
+    rows: readonly (readonly Value[])[],
+  ): Promise<number[]> {
+    const marks = `(${columns.map(() => "?").join(", ")})`;
+    const ids: number[] = [];
+    for (let at = 0; at < rows.length; at += INSERTED_AT_ONCE) {
+      const part = rows.slice(at, at + INSERTED_AT_ONCE);
+      const values = part.map(() => marks).join(", ");
+      const statement = this.#prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`);
+      const last = Number(statement.run(...part.flat()).lastInsertRowid);
+      // AUTOINCREMENT increases by one, and there is no other writer during the transaction.
+      ids.push(...part.map((_, index) => last - part.length + 1 + index));
+    }
+    return ids;
+  }
+
+  async index(rows: readonly IndexRow[]): Promise<void> {
+    const insert = this.#prepare(
+      "INSERT OR REPLACE INTO search (rowid, name, type, content) VALUES (?, ?, ?, ?)",
+    );
+    for (const { id, name, type, content } of rows) insert.run(id, name, type, content);
+  }
+
+  async unindex(ids: readonly number[]): Promise<void> {
+    const statement = this.#prepare("DELETE FROM search WHERE rowid = ?");
+    for (const id of ids) statement.run(id);
+  }
+
+  async lookUp(word: string): Promise<IndexedWord | undefined> {
+    const found = (as: IndexedWord["as"], query: string) => ({
+      word,
+      as,
+      query,
+      weight: as === "near" ? NEAR_WEIGHT : 1,
+      isCommon: as !== "sign" && this.#has(`${INDEXED} LIMIT -1 OFFSET (${MAX_RARE})`, [query]),
+    });
+    if (wordsOf(word).length === 0) return this.#has(SIGNS, [word, word]) ? found("sign", word) : undefined;
+    const phrase = quoted(spaced(word));
+    const beginning = `${phrase} *`;
+    if (this.#has(INDEXED, [phrase]))
+      return found("word", word.length < MIN_PREFIX ? phrase : `${phrase} OR ${beginning}`);
+    if (this.#has(INDEXED, [beginning])) return found("word", beginning);
+    const [parts, as] = spaced(word) === word ? this.#like(word) : [pairsOf(word), "part" as const];
+    const query = parts.map(quoted).join(" OR ");
+    return parts.length > 0 && this.#has(INDEXED, [query]) ? found(as, query) : undefined;
+  }
+
+  scored({ as, query, weight }: IndexedWord) {
+    if (as === "sign")
+      return { select: `SELECT DISTINCT id, ${weight} AS score FROM (${SIGNS})`, params: [query, query] };
+    return {
+      // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
+      select: `SELECT rowid AS id, ${weight} * -bm25(search, ${WEIGHTS}) AS score FROM search
+        WHERE search MATCH ? AND not_stopped() LIMIT -1`,
+      params: [query],
+    };
+  }
+
+  /** Stems that contain the word, or else those a few letters away. */
+  #like(word: string): [string[], "part" | "near"] {
+    const terms = (statement: string, ...params: Value[]) =>
+      this.#all<{ term: string }>(statement, params).map(({ term }) => term);
+    // Numbers come first in the index, and contain no letters.
+    const inside = terms(
+      `SELECT term FROM (SELECT term FROM terms WHERE term >= ? LIMIT ${MAX_SCANNED}) WHERE instr(term, ?) > 0 LIMIT ${MAX_PARTS}`,
+      /\p{N}/u.test(word) ? "" : "a",
+      word,
+    );
+    if (inside.length > 0 || word.length < MIN_NEAR) return [inside, "part"];
+    const near = nearForms(word).flatMap((form) => {
+      const beginning = form.slice(0, TYPO_LETTERS);
+      const known = terms(
+        `SELECT term FROM (SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT ${MAX_SCANNED})
+         UNION SELECT term FROM terms WHERE term IN (SELECT value FROM json_each(?))`,
+        beginning,
+        `${beginning}\u{10ffff}`,
+        JSON.stringify(typosOf(form)),
+      );
+      return nearest(form, known, 2);
+    });
+    return [near, "near"];
+  }
+
+  #has(select: string, params: readonly Value[]): boolean {
+    return this.#all(`SELECT 1 FROM (${select}) LIMIT 1`, params).length > 0;
+  }
+
+  #all<Row>(statement: string, params: readonly Value[]): Row[] {
+    this.stop?.throwIfAborted();
+    const prepared = this.#prepare(statement);
+    if (prepared.reader) {
+      // The statement determines the type of its rows, which TypeScript cannot know.
+      return prepared.all(...params) as Row[];
+    }
+    prepared.run(...params);
+    return [];
+  }
+
+  #prepare(statement: string): Statement<unknown[]> {
+    const prepared = this.#prepared.get(statement) ?? this.db.prepare<unknown[]>(statement);
+    this.#prepared.set(statement, prepared);
+    return prepared;
+  }
+}
+
+const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
+/** Symbols that are not words are searched in the texts themselves. */
+const SIGNS = `SELECT id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND not_stopped()
+  UNION ALL SELECT entity_id FROM observations WHERE removed_by IS NULL AND instr(content, ?) AND not_stopped()`;
+
+/** Pairs of adjacent characters of a word in a script without spaces, as phrases. */
+function pairsOf(word: string): string[] {
+  const characters = wordsOf(spaced(word));
+  return characters.slice(1).map((character, index) => `${characters[index]} ${character}`);
+}
+
+/** User text as one FTS5 string: nothing in quotes is an operator (SQLite, "FTS5 Strings"). */
+function quoted(term: string): string {
+  return `"${term.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,204 @@
+import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorCode } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
+import type { Sqlite } from "@refmcp/sql/native";
+import type { Database } from "better-sqlite3";
+import { codeOf, damaged, explained, isBusy, readOnly, refuseLarge } from "./sqlite-errors.ts";
+import { SEARCH_INDEX } from "./sqlite-search-index.ts";
+import { tablesOf } from "./tables.ts";
+
+/** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
+const APPLICATION_ID = 0x524d454d;
+const SCHEMA_VERSION = 2;
+
+const TABLES = tablesOf({
+  id: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  integer: "INTEGER",
+  byCodePoint: "TEXT",
+  options: " STRICT",
+});
+
+/** The tables of a graph and its search index. */
+const SCHEMA = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+${TABLES}
+${SEARCH_INDEX}
+`;
+
+/** How long SQLite itself waits for a lock, in milliseconds, before the event loop continues. */
+const BUSY_MS = 100;
+/** How long work waits for other processes, in milliseconds. */
+export const LOCK_WAIT_MS = 30_000;
+/** How long opening waits for a program that lets nobody read; processes of this server never do that for long. */
+const OPEN_WAIT_MS = 2_000;
+
+/** An opened database file. */
+export interface OpenedFile {
+  readonly writer: Database | undefined;
+  readonly reader: Database;
+}
+
+/**
+ * Opens a memory file, or creates it (mode 0600, its folder 0700). A file that cannot be written is opened for reading, without
+ * a writer.
+ *
+ * @throws ToolError `unavailable` for a damaged file or another program's file, which is not changed;
+ *   `denied` for a read-only location without a file.
+ */
+export async function openFile(Sqlite: Sqlite, file: string): Promise<OpenedFile> {
+  createMissing(file);
+  let writer: Database | undefined;
+  try {
+    writer = await prepareWriter(Sqlite, file);
+    return { writer, reader: openReader(Sqlite, file) };
+  } catch (error) {
+    writer?.close();
+    throw explained(error, file);
+  }
+}
+
+function createMissing(file: string): void {
+  try {
+    if (statSync(file).isFile()) return;
+    throw new ToolError("invalid", `${file} is not a regular file.`, {
+      hint: "Choose a file with --file; it is created if missing.",
+    });
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+  }
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  } catch (cause) {
+    throw new ToolError(
+      "unavailable",
+      `The memory file ${file} cannot be created: ${errorCode(cause) ?? String(cause)}.`,
+      {
+        hint: "Choose a location that this user can write to with --file.",
+        cause,
+      },
+    );
+  }
+}
+
+/** A connection for writing; undefined if the file exists and is read-only. */
+async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | undefined> {
+  if (!isWritable(file)) {
+    if (statSync(file).size === 0) throw readOnly(file);
+    const reader = openReader(Sqlite, file);
+    try {
+      checkOwner(reader, file);
+    } finally {
+      reader.close();
+    }
+    return undefined;
+  }
+  const db = new Sqlite(file, { timeout: BUSY_MS });
+  try {
+    // Before anything is written, so that another program's file is not changed.
+    await untilFree(() => checkOwner(db, file), OPEN_WAIT_MS);
+    await untilFree(() => db.pragma("journal_mode = WAL"));
+    // An acknowledged write survives a power failure (SQLite, "PRAGMA synchronous").
+    db.pragma("synchronous = FULL");
+    // Fewer checkpoints make long imports faster, without weakening durability.
+    db.pragma("wal_autocheckpoint = 4000");
+    db.pragma("temp_store = MEMORY");
+    // Deleted data is overwritten (SQLite, "PRAGMA secure_delete").
+    db.pragma("secure_delete = ON");
+    await untilFree(() => migrate(db, file));
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * A connection for reading. SQLite cannot open a WAL file in a folder where it may not create the -shm file. Nobody can be
+ * writing to such a file, so a copy in memory is opened instead.
+ */
+function openReader(Sqlite: Sqlite, file: string): Database {
+  try {
+    const reader = new Sqlite(file, { readonly: true, timeout: BUSY_MS });
+    reader.pragma("schema_version");
+    return reader;
+  } catch (error) {
+    const noShm = /^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error) ?? "");
+    const walSize = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    // The content of a WAL file would be missing from the copy.
+    if (!noShm || walSize > 0 || isWritable(file)) throw error;
+    refuseLarge(file, statSync(file).size);
+    const bytes = readFileSync(file);
+    // Bytes 18 and 19 select WAL mode (SQLite, "Database File Format", 1.3.3); a copy in memory has no WAL.
+    bytes.fill(1, 18, 20);
+    return new Sqlite(bytes, { readonly: true });
+  }
+}
+
+function isWritable(file: string): boolean {
+  try {
+    closeSync(openSync(file, constants.O_RDWR));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkOwner(db: Database, file: string): void {
+  // In one transaction: another process of this server may be creating the file right now.
+  const look = db.transaction(() => ({
+    owner: db.pragma("application_id", { simple: true }),
+    version: Number(db.pragma("user_version", { simple: true })),
+    tables: db.prepare<[], { count: number }>("SELECT count(*) AS count FROM sqlite_schema").get(),
+  }));
+  const { owner, version, tables } = look.deferred();
+  if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0) {
+    throw new ToolError("unavailable", `${file} is another program's SQLite database.`, {
+      hint: "It was not changed. Choose another file with --file.",
+      code: "foreign",
+    });
+  }
+  if (version !== 0 && version !== SCHEMA_VERSION) {
+    const age = version > SCHEMA_VERSION ? "a newer" : "an early development";
+    throw new ToolError(
+      "unavailable",
+      `${file} was written by ${age} version of this server (format ${version}; this version supports ${SCHEMA_VERSION}).`,
+      {
+        hint: `The file was not changed. ${version > SCHEMA_VERSION ? "Update this server to its newest version." : "Export it with that version (export_graph), and import it into a new file."}`,
+      },
+    );
+  }
+}
+
+/** Whether the schema exists. Reading it needs no lock, so a long write by another process does not prevent opening. */
+function isMade(db: Database, file: string): boolean {
+  if (db.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) return false;
+  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").get();
+  if (known === undefined) throw damaged(file);
+  return true;
+}
+
+function migrate(db: Database, file: string): void {
+  if (isMade(db, file)) return;
+  db.transaction(() => {
+    // Another process may have created it since.
+    if (isMade(db, file)) return;
+    db.exec(SCHEMA);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+}
+
+/** Repeats some work while another process holds a lock, without blocking this one. */
+export async function untilFree(work: () => unknown, wait = LOCK_WAIT_MS): Promise<void> {
+  for (const started = performance.now(); ; await sleep(5 + Math.random() * 20)) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - started > wait) throw error;
+    }
+  }
+}

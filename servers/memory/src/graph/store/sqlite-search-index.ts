@@ -1,0 +1,96 @@
+import type { Database } from "better-sqlite3";
+import { fold, spaced, wordsOf } from "../text.ts";
+import type { SqliteSession } from "./sqlite-connection.ts";
+import { damaged, isBusy } from "./sqlite-errors.ts";
+import { Writer } from "./writer.ts";
+
+/**
+ * The search index has one row for each live entity: its name, type and observations, folded. It does not store these texts
+ * ("contentless"), so a row is removed by its id, even if another Node.js version with other Unicode tables folded it. `terms`
+ * lists the stems in it.
+ */
+export const SEARCH_INDEX = `
+CREATE VIRTUAL TABLE search USING fts5 (
+  name, type, content, content = '', contentless_delete = 1,
+  tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
+);
+CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
+`;
+
+/** With more entities, opening a memory does not read the whole index to check it (27 ms at 50,000). */
+const MAX_CHECKED = 100_000;
+/** How many entities are tried until one has a name that can be looked up. */
+const MAX_TRIED = 20;
+const PROBE_WORDS = 5;
+
+/**
+ * What is wrong with the search index; undefined if nothing was found. FTS5's own check, which does not see missing rows of
+ * every table of the index, is left out for a large memory if `isOpening`.
+ */
+export function indexProblem(db: Database, isOpening = false): string | undefined {
+  const look = db.transaction(() => {
+    const counts = db
+      .prepare<[], { indexed: number; live: number }>(
+        "SELECT (SELECT count(*) FROM search_docsize) AS indexed, live FROM counters WHERE kind = 0",
+      )
+      .get();
+    const { indexed = 0, live = 0 } = counts ?? {};
+    if (indexed !== live) return `it has ${indexed} of ${live} entities`;
+    if (!isOpening || live <= MAX_CHECKED) {
+      const found = String(db.pragma("quick_check(search)", { simple: true }));
+      if (found !== "ok") return found;
+    }
+    return hasNewest(db) ? undefined : "it lacks an entity's name";
+  });
+  try {
+    return look.deferred();
+  } catch (error) {
+    return isBusy(error) ? undefined : String(error);
+  }
+}
+
+/** Whether a search for the name of one of the newest entities finds it, with a rank. */
+function hasNewest(db: Database): boolean {
+  const newest = db
+    .prepare<[number], { id: number; name: string }>(
+      "SELECT id, name FROM entities WHERE removed_by IS NULL ORDER BY id DESC LIMIT ?",
+    )
+    .all(MAX_TRIED)
+    // Every Node.js version folds ASCII alike.
+    .find(({ name }) => /^[ -~]*[a-z0-9][ -~]*$/i.test(name));
+  if (newest === undefined) return true;
+  const words = wordsOf(spaced(fold(newest.name))).slice(0, PROBE_WORDS);
+  return (
+    db
+      .prepare("SELECT bm25(search) FROM search WHERE search MATCH ? AND rowid = ?")
+      .get(`name : "${words.join(" ")}"`, newest.id) !== undefined
+  );
+}
+
+/** Tables that are not derived from others. */
+const STORED = ["entities", "observations", "relations", "changes", "counters", "meta"];
+
+/**
+ * Makes a damaged search index from the stored texts again, inside a transaction that locks the file.
+ *
+ * @throws ToolError `unavailable` if more than the index is damaged.
+ */
+export async function rebuildIndex(session: SqliteSession, file: string): Promise<void> {
+  const { db } = session;
+  for (const table of STORED) {
+    const found = String(db.pragma(`quick_check(${table})`, { simple: true }));
+    if (found !== "ok") throw damaged(file, found);
+  }
+  // Otherwise the tables inside the index cannot be written.
+  db.unsafeMode(true);
+  try {
+    const config = "SELECT 1 FROM sqlite_schema WHERE name = 'search_config'";
+    // FTS5 does not even drop an index that has lost its version.
+    if (db.prepare(config).get() !== undefined)
+      db.exec("INSERT OR REPLACE INTO search_config (k, v) VALUES ('version', 4)");
+    db.exec(`DROP TABLE IF EXISTS terms; DROP TABLE IF EXISTS search; ${SEARCH_INDEX}`);
+  } finally {
+    db.unsafeMode(false);
+  }
+  await new Writer(session).indexAll();
+}

@@ -1,0 +1,57 @@
+import type { Model } from "../search/embedding-model.ts";
+import type { Reader } from "./reader.ts";
+import type { Writer } from "./writer.ts";
+
+export type { Reader, Writer };
+
+/** Ends work early: an AbortSignal, or a flag that another thread can set while this one is busy. */
+export interface Stop {
+  /** @throws the reason if the work should end. */
+  throwIfAborted(): void;
+  /** Aborts when the work should end, for work that waits. */
+  readonly signal?: AbortSignal;
+}
+
+/** Where a graph is kept. Implemented for SQLite and PostgreSQL; one suite tests both. */
+export interface Store {
+  readonly kind: "sqlite" | "postgres";
+  /** Its location for people, without secrets. */
+  readonly location: string;
+  /** Reads from one snapshot of the graph. */
+  read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value>;
+  /**
+   * Writes atomically, one writer at a time across all processes. When it resolves, the write is on the disk.
+   *
+   * @throws ToolError `unavailable` if the store cannot be written now; then nothing was changed.
+   */
+  write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value>;
+  /** A number that changes whenever any process commits a write. */
+  version(): Promise<number>;
+  /** Overwrites what erased rows left on the disk. Returns a sentence about what could not be overwritten yet. */
+  overwriteErased(): Promise<string | undefined>;
+  /** Bytes on the disk. */
+  size(): Promise<number>;
+  /** What its user should know about it since it was opened. */
+  readonly warning?: string | undefined;
+  /** If set, searches also compare meanings with this model. */
+  model?: Model | undefined;
+  /** Reports how many items are done. */
+  progress?(done: number): void;
+  close(): Promise<void>;
+}
+
+/** A store for one call: its work ends when the call does, and its progress is reported to the caller. */
+export function storeOfCall(store: Store, stop: Stop, progress: (done: number) => void): Store {
+  return {
+    kind: store.kind,
+    location: store.location,
+    read: (work) => store.read(work, stop),
+    write: (work) => store.write(work, stop),
+    version: () => store.version(),
+    overwriteErased: () => store.overwriteErased(),
+    size: () => store.size(),
+    close: () => store.close(),
+    model: store.model,
+    progress,
+  };
+}

@@ -1,0 +1,144 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { workerFile } from "@refmcp/launch/worker-file";
+import type { JobArguments, JobName, JobResult } from "./jobs.ts";
+import type { Place } from "./location.ts";
+import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
+
+/** Options of a job's caller. */
+export interface Caller {
+  /** Stops the work, even during a statement; its writes are rolled back. */
+  readonly signal?: AbortSignal;
+  progress?(done: number): void;
+}
+
+interface Waiting {
+  readonly caller: Caller;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A memory in its own thread, which owns the database: no search, import or picture blocks this thread. A
+ * thread that dies fails its jobs, and the next job starts another one.
+ */
+export class Engine {
+  readonly #place: Place;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #opened: Promise<Opened> | undefined;
+  #last = 0;
+  #isClosed = false;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** @throws ToolError if the place cannot be opened; see `openStore`. The next call tries again. */
+  open(): Promise<Opened> {
+    this.#opened ??= this.#start();
+    return this.#opened;
+  }
+
+  /** @throws what the job throws; ToolError `cancelled` if its signal aborted. */
+  async run<Name extends JobName>(
+    name: Name,
+    args: JobArguments<Name>,
+    caller: Caller = {},
+  ): Promise<JobResult<Name>> {
+    await this.open();
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    this.#last += 1;
+    const id = this.#last;
+    const stop = () => {
+      Atomics.store(flag, 0, 1);
+      this.#worker?.postMessage({ id, stopped: true } satisfies Request);
+    };
+    caller.signal?.throwIfAborted();
+    caller.signal?.addEventListener("abort", stop, { once: true });
+    try {
+      const value = await this.#answer(id, caller, { id, name, args, flag });
+      // The thread answers with what the job of this name returns.
+      return value as JobResult<Name>;
+    } finally {
+      caller.signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Closes the database after the current work. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const exit = once(worker, "exit");
+    worker.postMessage("close");
+    await exit;
+  }
+
+  /** Sends a request and waits for the answer with its id; until then the thread keeps the process running. */
+  #answer(id: number, caller: Caller, request?: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#worker === undefined) return reject(gone());
+      this.#waiting.set(id, { caller, resolve, reject });
+      this.#worker.ref();
+      if (request !== undefined) this.#worker.postMessage(request);
+    });
+  }
+
+  async #start(): Promise<Opened> {
+    if (this.#isClosed) throw gone();
+    const worker = new Worker(workerFile("graph", import.meta.url), {
+      name: "memory",
+      workerData: this.#place,
+      // Its output must not reach the protocol's stdout.
+      stdout: true,
+      stderr: true,
+    });
+    this.#worker = worker;
+    let fault: unknown;
+    let isOpen = false;
+    worker.on("error", (error) => (fault = error));
+    worker.on("message", (reply: Reply) => this.#take(reply));
+    worker.once("exit", () => {
+      this.#worker = undefined;
+      this.#opened = undefined;
+      for (const { reject } of this.#waiting.values()) reject(isOpen ? gone(fault) : notStarted(fault));
+      this.#waiting.clear();
+    });
+    // The first message is sent without a request.
+    const opened = (await this.#answer(0, {})) as Opened;
+    isOpen = true;
+    return opened;
+  }
+
+  #take(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    if ("progress" in reply) {
+      waiting?.caller.progress?.(reply.progress);
+      return;
+    }
+    this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) this.#worker?.unref();
+    if ("failed" in reply) waiting?.reject(errorOf(reply.failed));
+    else waiting?.resolve(reply.value);
+  }
+}
+
+function gone(cause?: unknown): ToolError {
+  const message = `The memory thread stopped${because(cause)}. Calls without a response were not saved.`;
+  return new ToolError("unavailable", message, { hint: "Repeat the call.", cause });
+}
+
+function notStarted(cause: unknown): ToolError {
+  return new ToolError("unavailable", `The memory thread could not start${because(cause)}.`, {
+    hint: "Install this server again: one of its files may be missing or damaged.",
+    code: "not_started",
+    cause,
+  });
+}
+
+function because(cause: unknown): string {
+  const [line = ""] = (cause instanceof Error ? cause.message : "").split("\n");
+  return line === "" ? "" : ` (${oneLine(line)})`;
+}

@@ -1,0 +1,43 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { ToolError } from "@refmcp/boundary/answer";
+import { type Stop, type Store, storeOfCall } from "../store/store.ts";
+import { jobs } from "./jobs.ts";
+import { failureOf, type Opened, type Reply, type Request } from "./messages.ts";
+import { openStore } from "./open.ts";
+
+const send = (reply: Reply) => parentPort?.postMessage(reply);
+const running = new Map<number, AbortController>();
+
+async function work(store: Store, request: Request): Promise<void> {
+  const { id } = request;
+  if ("stopped" in request) return running.get(id)?.abort();
+  const controller = new AbortController();
+  running.set(id, controller);
+  const stop: Stop = {
+    signal: controller.signal,
+    // The main thread sets the flag in shared memory, so that work that never yields sees it too.
+    throwIfAborted() {
+      if (Atomics.load(request.flag, 0) !== 0)
+        throw new ToolError("cancelled", "The call ended before it was complete.");
+    },
+  };
+  const own = storeOfCall(store, stop, (progress) => send({ id, progress }));
+  try {
+    send({ id, value: await Reflect.apply(jobs[request.name], undefined, [own, ...request.args]) });
+  } catch (error) {
+    send({ id, failed: failureOf(error) });
+  } finally {
+    running.delete(id);
+  }
+}
+
+try {
+  const { store, ...opened } = await openStore(workerData);
+  send({ id: 0, value: opened satisfies Opened });
+  parentPort?.on("message", (request: Request | "close") => {
+    if (request === "close") void store.close().then(() => parentPort?.close());
+    else void work(store, request);
+  });
+} catch (error) {
+  send({ id: 0, failed: failureOf(error) });
+}

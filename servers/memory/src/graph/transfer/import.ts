@@ -1,0 +1,90 @@
+import { type ChangeFacts, change } from "../change/change-log.ts";
+import { addEntities, addRelations } from "../change/create.ts";
+import type { Store } from "../store/store.ts";
+import type { Entity, Relation } from "../types.ts";
+import { parseMemory, type Reject } from "./jsonl.ts";
+
+const BATCH = 1_000;
+
+/** What an import added. */
+interface Tally {
+  /** New entities and relations, and observations added to entities that existed. */
+  entities: number;
+  observations: number;
+  relations: number;
+  /** Entities, observations and relations that existed. */
+  duplicates: number;
+  /**
+   * Entities created because a relation refers to them; the official server keeps such relations without
+   * entities.
+   */
+  created_for_relations: number;
+}
+
+export interface Imported extends Tally {
+  readonly rejects: Reject[];
+  readonly changeId: number | undefined;
+}
+
+interface Once {
+  /** A note to keep with the import; if one already exists, nothing is imported. */
+  readonly once?: { readonly key: string; note(tally: Tally, rejected: number): string };
+}
+
+/**
+ * Imports an official memory file in one change: everything that can be read, or nothing if it is cancelled
+ * or the store fails. Existing entities are extended.
+ */
+export async function importMemory(
+  store: Store,
+  bytes: Uint8Array,
+  facts: ChangeFacts & Once,
+): Promise<Imported> {
+  const rejects: Reject[] = [];
+  const { value, changeId } = await change(store, facts, async (log) => {
+    const tally: Tally = {
+      entities: 0,
+      observations: 0,
+      relations: 0,
+      duplicates: 0,
+      created_for_relations: 0,
+    };
+    const { once } = facts;
+    if (once !== undefined && (await log.writer.meta(once.key)) !== undefined) return tally;
+    // Relations may precede the entities that they name.
+    const relations: Relation[] = [];
+    const entities: Entity[] = [];
+    let done = 0;
+    const importEntities = async (batch: readonly Entity[]) => {
+      const { entities: fresh, merged } = await addEntities(log, batch, "merge", facts.source);
+      const added = observationsOf(fresh) + merged.flatMap((one) => one.addedObservations).length;
+      tally.entities += fresh.length;
+      tally.observations += added;
+      tally.duplicates += batch.length - fresh.length + observationsOf(batch) - added;
+      done += batch.length;
+      store.progress?.(done);
+    };
+    for (const parsed of parseMemory(bytes)) {
+      if (parsed.kind === "rejected") rejects.push(parsed.reject);
+      else if (parsed.kind === "relation") relations.push(parsed.relation);
+      else if (entities.push(parsed.entity) >= BATCH) await importEntities(entities.splice(0));
+    }
+    await importEntities(entities);
+    for (let at = 0; at < relations.length; at += BATCH) {
+      const batch = relations.slice(at, at + BATCH);
+      const added = await addRelations(log, batch, "create", facts.source);
+      tally.created_for_relations += added.missing.length;
+      tally.relations += added.relations.length;
+      tally.duplicates += added.duplicates.length;
+      done += batch.length;
+      store.progress?.(done);
+    }
+    if (once !== undefined) await log.writer.setMeta(once.key, once.note(tally, rejects.length));
+    return tally;
+  });
+  return { ...value, rejects, changeId };
+}
+
+function observationsOf(entities: readonly Entity[]): number {
+  return entities.flatMap(({ observations }) => observations).length;
+}

@@ -1,0 +1,192 @@
+import { textProblem } from "../change/checks.ts";
+import type { Entity, Relation } from "../types.ts";
+
+/** What a graph can be exported as. */
+export const FORMATS = ["jsonl", "graphml", "mermaid", "svg"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** A line of a memory file, or why it is invalid. */
+export type Parsed =
+  | { readonly kind: "entity"; readonly entity: Entity }
+  | { readonly kind: "relation"; readonly relation: Relation }
+  | { readonly kind: "rejected"; readonly reject: Reject };
+
+export interface Reject {
+  /** The line of the file, from 1. */
+  readonly line: number;
+  readonly reason: string;
+  readonly text: string;
+}
+
+/**
+ * Reads an official memory file, one JSON object on each line, as written by the official server or damaged
+ * by accidents: a byte order mark, CRLF, blank lines, unknown fields, several objects on a line, lines that
+ * were cut off. A JSON document `{ "entities": […], "relations": […] }` is read too. Unreadable parts are
+ * returned as rejected.
+ */
+export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const whole = documentOf(bytes);
+  if (whole !== undefined) {
+    for (const item of whole) yield classify(item, 1, () => JSON.stringify(item));
+    return;
+  }
+  let number = 0;
+  for (const line of linesOf(bytes)) {
+    number += 1;
+    let content: string;
+    try {
+      content = text.decode(line);
+    } catch {
+      yield rejected(number, "it is not UTF-8", Buffer.from(line).toString("utf8"));
+      continue;
+    }
+    if (number === 1) content = content.replace(/^\ufeff/, "");
+    yield* parseLine(content.trim(), number);
+  }
+}
+
+function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  let start = 0;
+  while (start < bytes.length) {
+    const end = bytes.indexOf(0x0a, start);
+    yield bytes.subarray(start, end === -1 ? bytes.length : end);
+    if (end === -1) return;
+    start = end + 1;
+  }
+}
+
+const MAX_DOCUMENT = 64 * 1024 * 1024;
+
+/** The items of a file that is a single JSON document; undefined for lines. */
+function documentOf(bytes: Uint8Array): unknown[] | undefined {
+  if (bytes.length > MAX_DOCUMENT) return undefined;
+  const value = parseJson(
+    Buffer.from(bytes)
+      .toString("utf8")
+      .replace(/^\ufeff/, ""),
+  );
+  if (Array.isArray(value)) return value;
+  if (!isRecord(value) || !(Array.isArray(value.entities) || Array.isArray(value.relations)))
+    return undefined;
+  const typed = (list: unknown, type: string) =>
+    (Array.isArray(list) ? list : []).map((item: unknown) => (isRecord(item) ? { ...item, type } : item));
+  return [...typed(value.entities, "entity"), ...typed(value.relations, "relation")];
+}
+
+function* parseLine(line: string, number: number): Generator<Parsed> {
+  if (line === "") return;
+  const value = parseJson(line);
+  if (value !== undefined) {
+    yield classify(value, number, () => line);
+    return;
+  }
+  // Several objects, or the rest of a line that a crash cut off before the next one.
+  let start = 0;
+  while (start < line.length) {
+    const end = objectEnd(line, start);
+    const item = end === undefined ? undefined : parseJson(line.slice(start, end));
+    if (end !== undefined && item !== undefined) {
+      yield classify(item, number, () => line.slice(start, end));
+      start = end;
+    } else {
+      const next = line.indexOf('{"type":', start + 1);
+      const stop = next === -1 ? line.length : next;
+      yield rejected(number, "it is not JSON (cut off or damaged)", line.slice(start, stop));
+      start = stop;
+    }
+    while (line[start] === " " || line[start] === "," || line[start] === "\t") start += 1;
+  }
+}
+
+/** The index after the object that begins at `start`; undefined if none begins there or it has no end. */
+function objectEnd(text: string, start: number): number | undefined {
+  if (text[start] !== "{") return undefined;
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (inString) {
+      if (character === "\\") at += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return undefined;
+}
+
+/** Why a line is neither an entity nor a relation. */
+class InvalidLine extends Error {}
+
+function classify(value: unknown, line: number, text: () => string): Parsed {
+  try {
+    if (!isRecord(value)) throw new InvalidLine("it is not an object");
+    if (value.type === "entity") return { kind: "entity", entity: entityOf(value) };
+    if (value.type === "relation") return { kind: "relation", relation: relationOf(value) };
+    const type = JSON.stringify(value.type) ?? "missing";
+    throw new InvalidLine(`its type is ${type}, not "entity" or "relation"`);
+  } catch (error) {
+    if (error instanceof InvalidLine) return rejected(line, error.message, text());
+    throw error;
+  }
+}
+
+function entityOf(value: Record<string, unknown>): Entity {
+  const { observations = [] } = value;
+  const name = textOf("name", value.name, "name");
+  const entityType = textOf("type", value.entityType, "entityType");
+  if (!Array.isArray(observations)) throw new InvalidLine("observations is not a list");
+  const texts = observations.map((text, index) => textOf("observation", text, `observations.${index}`));
+  return { name, entityType, observations: texts };
+}
+
+function relationOf(value: Record<string, unknown>): Relation {
+  return {
+    from: textOf("name", value.from, "from"),
+    to: textOf("name", value.to, "to"),
+    relationType: textOf("type", value.relationType, "relationType"),
+  };
+}
+
+function textOf(kind: "name" | "type" | "observation", value: unknown, field: string): string {
+  if (typeof value !== "string")
+    throw new InvalidLine(`${field} is ${value === undefined ? "missing" : "not text"}`);
+  const problem = textProblem(kind, value);
+  if (problem !== undefined) throw new InvalidLine(`${field}: ${problem}`);
+  return value.toWellFormed();
+}
+
+function rejected(line: number, reason: string, text: string): Parsed {
+  return { kind: "rejected", reject: { line, reason, text } };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An entity's line as the official server writes it: these fields in this order. */
+export function entityLine({ name, entityType, observations }: Entity): string {
+  return JSON.stringify({ type: "entity", name, entityType, observations });
+}
+
+/** A relation's line as the official server writes it. */
+export function relationLine({ from, to, relationType }: Relation): string {
+  return JSON.stringify({ type: "relation", from, to, relationType });
+}
+
+/** The content of a `.rejects` file: one JSON object on each line, with the line of the source, the reason and the text. */
+export function rejectsFile(rejects: readonly Reject[]): string {
+  return rejects.map((reject) => `${JSON.stringify(reject)}\n`).join("");
+}
