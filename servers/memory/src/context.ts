@@ -2,9 +2,9 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
 import * as z from "zod";
 import { bounded } from "./graph/bounded.ts";
-import type { ChangeFacts } from "./graph/change/change-log.ts";
 import type { Deleted, Hard, Question } from "./graph/change/remove.ts";
 import type { Memory } from "./graph/thread/memory.ts";
+import type { ChangeFacts } from "./graph/types.ts";
 
 /**
  * A tool of this server. Its output schema lists what a client needs to continue; a response may contain

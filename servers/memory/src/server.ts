@@ -38,9 +38,9 @@ export const server = defineServer({
   async open({ options: given, bound, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Memory } = await import("./graph/thread/memory.ts");
-    const { placeOf } = await import("./graph/thread/location.ts");
+    const { locationOf } = await import("./graph/thread/location.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
-    const memory = await Memory.at(placeOf({ ...given, project }), createPathGuard(bound));
+    const memory = await Memory.at(locationOf({ ...given, project }), createPathGuard(bound));
     if (memory.warning !== undefined) log.warning(memory.warning);
     return memory;
   },

@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Engine } from "../src/graph/thread/engine.ts";
-import type { Place } from "../src/graph/thread/location.ts";
+import type { MemoryLocation } from "../src/graph/thread/location.ts";
+import { Memory } from "../src/graph/thread/memory.ts";
 import { startServer } from "./process.ts";
 
 let folder = "";
-let engine: Engine | undefined;
+let engine: Memory | undefined;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-memory-engine-"));
 });
@@ -17,14 +18,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function open(): Engine {
-  const place: Place = {
+function open(): Memory {
+  const location: MemoryLocation = {
     kind: "sqlite",
     space: "default",
     isDefault: false,
     file: join(folder, "memory.db"),
   };
-  engine = new Engine(place);
+  engine = new Memory(location, createPathGuard(new DirectoryBound({ configured: [], mode: "off" })));
   return engine;
 }
 

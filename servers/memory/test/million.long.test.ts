@@ -19,15 +19,14 @@ it("a graph of a million observations is written, searched, read and changed lik
           name: `Shelf ${at + index}`,
           type: "shelf",
         }));
-        const ids = await writer.insertEntities(names, at);
+        const ids = await writer.addEntities(names);
         const rows = ids.flatMap((entityId, index) =>
           Array.from({ length: EACH }, (_, fact) => ({
             entityId,
             content: `book b${(at + index) * EACH + fact}k`,
-            source: null,
           })),
         );
-        await writer.insertObservations(rows, at);
+        await writer.addObservations(rows);
       });
     }
     await store.close();

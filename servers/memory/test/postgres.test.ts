@@ -1,8 +1,9 @@
+import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
 import { startPostgres } from "@refmcp/embedded-postgres";
 import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { Engine } from "../src/graph/thread/engine.ts";
+import { Memory } from "../src/graph/thread/memory.ts";
 import { server } from "../src/server.ts";
 import { BIN } from "./process.ts";
 
@@ -50,7 +51,10 @@ describe("PostgreSQL", () => {
 
   it("ends the statements of cancelled calls, even if all connections wait for a lock", async () => {
     const postgres = await startPostgres();
-    const engine = new Engine({ kind: "postgres", space: "s", url: postgres.url });
+    const engine = new Memory(
+      { kind: "postgres", space: "s", url: postgres.url },
+      createPathGuard(new DirectoryBound({ configured: [], mode: "off" })),
+    );
     // Two connections: a transaction keeps its first view of pg_stat_activity.
     const locking = new Client({ connectionString: postgres.url });
     const watching = new Client({ connectionString: postgres.url });

@@ -61,6 +61,18 @@ export interface ChangeItem {
   readonly after: string | null;
 }
 
+/** The tool and source of a change. */
+export interface ChangeFacts {
+  /** The tool, for example `create_entities`. */
+  readonly action: string;
+  /** Where the facts come from, in the caller's words. */
+  readonly source?: string | undefined;
+  /** The change that is undone. */
+  readonly undoes?: number;
+  /** Rows are erased permanently. */
+  readonly hard?: boolean;
+}
+
 /** A journaled change. */
 export interface ChangeRow {
   readonly id: number;
@@ -121,17 +133,20 @@ export interface RecentQuery extends Within {
   readonly limit: number;
 }
 
-export interface WalkQuery {
-  readonly ids: readonly number[];
-  readonly direction: Direction;
-  readonly types: readonly string[] | undefined;
-  readonly limit: number;
+/** Which relations of some entities are wanted; by default all that are not deleted. */
+export interface RelationQuery {
+  readonly direction?: Direction;
+  readonly types?: readonly string[] | undefined;
+  /** Only those with a higher id. */
+  readonly after?: number;
+  readonly limit?: number;
+  /** Includes softly deleted ones. */
+  readonly alsoRemoved?: boolean;
 }
 
 export interface NewObservation {
   readonly entityId: number;
   readonly content: string;
-  readonly source: string | null;
 }
 
 export interface NewRelation {

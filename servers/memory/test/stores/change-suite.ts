@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { prune } from "../../src/graph/change/change-log.ts";
+import { prune } from "../../src/graph/change/change.ts";
 import { addObservations } from "../../src/graph/change/create.ts";
 import { recentChanges } from "../../src/graph/change/recent.ts";
 import { deleteEntities, deleteObservations, deleteRelations } from "../../src/graph/change/remove.ts";

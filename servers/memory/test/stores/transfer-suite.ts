@@ -146,7 +146,7 @@ export function transferSuite(given: Given): void {
       ]);
       expect(await dump()).toContain('"name":"bom","entityType":"t","observations":["x","more"]');
       expect(await dump()).toContain('"name":"after the tear"');
-      await undoChange(given.store, imported.changeId ?? 0, { action: "undo" });
+      await undoChange(given.store, imported.change_id ?? 0, { action: "undo" });
       expect(await dump()).toBe("");
     });
 

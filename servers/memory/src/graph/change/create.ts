@@ -1,8 +1,9 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Store } from "../store/store.ts";
-import type { Entity, EntityRow, NewObservation, Relation } from "../types.ts";
-import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
-import { checkedText, quote, unknownEntities } from "./checks.ts";
+import { quote, unknownEntities } from "../read/names.ts";
+import type { Store, Writer } from "../store/store.ts";
+import type { ChangeFacts, Entity, EntityRow, NewObservation, NewRelation, Relation } from "../types.ts";
+import { change, unlessEmpty } from "./change.ts";
+import { checkedText } from "./checks.ts";
 
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";
@@ -11,7 +12,7 @@ type AddedObservations = {
   readonly entityName: string;
   readonly addedObservations: string[];
   /** Those that it already had. */
-  readonly duplicates?: string[];
+  readonly duplicates?: string[] | undefined;
 };
 
 /**
@@ -20,31 +21,31 @@ type AddedObservations = {
  * @returns those it created, the names that existed and were left unchanged, and what was added to existing entities.
  * @throws ToolError `invalid` for an empty or overlong text, `conflict` for an existing name with `error`.
  */
-export async function createEntities(
+export function createEntities(
   store: Store,
   given: readonly Entity[],
-  options: { on_conflict: OnConflict } & ChangeFacts,
+  { on_conflict, ...facts }: { on_conflict: OnConflict } & ChangeFacts,
 ) {
-  const wanted = given.map(checkedEntity);
-  const { value, changeId } = await change(store, options, (log) =>
-    addEntities(log, wanted, options.on_conflict, options.source),
-  );
-  return {
-    entities: value.entities,
-    skipped: value.skipped.length === 0 ? undefined : value.skipped,
-    merged: value.merged.length === 0 ? undefined : value.merged,
-    change_id: changeId,
-  };
+  const wanted = given.map(({ name, entityType, observations }, index) => ({
+    name: checkedText("name", name, `entities.${index}.name`),
+    entityType: checkedText("type", entityType, `entities.${index}.entityType`),
+    observations: observations.map((text, at) =>
+      checkedText("observation", text, `entities.${index}.observations.${at}`),
+    ),
+  }));
+  return change(store, facts, async (writer) => {
+    const { entities, skipped, merged } = await addEntities(writer, wanted, on_conflict);
+    return { entities, skipped: unlessEmpty(skipped), merged: unlessEmpty(merged) };
+  });
 }
 
 /** Inserts entities whose names are new, each name once; `onConflict` says what happens to the others. */
 export async function addEntities(
-  log: ChangeLog,
+  writer: Writer,
   wanted: readonly Entity[],
   onConflict: OnConflict,
-  source: string | undefined,
 ): Promise<{ entities: Entity[]; skipped: string[]; merged: AddedObservations[] }> {
-  const existing = await log.writer.entitiesNamed(wanted.map(({ name }) => name));
+  const existing = await writer.entitiesNamed(wanted.map(({ name }) => name));
   const fresh = new Map<string, { entity: Entity; contents: Set<string> }>();
   const merging: { name: string; contents: readonly string[] }[] = [];
   const skipped: string[] = [];
@@ -66,18 +67,8 @@ export async function addEntities(
     ...entity,
     observations: [...contents],
   }));
-  await insertEntities(log, entities, source);
-  return { entities, skipped, merged: await addTo(log, merging, existing, source) };
-}
-
-function checkedEntity(entity: Entity, index: number): Entity {
-  return {
-    name: checkedText("name", entity.name, `entities.${index}.name`),
-    entityType: checkedText("type", entity.entityType, `entities.${index}.entityType`),
-    observations: entity.observations.map((text, at) =>
-      checkedText("observation", text, `entities.${index}.observations.${at}`),
-    ),
-  };
+  await insertEntities(writer, entities);
+  return { entities, skipped, merged: await addNew(writer, merging, existing) };
 }
 
 function conflict(name: string, existing: EntityRow | undefined): ToolError {
@@ -91,47 +82,41 @@ function conflict(name: string, existing: EntityRow | undefined): ToolError {
   });
 }
 
-/** Inserts entities that do not exist, with their observations. */
-async function insertEntities(
-  log: ChangeLog,
-  entities: readonly Entity[],
-  source: string | undefined,
-): Promise<Map<string, number>> {
-  const ids = await log.addEntities(entities.map(({ name, entityType }) => ({ name, type: entityType })));
-  const observations = entities.flatMap((entity, index) =>
-    entity.observations.map((content) => ({ entityId: ids[index] ?? 0, content, source: source ?? null })),
+/** Inserts entities that do not exist, with their observations; returns their ids in order. */
+async function insertEntities(writer: Writer, entities: readonly Entity[]): Promise<number[]> {
+  const ids = await writer.addEntities(entities.map(({ name, entityType }) => ({ name, type: entityType })));
+  await writer.addObservations(
+    entities.flatMap(({ observations }, index) =>
+      observations.map((content) => ({ entityId: ids[index] ?? 0, content })),
+    ),
   );
-  await log.addObservations(observations);
-  return new Map(entities.map(({ name }, index) => [name, ids[index] ?? 0]));
+  return ids;
 }
 
-/** Adds new observations to existing entities; returns the new and the existing ones for each. */
-async function addTo(
-  log: ChangeLog,
+/** Adds the observations that are new to existing entities; returns the new and the existing ones for each. */
+async function addNew(
+  writer: Writer,
   additions: readonly { name: string; contents: readonly string[] }[],
   existing: ReadonlyMap<string, { id: number }>,
-  source: string | undefined,
 ): Promise<AddedObservations[]> {
   const rows: NewObservation[] = [];
   const results: AddedObservations[] = [];
   const known = new Map<number, Set<string>>();
   for (const { name, contents } of additions) {
-    const id = existing.get(name)?.id;
-    if (id === undefined) continue;
-    const had = known.get(id) ?? new Set<string>();
-    known.set(id, had);
-    for (const { content } of await log.writer.observationsMatching(id, contents)) had.add(content);
+    const entityId = existing.get(name)?.id ?? 0;
+    const had = known.get(entityId) ?? new Set<string>();
+    known.set(entityId, had);
+    for (const { content } of await writer.observationsMatching(entityId, contents)) had.add(content);
     const added: string[] = [];
     const duplicates: string[] = [];
     for (const content of contents) {
       (had.has(content) ? duplicates : added).push(content);
       had.add(content);
     }
-    rows.push(...added.map((content) => ({ entityId: id, content, source: source ?? null })));
-    const again = duplicates.length === 0 ? {} : { duplicates };
-    results.push({ entityName: name, addedObservations: added, ...again });
+    rows.push(...added.map((content) => ({ entityId, content })));
+    results.push({ entityName: name, addedObservations: added, duplicates: unlessEmpty(duplicates) });
   }
-  await log.addObservations(rows);
+  await writer.addObservations(rows);
   return results;
 }
 
@@ -140,24 +125,24 @@ async function addTo(
  *
  * @throws ToolError `not_found` if an entity does not exist; nothing is added then.
  */
-export async function addObservations(
+export function addObservations(
   store: Store,
   given: readonly { entityName: string; contents: readonly string[] }[],
   facts: ChangeFacts,
-): Promise<{ results: AddedObservations[]; change_id: number | undefined }> {
+) {
   const additions = given.map(({ entityName, contents }, index) => ({
     name: entityName.toWellFormed(),
     contents: contents.map((text, at) =>
       checkedText("observation", text, `observations.${index}.contents.${at}`),
     ),
   }));
-  const { value, changeId } = await change(store, facts, async (log) => {
-    const existing = await log.writer.entitiesNamed(additions.map(({ name }) => name));
-    const missing = additions.map(({ name }) => name).filter((name) => !existing.has(name));
-    if (missing.length > 0) throw await unknownEntities(log.writer, [...new Set(missing)]);
-    return addTo(log, additions, existing, facts.source);
+  return change(store, facts, async (writer) => {
+    const names = additions.map(({ name }) => name);
+    const existing = await writer.entitiesNamed(names);
+    const missing = names.filter((name) => !existing.has(name));
+    if (missing.length > 0) throw await unknownEntities(writer, [...new Set(missing)]);
+    return { results: await addNew(writer, additions, existing) };
   });
-  return { results: value, change_id: changeId };
 }
 
 /** The type of an entity that was created because a relation names it. */
@@ -169,66 +154,59 @@ const UNKNOWN_TYPE = "unknown";
  * @returns those it created, those that existed, and the entities that were created because a relation named them.
  * @throws ToolError `not_found` for an unknown entity with `error`; nothing is created then.
  */
-export async function createRelations(
+export function createRelations(
   store: Store,
   given: readonly Relation[],
-  options: { on_missing: "error" | "create" } & ChangeFacts,
+  { on_missing, ...facts }: { on_missing: "error" | "create" } & ChangeFacts,
 ) {
-  const wanted = given.map(checkedRelation);
-  const { value, changeId } = await change(store, options, (log) =>
-    addRelations(log, wanted, options.on_missing, options.source),
-  );
-  return {
-    relations: value.relations,
-    duplicates: value.duplicates.length === 0 ? undefined : value.duplicates,
-    created_entities: value.missing.length === 0 ? undefined : value.missing,
-    change_id: changeId,
-  };
-}
-
-function checkedRelation({ from, to, relationType }: Relation, index: number): Relation {
-  return {
+  const wanted = given.map(({ from, to, relationType }, index) => ({
     from: checkedText("name", from, `relations.${index}.from`),
     to: checkedText("name", to, `relations.${index}.to`),
     relationType: checkedText("type", relationType, `relations.${index}.relationType`),
-  };
-}
-
-function relationEnd(error: ToolError): ToolError {
-  return new ToolError(error.kind, `${error.message} No relation was created.`, {
-    hint: `${error.hint ?? ""} Or pass on_missing create.`,
-    code: "unknown_entity",
+  }));
+  return change(store, facts, async (writer) => {
+    const { relations, duplicates, missing } = await addRelations(writer, wanted, on_missing);
+    return { relations, duplicates: unlessEmpty(duplicates), created_entities: unlessEmpty(missing) };
   });
 }
 
 /** Inserts the relations that do not exist; `missing` are the entities created for them, if requested. */
 export async function addRelations(
-  log: ChangeLog,
+  writer: Writer,
   wanted: readonly Relation[],
   onMissing: "error" | "create",
-  source: string | undefined,
 ): Promise<{ relations: Relation[]; duplicates: Relation[]; missing: string[] }> {
   const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
-  const ids = new Map([...(await log.writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
+  const ids = new Map([...(await writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
   const missing = names.filter((name) => !ids.has(name));
-  if (missing.length > 0 && onMissing === "error")
-    throw relationEnd(await unknownEntities(log.writer, missing));
+  if (missing.length > 0 && onMissing === "error") throw await unknownEnd(writer, missing);
   const made = missing.map((name) => ({ name, entityType: UNKNOWN_TYPE, observations: [] }));
-  for (const [name, id] of await insertEntities(log, made, source)) ids.set(name, id);
-  const key = (fromId: number, toId: number, type: string) => JSON.stringify([fromId, toId, type]);
-  const ends = wanted.map(({ from, to }) => ({ fromId: ids.get(from) ?? 0, toId: ids.get(to) ?? 0 }));
-  const seen = new Set<string>();
-  for (const row of await log.writer.relationsBetween(ends)) seen.add(key(row.fromId, row.toId, row.type));
+  for (const [index, id] of (await insertEntities(writer, made)).entries()) ids.set(missing[index] ?? "", id);
+  const rows = wanted.map((relation) => ({
+    relation,
+    fromId: ids.get(relation.from) ?? 0,
+    toId: ids.get(relation.to) ?? 0,
+    type: relation.relationType,
+  }));
+  const keyOf = ({ fromId, toId, type }: NewRelation) => JSON.stringify([fromId, toId, type]);
+  const known = new Set((await writer.relationsBetween(rows)).map(keyOf));
+  const fresh: NewRelation[] = [];
   const relations: Relation[] = [];
   const duplicates: Relation[] = [];
-  const rows = [];
-  for (const [index, relation] of wanted.entries()) {
-    const { fromId, toId } = ends[index] ?? { fromId: 0, toId: 0 };
-    const own = key(fromId, toId, relation.relationType);
-    (seen.has(own) ? duplicates : relations).push(relation);
-    if (!seen.has(own)) rows.push({ fromId, toId, type: relation.relationType });
-    seen.add(own);
+  for (const row of rows) {
+    const isNew = !known.has(keyOf(row));
+    known.add(keyOf(row));
+    if (isNew) fresh.push(row);
+    (isNew ? relations : duplicates).push(row.relation);
   }
-  await log.addRelations(rows);
+  await writer.addRelations(fresh);
   return { relations, duplicates, missing };
+}
+
+async function unknownEnd(writer: Writer, missing: readonly string[]): Promise<ToolError> {
+  const { kind, message, hint, code } = await unknownEntities(writer, missing);
+  return new ToolError(kind, `${message} No relation was created.`, {
+    hint: `${hint} Or pass on_missing create.`,
+    code,
+  });
 }

@@ -1,6 +1,8 @@
 import { grouped, ToolError } from "@refmcp/boundary/answer";
-import type { Reader, Store } from "../store/store.ts";
+import { quoteAll, unknownEntities } from "../read/names.ts";
+import type { Reader, Store, Writer } from "../store/store.ts";
 import {
+  type ChangeFacts,
   type Counts,
   type EntityRow,
   idsOf,
@@ -8,13 +10,12 @@ import {
   type Relation,
   type RelationRow,
 } from "../types.ts";
-import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
-import { quoteAll, unknownEntities } from "./checks.ts";
+import { change, unlessEmpty } from "./change.ts";
 
 export interface Deleted {
   readonly success: true;
   readonly message: string;
-  readonly deleted: { entities?: number; observations?: number; relations?: number };
+  readonly deleted: Partial<Counts>;
   readonly not_found?: string[] | undefined;
   readonly change_id?: number | undefined;
 }
@@ -39,6 +40,8 @@ interface Found {
   readonly missing: readonly string[];
 }
 
+const NOTHING: Found = { entities: [], observations: [], relations: [], missing: [] };
+
 /**
  * Deletes entities with their observations and relations.
  *
@@ -46,24 +49,23 @@ interface Found {
  */
 export function deleteEntities(store: Store, given: readonly string[], options: Hard & ChangeFacts) {
   const names = [...new Set(given.map((name) => name.toWellFormed()))];
-  return carryOut(store, options, "entities", async (reader) => {
-    const entities = await named(reader, names, options.hard);
+  const alsoRemoved = options.hard;
+  return remove(store, options, "entities", async (reader) => {
+    const entities = await entitiesNamed(reader, names, alsoRemoved);
+    if (entities.length === 0) throw await unknownEntities(reader, names);
     const ids = idsOf(entities);
     return {
       entities,
-      observations: await reader.observationsOf(ids, options.hard),
-      relations: await reader.allRelations(ids, options.hard),
+      observations: await reader.observationsOf(ids, alsoRemoved),
+      relations: await reader.relationsOf(ids, { alsoRemoved }),
       missing: names.filter((name) => !entities.some((entity) => entity.name === name)),
     };
   });
 }
 
-/** @throws ToolError `not_found` if none of the names exists. */
-async function named(reader: Reader, names: readonly string[], alsoRemoved: boolean): Promise<EntityRow[]> {
+async function entitiesNamed(reader: Reader, names: readonly string[], alsoRemoved: boolean) {
   const live = [...(await reader.entitiesNamed(names)).values()].sort((a, b) => a.id - b.id);
-  const entities = alsoRemoved ? [...live, ...(await reader.removedNamed(names))] : live;
-  if (entities.length === 0) throw await unknownEntities(reader, [...new Set(names)]);
-  return entities;
+  return alsoRemoved ? [...live, ...(await reader.removedNamed(names))] : live;
 }
 
 /**
@@ -80,12 +82,10 @@ export function deleteObservations(
     name: entityName.toWellFormed(),
     contents: observations.map((text) => text.toWellFormed()),
   }));
-  return carryOut(store, options, "observations", async (reader) => {
-    const entities = await named(
-      reader,
-      wanted.map(({ name }) => name),
-      options.hard,
-    );
+  return remove(store, options, "observations", async (reader) => {
+    const names = [...new Set(wanted.map(({ name }) => name))];
+    const entities = await entitiesNamed(reader, names, options.hard);
+    if (entities.length === 0) throw await unknownEntities(reader, names);
     const rows = new Map<number, ObservationRow>();
     const missing: string[] = [];
     for (const { name, contents } of wanted) {
@@ -101,7 +101,7 @@ export function deleteObservations(
       throw new ToolError("not_found", `None of these observations exists: ${quoteAll(missing)}.`, {
         hint: "Observations are deleted by their exact text; open_nodes shows it.",
       });
-    return { entities: [], observations: [...rows.values()], relations: [], missing };
+    return { ...NOTHING, observations: [...rows.values()], missing };
   });
 }
 
@@ -116,25 +116,23 @@ export function deleteRelations(store: Store, given: readonly Relation[], option
     to: to.toWellFormed(),
     type: relationType.toWellFormed(),
   }));
-  return carryOut(store, options, "relations", async (reader) => {
+  return remove(store, options, "relations", async (reader) => {
     const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
-    const live = [...(await reader.entitiesNamed(names)).values()];
-    const entities = options.hard ? [...live, ...(await reader.removedNamed(names))] : live;
-    const idsOf = (wantedName: string) =>
-      entities.flatMap(({ id, name }) => (name === wantedName ? [id] : []));
+    const entities = await entitiesNamed(reader, names, options.hard);
+    const named = (name: string) => idsOf(entities.filter((entity) => entity.name === name));
     const ends = wanted.flatMap(({ from, to }) =>
-      idsOf(from).flatMap((fromId) => idsOf(to).map((toId) => ({ fromId, toId }))),
+      named(from).flatMap((fromId) => named(to).map((toId) => ({ fromId, toId }))),
     );
     const between = await reader.relationsBetween(ends, options.hard);
-    const has = (relation: (typeof wanted)[number]) => (row: RelationRow) =>
-      relationText(row) === relationText(relation);
-    const relations = between.filter((row) => wanted.some((relation) => has(relation)(row)));
-    const missing = wanted.filter((relation) => !between.some(has(relation))).map(relationText);
+    const texts = new Set(wanted.map(relationText));
+    const relations = between.filter((row) => texts.has(relationText(row)));
+    const found = new Set(relations.map(relationText));
+    const missing = wanted.map(relationText).filter((text) => !found.has(text));
     if (relations.length === 0)
       throw new ToolError("not_found", `None of these relations exists: ${quoteAll(missing)}.`, {
         hint: "A relation is deleted by from, to and relationType as open_nodes shows them.",
       });
-    return { entities: [], observations: [], relations, missing };
+    return { ...NOTHING, relations, missing };
   });
 }
 
@@ -147,39 +145,48 @@ function relationText({ from, type, to }: { from: string; type: string; to: stri
  *
  * @throws ToolError `conflict` if it is no longer what the user confirmed.
  */
-async function carryOut(
+async function remove(
   store: Store,
   { hard, agreed, ...facts }: Hard & ChangeFacts,
   subject: keyof Counts,
   find: (reader: Reader) => Promise<Found>,
 ): Promise<Deleted | Question> {
   if (hard && agreed === undefined) return { question: questionOf(await store.read(find), subject) };
-  const { value, changeId } = await change(store, { ...facts, hard }, async (log) => {
-    const found = await find(log.writer);
-    if (!hard) {
-      await log.remove("relation", found.relations);
-      await log.remove("observation", found.observations);
-      await log.remove("entity", found.entities);
-    } else if (questionOf(found, subject) === agreed) await erase(log, found);
-    else
+  const { change_id, ...found } = await change(store, { ...facts, hard }, async (writer) => {
+    const found = await find(writer);
+    if (hard && questionOf(found, subject) !== agreed)
       throw new ToolError("conflict", "The memory changed after the user was asked; nothing was erased.", {
         hint: "Repeat the call; the user is asked again.",
       });
+    await (hard ? erase(writer, found) : removeFound(writer, found));
     return found;
   });
-  const counts = subject === "entities" ? countsOf(value) : { [subject]: value[subject].length };
+  const counts = subject === "entities" ? countsOf(found) : { [subject]: found[subject].length };
   const left = hard ? await store.overwriteErased().catch(notOverwritten) : undefined;
   const undo =
-    hard || changeId === undefined
+    hard || change_id === undefined
       ? ""
-      : ` undo_memory_change with change_id ${changeId} restores ${totalOf(counts) === 1 ? "it" : "them"}.`;
+      : ` undo_memory_change with change_id ${change_id} restores ${totalOf(counts) === 1 ? "it" : "them"}.`;
   return {
     success: true,
     message: `${hard ? "Erased" : "Deleted"} ${counted(counts)}.${undo}${left === undefined ? "" : ` ${left}`}`,
     deleted: counts,
-    not_found: value.missing.length === 0 ? undefined : value.missing.slice(0, 50),
-    change_id: changeId,
+    not_found: unlessEmpty(found.missing.slice(0, 50)),
+    change_id,
   };
+}
+
+async function removeFound(writer: Writer, { entities, observations, relations }: Found): Promise<void> {
+  await writer.remove("relation", relations);
+  await writer.remove("observation", observations);
+  await writer.remove("entity", entities);
+}
+
+async function erase(writer: Writer, { entities, observations, relations }: Found): Promise<void> {
+  await writer.changeId();
+  await writer.purge("relation", idsOf(relations));
+  await writer.purge("observation", idsOf(observations));
+  await writer.purge("entity", idsOf(entities));
 }
 
 /** The rows are already deleted, so this is not a failed deletion. */
@@ -190,15 +197,16 @@ function notOverwritten(error: unknown): string {
 /** States exactly what would be lost. */
 function questionOf(found: Found, subject: keyof Counts): string {
   const removed = ({ removedBy }: { removedBy: number | null }) => removedBy !== null;
-  const before = {
-    entities: found.entities.filter(removed).length,
-    observations: found.observations.filter(removed).length,
-    relations: found.relations.filter(removed).length,
-  };
+  const before = countsOf({
+    ...found,
+    entities: found.entities.filter(removed),
+    observations: found.observations.filter(removed),
+    relations: found.relations.filter(removed),
+  });
   const parts = Object.fromEntries(Object.entries(before).filter(([, count]) => count > 0));
   const also = totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored.`;
-  const { entities, ...attached } = countsOf(found);
   if (subject === "entities") {
+    const { entities, ...attached } = countsOf(found);
     const names = [...new Set(found.entities.map(({ name }) => name))];
     return `Permanently erase from memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
   }
@@ -207,13 +215,6 @@ function questionOf(found: Found, subject: keyof Counts): string {
       ? found.relations.map(relationText)
       : found.observations.map(({ content }) => content);
   return `Permanently erase ${counted({ [subject]: texts.length })} from memory: ${quoteAll(texts)}?${also}`;
-}
-
-async function erase(log: ChangeLog, found: Found): Promise<void> {
-  await log.id();
-  await log.writer.purge("relation", idsOf(found.relations));
-  await log.writer.purge("observation", idsOf(found.observations));
-  await log.writer.purge("entity", idsOf(found.entities));
 }
 
 function countsOf({ entities, observations, relations }: Found): Counts {

@@ -1,9 +1,9 @@
 import { errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Store } from "../store/store.ts";
-import type { ChangeItem, ChangeRow, Counts, Kind } from "../types.ts";
-import { type ChangeFacts, type ChangeLog, change, rowIdsOf } from "./change-log.ts";
-import { quote } from "./checks.ts";
+import { quote } from "../read/names.ts";
+import type { Store, Writer } from "../store/store.ts";
+import type { ChangeFacts, ChangeItem, ChangeRow, Counts, Kind } from "../types.ts";
+import { change } from "./change.ts";
 import { counted } from "./remove.ts";
 
 /**
@@ -14,32 +14,31 @@ import { counted } from "./remove.ts";
  *   later changes.
  */
 export async function undoChange(store: Store, id: number, facts: ChangeFacts) {
-  const { value, changeId } = await change(store, { ...facts, undoes: id }, async (log) => {
-    const row = await log.writer.change(id);
-    if (row === undefined) throw await unknownChange(log, id);
+  const { items, changeId } = await change(store, { ...facts, undoes: id }, async (writer) => {
+    const row = await writer.change(id);
+    if (row === undefined) throw await unknownChange(writer, id);
     checkUndoable(row);
-    const items = await log.writer.itemsOf(id);
+    const items = await writer.itemsOf(id);
     if (items.length === 0) throw cannotUndo(row, "everything it affected was erased permanently");
     // In reverse order: what was added last is removed first, what was deleted last is restored first.
     try {
-      for (const group of groups([...items].reverse())) await revert(log, row, group);
+      for (const group of groups([...items].reverse())) await revert(writer, row, group);
     } catch (error) {
       throw isDuplicate(error) ? cannotUndo(row, "the same was added again since") : error;
     }
-    await log.writer.setUndone(id, await log.id());
-    return items;
+    const changeId = await writer.changeId();
+    await writer.setUndone(id, changeId);
+    return { items, changeId };
   });
-  if (changeId === undefined) throw new TypeError(`undoing change ${id} changed nothing`);
-  const what = describeItems(value);
   return {
     undone: id,
     change_id: changeId,
-    message: `Undid change ${id} (${what}). To redo it, call undo_memory_change with change_id ${changeId}.`,
+    message: `Undid change ${id} (${describeItems(items)}). To redo it, call undo_memory_change with change_id ${changeId}.`,
   };
 }
 
-async function unknownChange(log: ChangeLog, id: number): Promise<ToolError> {
-  const [latest] = await log.writer.changes(undefined, 1);
+async function unknownChange(writer: Writer, id: number): Promise<ToolError> {
+  const [latest] = await writer.changes(undefined, 1);
   const range = latest === undefined ? "Nothing has been changed yet." : `The latest change is ${latest.id}.`;
   return new ToolError("not_found", `There is no change ${id}. ${range}`, {
     hint: "recent_changes lists them with their ids.",
@@ -72,68 +71,68 @@ function groups(items: readonly ChangeItem[]): ChangeItem[][] {
   return found;
 }
 
-async function revert(log: ChangeLog, row: ChangeRow, items: readonly ChangeItem[]): Promise<void> {
+async function revert(writer: Writer, row: ChangeRow, items: readonly ChangeItem[]): Promise<void> {
   const [first] = items;
   switch (first?.op) {
     case "add":
     case "restore":
-      return removeAdded(log, row, first.kind, items);
+      return removeAdded(writer, row, first.kind, items);
     case "remove":
-      return restoreDeleted(log, row, first.kind, items);
+      return restoreDeleted(writer, row, first.kind, items);
     case "rename":
     case "retype":
-      for (const item of items) await resetText(log, row, item);
+      for (const item of items) await resetText(writer, row, item);
       return;
     case "move":
-      for (const item of items) await moveBack(log, row, item);
+      for (const item of items) await moveBack(writer, row, item);
   }
 }
 
 async function removeAdded(
-  log: ChangeLog,
+  writer: Writer,
   row: ChangeRow,
   kind: Kind,
   items: readonly ChangeItem[],
 ): Promise<void> {
-  const ids = rowIdsOf(items);
-  const states = await log.writer.rows(kind, ids);
+  const ids = items.map(({ rowId }) => rowId);
+  const states = await writer.rows(kind, ids);
   if (ids.some((id) => states.get(id) !== null))
     throw cannotUndo(row, `a ${kind} that it added was deleted since`);
   if (kind === "entity") {
-    const attached = [...(await log.writer.observationCounts(ids)).keys()];
-    const relations = await log.writer.relationsTouching(ids, 0, 1);
+    const attached = [...(await writer.observationCounts(ids)).keys()];
+    const relations = await writer.relationsOf(ids, { limit: 1 });
     const [entityId = relations[0]?.fromId] = attached;
     if (entityId !== undefined) {
-      const holder = (await log.writer.entitiesById(ids)).get(
+      const holder = (await writer.entitiesById(ids)).get(
         ids.includes(entityId) ? entityId : (relations[0]?.toId ?? 0),
       );
       throw cannotUndo(row, `${quote(holder?.name ?? "")} has gained observations or relations since`);
     }
   }
-  await log.remove(kind, items);
+  await writer.remove(kind, items);
 }
 
 async function restoreDeleted(
-  log: ChangeLog,
+  writer: Writer,
   row: ChangeRow,
   kind: Kind,
   items: readonly ChangeItem[],
 ): Promise<void> {
-  const ids = rowIdsOf(items);
-  const states = await log.writer.rows(kind, ids);
+  const ids = items.map(({ rowId }) => rowId);
+  const states = await writer.rows(kind, ids);
   if (ids.some((id) => states.get(id) !== row.id))
     throw cannotUndo(row, `a deleted ${kind} was erased or restored since`);
-  const hosts = await log.writer.entitiesById(
+  const hosts = await writer.entitiesById(
     items.flatMap(({ entityId, otherId }) => (otherId === null ? [entityId] : [entityId, otherId])),
   );
   if (kind === "entity") {
     const names = [...hosts.values()].map(({ name }) => name);
-    const [taken] = (await log.writer.entitiesNamed(names)).keys();
+    const [taken] = (await writer.entitiesNamed(names)).keys();
     if (taken !== undefined) throw cannotUndo(row, `another entity is now named ${quote(taken)}`);
   } else if (items.some(({ entityId, otherId }) => !isLive(hosts, entityId) || !isLive(hosts, otherId))) {
     throw cannotUndo(row, `the entity of a deleted ${kind} no longer exists`);
   }
-  await log.restoreItems(kind, items);
+  await writer.restore(kind, items);
 }
 
 function isLive(hosts: ReadonlyMap<number, { removedBy: number | null }>, id: number | null): boolean {
@@ -145,27 +144,27 @@ function isDuplicate(error: unknown): boolean {
   return ["SQLITE_CONSTRAINT_UNIQUE", "23505"].includes(errorCode(error) ?? "");
 }
 
-async function resetText(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {
-  const entity = (await log.writer.entitiesById([item.rowId])).get(item.rowId);
+async function resetText(writer: Writer, row: ChangeRow, item: ChangeItem): Promise<void> {
+  const entity = (await writer.entitiesById([item.rowId])).get(item.rowId);
   const current = item.op === "rename" ? entity?.name : entity?.type;
   if (entity?.removedBy !== null || current !== item.after || item.before === null)
     throw cannotUndo(row, `${quote(item.after ?? "")} was changed or deleted since`);
-  if (item.op === "retype") return log.retype(entity, item.before);
-  if ((await log.writer.entitiesNamed([item.before])).has(item.before))
+  if (item.op === "retype") return writer.retype(entity, item.before);
+  if ((await writer.entitiesNamed([item.before])).has(item.before))
     throw cannotUndo(row, `another entity is now named ${quote(item.before)}`);
-  await log.rename(entity, item.before);
+  await writer.rename(entity, item.before);
 }
 
-async function moveBack(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {
-  const states = await log.writer.rows(item.kind, [item.rowId]);
+async function moveBack(writer: Writer, row: ChangeRow, item: ChangeItem): Promise<void> {
+  const states = await writer.rows(item.kind, [item.rowId]);
   if (states.get(item.rowId) !== null) throw cannotUndo(row, `a moved ${item.kind} was deleted since`);
   const [from = 0, fromEnd = 0] = (item.before ?? "").split(" ").map(Number);
   const [to = 0, toEnd = 0] = (item.after ?? "").split(" ").map(Number);
-  const hosts = await log.writer.entitiesById(item.kind === "relation" ? [from, fromEnd] : [from]);
+  const hosts = await writer.entitiesById(item.kind === "relation" ? [from, fromEnd] : [from]);
   if ([...hosts.values()].some(({ removedBy }) => removedBy !== null))
     throw cannotUndo(row, `the original entity of a moved ${item.kind} no longer exists`);
-  if (item.kind === "observation") await log.moveObservation(item.rowId, to, from);
-  else await log.moveRelation(item.rowId, [to, toEnd], [from, fromEnd]);
+  if (item.kind === "observation") await writer.moveObservation(item.rowId, to, from);
+  else await writer.moveRelation(item.rowId, [to, toEnd], [from, fromEnd]);
 }
 
 function cannotUndo(row: ChangeRow, why: string): ToolError {

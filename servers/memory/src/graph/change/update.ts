@@ -1,8 +1,9 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Store } from "../store/store.ts";
-import type { EntityRow } from "../types.ts";
-import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
-import { checkedText, entityNamed, quote } from "./checks.ts";
+import { entityNamed, quote } from "../read/names.ts";
+import type { Store, Writer } from "../store/store.ts";
+import type { ChangeFacts, EntityRow } from "../types.ts";
+import { change } from "./change.ts";
+import { checkedText } from "./checks.ts";
 
 interface EntityUpdate {
   readonly name: string;
@@ -26,25 +27,20 @@ type UpdatedEntity = {
  * @throws ToolError `not_found` for an unknown entity, `conflict` for a name that is taken, `invalid` for an update
  *   that is empty or contradicts itself.
  */
-export async function updateEntities(
-  store: Store,
-  updates: readonly EntityUpdate[],
-  facts: ChangeFacts,
-): Promise<{ updated: UpdatedEntity[]; change_id: number | undefined }> {
+export function updateEntities(store: Store, updates: readonly EntityUpdate[], facts: ChangeFacts) {
   const checked = updates.map(checkedUpdate);
-  const { value, changeId } = await change(store, facts, async (log) => {
+  return change(store, facts, async (writer) => {
     const updated: UpdatedEntity[] = [];
     for (const update of checked) {
-      const entity = await entityNamed(log.writer, update.name);
+      const entity = await entityNamed(writer, update.name);
       updated.push(
         update.merge_into === undefined
-          ? await alter(log, entity, update)
-          : await merge(log, entity, await entityNamed(log.writer, update.merge_into)),
+          ? await alter(writer, entity, update)
+          : await merge(writer, entity, await entityNamed(writer, update.merge_into)),
       );
     }
-    return updated;
+    return { updated };
   });
-  return { updated: value, change_id: changeId };
 }
 
 function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
@@ -67,19 +63,19 @@ function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
 }
 
 async function alter(
-  log: ChangeLog,
+  writer: Writer,
   entity: EntityRow,
   { new_name, new_type }: EntityUpdate,
 ): Promise<UpdatedEntity> {
   if (new_name !== undefined && new_name !== entity.name) {
-    if ((await log.writer.entitiesNamed([new_name])).has(new_name))
+    if ((await writer.entitiesNamed([new_name])).has(new_name))
       throw new ToolError("conflict", `The name ${quote(new_name)} is taken; nothing was changed.`, {
         hint: `To merge the two, pass merge_into ${quote(new_name)}; or choose another name.`,
         code: "exists",
       });
-    await log.rename(entity, new_name);
+    await writer.rename(entity, new_name);
   }
-  if (new_type !== undefined && new_type !== entity.type) await log.retype(entity, new_type);
+  if (new_type !== undefined && new_type !== entity.type) await writer.retype(entity, new_type);
   return {
     name: new_name ?? entity.name,
     before: { name: entity.name, entityType: entity.type },
@@ -88,36 +84,38 @@ async function alter(
 }
 
 /** Moves everything attached to `from` to `into`, drops duplicates, and deletes `from`. */
-async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<UpdatedEntity> {
+async function merge(writer: Writer, from: EntityRow, into: EntityRow): Promise<UpdatedEntity> {
   if (from.id === into.id)
     throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
       hint: "Pass another entity as merge_into.",
     });
-  const observations = await log.writer.observationsOf([from.id]);
+  const observations = await writer.observationsOf([from.id]);
   const contents = observations.map(({ content }) => content);
-  const twins = await log.writer.observationsMatching(into.id, contents);
+  const twins = await writer.observationsMatching(into.id, contents);
   const had = new Set(twins.map(({ content }) => content));
-  const doubles = observations.filter(({ content }) => had.has(content));
   const fresh = observations.filter(({ content }) => !had.has(content));
-  await log.remove("observation", doubles);
-  for (const { id } of fresh) await log.moveObservation(id, from.id, into.id);
+  await writer.remove(
+    "observation",
+    observations.filter(({ content }) => had.has(content)),
+  );
+  for (const { id } of fresh) await writer.moveObservation(id, from.id, into.id);
 
-  const relations = await log.writer.allRelations([from.id]);
+  const relations = await writer.relationsOf([from.id]);
   const swap = (id: number) => (id === from.id ? into.id : id);
   let moved = 0;
   for (const relation of relations) {
     const ends = { fromId: swap(relation.fromId), toId: swap(relation.toId) };
-    const there = await log.writer.relationsBetween([ends]);
+    const there = await writer.relationsBetween([ends]);
     // A relation between the two would become one of an entity with itself.
     const between = ends.fromId === ends.toId && relation.fromId !== relation.toId;
     if (between || there.some(({ type }) => type === relation.type)) {
-      await log.remove("relation", [relation]);
+      await writer.remove("relation", [relation]);
     } else {
-      await log.moveRelation(relation.id, [relation.fromId, relation.toId], [ends.fromId, ends.toId]);
+      await writer.moveRelation(relation.id, [relation.fromId, relation.toId], [ends.fromId, ends.toId]);
       moved += 1;
     }
   }
-  await log.remove("entity", [from]);
+  await writer.remove("entity", [from]);
   return {
     name: into.name,
     before: { name: from.name, entityType: from.type },

@@ -1,7 +1,7 @@
 import { cursorsOf, grouped } from "@refmcp/boundary/answer";
-import { didYouMean, entityNamed, quoteAll, unknownEntities } from "../change/checks.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { type Counts, type EntityRow, idsOf, type Relation } from "../types.ts";
+import { didYouMean, entityNamed, quoteAll, unknownEntities } from "./names.ts";
 import { naturals, Page, type ShownEntity } from "./page.ts";
 import { nearestFirst, walk } from "./walk.ts";
 
@@ -234,7 +234,7 @@ async function fillNodes(
 ): Promise<Position | undefined> {
   const ids = idsOf(rows);
   const touching = async (start: number) => {
-    const after = await page.addRelations((from, limit) => reader.relationsTouching(ids, from, limit), start);
+    const after = await page.addRelations((after, limit) => reader.relationsOf(ids, { after, limit }), start);
     return after === undefined ? undefined : { relations: 1, at: 0, after };
   };
   if (start.relations === 1) return touching(start.after);
@@ -262,7 +262,7 @@ export function entityRecord(store: Store, given: string) {
   return store.read(async (reader) => {
     const entity = await entityNamed(reader, name);
     const observations = await reader.observationPage(entity.id, 0, MAX_ROWS + 1);
-    const relations = await reader.relationsTouching([entity.id], 0, MAX_ROWS + 1);
+    const relations = await reader.relationsOf([entity.id], { limit: MAX_ROWS + 1 });
     return {
       name,
       entityType: entity.type,

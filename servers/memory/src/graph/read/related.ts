@@ -1,7 +1,7 @@
 import { grouped } from "@refmcp/boundary/answer";
-import { unknownEntities } from "../change/checks.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { EntityRow, Relation } from "../types.ts";
+import { unknownEntities } from "./names.ts";
 import { Page } from "./page.ts";
 import { MAX_VISITED, nearestFirst, type Walk, walk } from "./walk.ts";
 
@@ -57,8 +57,7 @@ async function neighborhood(reader: Reader, start: EntityRow, query: RelatedQuer
     entities.push(shown);
   }
   const inside = new Set(kept.slice(0, entities.length));
-  const relations = await reader.relationsFrom({
-    ids: [...inside],
+  const relations = await reader.relationsOf([...inside], {
     direction: "out",
     types: query.types,
     limit: 5_000,

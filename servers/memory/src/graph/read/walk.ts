@@ -37,7 +37,7 @@ export async function walk(
     for (let at = 0; at < edge.length; at += BATCH) {
       const ids = edge.slice(at, at + BATCH);
       const inBatch = new Set(ids);
-      for (const via of await reader.relationsFrom({ ids, direction, types, limit: MAX_VISITED + 1 })) {
+      for (const via of await reader.relationsOf(ids, { direction, types, limit: MAX_VISITED + 1 })) {
         const ends: (readonly [number, number])[] = [];
         if (direction !== "in" && inBatch.has(via.fromId)) ends.push([via.fromId, via.toId]);
         if (direction !== "out" && inBatch.has(via.toId)) ends.push([via.toId, via.fromId]);

@@ -1,5 +1,5 @@
 import { cursorsOf, nearest, ToolError } from "@refmcp/boundary/answer";
-import { quoteAll } from "../change/checks.ts";
+import { quoteAll } from "../read/names.ts";
 import { learnedAs, learnedOn, naturals, Page, type ShownEntity } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "../text.ts";
@@ -81,7 +81,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
       page.entities.push(entity);
       shown.push(row);
     }
-    const related = await reader.relationsTouching(idsOf(shown), 0, SHOWN_RELATIONS + 1);
+    const related = await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 });
     const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
     const next = offset + shown.length;
     const notes = [

@@ -32,7 +32,7 @@ export const MIN_NEAR = 5;
  * that both understand, with `?` for parameters, `{in}` for "is one of" after a column, and `{pairs}` for the same after a pair of
  * columns in parentheses. A statement with an empty list is not run.
  */
-export interface Session {
+export interface Connection {
   all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]>;
   run(statement: string, ...params: readonly Value[]): Promise<void>;
   /** Inserts rows and returns their ids in order. */

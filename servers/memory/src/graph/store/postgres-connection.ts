@@ -3,6 +3,7 @@ import type { ClientBase, QueryResultRow } from "pg";
 import { nearForms, spaced, wordsOf } from "../text.ts";
 import { type IndexedWord, idsOf } from "../types.ts";
 import {
+  type Connection,
   type IndexRow,
   isList,
   MIN_NEAR,
@@ -10,7 +11,6 @@ import {
   NEAR_WEIGHT,
   type Pairs,
   type Parameter,
-  type Session,
   type Table,
   type Value,
 } from "./connection.ts";
@@ -34,7 +34,7 @@ const CONDITIONS: Readonly<Record<IndexedWord["as"], string>> = {
 };
 
 /** A connection to PostgreSQL, inside a transaction. */
-export class PostgresSession implements Session {
+export class PostgresConnection implements Connection {
   readonly #client: ClientBase;
   readonly #stop: Stop | undefined;
 

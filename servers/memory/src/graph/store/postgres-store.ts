@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import type { Model } from "../search/embedding-model.ts";
 import { TABLES } from "./connection.ts";
-import { PostgresSession } from "./postgres-connection.ts";
+import { PostgresConnection } from "./postgres-connection.ts";
 import { explained } from "./postgres-errors.ts";
 import { migrate } from "./postgres-schema.ts";
 import { Reader } from "./reader.ts";
@@ -79,7 +79,7 @@ class PostgresStore implements Store {
 
   read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value> {
     return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", stop, (client) =>
-      work(new Reader(new PostgresSession(client, stop))),
+      work(new Reader(new PostgresConnection(client, stop))),
     );
   }
 
@@ -90,7 +90,7 @@ class PostgresStore implements Store {
       await client.query("SELECT pg_advisory_xact_lock(hashtext('refmcp_memory'), hashtext($1))", [
         this.#schema,
       ]);
-      const writer = new Writer(new PostgresSession(client, stop));
+      const writer = new Writer(new PostgresConnection(client, stop));
       const value = await work(writer);
       await writer.finish();
       // The last point at which a cancelled call still has no effect.

@@ -9,11 +9,11 @@ import type {
   Match,
   ObservationRow,
   RecentQuery,
+  RelationQuery,
   RelationRow,
-  WalkQuery,
   Within,
 } from "../types.ts";
-import { type Parameter, type Session, TABLES, type Value } from "./connection.ts";
+import { type Connection, type Parameter, TABLES, type Value } from "./connection.ts";
 import { contentKey, digest } from "./tables.ts";
 
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
@@ -43,9 +43,8 @@ type StoredItem = [
 
 export function writeItems(items: readonly ChangeItem[]): string {
   const stored = items.map(({ kind, op, rowId, entityId, otherId, before, after }): StoredItem => {
-    const item: StoredItem = [KINDS.indexOf(kind), OPS.indexOf(op), rowId, entityId];
-    if (before !== null || after !== null) item.push(otherId, before, after);
-    else if (otherId !== null) item.push(otherId);
+    const item: StoredItem = [KINDS.indexOf(kind), OPS.indexOf(op), rowId, entityId, otherId, before, after];
+    while (item.at(-1) === null) item.pop();
     return item;
   });
   return JSON.stringify(stored);
@@ -62,6 +61,11 @@ export function readItems(text: string): ChangeItem[] {
     before,
     after,
   }));
+}
+
+/** The condition that rows of a table are not softly deleted, unless those are wanted too. */
+function live(alias: string, alsoRemoved = false): string {
+  return alsoRemoved ? "" : ` AND ${alias}.removed_by IS NULL`;
 }
 
 /** The conditions of a search, beginning with AND, and their parameters. */
@@ -81,10 +85,10 @@ function conditions({ since, until, types }: Within): { where: string; params: V
  * their ids, that is, of creation.
  */
 export class Reader {
-  protected readonly session: Session;
+  protected readonly connection: Connection;
 
-  constructor(session: Session) {
-    this.session = session;
+  constructor(connection: Connection) {
+    this.connection = connection;
   }
 
   async entitiesNamed(names: readonly string[]): Promise<Map<string, EntityRow>> {
@@ -130,13 +134,12 @@ export class Reader {
   }
 
   #entities(where: string, ...params: readonly Parameter[]): Promise<EntityRow[]> {
-    return this.session.all<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
+    return this.connection.all<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
   }
 
   /** @param alsoRemoved includes softly deleted rows, here and below */
   observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
-    const live = alsoRemoved ? "" : " AND o.removed_by IS NULL";
-    return this.#observations(`o.entity_id {in}${live} ORDER BY o.id`, entityIds);
+    return this.#observations(`o.entity_id {in}${live("o", alsoRemoved)} ORDER BY o.id`, entityIds);
   }
 
   /** The observations of entities, in the order of their creation. */
@@ -158,20 +161,19 @@ export class Reader {
     contents: readonly string[],
     alsoRemoved = false,
   ): Promise<ObservationRow[]> {
-    const live = alsoRemoved ? "" : " AND o.removed_by IS NULL";
-    const where = `o.content_key {in} AND o.entity_id = ?${live} ORDER BY o.id`;
+    const where = `o.content_key {in} AND o.entity_id = ?${live("o", alsoRemoved)} ORDER BY o.id`;
     return this.#observations(where, contents.map(contentKey), entityId);
   }
 
   #observations(where: string, ...params: readonly Parameter[]): Promise<ObservationRow[]> {
-    return this.session.all<ObservationRow>(
+    return this.connection.all<ObservationRow>(
       `SELECT ${OBSERVATION} FROM observations o WHERE ${where}`,
       ...params,
     );
   }
 
   async observationCounts(entityIds: readonly number[]): Promise<Map<number, number>> {
-    const rows = await this.session.all<{ entityId: number; count: number }>(
+    const rows = await this.connection.all<{ entityId: number; count: number }>(
       `SELECT o.entity_id AS "entityId", count(*) AS count FROM observations o
        WHERE o.entity_id {in} AND o.removed_by IS NULL GROUP BY o.entity_id`,
       entityIds,
@@ -183,15 +185,25 @@ export class Reader {
     return this.#relations("r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?", after, limit);
   }
 
-  /** Relations that begin or end at any of the entities, each once. */
-  relationsTouching(entityIds: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
-    return this.#relationsAt(
-      ["from_id", "to_id"],
-      " AND r.removed_by IS NULL AND r.id > ?",
-      entityIds,
-      [after],
-      limit,
-    );
+  /**
+   * Relations of the entities, each once: those that begin at one (`out`), end at one (`in`), or both. One index lookup per
+   * column instead of an OR, for which SQLite would scan.
+   *
+   * @param condition another one in SQL, starting with AND
+   */
+  async relationsOf(
+    ids: readonly number[],
+    { direction = "both", types = [], after = 0, limit = ALL, alsoRemoved }: RelationQuery = {},
+    condition = "",
+  ): Promise<RelationRow[]> {
+    const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
+    const typed = types.length === 0 ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
+    const found = new Map<number, RelationRow>();
+    for (const column of columns) {
+      const where = `r.${column} {in}${condition}${live("r", alsoRemoved)} AND r.id > ?${typed} ORDER BY r.id LIMIT ?`;
+      for (const row of await this.#relations(where, ids, after, ...types, limit)) found.set(row.id, row);
+    }
+    return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
   }
 
   /**
@@ -199,22 +211,10 @@ export class Reader {
    * when both its ends are known.
    */
   async relationsToEarlier(ids: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
-    const rest = " AND r.removed_by IS NULL AND r.id > ?";
-    const from = await this.#relationsAt(
-      ["from_id"],
-      ` AND r.to_id <= r.from_id${rest}`,
-      ids,
-      [after],
-      limit,
-    );
-    const to = await this.#relationsAt(["to_id"], ` AND r.from_id < r.to_id${rest}`, ids, [after], limit);
+    const page = { after, limit };
+    const from = await this.relationsOf(ids, { ...page, direction: "out" }, " AND r.to_id <= r.from_id");
+    const to = await this.relationsOf(ids, { ...page, direction: "in" }, " AND r.from_id < r.to_id");
     return [...from, ...to].sort((a, b) => a.id - b.id).slice(0, limit);
-  }
-
-  /** All relations that begin or end at any of the entities. */
-  allRelations(entityIds: readonly number[], alsoRemoved = false): Promise<RelationRow[]> {
-    const condition = alsoRemoved ? "" : " AND r.removed_by IS NULL";
-    return this.#relationsAt(["from_id", "to_id"], condition, entityIds, [], ALL);
   }
 
   /** All relations from one entity to another, for several pairs. */
@@ -223,40 +223,17 @@ export class Reader {
     alsoRemoved = false,
   ): Promise<RelationRow[]> {
     return this.#relations(
-      `(r.from_id, r.to_id) {pairs}${alsoRemoved ? "" : " AND r.removed_by IS NULL"} ORDER BY r.id`,
+      `(r.from_id, r.to_id) {pairs}${live("r", alsoRemoved)} ORDER BY r.id`,
       ends.map(({ fromId, toId }) => [fromId, toId]),
     );
   }
 
-  /** Relations of the given entities in one direction, for walking the graph. */
-  relationsFrom({ ids, direction, types = [], limit }: WalkQuery): Promise<RelationRow[]> {
-    const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
-    const typed = types.length === 0 ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
-    return this.#relationsAt(columns, ` AND r.removed_by IS NULL${typed}`, ids, types, limit);
-  }
-
-  /** One index lookup per column instead of an OR, for which SQLite would scan. */
-  async #relationsAt(
-    columns: readonly string[],
-    condition: string,
-    ids: readonly number[],
-    params: readonly Value[],
-    limit: number,
-  ): Promise<RelationRow[]> {
-    const found = new Map<number, RelationRow>();
-    for (const column of columns) {
-      const where = `r.${column} {in}${condition} ORDER BY r.id LIMIT ?`;
-      for (const row of await this.#relations(where, ids, ...params, limit)) found.set(row.id, row);
-    }
-    return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
-  }
-
   #relations(where: string, ...params: readonly Parameter[]): Promise<RelationRow[]> {
-    return this.session.all<RelationRow>(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
+    return this.connection.all<RelationRow>(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
   }
 
   degrees(limit: number): Promise<{ entityId: number; degree: number }[]> {
-    return this.session.all(
+    return this.connection.all(
       `SELECT id AS "entityId", count(*) AS degree FROM (
          SELECT from_id AS id FROM relations WHERE removed_by IS NULL
          UNION ALL SELECT to_id FROM relations WHERE removed_by IS NULL
@@ -267,7 +244,7 @@ export class Reader {
 
   /** Rows that exist, each with the change that deleted it, if any. */
   async rows(kind: Kind, ids: readonly number[]): Promise<Map<number, number | null>> {
-    const rows = await this.session.all<{ id: number; removedBy: number | null }>(
+    const rows = await this.connection.all<{ id: number; removedBy: number | null }>(
       `SELECT id, removed_by AS "removedBy" FROM ${TABLES[kind]} WHERE id {in} ORDER BY id`,
       ids,
     );
@@ -276,20 +253,20 @@ export class Reader {
 
   /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
   lookUp(word: string): Promise<IndexedWord | undefined> {
-    return this.session.lookUp(word);
+    return this.connection.lookUp(word);
   }
 
   /** The best entities for words that `lookUp` found. A rare word counts more than a common one (BM25). */
   async rank(words: readonly IndexedWord[], within: Within, limit: number): Promise<Match[]> {
     if (words.length === 0) return [];
-    const parts = words.map((word) => this.session.scored(word));
+    const parts = words.map((word) => this.connection.scored(word));
     const { where, params } = conditions(within);
     const union = parts.map(({ select }) => `SELECT * FROM (${select}) one`).join(" UNION ALL ");
     const [columns, group] =
       parts.length === 1
         ? ["m.score, 1 AS words", ""]
         : ["sum(m.score) AS score, count(*) AS words", "GROUP BY m.id"];
-    return this.session.all<Match>(
+    return this.connection.all<Match>(
       `SELECT m.id, ${columns} FROM (${union}) m
        ${where === "" ? "" : `JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`}
        ${group} ORDER BY score DESC, m.id LIMIT ?`,
@@ -300,7 +277,7 @@ export class Reader {
   }
 
   async counts(column: "live" | "removed" = "live"): Promise<Counts> {
-    const rows = await this.session.all<{ kind: number; count: number }>(
+    const rows = await this.connection.all<{ kind: number; count: number }>(
       `SELECT kind, ${column} AS count FROM counters ORDER BY kind`,
     );
     const [entities = 0, observations = 0, relations = 0] = rows.map(({ count }) => count);
@@ -308,7 +285,7 @@ export class Reader {
   }
 
   typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]> {
-    return this.session.all(
+    return this.connection.all(
       `SELECT type, count(*) AS count FROM ${TABLES[kind]} WHERE removed_by IS NULL
        GROUP BY type ORDER BY count(*) DESC, min(id) LIMIT ?`,
       limit,
@@ -320,10 +297,10 @@ export class Reader {
     const where = `e.removed_by IS NULL
       AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.from_id = e.id AND r.removed_by IS NULL)
       AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.to_id = e.id AND r.removed_by IS NULL)`;
-    const [total] = await this.session.all<{ count: number }>(
+    const [total] = await this.connection.all<{ count: number }>(
       `SELECT count(*) AS count FROM entities e WHERE ${where}`,
     );
-    const rows = await this.session.all<{ name: string }>(
+    const rows = await this.connection.all<{ name: string }>(
       `SELECT e.name FROM entities e WHERE ${where} ORDER BY e.id LIMIT ?`,
       limit,
     );
@@ -344,7 +321,7 @@ export class Reader {
   }
 
   async #changes(where: string, ...params: readonly Value[]): Promise<ChangeRow[]> {
-    const rows = await this.session.all<StoredChange>(
+    const rows = await this.connection.all<StoredChange>(
       `SELECT ${CHANGE} FROM changes c WHERE ${where}`,
       ...params,
     );
@@ -352,7 +329,7 @@ export class Reader {
   }
 
   async itemsOf(changeId: number): Promise<ChangeItem[]> {
-    const [row] = await this.session.all<{ items: string }>(
+    const [row] = await this.connection.all<{ items: string }>(
       "SELECT items FROM changes WHERE id = ?",
       changeId,
     );
@@ -362,7 +339,7 @@ export class Reader {
   /** Observations that have no vector yet; see embeddings/vectors.ts. */
   withoutVector(limit: number): Promise<{ id: number; content: string }[]> {
     // Ids only increase, so new observations come after the last vector.
-    return this.session.all(
+    return this.connection.all(
       `SELECT o.id, o.content FROM observations o
        WHERE o.id > (SELECT coalesce(max(observation_id), 0) FROM vectors) ORDER BY o.id LIMIT ?`,
       limit,
@@ -374,7 +351,7 @@ export class Reader {
     after: number,
     limit: number,
   ): Promise<{ id: number; entityId: number; vector: Int8Array }[]> {
-    const rows = await this.session.all<{ id: number; entityId: number; vector: Uint8Array }>(
+    const rows = await this.connection.all<{ id: number; entityId: number; vector: Uint8Array }>(
       `SELECT v.observation_id AS id, o.entity_id AS "entityId", v.vector FROM vectors v
        JOIN observations o ON o.id = v.observation_id
        WHERE v.observation_id > ? AND o.removed_by IS NULL ORDER BY v.observation_id LIMIT ?`,
@@ -388,7 +365,7 @@ export class Reader {
   }
 
   async meta(key: string): Promise<string | undefined> {
-    const [row] = await this.session.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key);
+    const [row] = await this.connection.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key);
     return row?.value;
   }
 }

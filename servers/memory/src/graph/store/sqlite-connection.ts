@@ -3,13 +3,13 @@ import type { Database, Statement } from "better-sqlite3";
 import { nearForms, spaced, TYPO_LETTERS, typosOf, wordsOf } from "../text.ts";
 import type { IndexedWord } from "../types.ts";
 import {
+  type Connection,
   type IndexRow,
   isList,
   MIN_NEAR,
   MIN_PREFIX,
   NEAR_WEIGHT,
   type Parameter,
-  type Session,
   type Table,
   type Value,
 } from "./connection.ts";
@@ -29,7 +29,7 @@ const IN_LIST = "IN (SELECT value FROM json_each(?))";
 const IN_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))";
 
 /** A connection to a SQLite file, inside a transaction. It is synchronous; promises only satisfy the interface. */
-export class SqliteSession implements Session {
+export class SqliteConnection implements Connection {
   /** Checked before every statement and for every row of a search, so that long work ends when its call does. */
   stop: Stop | undefined;
   readonly db: Database;

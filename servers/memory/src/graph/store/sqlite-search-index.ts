@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { fold, spaced, wordsOf } from "../text.ts";
-import type { SqliteSession } from "./sqlite-connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { damaged, isBusy } from "./sqlite-errors.ts";
 import { Writer } from "./writer.ts";
 
@@ -75,8 +75,8 @@ const STORED = ["entities", "observations", "relations", "changes", "counters", 
  *
  * @throws ToolError `unavailable` if more than the index is damaged.
  */
-export async function rebuildIndex(session: SqliteSession, file: string): Promise<void> {
-  const { db } = session;
+export async function rebuildIndex(connection: SqliteConnection, file: string): Promise<void> {
+  const { db } = connection;
   for (const table of STORED) {
     const found = String(db.pragma(`quick_check(${table})`, { simple: true }));
     if (found !== "ok") throw damaged(file, found);
@@ -92,5 +92,5 @@ export async function rebuildIndex(session: SqliteSession, file: string): Promis
   } finally {
     db.unsafeMode(false);
   }
-  await new Writer(session).indexAll();
+  await new Writer(connection).indexAll();
 }

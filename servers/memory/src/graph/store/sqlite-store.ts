@@ -5,7 +5,7 @@ import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import type { Model } from "../search/embedding-model.ts";
 import { Reader } from "./reader.ts";
-import { SqliteSession } from "./sqlite-connection.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
 import { codeOf, explained, indexDamaged, isBusy, lockHeld, maybeIndex, readOnly } from "./sqlite-errors.ts";
 import { LOCK_WAIT_MS, type OpenedFile, openFile, untilFree } from "./sqlite-file.ts";
 import { indexProblem, rebuildIndex } from "./sqlite-search-index.ts";
@@ -39,34 +39,34 @@ class SqliteStore implements Store {
   readonly location: string;
   model: Model | undefined;
   warning: string | undefined;
-  readonly #reader: SqliteSession;
-  readonly #writer: SqliteSession | undefined;
+  readonly #reader: SqliteConnection;
+  readonly #writer: SqliteConnection | undefined;
   /** Separate queues for reading and writing. */
   readonly #inTurn = keyedLock();
 
   constructor(file: string, { reader, writer }: OpenedFile) {
     this.location = file;
-    this.#reader = new SqliteSession(reader);
-    this.#writer = writer && new SqliteSession(writer);
+    this.#reader = new SqliteConnection(reader);
+    this.#writer = writer && new SqliteConnection(writer);
   }
 
   read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value> {
-    return this.#transaction("read", this.#reader, stop, (session) => {
-      session.db.exec("BEGIN");
-      return work(new Reader(session));
+    return this.#transaction("read", this.#reader, stop, (connection) => {
+      connection.db.exec("BEGIN");
+      return work(new Reader(connection));
     });
   }
 
   write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value> {
     if (this.#writer === undefined) return Promise.reject(readOnly(this.location));
-    return this.#transaction("write", this.#writer, stop, async (session) => {
-      await this.#lock(session.db, stop);
-      const writer = new Writer(session);
+    return this.#transaction("write", this.#writer, stop, async (connection) => {
+      await this.#lock(connection.db, stop);
+      const writer = new Writer(connection);
       const value = await work(writer);
       await writer.finish();
       // The last point at which a cancelled call still has no effect.
       stop?.throwIfAborted();
-      session.db.exec("COMMIT");
+      connection.db.exec("COMMIT");
       return value;
     });
   }
@@ -77,12 +77,12 @@ class SqliteStore implements Store {
    */
   async #transaction<Value>(
     queue: "read" | "write",
-    session: SqliteSession,
+    connection: SqliteConnection,
     stop: Stop | undefined,
-    work: (session: SqliteSession) => Promise<Value>,
+    work: (connection: SqliteConnection) => Promise<Value>,
   ): Promise<Value> {
     try {
-      return await this.#alone(queue, session, stop, work);
+      return await this.#alone(queue, connection, stop, work);
     } catch (error) {
       const problem = maybeIndex(error) ? indexProblem(this.#reader.db) : undefined;
       if (problem === undefined) throw explained(error, this.location);
@@ -92,16 +92,16 @@ class SqliteStore implements Store {
 
   #alone<Value>(
     queue: "read" | "write",
-    session: SqliteSession,
+    connection: SqliteConnection,
     stop: Stop | undefined,
-    work: (session: SqliteSession) => Promise<Value>,
+    work: (connection: SqliteConnection) => Promise<Value>,
   ): Promise<Value> {
     return this.#inTurn(queue, async () => {
-      session.stop = stop;
+      connection.stop = stop;
       try {
-        return await work(session);
+        return await work(connection);
       } finally {
-        if (session.db.open && session.db.inTransaction) session.db.exec("ROLLBACK");
+        if (connection.db.open && connection.db.inTransaction) connection.db.exec("ROLLBACK");
       }
     });
   }

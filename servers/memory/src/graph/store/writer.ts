@@ -1,14 +1,15 @@
 import { fold, foldedName, spaced } from "../text.ts";
 import {
+  type ChangeFacts,
   type ChangeItem,
-  type ChangeRow,
+  type ItemOp,
   idsOf,
   type Kind,
   type NewObservation,
   type NewRelation,
 } from "../types.ts";
 import { batches } from "./batches.ts";
-import { TABLES, type Table } from "./connection.ts";
+import { TABLES, type Value } from "./connection.ts";
 import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
 import { contentKey, digest } from "./tables.ts";
 
@@ -25,17 +26,63 @@ const ATTACHED = [
   ["relation", "to_id"],
 ] as const;
 
-/** The changes in one write, of which all are kept or none. Inserted ids are returned in the given order. */
+/** An entity, an observation, a relation or an item of the journal. */
+type Row =
+  | { readonly id: number }
+  | { readonly id: number; readonly entityId: number }
+  | { readonly id: number; readonly fromId: number; readonly toId: number }
+  | ChangeItem;
+
+/** A row, and the entities that it is or belongs to. */
+type Touched = Pick<ChangeItem, "rowId" | "entityId" | "otherId">;
+
+/**
+ * A write of which all is kept or nothing. With `startChange` it is a change: every row it touches is also recorded, so that the
+ * journal knows exactly what happened and can undo it.
+ */
 export class Writer extends Reader {
+  /** The time of the write, milliseconds since 1970. */
+  readonly #at = Date.now();
+  #facts: ChangeFacts = { action: "" };
+  #changeId: number | undefined;
+  readonly #items: ChangeItem[] = [];
+  /** Entities whose time of change is to be set, and those that were created with it. */
+  readonly #touched = new Set<number>();
+  readonly #fresh = new Set<number>();
   /** Entities whose texts differ from those in the search index. */
   readonly #stale = new Set<number>();
   readonly #counted = KINDS.map(() => ({ live: 0, removed: 0 }));
+
+  startChange(facts: ChangeFacts): void {
+    this.#facts = facts;
+  }
+
+  /** The change's id; the first call adds it to the journal. */
+  async changeId(): Promise<number> {
+    if (this.#changeId !== undefined) return this.#changeId;
+    const { action, source = null, undoes = null, hard = false } = this.#facts;
+    const columns = ["at", "action", "source", "undoes", "hard", "items"];
+    const row = [this.#at, action, source, undoes, hard ? 1 : 0, "[]"];
+    [this.#changeId] = await this.connection.insert("changes", columns, [row]);
+    if (this.#changeId === undefined) throw new TypeError("the store returned no id for a change");
+    return this.#changeId;
+  }
+
+  /** Writes the recorded items; undefined if nothing changed, in which case the journal has no entry. */
+  async finishChange(): Promise<number | undefined> {
+    if (this.#items.length === 0) return this.#changeId;
+    const id = await this.changeId();
+    await this.#writeItems(id, this.#items);
+    const older = [...this.#touched].filter((entityId) => !this.#fresh.has(entityId));
+    await this.#set("entity", older, { updated_at: this.#at });
+    return id;
+  }
 
   /** Updates the search index and the counters, as the last step before the commit. */
   async finish(): Promise<void> {
     for (const [kind, { live, removed }] of this.#counted.entries())
       if (live !== 0 || removed !== 0)
-        await this.session.run(
+        await this.connection.run(
           "UPDATE counters SET live = live + ?, removed = removed + ? WHERE kind = ?",
           live,
           removed,
@@ -45,12 +92,122 @@ export class Writer extends Reader {
     for (let at = 0; at < ids.length; at += INDEX_BATCH) await this.#index(ids.slice(at, at + INDEX_BATCH));
   }
 
+  /** @returns the ids, in the given order */
+  async addEntities(rows: readonly { name: string; type: string }[]): Promise<number[]> {
+    const ids = await this.#insert(
+      "entity",
+      ["name", "name_key", "folded", "type", "created_at", "updated_at"],
+      rows.map(({ name, type }) => [name, digest(name), foldedName(name), type, this.#at, this.#at]),
+    );
+    this.#record(
+      "entity",
+      "add",
+      ids.map((id) => touchedBy({ id })),
+    );
+    for (const id of ids) {
+      this.#fresh.add(id);
+      this.#stale.add(id);
+    }
+    return ids;
+  }
+
+  async addObservations(rows: readonly NewObservation[]): Promise<void> {
+    const source = this.#facts.source ?? null;
+    const ids = await this.#insert(
+      "observation",
+      ["entity_id", "content", "content_key", "source", "created_at"],
+      rows.map(({ entityId, content }) => [entityId, content, contentKey(content), source, this.#at]),
+    );
+    this.#record(
+      "observation",
+      "add",
+      ids.map((id, index) => touchedBy({ id, ...rows[index] })),
+    );
+    for (const { entityId } of rows) this.#stale.add(entityId);
+  }
+
+  async addRelations(rows: readonly NewRelation[]): Promise<void> {
+    const ids = await this.#insert(
+      "relation",
+      ["from_id", "to_id", "type", "created_at"],
+      rows.map(({ fromId, toId, type }) => [fromId, toId, type, this.#at]),
+    );
+    this.#record(
+      "relation",
+      "add",
+      ids.map((id, index) => touchedBy({ id, ...rows[index] })),
+    );
+  }
+
+  /** Marks live rows as deleted by this change; they are rows or items of the journal. */
+  async remove(kind: Kind, rows: readonly Row[]): Promise<void> {
+    if (rows.length > 0) await this.#mark(kind, "remove", rows, await this.changeId());
+  }
+
+  /** Restores rows that a change in the journal deleted. */
+  restore(kind: Kind, items: readonly ChangeItem[]): Promise<void> {
+    return this.#mark(kind, "restore", items, null);
+  }
+
+  async #mark(kind: Kind, op: "remove" | "restore", rows: readonly Row[], by: number | null): Promise<void> {
+    const touched = rows.map(touchedBy);
+    const ids = touched.map(({ rowId }) => rowId);
+    await this.#set(kind, ids, { removed_by: by });
+    const removed = op === "remove" ? ids.length : -ids.length;
+    this.#count(kind, -removed, removed);
+    await this.#textsChanged(kind, ids);
+    this.#record(kind, op, touched);
+  }
+
+  async rename({ id, name: before }: { id: number; name: string }, name: string): Promise<void> {
+    await this.#set("entity", [id], { name, name_key: digest(name), folded: foldedName(name) });
+    this.#stale.add(id);
+    this.#record("entity", "rename", [touchedBy({ id })], before, name);
+  }
+
+  async retype({ id, type: before }: { id: number; type: string }, type: string): Promise<void> {
+    await this.#set("entity", [id], { type });
+    this.#stale.add(id);
+    this.#record("entity", "retype", [touchedBy({ id })], before, type);
+  }
+
+  async moveObservation(id: number, from: number, to: number): Promise<void> {
+    await this.#textsChanged("observation", [id]);
+    await this.#set("observation", [id], { entity_id: to });
+    this.#stale.add(to);
+    const touched = { rowId: id, entityId: to, otherId: from };
+    this.#record("observation", "move", [touched], String(from), String(to));
+  }
+
+  /** @param from and `to` are pairs of entity ids: where the relation begins and where it ends. */
+  async moveRelation(
+    id: number,
+    from: readonly [number, number],
+    to: readonly [number, number],
+  ): Promise<void> {
+    const [fromId, toId] = to;
+    await this.#set("relation", [id], { from_id: fromId, to_id: toId });
+    this.#record("relation", "move", [touchedBy({ id, fromId, toId })], from.join(" "), to.join(" "));
+  }
+
+  setUndone(changeId: number, by: number): Promise<void> {
+    return this.connection.run("UPDATE changes SET undone_by = ? WHERE id = ?", by, changeId);
+  }
+
+  setMeta(key: string, value: string): Promise<void> {
+    return this.connection.run(
+      "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+      key,
+      value,
+    );
+  }
+
   /**
    * Removes changes made before a time from the journal, at most `limit`, and erases what they deleted; returns their
    * number.
    */
   async forgetChanges(before: number, limit: number): Promise<number> {
-    const changes = await this.session.all<{ id: number; items: string }>(
+    const changes = await this.connection.all<{ id: number; items: string }>(
       "SELECT id, items FROM changes WHERE at < ? ORDER BY id LIMIT ?",
       before,
       limit,
@@ -59,14 +216,66 @@ export class Writer extends Reader {
     const items = changes.flatMap((change) => readItems(change.items));
     for (const kind of KINDS) {
       const touched = items.flatMap((item) => (item.kind === kind ? [item.rowId] : []));
-      const gone = [...(await this.rows(kind, touched))].filter(([, removedBy]) => ids.has(removedBy ?? 0));
-      await this.#erase(
-        kind,
-        gone.map(([id]) => id),
-      );
+      const states = [...(await this.rows(kind, touched))];
+      const gone = states.flatMap(([id, removedBy]) => (ids.has(removedBy ?? 0) ? [id] : []));
+      await this.#erase(kind, gone);
     }
-    await this.session.all("DELETE FROM changes WHERE id {in}", [...ids]);
+    await this.connection.all("DELETE FROM changes WHERE id {in}", [...ids]);
     return ids.size;
+  }
+
+  /** Erases rows, their items in the journal, and everything that belongs to erased entities. */
+  async purge(kind: Kind, ids: readonly number[]): Promise<void> {
+    const erased = await this.#erase(kind, ids);
+    const page = (after: number, limit: number) =>
+      this.connection.all<{ id: number; items: string }>(
+        "SELECT id, items FROM changes WHERE id > ? ORDER BY id LIMIT ?",
+        after,
+        limit,
+      );
+    for await (const changes of batches(page, 100))
+      for (const { id, items } of changes) {
+        const all = readItems(items);
+        const left = all.filter((item) => !erased.get(item.kind)?.has(item.rowId));
+        if (left.length < all.length) await this.#writeItems(id, left);
+      }
+  }
+
+  /** Erases rows and everything that belongs to them; returns all that was erased. */
+  async #erase(kind: Kind, ids: readonly number[]): Promise<Map<Kind, Set<number>>> {
+    const erased = new Map<Kind, Set<number>>([[kind, new Set(ids)]]);
+    for (const [attached, column] of kind === "entity" ? ATTACHED : []) {
+      const select = `SELECT id FROM ${TABLES[attached]} WHERE ${column} {in}`;
+      const gone = idsOf(await this.connection.all<{ id: number }>(select, ids));
+      await this.#erase(attached, gone);
+      erased.set(attached, new Set([...(erased.get(attached) ?? []), ...gone]));
+    }
+    await this.#textsChanged(kind, ids);
+    const states = [...(await this.rows(kind, ids)).values()];
+    const live = states.filter((removedBy) => removedBy === null).length;
+    this.#count(kind, -live, live - states.length);
+    await this.connection.all(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
+    if (kind === "observation" && (await this.meta(HAS_VECTORS)) !== undefined)
+      await this.connection.all("DELETE FROM vectors WHERE observation_id {in}", ids);
+    return erased;
+  }
+
+  /** Removes all vectors, and creates their table if missing. */
+  async dropVectors(): Promise<void> {
+    await this.connection.run("DROP TABLE IF EXISTS vectors");
+    await this.connection.run(
+      "CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)",
+    );
+    await this.setMeta(HAS_VECTORS, "yes");
+  }
+
+  async insertVectors(rows: readonly { id: number; vector: Int8Array }[]): Promise<void> {
+    for (const { id, vector } of rows)
+      await this.connection.run(
+        "INSERT INTO vectors (observation_id, vector) VALUES (?, ?) ON CONFLICT (observation_id) DO NOTHING",
+        id,
+        Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
+      );
   }
 
   /** Writes all live entities to an empty search index. */
@@ -79,8 +288,8 @@ export class Writer extends Reader {
     const rows = [...(await this.entitiesById(ids)).values()].filter(({ removedBy }) => removedBy === null);
     const texts = await this.textsOf(idsOf(rows));
     const indexed = (text: string) => spaced(fold(text));
-    await this.session.unindex(ids.filter((id) => !texts.has(id)));
-    await this.session.index(
+    await this.connection.unindex(ids.filter((id) => !texts.has(id)));
+    await this.connection.index(
       rows.map(({ id, name, type }) => ({
         id,
         name: indexed(name),
@@ -90,20 +299,34 @@ export class Writer extends Reader {
     );
   }
 
-  /** Removes all vectors, and creates their table if missing. */
-  async dropVectors(): Promise<void> {
-    await this.session.run("DROP TABLE IF EXISTS vectors");
-    await this.session.run("CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)");
-    await this.setMeta(HAS_VECTORS, "yes");
+  /** Notes that the texts of these rows' entities changed. */
+  async #textsChanged(kind: Kind, ids: readonly number[]): Promise<void> {
+    if (kind === "entity") for (const id of ids) this.#stale.add(id);
+    if (kind !== "observation") return;
+    const hosts = await this.connection.all<{ id: number }>(
+      "SELECT DISTINCT entity_id AS id FROM observations WHERE id {in}",
+      ids,
+    );
+    for (const { id } of hosts) this.#stale.add(id);
   }
 
-  async insertVectors(rows: readonly { id: number; vector: Int8Array }[]): Promise<void> {
-    for (const { id, vector } of rows)
-      await this.session.run(
-        "INSERT INTO vectors (observation_id, vector) VALUES (?, ?) ON CONFLICT (observation_id) DO NOTHING",
-        id,
-        Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
-      );
+  /** Records what was done to rows of one kind. */
+  #record(
+    kind: Kind,
+    op: ItemOp,
+    rows: readonly Touched[],
+    before: string | null = null,
+    after: string | null = null,
+  ): void {
+    for (const row of rows) {
+      this.#items.push({ kind, op, ...row, before, after });
+      this.#touched.add(row.entityId);
+      if (row.otherId !== null) this.#touched.add(row.otherId);
+    }
+  }
+
+  #writeItems(changeId: number, items: readonly ChangeItem[]): Promise<void> {
+    return this.connection.run("UPDATE changes SET items = ? WHERE id = ?", writeItems(items), changeId);
   }
 
   #count(kind: Kind, live: number, removed: number): void {
@@ -113,159 +336,21 @@ export class Writer extends Reader {
     counted.removed += removed;
   }
 
-  /** Notes that the texts of these rows' entities changed. */
-  async #changed(kind: Kind, ids: readonly number[]): Promise<void> {
-    if (kind === "entity") for (const id of ids) this.#stale.add(id);
-    if (kind !== "observation") return;
-    const hosts = await this.session.all<{ id: number }>(
-      "SELECT DISTINCT entity_id AS id FROM observations WHERE id {in}",
-      ids,
-    );
-    for (const { id } of hosts) this.#stale.add(id);
+  async #insert(kind: Kind, columns: readonly string[], rows: readonly Value[][]): Promise<number[]> {
+    this.#count(kind, rows.length, 0);
+    return this.connection.insert(TABLES[kind], columns, rows);
   }
 
-  async insertChange(change: Omit<ChangeRow, "id" | "undoneBy">): Promise<number> {
-    const [id] = await this.session.insert(
-      "changes",
-      ["at", "action", "source", "undoes", "hard", "items"],
-      [[change.at, change.action, change.source, change.undoes, change.hard ? 1 : 0, "[]"]],
-    );
-    if (id === undefined) throw new TypeError("the store returned no id for a change");
-    return id;
+  /** Sets columns of rows. */
+  async #set(kind: Kind, ids: readonly number[], values: Readonly<Record<string, Value>>): Promise<void> {
+    const columns = Object.keys(values).map((column) => `${column} = ?`);
+    const update = `UPDATE ${TABLES[kind]} SET ${columns.join(", ")} WHERE id {in}`;
+    await this.connection.all(update, ...Object.values(values), ids);
   }
+}
 
-  insertItems(changeId: number, items: readonly ChangeItem[]): Promise<void> {
-    return this.session.run("UPDATE changes SET items = ? WHERE id = ?", writeItems(items), changeId);
-  }
-
-  async insertEntities(rows: readonly { name: string; type: string }[], at: number): Promise<number[]> {
-    const ids = await this.session.insert(
-      "entities",
-      ["name", "name_key", "folded", "type", "created_at", "updated_at"],
-      rows.map(({ name, type }) => [name, digest(name), foldedName(name), type, at, at]),
-    );
-    for (const id of ids) this.#stale.add(id);
-    this.#count("entity", ids.length, 0);
-    return ids;
-  }
-
-  async insertObservations(rows: readonly NewObservation[], at: number): Promise<number[]> {
-    const ids = await this.session.insert(
-      "observations",
-      ["entity_id", "content", "content_key", "source", "created_at"],
-      rows.map(({ entityId, content, source }) => [entityId, content, contentKey(content), source, at]),
-    );
-    for (const { entityId } of rows) this.#stale.add(entityId);
-    this.#count("observation", ids.length, 0);
-    return ids;
-  }
-
-  async insertRelations(rows: readonly NewRelation[], at: number): Promise<number[]> {
-    this.#count("relation", rows.length, 0);
-    return this.session.insert(
-      "relations",
-      ["from_id", "to_id", "type", "created_at"],
-      rows.map(({ fromId, toId, type }) => [fromId, toId, type, at]),
-    );
-  }
-
-  /** Marks live rows as deleted by a change. */
-  async remove(kind: Kind, ids: readonly number[], changeId: number): Promise<void> {
-    await this.#set(TABLES[kind], "removed_by", changeId, ids);
-    this.#count(kind, -ids.length, ids.length);
-    await this.#changed(kind, ids);
-  }
-
-  /** Restores deleted rows. */
-  async restore(kind: Kind, ids: readonly number[]): Promise<void> {
-    await this.#set(TABLES[kind], "removed_by", null, ids);
-    this.#count(kind, ids.length, -ids.length);
-    await this.#changed(kind, ids);
-  }
-
-  /** Erases rows, their items in the journal, and everything that belongs to erased entities. */
-  async purge(kind: Kind, ids: readonly number[]): Promise<void> {
-    const erased = await this.#erase(kind, ids);
-    const page = (after: number, limit: number) =>
-      this.session.all<{ id: number; items: string }>(
-        "SELECT id, items FROM changes WHERE id > ? ORDER BY id LIMIT ?",
-        after,
-        limit,
-      );
-    for await (const changes of batches(page, 100))
-      for (const { id, items } of changes) {
-        const all = readItems(items);
-        const left = all.filter((item) => !erased.get(item.kind)?.has(item.rowId));
-        if (left.length < all.length) await this.insertItems(id, left);
-      }
-  }
-
-  /** Erases rows and everything that belongs to them; returns all that was erased. */
-  async #erase(kind: Kind, ids: readonly number[]): Promise<Map<Kind, Set<number>>> {
-    const erased = new Map<Kind, Set<number>>([[kind, new Set(ids)]]);
-    for (const [attached, column] of kind === "entity" ? ATTACHED : []) {
-      const rows = await this.session.all<{ id: number }>(
-        `SELECT id FROM ${TABLES[attached]} WHERE ${column} {in}`,
-        ids,
-      );
-      const gone = idsOf(rows);
-      await this.#erase(attached, gone);
-      erased.set(attached, new Set([...(erased.get(attached) ?? []), ...gone]));
-    }
-    await this.#changed(kind, ids);
-    const states = [...(await this.rows(kind, ids)).values()];
-    const live = states.filter((removedBy) => removedBy === null).length;
-    this.#count(kind, -live, live - states.length);
-    await this.session.all(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
-    if (kind === "observation" && (await this.meta(HAS_VECTORS)) !== undefined)
-      await this.session.all("DELETE FROM vectors WHERE observation_id {in}", ids);
-    return erased;
-  }
-
-  async rename(entityId: number, name: string): Promise<void> {
-    await this.session.run(
-      "UPDATE entities SET name = ?, name_key = ?, folded = ? WHERE id = ?",
-      name,
-      digest(name),
-      foldedName(name),
-      entityId,
-    );
-    this.#stale.add(entityId);
-  }
-
-  async retype(entityId: number, type: string): Promise<void> {
-    await this.session.run("UPDATE entities SET type = ? WHERE id = ?", type, entityId);
-    this.#stale.add(entityId);
-  }
-
-  async moveObservation(id: number, entityId: number): Promise<void> {
-    await this.#changed("observation", [id]);
-    await this.session.run("UPDATE observations SET entity_id = ? WHERE id = ?", entityId, id);
-    this.#stale.add(entityId);
-  }
-
-  moveRelation(id: number, fromId: number, toId: number): Promise<void> {
-    return this.session.run("UPDATE relations SET from_id = ?, to_id = ? WHERE id = ?", fromId, toId, id);
-  }
-
-  touch(entityIds: readonly number[], at: number): Promise<void> {
-    return this.#set("entities", "updated_at", at, entityIds);
-  }
-
-  setUndone(changeId: number, by: number | null): Promise<void> {
-    return this.session.run("UPDATE changes SET undone_by = ? WHERE id = ?", by, changeId);
-  }
-
-  setMeta(key: string, value: string): Promise<void> {
-    return this.session.run(
-      "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-      key,
-      value,
-    );
-  }
-
-  /** Sets one value in many rows. */
-  async #set(table: Table, column: string, value: number | null, ids: readonly number[]): Promise<void> {
-    await this.session.all(`UPDATE ${table} SET ${column} = ? WHERE id {in}`, value, ids);
-  }
+function touchedBy(row: Row): Touched {
+  if ("rowId" in row) return { rowId: row.rowId, entityId: row.entityId, otherId: row.otherId };
+  if ("fromId" in row) return { rowId: row.id, entityId: row.fromId, otherId: row.toId };
+  return { rowId: row.id, entityId: "entityId" in row ? row.entityId : row.id, otherId: null };
 }

@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { placeOf, spaceProblem } from "./location.ts";
+import { locationOf, spaceProblem } from "./location.ts";
 
 const base = { file: undefined, store: undefined, space: "default", project: "/home/ada/My Project" };
 
-describe("placeOf", () => {
+describe("locationOf", () => {
   beforeEach(() => {
     vi.stubEnv("XDG_DATA_HOME", resolve("/data"));
     vi.stubEnv("LOCALAPPDATA", resolve("/data"));
@@ -19,7 +19,7 @@ describe("placeOf", () => {
     };
     const folder =
       process.platform === "darwin" || process.platform === "win32" ? data[process.platform] : "/data/refmcp";
-    expect(placeOf(base)).toEqual({
+    expect(locationOf(base)).toEqual({
       kind: "sqlite",
       isDefault: true,
       space: "default",
@@ -29,15 +29,17 @@ describe("placeOf", () => {
 
   it("puts the database of an official file next to it", () => {
     const file = resolve("/x/memory.jsonl");
-    expect(placeOf({ ...base, file })).toEqual({
+    expect(locationOf({ ...base, file })).toEqual({
       kind: "sqlite",
       isDefault: false,
       space: "default",
       file: resolve("/x/memory.db"),
       official: file,
     });
-    expect(placeOf({ ...base, file: resolve("/x/old.JSON") })).toMatchObject({ file: resolve("/x/old.db") });
-    expect(placeOf({ ...base, file: resolve("/x/graph.sqlite") })).toEqual({
+    expect(locationOf({ ...base, file: resolve("/x/old.JSON") })).toMatchObject({
+      file: resolve("/x/old.db"),
+    });
+    expect(locationOf({ ...base, file: resolve("/x/graph.sqlite") })).toEqual({
       kind: "sqlite",
       isDefault: false,
       space: "default",
@@ -47,37 +49,37 @@ describe("placeOf", () => {
 
   it("gives each space a file, and each project a space that stays the same", () => {
     const file = resolve("/x/memory.db");
-    expect(placeOf({ ...base, file, space: "work" })).toEqual({
+    expect(locationOf({ ...base, file, space: "work" })).toEqual({
       kind: "sqlite",
       isDefault: false,
       space: "work",
       file: join(resolve("/x"), "memory.work.db"),
     });
     const official = resolve("/x/old.jsonl");
-    expect(placeOf({ ...base, file: official, space: "work" })).toMatchObject({
+    expect(locationOf({ ...base, file: official, space: "work" })).toMatchObject({
       file: join(resolve("/x"), "old.work.db"),
       official,
     });
-    const auto = placeOf({ ...base, file, space: "auto" });
+    const auto = locationOf({ ...base, file, space: "auto" });
     expect(auto.space).toMatch(/^my_project_[0-9a-f]{8}$/);
     expect(spaceProblem(auto.space)).toBeUndefined();
-    expect(placeOf({ ...base, file, space: "auto" })).toEqual(auto);
-    expect(placeOf({ ...base, file, space: "auto", project: "/other/My Project" }).space).not.toBe(
+    expect(locationOf({ ...base, file, space: "auto" })).toEqual(auto);
+    expect(locationOf({ ...base, file, space: "auto", project: "/other/My Project" }).space).not.toBe(
       auto.space,
     );
-    expect(spaceProblem(placeOf({ ...base, file, space: "auto", project: "/" }).space)).toBeUndefined();
+    expect(spaceProblem(locationOf({ ...base, file, space: "auto", project: "/" }).space)).toBeUndefined();
   });
 
   it("prefers PostgreSQL over a file, and accepts no other URL", () => {
     const store = "postgres://u:p@h/d";
-    expect(placeOf({ ...base, store, file: "/x/memory.jsonl" })).toEqual({
+    expect(locationOf({ ...base, store, file: "/x/memory.jsonl" })).toEqual({
       kind: "postgres",
       space: "default",
       url: store,
       official: "/x/memory.jsonl",
     });
     for (const wrong of ["mysql://u:p@h/d", "postgres://h", "nonsense"])
-      expect(() => placeOf({ ...base, store: wrong })).toThrow(/--store is not a PostgreSQL URL/);
+      expect(() => locationOf({ ...base, store: wrong })).toThrow(/--store is not a PostgreSQL URL/);
   });
 
   it("validates the name of a space", () => {

@@ -4,7 +4,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import envPaths from "env-paths";
 
 /** Where a memory is kept. */
-export type Place = {
+export type MemoryLocation = {
   readonly space: string;
   /** Days after which changes leave the journal and their deleted rows are erased; kept forever if omitted. */
   readonly historyDays?: number | undefined;
@@ -31,14 +31,14 @@ export const DEFAULT_SPACE = "default";
  * @param project the directory that `auto` refers to.
  * @throws ToolError `invalid` for a store that is not a PostgreSQL URL.
  */
-export function placeOf(options: {
+export function locationOf(options: {
   file: string | undefined;
   store: string | undefined;
   space: string;
   project: string;
   historyDays?: number | undefined;
   embeddings?: string | undefined;
-}): Place {
+}): MemoryLocation {
   const { historyDays, embeddings } = options;
   const space = options.space === "auto" ? projectSpace(options.project) : options.space;
   const file = options.file ?? defaultFile();

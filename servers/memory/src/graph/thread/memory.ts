@@ -1,33 +1,67 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import type { PathGuard } from "@refmcp/boundary";
-import { Engine } from "./engine.ts";
-import type { Place } from "./location.ts";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { workerFile } from "@refmcp/launch/worker-file";
+import type { JobArguments, JobName, JobResult } from "./jobs.ts";
+import type { MemoryLocation } from "./location.ts";
+import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
 import { GraphWatch } from "./watch.ts";
 
-/** An opened memory: the store of one space, a watch on it, and the files that may be imported and exported. */
-export class Memory extends Engine {
+/** Options of a job's caller. */
+export interface Caller {
+  /** Stops the work, even during a statement; its writes are rolled back. */
+  readonly signal?: AbortSignal;
+  progress?(done: number): void;
+}
+
+interface Waiting {
+  readonly caller: Caller;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A memory in its own thread, which owns the database: no search, import or picture blocks this thread. A
+ * thread that dies fails its jobs, and the next job starts another one.
+ */
+export class Memory {
   readonly space: string;
-  readonly watch = new GraphWatch((seen) => this.run("changesAfter", [seen]));
+  /** The files that may be imported and exported. */
   readonly paths: PathGuard;
   /** A file that may be imported without being in an allowed directory. */
   official: string | undefined;
   /** What its user should know about damage. */
   warning: string | undefined;
+  readonly watch = new GraphWatch((seen) => this.run("changesAfter", [seen]));
+  readonly #location: MemoryLocation;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #opened: Promise<Opened> | undefined;
+  #last = 0;
+  #isClosed = false;
   #notice = "";
 
-  private constructor(place: Place, paths: PathGuard) {
-    super(place);
-    this.space = place.space;
+  constructor(location: MemoryLocation, paths: PathGuard) {
+    this.space = location.space;
     this.paths = paths;
+    this.#location = location;
   }
 
-  /** @throws ToolError if the place cannot be opened; see `openStore`. */
-  static async at(place: Place, paths: PathGuard): Promise<Memory> {
-    const memory = new Memory(place, paths);
+  /** @throws ToolError if the location cannot be opened; see `openStore`. */
+  static async at(location: MemoryLocation, paths: PathGuard): Promise<Memory> {
+    const memory = new Memory(location, paths);
     const { notice, warning, official } = await memory.open();
     memory.warning = warning;
-    memory.#notice = [warning, notice].filter(Boolean).join(" ");
     memory.official = official;
+    memory.#notice = [warning, notice].filter(Boolean).join(" ");
     return memory;
+  }
+
+  /** @throws ToolError if the location cannot be opened; see `openStore`. The next call tries again. */
+  open(): Promise<Opened> {
+    this.#opened ??= this.#start();
+    return this.#opened;
   }
 
   /** A notice about the location, to show the user once. */
@@ -37,8 +71,106 @@ export class Memory extends Engine {
     return notice === "" ? {} : { notice };
   }
 
-  override async close(): Promise<void> {
-    this.watch.close();
-    await super.close();
+  /** @throws what the job throws; ToolError `cancelled` if its signal aborted. */
+  async run<Name extends JobName>(
+    name: Name,
+    args: JobArguments<Name>,
+    caller: Caller = {},
+  ): Promise<JobResult<Name>> {
+    await this.open();
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    this.#last += 1;
+    const id = this.#last;
+    const stop = () => {
+      Atomics.store(flag, 0, 1);
+      this.#worker?.postMessage({ id, stopped: true } satisfies Request);
+    };
+    caller.signal?.throwIfAborted();
+    caller.signal?.addEventListener("abort", stop, { once: true });
+    try {
+      const value = await this.#answer(id, caller, { id, name, args, flag });
+      // The thread answers with what the job of this name returns.
+      return value as JobResult<Name>;
+    } finally {
+      caller.signal?.removeEventListener("abort", stop);
+    }
   }
+
+  /** Closes the database after the current work. */
+  async close(): Promise<void> {
+    this.watch.close();
+    this.#isClosed = true;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const exit = once(worker, "exit");
+    worker.postMessage("close");
+    await exit;
+  }
+
+  /** Sends a request and waits for the answer with its id; until then the thread keeps the process running. */
+  #answer(id: number, caller: Caller, request?: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#worker === undefined) return reject(stopped());
+      this.#waiting.set(id, { caller, resolve, reject });
+      this.#worker.ref();
+      if (request !== undefined) this.#worker.postMessage(request);
+    });
+  }
+
+  async #start(): Promise<Opened> {
+    if (this.#isClosed) throw stopped();
+    const worker = new Worker(workerFile("graph", import.meta.url), {
+      name: "memory",
+      workerData: this.#location,
+      // Its output must not reach the protocol's stdout.
+      stdout: true,
+      stderr: true,
+    });
+    this.#worker = worker;
+    let fault: unknown;
+    let isOpen = false;
+    worker.on("error", (error) => (fault = error));
+    worker.on("message", (reply: Reply) => this.#take(reply));
+    worker.once("exit", () => {
+      this.#worker = undefined;
+      this.#opened = undefined;
+      const error = isOpen ? stopped(fault) : notStarted(fault);
+      for (const { reject } of this.#waiting.values()) reject(error);
+      this.#waiting.clear();
+    });
+    // The first message is sent without a request.
+    const opened = (await this.#answer(0, {})) as Opened;
+    isOpen = true;
+    return opened;
+  }
+
+  #take(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    if ("progress" in reply) {
+      waiting?.caller.progress?.(reply.progress);
+      return;
+    }
+    this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) this.#worker?.unref();
+    if ("failed" in reply) waiting?.reject(errorOf(reply.failed));
+    else waiting?.resolve(reply.value);
+  }
+}
+
+function stopped(cause?: unknown): ToolError {
+  const message = `The memory thread stopped${because(cause)}. Calls without a response were not saved.`;
+  return new ToolError("unavailable", message, { hint: "Repeat the call.", cause });
+}
+
+function notStarted(cause: unknown): ToolError {
+  return new ToolError("unavailable", `The memory thread could not start${because(cause)}.`, {
+    hint: "Install this server again: one of its files may be missing or damaged.",
+    code: "not_started",
+    cause,
+  });
+}
+
+function because(cause: unknown): string {
+  const [line = ""] = (cause instanceof Error ? cause.message : "").split("\n");
+  return line === "" ? "" : ` (${oneLine(line)})`;
 }

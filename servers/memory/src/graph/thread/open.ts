@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { errorCode } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
-import { prune } from "../change/change-log.ts";
+import { prune } from "../change/change.ts";
 import { counted } from "../change/remove.ts";
 import { IMPORTED, type ImportNote, importNoteOf } from "../read/stats.ts";
 import { openPostgresStore } from "../store/postgres-store.ts";
@@ -13,7 +13,7 @@ import { openSqliteStore } from "../store/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { type Imported, importMemory } from "../transfer/import.ts";
 import { rejectsFile } from "../transfer/jsonl.ts";
-import { DEFAULT_SPACE, type Place } from "./location.ts";
+import { DEFAULT_SPACE, type MemoryLocation } from "./location.ts";
 
 /** An open store, and notices for its user. */
 export interface OpenedStore {
@@ -27,34 +27,34 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the memory at a place. A new database for an official file is filled from that file first; the file itself is
+ * Opens the memory at a location. A new database for an official file is filled from that file first; the file itself is
  * only read. Changes older than the configured number of days are erased.
  *
- * @throws ToolError if the place cannot be opened or the file not be read; see the stores.
+ * @throws ToolError if the location cannot be opened or the file not be read; see the stores.
  */
-export async function openStore(place: Place): Promise<OpenedStore> {
+export async function openStore(location: MemoryLocation): Promise<OpenedStore> {
   // Most memories have no model, so its code is only loaded for one.
   const model =
-    place.embeddings === undefined
+    location.embeddings === undefined
       ? undefined
-      : await (await import("../search/embedding-model.ts")).loadModel(place.embeddings);
+      : await (await import("../search/embedding-model.ts")).loadModel(location.embeddings);
   const store =
-    place.kind === "postgres"
-      ? await openPostgresStore(place.url, place.space)
-      : await openSqliteStore(place.file);
+    location.kind === "postgres"
+      ? await openPostgresStore(location.url, location.space)
+      : await openSqliteStore(location.file);
   const { warning } = store;
   store.model = model;
   try {
     // A memory that is not writable now is pruned at a later start.
-    if (place.historyDays !== undefined)
-      await prune(store, place.historyDays).catch((error: unknown) => {
+    if (location.historyDays !== undefined)
+      await prune(store, location.historyDays).catch((error: unknown) => {
         if (!(error instanceof ToolError)) throw error;
       });
-    const named = place.official;
-    if (named !== undefined && place.kind === "sqlite" && place.space === DEFAULT_SPACE)
-      return { store, warning, notice: await importOnce(store, named, place.file), official: named };
+    const named = location.official;
+    if (named !== undefined && location.kind === "sqlite" && location.space === DEFAULT_SPACE)
+      return { store, warning, notice: await importOnce(store, named, location.file), official: named };
     const isNew = (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
-    const isOffered = place.kind === "sqlite" && place.isDefault && isNew;
+    const isOffered = location.kind === "sqlite" && location.isDefault && isNew;
     const official = named ?? (isOffered ? await defaultOfficialFile() : undefined);
     if (!isNew || official === undefined || !existsSync(official))
       return { store, warning, notice: "", official };
@@ -103,7 +103,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
     },
   });
   // Another process was faster.
-  if (imported.changeId === undefined && imported.rejects.length === 0) return "";
+  if (imported.change_id === undefined && imported.rejects.length === 0) return "";
   const { entities, relations } = imported;
   return `Imported ${counted({ entities, relations })} from ${source} into ${database}; the file is unchanged.${await keepRejects(imported, source, database)}`;
 }

@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, sized, ToolError } from "@refmcp/boundary/answer";
-import type { ChangeFacts } from "../change/change-log.ts";
 import { refuseLarge } from "../store/sqlite-errors.ts";
-import type { Caller } from "../thread/engine.ts";
-import type { Memory } from "../thread/memory.ts";
+import type { Caller, Memory } from "../thread/memory.ts";
+import type { ChangeFacts } from "../types.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
 
 const SHOWN_REJECTS = 5;
@@ -36,7 +35,7 @@ export async function importText(
       : path === memory.official
         ? await readFile(path)
         : await readAllowed(paths, path);
-  const { rejects, changeId, ...tally } = await memory.run("importMemory", [bytes, facts], caller);
+  const { rejects, change_id, ...tally } = await memory.run("importMemory", [bytes, facts], caller);
   const shown = rejects
     .slice(0, SHOWN_REJECTS)
     .map((reject) => ({ ...reject, text: reject.text.slice(0, 200).toWellFormed() }));
@@ -46,7 +45,7 @@ export async function importText(
     rejected: rejects.length,
     rejects: shown.length === 0 ? undefined : shown,
     rejects_file: kept,
-    change_id: changeId,
+    change_id,
   };
 }
 

@@ -1,7 +1,7 @@
-import { type ChangeFacts, change } from "../change/change-log.ts";
+import { change } from "../change/change.ts";
 import { addEntities, addRelations } from "../change/create.ts";
 import type { Store } from "../store/store.ts";
-import type { Entity, Relation } from "../types.ts";
+import type { ChangeFacts, Entity, Relation } from "../types.ts";
 import { parseMemory, type Reject } from "./jsonl.ts";
 
 const BATCH = 1_000;
@@ -21,10 +21,8 @@ interface Tally {
   created_for_relations: number;
 }
 
-export interface Imported extends Tally {
-  readonly rejects: Reject[];
-  readonly changeId: number | undefined;
-}
+/** What an import added, with its change, and the lines that were unreadable. */
+export type Imported = Awaited<ReturnType<typeof importMemory>>;
 
 interface Once {
   /** A note to keep with the import; if one already exists, nothing is imported. */
@@ -35,32 +33,27 @@ interface Once {
  * Imports an official memory file in one change: everything that can be read, or nothing if it is cancelled
  * or the store fails. Existing entities are extended.
  */
-export async function importMemory(
-  store: Store,
-  bytes: Uint8Array,
-  facts: ChangeFacts & Once,
-): Promise<Imported> {
+export async function importMemory(store: Store, bytes: Uint8Array, { once, ...facts }: ChangeFacts & Once) {
   const rejects: Reject[] = [];
-  const { value, changeId } = await change(store, facts, async (log) => {
-    const tally: Tally = {
-      entities: 0,
-      observations: 0,
-      relations: 0,
-      duplicates: 0,
-      created_for_relations: 0,
-    };
-    const { once } = facts;
-    if (once !== undefined && (await log.writer.meta(once.key)) !== undefined) return tally;
+  const tally: Tally = {
+    entities: 0,
+    observations: 0,
+    relations: 0,
+    duplicates: 0,
+    created_for_relations: 0,
+  };
+  const added = await change(store, facts, async (writer) => {
+    if (once !== undefined && (await writer.meta(once.key)) !== undefined) return tally;
     // Relations may precede the entities that they name.
     const relations: Relation[] = [];
     const entities: Entity[] = [];
     let done = 0;
     const importEntities = async (batch: readonly Entity[]) => {
-      const { entities: fresh, merged } = await addEntities(log, batch, "merge", facts.source);
-      const added = observationsOf(fresh) + merged.flatMap((one) => one.addedObservations).length;
+      const { entities: fresh, merged } = await addEntities(writer, batch, "merge");
+      const observations = observationsOf(fresh) + merged.flatMap((one) => one.addedObservations).length;
       tally.entities += fresh.length;
-      tally.observations += added;
-      tally.duplicates += batch.length - fresh.length + observationsOf(batch) - added;
+      tally.observations += observations;
+      tally.duplicates += batch.length - fresh.length + observationsOf(batch) - observations;
       done += batch.length;
       store.progress?.(done);
     };
@@ -72,17 +65,17 @@ export async function importMemory(
     await importEntities(entities);
     for (let at = 0; at < relations.length; at += BATCH) {
       const batch = relations.slice(at, at + BATCH);
-      const added = await addRelations(log, batch, "create", facts.source);
-      tally.created_for_relations += added.missing.length;
-      tally.relations += added.relations.length;
-      tally.duplicates += added.duplicates.length;
+      const { missing, relations: fresh, duplicates } = await addRelations(writer, batch, "create");
+      tally.created_for_relations += missing.length;
+      tally.relations += fresh.length;
+      tally.duplicates += duplicates.length;
       done += batch.length;
       store.progress?.(done);
     }
-    if (once !== undefined) await log.writer.setMeta(once.key, once.note(tally, rejects.length));
+    if (once !== undefined) await writer.setMeta(once.key, once.note(tally, rejects.length));
     return tally;
   });
-  return { ...value, rejects, changeId };
+  return { ...added, rejects };
 }
 
 function observationsOf(entities: readonly Entity[]): number {

@@ -63,7 +63,7 @@ export async function drawGraph(reader: Reader): Promise<string> {
     });
   const edges = edgesBetween(
     nodes,
-    await reader.relationsFrom({ ids: [...rows.keys()], direction: "out", types: undefined, limit: 5_000 }),
+    await reader.relationsOf([...rows.keys()], { direction: "out", limit: 5_000 }),
   );
   layOut(nodes, edges);
   return svg(nodes, edges, colorsOf(nodes), total);

@@ -1,0 +1,72 @@
+import { grouped, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { Reader } from "../store/store.ts";
+import { foldedName, wordsOf } from "../text.ts";
+import { type EntityRow, type IndexedWord, idsOf } from "../types.ts";
+
+/** Untrusted text inside one of our sentences: on one line, in quotes, truncated if long. */
+export function quote(text: string): string {
+  const line = oneLine(text.slice(0, 120));
+  return `"${line.length < text.length && text.length > 80 ? `${line.slice(0, 80)}…` : line}"`;
+}
+
+/** Several names in a sentence, at most five. */
+export function quoteAll(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map(quote).join(", ");
+  return names.length > 5 ? `${shown} and ${grouped(names.length - 5)} more` : shown;
+}
+
+const MAX_LIKE = 3;
+
+/**
+ * Existing names similar to this one, best first: the same apart from case and accents, or a few letters
+ * away.
+ */
+async function namesLike(reader: Reader, name: string): Promise<string[]> {
+  const folded = foldedName(name);
+  const candidates = new Map<string, string>();
+  const add = (names: Iterable<{ name: string }>) => {
+    for (const entity of names) candidates.set(foldedName(entity.name), entity.name);
+  };
+  add(await reader.namesFrom(folded.slice(0, 2), 500));
+  const words: IndexedWord[] = [];
+  for (const word of wordsOf(folded).slice(0, 3))
+    words.push(...[await reader.lookUp(word)].flatMap((one) => one ?? []));
+  const matches = await reader.rank(words, {}, 100);
+  add((await reader.entitiesById(idsOf(matches))).values());
+  const near = nearest(folded, candidates.keys(), MAX_LIKE);
+  const longer = [...candidates.keys()].filter((key) => key.includes(folded) && !near.includes(key)).sort();
+  return [...near, ...longer].slice(0, MAX_LIKE).map((key) => candidates.get(key) ?? key);
+}
+
+/** "Did you mean …?" for the first of some names that do not exist; empty if nothing is similar. */
+export async function didYouMean(reader: Reader, names: readonly string[]): Promise<string> {
+  const near = new Set<string>();
+  for (const name of names.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
+  return near.size === 0 ? "" : `Did you mean ${quoteAll([...near])}?`;
+}
+
+/** The error for entities that do not exist, with similar ones. */
+export async function unknownEntities(reader: Reader, names: readonly string[]): Promise<ToolError> {
+  const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
+  const hints = [
+    await didYouMean(reader, names),
+    removed.length === 0
+      ? ""
+      : `Deleted: ${quoteAll([...new Set(removed)])}; to restore it, use recent_changes and undo_memory_change.`,
+    "Find names with search_nodes, or create the entity with create_entities.",
+  ];
+  return new ToolError(
+    "not_found",
+    names.length === 1
+      ? `There is no entity ${quoteAll(names)}.`
+      : `There are no entities ${quoteAll(names)}.`,
+    { hint: hints.filter((hint) => hint !== "").join(" "), code: "unknown_entity" },
+  );
+}
+
+/** @throws ToolError `not_found` for an unknown entity. */
+export async function entityNamed(reader: Reader, name: string): Promise<EntityRow> {
+  const entity = (await reader.entitiesNamed([name])).get(name);
+  if (entity === undefined) throw await unknownEntities(reader, [name]);
+  return entity;
+}
