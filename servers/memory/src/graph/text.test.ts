@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bounded } from "./bounded.ts";
+import { bounded } from "../context.ts";
 import { fromStored, toStored } from "./store/postgres-connection.ts";
 import { fold, nearForms, queryWords, snippet, spaced } from "./text.ts";
 

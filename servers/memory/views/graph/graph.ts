@@ -1,14 +1,7 @@
 // The part of a memory that a view has loaded, and the positions of its entities.
 
-import {
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationNodeDatum,
-} from "d3-force";
+import type { SimulationNodeDatum } from "d3-force";
+import { layOut } from "../../src/graph/transfer/layout.ts";
 
 export interface Entity {
   readonly name: string;
@@ -108,19 +101,13 @@ export class Graph {
     });
     // Unconnected entities stay close, so that they leave the space to the others.
     const pull = 0.08;
-    forceSimulation(nodes)
-      .force("link", forceLink(links).distance(DISTANCE))
-      .force(
-        "charge",
-        forceManyBody()
-          .strength(-DISTANCE * 4)
-          .distanceMax(DISTANCE * 4),
-      )
-      .force("collide", forceCollide(DISTANCE / 2.5))
-      .force("x", forceX().strength((pull * height) / width))
-      .force("y", forceY().strength((pull * width) / height))
-      .stop()
-      .tick(STEPS);
+    layOut(nodes, links, {
+      distance: DISTANCE,
+      repulsion: DISTANCE * 4,
+      reach: DISTANCE * 4,
+      radius: () => DISTANCE / 2.5,
+      pull: { x: (pull * height) / width, y: (pull * width) / height },
+    });
     const placed = nodes.map(({ name, x = 0, y = 0 }) => ({ name, at: { x, y } }));
     for (const { name, at } of placed) this.#places.set(name, at);
     return fitted(placed, width, height);
@@ -129,7 +116,6 @@ export class Graph {
 
 /** The wanted distance between related entities, before the drawing is scaled. */
 const DISTANCE = 60;
-const STEPS = 300;
 
 interface Node extends SimulationNodeDatum {
   readonly name: string;

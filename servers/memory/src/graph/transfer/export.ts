@@ -1,5 +1,5 @@
 import { batches } from "../store/batches.ts";
-import type { Store } from "../store/store.ts";
+import type { Reader, Store } from "../store/store.ts";
 import { type Entity, idsOf, type Relation } from "../types.ts";
 import { entityLine, type Format, relationLine } from "./jsonl.ts";
 import { xml } from "./xml.ts";
@@ -11,26 +11,7 @@ const BATCH = 1_000;
  * and Cytoscape, `mermaid` is a flowchart, `svg` is a picture (of the most connected entities, if there are many).
  */
 export function exportGraph(store: Store, format: Format): Promise<string> {
-  return store.read(async (reader) => {
-    // Includes the layout library, which only pictures need.
-    if (format === "svg") return (await import("./picture.ts")).drawGraph(reader);
-    const parts: string[] = [];
-    const writer = WRITERS[format];
-    for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
-      const texts = await reader.textsOf(idsOf(rows));
-      for (const { id, name, type } of rows)
-        parts.push(writer.entity({ name, entityType: type, observations: texts.get(id) ?? [] }));
-    }
-    for await (const rows of batches((after, limit) => reader.relationPage(after, limit), BATCH))
-      for (const { from, to, type } of rows) parts.push(writer.relation({ from, to, relationType: type }));
-    return writer.join(parts);
-  });
-}
-
-interface FormatWriter {
-  entity(entity: Entity): string;
-  relation(relation: Relation): string;
-  join(parts: readonly string[]): string;
+  return store.read(WRITERS[format]);
 }
 
 const GRAPHML_HEAD = `<?xml version="1.0" encoding="UTF-8"?>
@@ -41,24 +22,48 @@ const GRAPHML_HEAD = `<?xml version="1.0" encoding="UTF-8"?>
   <key id="relation" for="edge" attr.name="relation" attr.type="string"/>
   <graph id="memory" edgedefault="directed">`;
 
-const WRITERS: Readonly<Record<Exclude<Format, "svg">, FormatWriter>> = {
-  jsonl: { entity: entityLine, relation: relationLine, join: (parts) => parts.join("\n") },
-  graphml: {
-    entity: ({ name, entityType, observations }) =>
-      `    <node id="${xml(name)}"><data key="label">${xml(name)}</data><data key="type">${xml(entityType)}</data>` +
-      `<data key="observations">${xml(observations.join("\n"))}</data></node>`,
-    relation: ({ from, to, relationType }) =>
-      `    <edge source="${xml(from)}" target="${xml(to)}"><data key="relation">${xml(relationType)}</data></edge>`,
-    join: (parts) => `${[GRAPHML_HEAD, ...parts].join("\n")}\n  </graph>\n</graphml>\n`,
+const WRITERS: Readonly<Record<Format, (reader: Reader) => Promise<string>>> = {
+  jsonl: async (reader) => (await parts(reader, entityLine, relationLine)).join("\n"),
+  graphml: async (reader) => {
+    const all = await parts(
+      reader,
+      ({ name, entityType, observations }) =>
+        `    <node id="${xml(name)}"><data key="label">${xml(name)}</data><data key="type">${xml(entityType)}</data>` +
+        `<data key="observations">${xml(observations.join("\n"))}</data></node>`,
+      ({ from, to, relationType }) =>
+        `    <edge source="${xml(from)}" target="${xml(to)}"><data key="relation">${xml(relationType)}</data></edge>`,
+    );
+    return `${[GRAPHML_HEAD, ...all].join("\n")}\n  </graph>\n</graphml>\n`;
   },
-  mermaid: {
-    entity: ({ name, entityType }) =>
-      `  ${mermaidId(name)}["${mermaid(name)} <small>${mermaid(entityType)}</small>"]`,
-    relation: ({ from, to, relationType }) =>
-      `  ${mermaidId(from)} -->|"${mermaid(relationType)}"| ${mermaidId(to)}`,
-    join: (parts) => `${["flowchart LR", ...parts].join("\n")}\n`,
+  mermaid: async (reader) => {
+    const all = await parts(
+      reader,
+      ({ name, entityType }) =>
+        `  ${mermaidId(name)}["${mermaid(name)} <small>${mermaid(entityType)}</small>"]`,
+      ({ from, to, relationType }) => `  ${mermaidId(from)} -->|"${mermaid(relationType)}"| ${mermaidId(to)}`,
+    );
+    return `${["flowchart LR", ...all].join("\n")}\n`;
   },
+  // Includes the layout library, which only pictures need.
+  svg: async (reader) => (await import("./picture.ts")).drawGraph(reader),
 };
+
+/** All entities and relations as text. */
+async function parts(
+  reader: Reader,
+  entity: (entity: Entity) => string,
+  relation: (relation: Relation) => string,
+): Promise<string[]> {
+  const found: string[] = [];
+  for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
+    const texts = await reader.textsOf(idsOf(rows));
+    for (const { id, name, type } of rows)
+      found.push(entity({ name, entityType: type, observations: texts.get(id) ?? [] }));
+  }
+  for await (const rows of batches((after, limit) => reader.relationPage(after, limit), BATCH))
+    for (const { from, to, type } of rows) found.push(relation({ from, to, relationType: type }));
+  return found;
+}
 
 /** An id derived from a name, always the same for the same name. */
 function mermaidId(name: string): string {

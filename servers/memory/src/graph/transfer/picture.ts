@@ -1,23 +1,13 @@
 import { grouped } from "@refmcp/boundary/answer";
-import {
-  forceCenter,
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationLinkDatum,
-  type SimulationNodeDatum,
-} from "d3-force";
+import type { SimulationLinkDatum, SimulationNodeDatum } from "d3-force";
 import type { Reader } from "../store/store.ts";
 import type { EntityRow, RelationRow } from "../types.ts";
+import { layOut } from "./layout.ts";
 import { xml } from "./xml.ts";
 
 /** More entities than this are indistinguishable in a picture. */
 const MAX_NODES = 150;
 const MAX_LABELED_EDGES = 80;
-const STEPS = 300;
 const LABEL = 28;
 /** Colors distinguishable with any color vision (Okabe and Ito, 2008). */
 const COLORS = [
@@ -65,7 +55,13 @@ export async function drawGraph(reader: Reader): Promise<string> {
     nodes,
     await reader.relationsOf([...rows.keys()], { direction: "out", limit: 5_000 }),
   );
-  layOut(nodes, edges);
+  layOut(nodes, edges, {
+    distance: 150,
+    repulsion: 520,
+    radius: ({ radius, entity }) => radius + 20 + short(entity.name).length * 1.8,
+    pull: { x: 0.06, y: 0.09 },
+    isCentered: true,
+  });
   return svg(nodes, edges, colorsOf(nodes), total);
 }
 
@@ -82,21 +78,6 @@ function edgesBetween(nodes: readonly Node[], relations: readonly RelationRow[])
     edges.set(`${fromId} ${toId}`, edge);
   }
   return [...edges.values()];
-}
-
-function layOut(nodes: Node[], edges: Edge[]): void {
-  const simulation = forceSimulation(nodes)
-    .force("link", forceLink<Node, Edge>(edges).distance(150))
-    .force("charge", forceManyBody().strength(-520))
-    .force(
-      "collide",
-      forceCollide<Node>(({ radius, entity }) => radius + 20 + short(entity.name).length * 1.8),
-    )
-    .force("x", forceX(0).strength(0.06))
-    .force("y", forceY(0).strength(0.09))
-    .force("center", forceCenter(0, 0))
-    .stop();
-  simulation.tick(STEPS);
 }
 
 /** A color for each of the most frequent types. */
