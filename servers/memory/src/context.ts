@@ -2,6 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
 import * as z from "zod";
 import type { Deleted, Hard, Question } from "./graph/change/remove.ts";
+import { bounded } from "./graph/read/page.ts";
 import type { Memory } from "./graph/thread/memory.ts";
 import type { ChangeFacts } from "./graph/types.ts";
 
@@ -93,28 +94,4 @@ export function timeOf(text: string | undefined, argument: string): number | und
   throw new ToolError("invalid", `${argument}: ${JSON.stringify(text.slice(0, 40))} is not a valid date.`, {
     hint: "Use an ISO 8601 date or time: 2026-07-28 or 2026-07-28T09:00:00Z.",
   });
-}
-
-/**
- * Truncates the lists of a response to stay within the budget, and reports how many items are not shown. The change
- * is already saved at this point, so its echo may be truncated but must never fail.
- *
- * @param budget characters of JSON.
- */
-export function bounded<Answer extends object>(
-  answer: Answer,
-  budget: number,
-): Answer & { not_shown?: number } {
-  let left = budget - 500;
-  let cut = 0;
-  const fits = (item: unknown) => {
-    left -= JSON.stringify(item).length + 1;
-    if (left < 0) cut += 1;
-    return left >= 0;
-  };
-  const shown = structuredClone(answer);
-  for (const value of Object.values(shown)) {
-    if (Array.isArray(value)) value.splice(0, value.length, ...value.filter(fits));
-  }
-  return cut === 0 ? shown : { ...shown, not_shown: cut };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bounded } from "../context.ts";
+import { bounded } from "./read/page.ts";
 import { fromStored, toStored } from "./store/postgres-connection.ts";
 import { fold, nearForms, queryWords, snippet, spaced } from "./text.ts";
 

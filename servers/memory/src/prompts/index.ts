@@ -1,5 +1,4 @@
 // Written by `pnpm generate`.
 import recall from "./recall.ts";
-import remember from "./remember.ts";
 
-export const prompts = [recall, remember];
+export const prompts = [recall];

@@ -1,16 +1,6 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("remember explains how to store things once, for a text or the conversation", async () => {
-  const { connected } = await circle();
-  const ask = async (args: Record<string, string>) =>
-    JSON.stringify((await connected.client.getPrompt({ name: "remember", arguments: args })).messages);
-  expect(await ask({})).toContain("worth remembering from this conversation");
-  expect(await ask({ what: "Ada moved to Turin" })).toMatch(
-    /Ada moved to Turin.*search_nodes.*create_entities/,
-  );
-});
-
 it("recall returns search results as separate data, and completes names", async () => {
   const { connected } = await circle();
   const ask = async (topic: string) =>

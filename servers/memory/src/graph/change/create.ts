@@ -21,7 +21,7 @@ type AddedObservations = {
  * @returns those it created, the names that existed and were left unchanged, and what was added to existing entities.
  * @throws ToolError `invalid` for an empty or overlong text, `conflict` for an existing name with `error`.
  */
-export function createEntities(
+export async function createEntities(
   store: Store,
   given: readonly Entity[],
   { on_conflict, ...facts }: { on_conflict: OnConflict } & ChangeFacts,
@@ -125,7 +125,7 @@ async function addNew(
  *
  * @throws ToolError `not_found` if an entity does not exist; nothing is added then.
  */
-export function addObservations(
+export async function addObservations(
   store: Store,
   given: readonly { entityName: string; contents: readonly string[] }[],
   facts: ChangeFacts,
@@ -154,7 +154,7 @@ const UNKNOWN_TYPE = "unknown";
  * @returns those it created, those that existed, and the entities that were created because a relation named them.
  * @throws ToolError `not_found` for an unknown entity with `error`; nothing is created then.
  */
-export function createRelations(
+export async function createRelations(
   store: Store,
   given: readonly Relation[],
   { on_missing, ...facts }: { on_missing: "error" | "create" } & ChangeFacts,

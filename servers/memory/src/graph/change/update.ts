@@ -27,7 +27,7 @@ type UpdatedEntity = {
  * @throws ToolError `not_found` for an unknown entity, `conflict` for a name that is taken, `invalid` for an update
  *   that is empty or contradicts itself.
  */
-export function updateEntities(store: Store, updates: readonly EntityUpdate[], facts: ChangeFacts) {
+export async function updateEntities(store: Store, updates: readonly EntityUpdate[], facts: ChangeFacts) {
   const checked = updates.map(checkedUpdate);
   return change(store, facts, async (writer) => {
     const updated: UpdatedEntity[] = [];
