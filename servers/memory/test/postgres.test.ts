@@ -1,5 +1,5 @@
 import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
-import { startPostgres } from "@refmcp/embedded-postgres";
+import { startPostgres } from "@refmcp/embedded-postgres/testing";
 import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";

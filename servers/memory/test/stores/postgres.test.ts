@@ -1,4 +1,4 @@
-import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres";
+import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPostgresStore } from "../../src/graph/store/postgres-store.ts";
