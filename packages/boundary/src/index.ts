@@ -7,9 +7,8 @@ export {
   describeBound,
 } from "./paths/directories.ts";
 export { type KeyedLock, keyedLock } from "./paths/keyed-lock.ts";
-export { ownDirectory } from "./paths/opener.ts";
-export { createPathGuard } from "./paths/path-guard.ts";
-export type { ReadHandle } from "./paths/read-handle.ts";
+export { ownDirectory } from "./paths/open.ts";
+export { createPathGuard, type PathGuard } from "./paths/path-guard.ts";
 export { errorCode, systemError } from "./paths/system-error.ts";
 export { temporaryName } from "./paths/temporary-file.ts";
 export type {
@@ -20,7 +19,7 @@ export type {
   GuardedFile,
   GuardedPlace,
   LinkTarget,
-  PathGuard,
+  ReadHandle,
   WriteOptions,
 } from "./paths/types.ts";
 export { WaitingLine } from "./waiting-line.ts";

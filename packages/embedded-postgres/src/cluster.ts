@@ -86,7 +86,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       if (code !== 0) throw new Error(`${program} ended with ${code ?? signal}: ${said()}`);
     };
     const password = randomBytes(18).toString("base64url");
-    const data = await dataDirectory(options.directory, fresh, binaries);
+    const data = await dataDirectory(options.directory, fresh, binaries.major);
     if (data.isNew) {
       await makeDatabase(step, fresh, options.directory !== undefined);
       if (options.directory !== undefined) await rename(fresh, data.path);

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Binaries } from "./binaries.ts";
 
 export const isWindows = process.platform === "win32";
 const run = promisify(execFile);
@@ -25,8 +24,8 @@ export async function privateFolder(user: User | undefined): Promise<string> {
   return folder;
 }
 
-/** Where the data is or will be; refuses directories that this server did not create. */
-export async function dataDirectory(directory: string | undefined, fresh: string, binaries: Binaries) {
+/** Where the data is or will be; refuses directories that this server did not create. @param major PostgreSQL's version */
+export async function dataDirectory(directory: string | undefined, fresh: string, major: string) {
   if (directory === undefined) return { path: fresh, isNew: true };
   const path = join(directory, "data");
   const version = await versionIn(path);
@@ -41,9 +40,9 @@ export async function dataDirectory(directory: string | undefined, fresh: string
       "Pass --embedded-dir an empty or new directory. To move the data, dump it with the program that wrote it.",
     );
   }
-  if (version !== binaries.major)
+  if (version !== major)
     throw unusable(
-      `${shown(directory)} was written by PostgreSQL ${version}, and the installed binaries are PostgreSQL ${binaries.major}, which cannot read it`,
+      `${shown(directory)} was written by PostgreSQL ${version}, and the installed binaries are PostgreSQL ${major}, which cannot read it`,
       `Install the binaries of PostgreSQL ${version}, dump the data with them (pg_dump) and load it into a new directory.`,
     );
   return { path, isNew: false };

@@ -24,7 +24,7 @@ import {
   verifications,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import type { PathGuard } from "./types.ts";
+import type { PathGuard } from "./path-guard.ts";
 
 describe.each(verifications)("writing a file, verified by %s", (verification) => {
   let workspace: Workspace;

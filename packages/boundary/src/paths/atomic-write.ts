@@ -3,21 +3,15 @@ import { access, constants, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../answer/errors.ts";
 import { explain, isReachInside } from "./explain.ts";
+import type { GuardContext } from "./open.ts";
+import { fold, foldsCase } from "./path-text.ts";
 import { openPlace, requireWritable, statEntry } from "./places.ts";
-import { fold, foldsCase } from "./platform.ts";
 import { reach } from "./reach.ts";
 import { changedConcurrently, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
 import { giveFreeName, isStill } from "./rename.ts";
 import { errorCode, isMissing, quote } from "./system-error.ts";
 import { copyAttributes, createTemporaryFile } from "./temporary-file.ts";
-import type {
-  GuardContext,
-  GuardedDirectory,
-  GuardedFile,
-  GuardedPlace,
-  Identity,
-  WriteOptions,
-} from "./types.ts";
+import type { GuardedDirectory, GuardedFile, GuardedPlace, Identity, WriteOptions } from "./types.ts";
 
 export interface Written {
   readonly created: boolean;

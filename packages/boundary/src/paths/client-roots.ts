@@ -1,5 +1,5 @@
 import { innermost } from "./membership.ts";
-import { isFileSystemRoot, isInside, type Platform } from "./platform.ts";
+import { isFileSystemRoot, isInside, type Platform } from "./path-text.ts";
 import type { AllowedDirectory } from "./types.ts";
 
 /** How the client's roots combine with configured directories. */

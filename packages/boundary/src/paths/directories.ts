@@ -4,8 +4,7 @@ import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:p
 import { ToolError } from "../answer/errors.ts";
 import { type Applied, narrow, replace, withoutDuplicates } from "./client-roots.ts";
 import { fileSystemKind, isSpecialPlace } from "./membership.ts";
-import { parsePath, type TextRules } from "./path-text.ts";
-import { isFileSystemRoot, isInside } from "./platform.ts";
+import { isFileSystemRoot, isInside, parsePath, type TextRules } from "./path-text.ts";
 import { errorCode, listed, quote } from "./system-error.ts";
 import type { AllowedDirectory, Bound, DirectorySource } from "./types.ts";
 

@@ -1,11 +1,12 @@
 import { opendir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { nearest, ToolError } from "../answer/errors.ts";
-import { unavailableAround } from "./locate-text.ts";
+import { unavailableAround } from "./membership.ts";
+import type { GuardContext } from "./open.ts";
 import { type Reach, reach } from "./reach.ts";
 import { gone, leadsOutside } from "./refusals.ts";
 import { errorCode, isMissing, listed, quote, systemError } from "./system-error.ts";
-import type { GuardContext, GuardedDirectory } from "./types.ts";
+import type { GuardedDirectory } from "./types.ts";
 
 /** How many names in a directory are compared with a missing one. */
 const MAX_NAMES_COMPARED = 5000;

@@ -10,7 +10,7 @@ import {
   verifications,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import type { PathGuard } from "./types.ts";
+import type { PathGuard } from "./path-guard.ts";
 
 describe.each(verifications)("creating directories, verified by %s", (verification) => {
   let workspace: Workspace;

@@ -1,5 +1,5 @@
 import { statfsSync } from "node:fs";
-import { isInside, mayBeInside, type Platform } from "./platform.ts";
+import { foldsCase, isInside, mayBeInside, type Platform } from "./path-text.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
 /** Decides, by text, which allowed directory a path belongs to. */
@@ -113,4 +113,32 @@ export function fileSystemKind(path: string): FileSystemKind {
   } catch {
     return "other";
   }
+}
+
+/** The allowed directory around `path`, by its text, if the only one does not exist now. */
+export function unavailableAround(path: string, bound: Bound): AllowedDirectory | undefined {
+  return innermostByText(path, bound, isAvailable) === undefined ? innermostByText(path, bound) : undefined;
+}
+
+/** The innermost allowed directory around `path`, by its text: as configured or with links resolved. */
+export function innermostByText(
+  path: string,
+  bound: Bound,
+  which: (directory: AllowedDirectory) => boolean = () => true,
+): AllowedDirectory | undefined {
+  const inside = foldsCase(process.platform) ? mayBeInside : isInside;
+  let found: AllowedDirectory | undefined;
+  let length = -1;
+  for (const directory of bound.directories().filter(which)) {
+    for (const start of [directory.path, directory.realPath]) {
+      if (start.length <= length || !inside(path, start, process.platform)) continue;
+      found = directory;
+      length = start.length;
+    }
+  }
+  return found;
+}
+
+export function isAvailable({ unavailable }: AllowedDirectory): boolean {
+  return unavailable === undefined;
 }

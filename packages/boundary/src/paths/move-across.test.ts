@@ -23,7 +23,7 @@ import {
   verifications,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import type { PathGuard } from "./types.ts";
+import type { PathGuard } from "./path-guard.ts";
 
 describe.each(verifications)("moving to another file system, verified by %s", (verification) => {
   let here: Workspace;

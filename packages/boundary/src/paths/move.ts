@@ -2,14 +2,15 @@ import { access, constants, lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../answer/errors.ts";
 import { explain } from "./explain.ts";
+import type { GuardContext } from "./open.ts";
+import { isInside } from "./path-text.ts";
 import { openPlace } from "./places.ts";
-import { isInside } from "./platform.ts";
 import { changedConcurrently, specialFile } from "./refusals.ts";
 import { type Moved, renameEntry } from "./rename.ts";
 import { errorCode, quote } from "./system-error.ts";
 import { temporaryName } from "./temporary-file.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
-import type { GuardContext, GuardedPlace } from "./types.ts";
+import type { GuardedPlace } from "./types.ts";
 
 /**
  * Moves the entry at `from` to `to`: atomically within one file system, otherwise with a copy that is renamed when

@@ -2,8 +2,8 @@ import { type BigIntStats, constants, lstatSync, realpathSync } from "node:fs";
 import { lstat, realpath, stat as statPath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileSystemKind, hasOtherName, type Membership } from "./membership.ts";
-import { checkEntryName, type Opener, openUnlinked } from "./opener.ts";
-import { mayBeInside } from "./platform.ts";
+import { checkEntryName, type Opener, openUnlinked } from "./open.ts";
+import { mayBeInside } from "./path-text.ts";
 import {
   changedConcurrently,
   isDirectory,

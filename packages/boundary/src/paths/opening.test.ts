@@ -14,7 +14,7 @@ import {
   verifications,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import type { PathGuard } from "./types.ts";
+import type { PathGuard } from "./path-guard.ts";
 
 describe.each(verifications)("opening, verified by %s", (verification) => {
   let workspace: Workspace;

@@ -2,17 +2,12 @@ import { lstatSync, type Stats, statSync } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { ancestorOf, explain, isReachInside } from "./explain.ts";
-import { isInside, mayBeInside } from "./platform.ts";
+import type { GuardContext } from "./open.ts";
+import { isInside, mayBeInside } from "./path-text.ts";
 import { hasForms, reach, storedName, storedPath } from "./reach.ts";
 import { isAllowedDirectory, leadsOutside, outside, readOnly } from "./refusals.ts";
 import { errorCode, isMissing } from "./system-error.ts";
-import {
-  type GuardContext,
-  type GuardedDirectory,
-  type GuardedFile,
-  type GuardedPlace,
-  isSame,
-} from "./types.ts";
+import { type GuardedDirectory, type GuardedFile, type GuardedPlace, isSame } from "./types.ts";
 
 /** Opens the file at an absolute path that is inside by its text. */
 export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {

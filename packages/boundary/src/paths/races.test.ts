@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeWorkspace, readThrough, type Workspace } from "../../test/fixtures/boundary.ts";
 import { ToolError } from "../answer/errors.ts";
-import type { PathGuard } from "./types.ts";
+import type { PathGuard } from "./path-guard.ts";
 
 const swapperScript = fileURLToPath(new URL("../../test/fixtures/swapper.mjs", import.meta.url));
 

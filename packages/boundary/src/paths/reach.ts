@@ -1,6 +1,7 @@
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { isAbsolute, join, parse, sep } from "node:path";
-import type { GuardContext, GuardedDirectory } from "./types.ts";
+import type { GuardContext } from "./open.ts";
+import type { GuardedDirectory } from "./types.ts";
 
 /** How much of a path exists: its deepest existing part, and the missing names below it. */
 export interface Reach {

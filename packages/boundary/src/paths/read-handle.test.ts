@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeWorkspace, readThrough, refusal, type Workspace } from "../../test/fixtures/boundary.ts";
-import { hasProc } from "./opener-proc.ts";
-import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
+import { hasProc, SMALL_BYTES, SmallFile } from "./open.ts";
 
 /** On Linux always a local file system. */
 const place = "/dev/shm";

@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync, renameSync, unlinkSync } from "node:fs";
 import { link, lstat, mkdir, open, readdir, readlink, rename, rmdir, symlink } from "node:fs/promises";
-import { fold } from "./platform.ts";
+import { fold } from "./path-text.ts";
 import { changedConcurrently, exists, isDirectory } from "./refusals.ts";
 import { errorCode } from "./system-error.ts";
 import { type GuardedPlace, type Identity, isSame } from "./types.ts";

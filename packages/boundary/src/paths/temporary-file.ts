@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, readdir, unlink } from "node:fs/promises";
-import { openUnlinked } from "./opener.ts";
+import { openUnlinked } from "./open.ts";
 import { changedConcurrently } from "./refusals.ts";
 import { type GuardedDirectory, isSame } from "./types.ts";
 

@@ -10,9 +10,8 @@ import {
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
 import { membershipOf } from "./membership.ts";
-import { ownDirectory } from "./opener.ts";
+import { ownDirectory, procOpener } from "./open.ts";
 import { portableOpener } from "./opener-portable.ts";
-import { procOpener } from "./opener-proc.ts";
 import { copyTree, removeTree, type Spot } from "./tree.ts";
 
 const openers = { proc: procOpener, portable: portableOpener };

@@ -14,9 +14,9 @@ import {
   utimes,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { type Opener, openerBelow } from "./opener.ts";
-import type { ReadHandle } from "./read-handle.ts";
+import { type Opener, openerBelow } from "./open.ts";
 import { changedConcurrently, specialFile } from "./refusals.ts";
+import type { ReadHandle } from "./types.ts";
 import { type GuardedDirectory, type GuardedPlace, isSame } from "./types.ts";
 
 /** An entry of an opened directory. */

@@ -1,10 +1,4 @@
-import type { Stats } from "node:fs";
-import type { KeyedLock } from "./keyed-lock.ts";
-import type { Membership } from "./membership.ts";
-import type { Opener } from "./opener.ts";
-import type { Platform } from "./platform.ts";
-import type { ReadHandle } from "./read-handle.ts";
-import type { CopyTreeOptions, Inventory, Spot } from "./tree.ts";
+import type { BigIntStats, ReadStream, Stats } from "node:fs";
 
 /** Where an allowed directory came from. */
 export type DirectorySource = "argument" | "environment" | "client root" | "working directory";
@@ -29,6 +23,23 @@ export interface Bound {
   onChange(listener: () => void): () => void;
   /** Checks the disk again now; `directories()` briefly caches its result. */
   refresh?(): void;
+}
+
+/** Operations on a file opened for reading: the methods of `FileHandle` that `SmallFile` also has. */
+export interface ReadHandle {
+  /** -1 once it is closed. */
+  readonly fd: number;
+  read(
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>;
+  readFile(): Promise<Buffer>;
+  readFile(encoding: "utf8"): Promise<string>;
+  stat(options: { bigint: true }): Promise<BigIntStats>;
+  createReadStream(options: { start: number; autoClose: false }): ReadStream;
+  close(): Promise<void>;
 }
 
 /** A regular file that was opened and then verified to be inside the bound. Close the handle. */
@@ -91,72 +102,6 @@ export interface WriteOptions {
    * refuse.
    */
   check?(existing: GuardedFile | undefined): Promise<void>;
-}
-
-/**
- * The only way from a path in an argument to the disk. Every method throws `ToolError`: `invalid` (NUL
- * byte, reserved name, too long, `is_directory`, `not_directory`), `denied` (`outside`, `read_only`, `special_file`:
- * device, FIFO, socket, /proc), `not_found`, `conflict`, `unavailable` (`directory_unavailable`: an allowed directory
- * does not exist now; no space left). The words with an underscore, and `outside`, are `code`s.
- */
-export interface PathGuard {
-  readonly bound: Bound;
-  /**
-   * Converts text from an argument to an absolute, normalized path that is lexically inside the bound. A relative path
-   * is resolved in the first directory in which it exists, or else in the first one. Supports `~` and `file://` URIs,
-   * and translates other names of an allowed directory. Opens nothing.
-   */
-  resolve(path: string): Promise<string>;
-  /** Follows links that stay inside. Also finds a name in its other Unicode form (NFC, NFD). */
-  openFile(path: string): Promise<GuardedFile>;
-  openDirectory(path: string): Promise<GuardedDirectory>;
-  /**
-   * A path to create, replace, move or delete: the parent is opened and verified, the last component is not followed.
-   * `write` refuses read-only directories (`read_only`), and paths that are or contain an allowed directory
-   * (`allowed_directory`), since moving or deleting one would change what is allowed.
-   */
-  place(path: string, options?: { write?: boolean }): Promise<GuardedPlace>;
-  readLink(path: string): Promise<LinkTarget>;
-  /**
-   * Whether an absolute real path is inside the bound now, by its text alone (for watch events and walks).
-   */
-  contains(realPath: string): boolean;
-  /**
-   * Writes a whole file atomically: a temporary file in the same directory, fsync, rename. Keeps the mode and owner of
-   * an existing file; it becomes a new inode, so a hard link elsewhere keeps the old content. Writes through a link
-   * that stays inside, even a dangling one; a link that leads outside is `denied`. A failure leaves nothing behind.
-   * Writers of this guard are serialized from before `check` until after the replacement.
-   *
-   * @returns `path`: where the content is now; the target of a link that was written through
-   */
-  writeFile(
-    path: string,
-    content: Uint8Array,
-    options?: WriteOptions,
-  ): Promise<{ created: boolean; path: string }>;
-  /** Creates the directory and any missing parents; returns the created ones, outermost first. */
-  createDirectory(path: string): Promise<string[]>;
-  /**
-   * Moves atomically within one file system; across two, with a copy that is renamed when complete, after which the
-   * source is removed. A link is moved as a link, with its text unchanged. Without `overwrite`, an existing target is a
-   * `conflict`, decided by the file system; with it, a file replaces a file or link, and a directory an empty
-   * directory. Allowed directories and their ancestors cannot be moved (`denied`, `allowed_directory`).
-   */
-  move(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
-  /** See `copyTree` of tree.ts. Either side may be in a directory of `ownDirectory`. */
-  copyTree(from: Spot | GuardedDirectory, to: Spot, options?: CopyTreeOptions): Promise<Inventory>;
-  /** Removes an entry with everything below it; links are removed, never followed. */
-  removeTree(spot: Spot): Promise<void>;
-}
-
-/** Shared by the guard's operations. */
-export interface GuardContext {
-  readonly bound: Bound;
-  readonly membership: Membership;
-  readonly opener: Opener;
-  readonly platform: Platform;
-  /** Serializes the writers of a file in this process; the key is its real path. */
-  readonly writing: KeyedLock;
 }
 
 /** Identifies a file independently of its path: numbers of a `bigint` stat, since inodes may exceed 2^53. */

@@ -1,23 +1,187 @@
 import {
+  type BigIntStats,
   closeSync,
   constants,
+  createReadStream,
   fstatSync,
   lstatSync,
   open,
   openSync,
+  type ReadStream,
+  read,
+  readFile,
   readlinkSync,
+  readSync,
   type Stats,
   statSync,
 } from "node:fs";
-import { open as openHandle } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { type FileHandle, open as openHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import type { KeyedLock } from "./keyed-lock.ts";
 import { type FileSystemKind, fileSystemKind, hasOtherName, type Membership } from "./membership.ts";
-import { checkEntryName, type Opener } from "./opener.ts";
-import { mayBeInside } from "./platform.ts";
-import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
+import { mayBeInside, type Platform } from "./path-text.ts";
 import { isDirectory, isNotDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
-import { type AllowedDirectory, type Bound, type GuardedDirectory, type Identity, isSame } from "./types.ts";
+import { errorCode } from "./system-error.ts";
+import {
+  type AllowedDirectory,
+  type Bound,
+  type GuardedDirectory,
+  type GuardedFile,
+  type Identity,
+  isSame,
+  type ReadHandle,
+} from "./types.ts";
+
+/**
+ * Opens the target of a path, following links, and verifies its location before anything is read. `path` is for the
+ * system, `asked` for messages and the result.
+ *
+ * Both throw `denied` (outside, device, FIFO, socket), `invalid` (a directory instead of a file, or vice versa), and
+ * errors of the operating system unchanged.
+ */
+export interface Opener {
+  openFile(path: string, asked: string): Promise<GuardedFile>;
+  openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
+}
+
+/** Shared by the guard's operations. */
+export interface GuardContext {
+  readonly bound: Bound;
+  readonly membership: Membership;
+  readonly opener: Opener;
+  readonly platform: Platform;
+  /** Serializes the writers of a file in this process; the key is its real path. */
+  readonly writing: KeyedLock;
+}
+
+/** Checks that `name` is a single component, as `entry` requires. */
+export function checkEntryName(name: string): void {
+  if (
+    name === "." ||
+    name === ".." ||
+    /[/\0]/.test(name) ||
+    (process.platform === "win32" && name.includes("\\"))
+  ) {
+    throw new TypeError(`Not a valid directory entry name: ${JSON.stringify(name)}`);
+  }
+}
+
+/**
+ * open(2) on macOS 11 and newer: refuses a link in any component, not only in the last. Node.js has no constant for it.
+ */
+const O_NOFOLLOW_ANY = 0x20000000;
+
+/** Opens the entry at `path` itself, not a link's target. Windows has no such flag, so callers compare identities. */
+export async function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {
+  if (process.platform !== "darwin") return openHandle(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
+  try {
+    return await openHandle(path, flags | O_NOFOLLOW_ANY, mode);
+  } catch (error) {
+    if (errorCode(error) !== "EINVAL") throw error;
+    return openHandle(path, flags | constants.O_NOFOLLOW, mode);
+  }
+}
+
+const own = new WeakSet<GuardedDirectory>();
+
+/**
+ * A private directory outside the bound, such as a journal, from and to which trees can be copied. Its path comes from
+ * the server itself, never from an argument.
+ */
+export function ownDirectory(path: string): GuardedDirectory {
+  const directory = {
+    path,
+    realPath: path,
+    stat: statSync(path),
+    directory: { path, realPath: path, source: "argument" as const, writable: true },
+    entry(name: string) {
+      if (name !== "") checkEntryName(name);
+      return join(path, name);
+    },
+    verify: async () => {},
+    close: async () => {},
+  };
+  own.add(directory);
+  return directory;
+}
+
+/** Opens files and directories below a private directory; there is nothing to verify, but links are not followed. */
+const ownOpener: Opener = {
+  async openFile(path, asked) {
+    const handle = await openUnlinked(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const { directory } = ownDirectory(join(path, ".."));
+    return { handle, path: asked, realPath: path, stat: await handle.stat(), directory };
+  },
+  openDirectory: async (path) => ownDirectory(path),
+};
+
+/** The opener for entries below `parent`. */
+export function openerBelow(parent: GuardedDirectory, opener: Opener): Opener {
+  return own.has(parent) ? ownOpener : opener;
+}
+
+/** Files up to this size are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
+export const SMALL_BYTES = 64 * 1024;
+
+const readLater = promisify(read);
+const readWhole = promisify(readFile);
+
+/**
+ * A small regular file on a local file system, opened and read without the thread pool. Never use it for anything else:
+ * a FIFO, a device or a file server would block all other calls until it responds. A sleeping disk blocks them too,
+ * which is acceptable because at most `SMALL_BYTES` are read.
+ */
+export class SmallFile implements ReadHandle {
+  #fd: number;
+
+  private constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** Undefined if opening would block: for another program's lease, fcntl(2). */
+  static open(path: string): SmallFile | undefined {
+    try {
+      return new SmallFile(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+    } catch (error) {
+      if (errorCode(error) === "EAGAIN") return undefined;
+      throw error;
+    }
+  }
+
+  get fd(): number {
+    return this.#fd;
+  }
+
+  /** The file may have grown since it was opened, hence the comparison. */
+  async read(buffer: Uint8Array, offset: number, length: number, position: number) {
+    return position + length > SMALL_BYTES
+      ? readLater(this.#fd, buffer, offset, length, position)
+      : { bytesRead: readSync(this.#fd, buffer, offset, length, position) };
+  }
+
+  readFile(): Promise<Buffer>;
+  readFile(encoding: "utf8"): Promise<string>;
+  readFile(encoding?: "utf8"): Promise<Buffer | string> {
+    return readWhole(this.#fd, encoding);
+  }
+
+  async stat(options: { bigint: true }): Promise<BigIntStats> {
+    return fstatSync(this.#fd, options);
+  }
+
+  createReadStream(options: { start: number; autoClose: false }): ReadStream {
+    // A destroyed stream closes its descriptor anyway; when we close it, the number may refer to another file.
+    const fs = { open, read, close: (_fd: number, done: () => void) => done() };
+    return createReadStream("", { ...options, fd: this.#fd, fs });
+  }
+
+  async close(): Promise<void> {
+    const fd = this.#fd;
+    this.#fd = -1;
+    if (fd !== -1) closeSync(fd);
+  }
+}
 
 /**
  * open(2), O_PATH: locates a file without opening it. So a FIFO does not block, a device does nothing, and not even the
