@@ -77,9 +77,7 @@ export async function deletePlanned(
         throw new ToolError(
           "conflict",
           `"${oneLine(plan.path)}" changed while the deletion was being prepared; nothing was deleted.`,
-          {
-            hint: "Repeat the call to see what would be deleted now.",
-          },
+          { hint: "Repeat the call to see what would be deleted now." },
         );
       }
       return record(context.journal, { action: "delete", path: plan.path }, async (recording) => {

@@ -54,9 +54,7 @@ export function checkExpected(path: string, before: Before | undefined, expected
   throw new ToolError(
     "conflict",
     `"${oneLine(path)}" does not match expected_hash ${oneLine(expected)}: ${now}.`,
-    {
-      hint: "Read it again with read_text_file, then repeat the change with the new hash.",
-    },
+    { hint: "Read it again with read_text_file, then repeat the change with the new hash." },
   );
 }
 

@@ -35,9 +35,7 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
     throw new ToolError(
       "denied",
       `Change ${id} cannot be undone: ${change.final ?? "nothing was kept to restore"}.`,
-      {
-        hint: "list_changes shows which changes can be undone.",
-      },
+      { hint: "list_changes shows which changes can be undone." },
     );
   }
   const again = (await context.journal.undone()).get(id);

@@ -61,9 +61,7 @@ export async function editMany(
     throw new ToolError(
       "not_found",
       `No file contains oldText ${JSON.stringify(missing.oldText.slice(0, 120))}.`,
-      {
-        hint: "Nothing was changed. Search for it using search_text with the same path and glob.",
-      },
+      { hint: "Nothing was changed. Search for it using search_text with the same path and glob." },
     );
   }
   return changeInTurn(planned, async ({ edited, again }) => (dryRun ? edited : edit(context, again)));

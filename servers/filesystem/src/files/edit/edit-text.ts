@@ -183,9 +183,7 @@ function noMatch(
     return new ToolError(
       "not_found",
       `${where} ${wanted} matches no line of "${oneLine(path)}"; nothing was changed.`,
-      {
-        hint: "Try the expression with search_text, or leave regex out to replace exact text.",
-      },
+      { hint: "Try the expression with search_text, or leave regex out to replace exact text." },
     );
   }
   const near = closest(text, oldText);

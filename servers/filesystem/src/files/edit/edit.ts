@@ -110,9 +110,7 @@ function notKept(path: string, encoding: string): ToolError {
   return new ToolError(
     "invalid",
     `"${oneLine(path)}" is ${encoding} text that cannot be written back byte for byte.`,
-    {
-      hint: "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
-    },
+    { hint: "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program." },
   );
 }
 

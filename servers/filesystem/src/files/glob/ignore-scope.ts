@@ -12,31 +12,27 @@ import {
 } from "./gitignore.ts";
 
 /** Files with ignore rules. Later ones take precedence over earlier ones at any depth, as in ripgrep. */
-const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"] as const;
-type IgnoreFile = (typeof IGNORE_FILES)[number];
+const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"];
 
 /** Larger ignore files are not read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Rules, and the length of the path prefix of their file's directory. */
+/** The rules of one file. */
 interface Level {
+  /** Its index in `IGNORE_FILES`; -1 for the rules from above the walk's start. */
+  readonly kind: number;
+  /** The length of the path prefix of its directory. */
   readonly skip: number;
   readonly rules: IgnoreRules;
 }
 
-/** The active rules for each kind of file, deepest first. */
-type Levels = Readonly<Record<IgnoreFile, readonly Level[]>>;
-
-const NONE: Levels = { ".gitignore": [], ".ignore": [], ".rgignore": [] };
-
 /** The active rules in one directory of a walk. */
 export class IgnoreScope {
-  readonly #levels: Levels;
-  readonly #outer: IgnoreRules;
+  /** The highest precedence first. */
+  readonly #levels: readonly Level[];
 
-  private constructor(levels: Levels, outer: IgnoreRules) {
+  private constructor(levels: readonly Level[]) {
     this.#levels = levels;
-    this.#outer = outer;
   }
 
   /**
@@ -56,7 +52,7 @@ export class IgnoreScope {
         lines.push(...linesBelow(await guardedLines(guard, join(parent, name)), below));
       }
     }
-    return new IgnoreScope(NONE, compileIgnoreLines(lines));
+    return new IgnoreScope([{ kind: -1, skip: 0, rules: compileIgnoreLines(lines) }]);
   }
 
   /**
@@ -65,50 +61,28 @@ export class IgnoreScope {
    * @param prefix the directory's path below the walk's start, "" or ending in `/`.
    */
   enter(directory: WalkedDirectory, entries: readonly Entry[], prefix: string): IgnoreScope {
-    const found: IgnoreFile[] = [];
+    const found: Level[] = [];
     for (const { name, type } of entries) {
       // Entries are sorted by name, so no ignore file can follow.
       if (name > ".rgignore") break;
-      const file = IGNORE_FILES.find((one) => one === name);
-      if (type === "file" && file !== undefined) found.push(file);
-    }
-    return found.length === 0 ? this : this.#read(directory, found, prefix.length);
-  }
-
-  #read(directory: WalkedDirectory, names: readonly IgnoreFile[], skip: number): IgnoreScope {
-    let levels = this.#levels;
-    for (const name of names) {
-      const text = readBounded(directory.entry(name));
+      const kind = type === "file" ? IGNORE_FILES.indexOf(name) : -1;
+      const text = kind === -1 ? undefined : readBounded(directory.entry(name));
       if (text === undefined) continue;
-      const rules = compileIgnoreLines(parseIgnoreLines(text));
-      levels = { ...levels, [name]: [{ skip, rules }, ...levels[name]] };
+      found.push({ kind, skip: prefix.length, rules: compileIgnoreLines(parseIgnoreLines(text)) });
     }
-    return new IgnoreScope(levels, this.#outer);
+    if (found.length === 0) return this;
+    // Of the same kind, the deeper file stays first.
+    return new IgnoreScope([...found, ...this.#levels].sort((a, b) => b.kind - a.kind));
   }
 
   /** @param path below the walk's start. */
   hides(path: string, name: string, isDirectory: boolean): boolean {
-    return (
-      verdictOf(this.#levels[".rgignore"], path, name, isDirectory) ??
-      verdictOf(this.#levels[".ignore"], path, name, isDirectory) ??
-      verdictOf(this.#levels[".gitignore"], path, name, isDirectory) ??
-      this.#outer.verdict(path, name, isDirectory) ??
-      false
-    );
+    for (const { skip, rules } of this.#levels) {
+      const verdict = rules.verdict(skip === 0 ? path : path.slice(skip), name, isDirectory);
+      if (verdict !== undefined) return verdict;
+    }
+    return false;
   }
-}
-
-function verdictOf(
-  levels: readonly Level[],
-  path: string,
-  name: string,
-  isDirectory: boolean,
-): boolean | undefined {
-  for (const { skip, rules } of levels) {
-    const verdict = rules.verdict(skip === 0 ? path : path.slice(skip), name, isDirectory);
-    if (verdict !== undefined) return verdict;
-  }
-  return undefined;
 }
 
 /** The directories above `root`, outermost first, from the repository's root or the allowed directory on. */

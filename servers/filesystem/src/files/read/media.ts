@@ -78,9 +78,7 @@ export async function readMedia(
       throw new ToolError(
         "invalid",
         `"${oneLine(file.path)}" is text (${mime}), not an image, audio or other binary file.`,
-        {
-          hint: "Use read_text_file.",
-        },
+        { hint: "Use read_text_file." },
       );
     }
     const { size } = file.stat;

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PathGuard } from "@refmcp/boundary";
 import { clip, fitting, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { onItsOwn, partFacts } from "./facts.ts";
-import { readText, type TextPart } from "./read-text.ts";
+import { onItsOwn, partFacts, readText, type TextPart } from "./read-text.ts";
 
 /** How many files are read at once, and before checking whether more would fit. */
 const AT_ONCE = 16;

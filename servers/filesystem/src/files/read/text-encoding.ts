@@ -386,8 +386,6 @@ function noCharacter(encoding: Encoding, char: string): never {
   throw new ToolError(
     "invalid",
     `The file is ${encoding} text, which has no character U+${code} (${char}).`,
-    {
-      hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`,
-    },
+    { hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.` },
   );
 }

@@ -4,7 +4,7 @@ import { compileExclusion, type Exclusion } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";
 import { counted } from "../wording.ts";
-import { type Entry, forbiddenMounts, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
 import { TimeSlices } from "./time-slices.ts";
 
 export interface TreeRequest {
@@ -51,8 +51,7 @@ export async function drawTree(
   const exclude = compileExclusion(request.exclude);
   return withDirectory(guard, request.path, async (root) => {
     const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored);
-    const forbidden = await forbiddenMounts(guard, root.realPath);
-    const grown = await grow(request, exclude, forbidden, walkedDirectory(root), ignore);
+    const grown = await grow(request, exclude, await walkedDirectory(guard, root), ignore);
     await root.verify();
     return `${oneLine(root.path)}/\n${draw(grown.trunk, 1)}${factsOn(request, grown)}`;
   });
@@ -71,7 +70,6 @@ interface Grown {
 async function grow(
   request: TreeRequest,
   exclude: Exclusion,
-  forbidden: ReadonlySet<string>,
   root: WalkedDirectory,
   rootIgnore: IgnoreScope | undefined,
 ): Promise<Grown> {
@@ -122,7 +120,7 @@ async function grow(
         if (slices.due()) await slices.rest();
         const path = branch.path === "" ? name : `${branch.path}/${name}`;
         if (exclude.hidesContents(path)) continue;
-        const child = await read(path, branch.depth + 1, branch.ignore);
+        const child = read(path, branch.depth + 1, branch.ignore);
         branch.branches.set(name, child);
         if (child.depth < request.maxDepth) next.push(child);
         else if ((child.entries?.length ?? 0) > 0) cut.depth = true;
@@ -131,7 +129,7 @@ async function grow(
     return next;
   }
 
-  async function read(path: string, depth: number, outer: IgnoreScope | undefined): Promise<Branch> {
+  function read(path: string, depth: number, outer: IgnoreScope | undefined): Branch {
     const opened = open(path);
     const branch: Branch = { path, depth, ignore: outer, entries: undefined, shown: 0, branches: new Map() };
     if (opened === undefined) return branch;
@@ -165,9 +163,8 @@ async function grow(
     };
     for (const name of path === "" ? [] : path.split("/")) {
       const child = directory.child(name);
-      if (typeof child === "string" || forbidden.has(child.realPath)) {
-        if (typeof child !== "string") child.close();
-        if (child !== "gone") unreadable += 1;
+      if (typeof child === "string") {
+        if (child === "unreadable") unreadable += 1;
         close();
         return undefined;
       }
@@ -177,7 +174,7 @@ async function grow(
     return { directory, close };
   }
 
-  const trunk = await read("", 0, rootIgnore);
+  const trunk = read("", 0, rootIgnore);
   for (let level = [trunk]; level.length > 0; ) {
     share(level);
     level = await nextLevel(level);

@@ -45,11 +45,15 @@ export const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (co
 /** O_DIRECTORY and O_NOFOLLOW: a link, even to a directory, is not opened. */
 const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-/** The start of a walk. The caller closes `directory` after the walk. */
-export function walkedDirectory(directory: GuardedDirectory): WalkedDirectory {
+/** The start of a walk, which never enters `/proc` and similar. The caller closes `directory` after the walk. */
+export async function walkedDirectory(
+  guard: PathGuard,
+  directory: GuardedDirectory,
+): Promise<WalkedDirectory> {
   const { realPath } = directory;
   if (directory.entry("").startsWith("/proc/self/fd/")) {
-    return new DescriptorDirectory(realPath, directory.entry(""), undefined);
+    const forbidden = await forbiddenMounts(guard, realPath);
+    return new DescriptorDirectory(realPath, directory.entry(""), undefined, forbidden);
   }
   return new PathDirectory(realPath);
 }
@@ -62,11 +66,13 @@ class DescriptorDirectory implements WalkedDirectory {
   readonly realPath: string;
   readonly #at: string;
   readonly #fd: number | undefined;
+  readonly #forbidden: ReadonlySet<string>;
 
-  constructor(realPath: string, at: string, fd: number | undefined) {
+  constructor(realPath: string, at: string, fd: number | undefined, forbidden: ReadonlySet<string>) {
     this.realPath = realPath;
     this.#at = at;
     this.#fd = fd;
+    this.#forbidden = forbidden;
   }
 
   entries(): Entry[] | undefined {
@@ -78,13 +84,11 @@ class DescriptorDirectory implements WalkedDirectory {
   }
 
   child(name: string): WalkedDirectory | Unopened {
+    const realPath = `${this.realPath === "/" ? "" : this.realPath}/${name}`;
+    if (this.#forbidden.has(realPath)) return "unreadable";
     try {
       const fd = openSync(this.entry(name), DIRECTORY_FLAGS);
-      return new DescriptorDirectory(
-        `${this.realPath === "/" ? "" : this.realPath}/${name}`,
-        `/proc/self/fd/${fd}`,
-        fd,
-      );
+      return new DescriptorDirectory(realPath, `/proc/self/fd/${fd}`, fd, this.#forbidden);
     } catch (error) {
       const code = unlessStarved(error);
       return code === "EACCES" || code === "EPERM" ? "unreadable" : "gone";
@@ -195,9 +199,9 @@ export function mountPoints(table: string): string[] {
 }
 
 /** Mount points below `realPath` that no walk may enter: `/proc` and similar, wherever they are mounted. */
-export async function forbiddenMounts(guard: PathGuard, realPath: string): Promise<ReadonlySet<string>> {
+async function forbiddenMounts(guard: PathGuard, realPath: string): Promise<ReadonlySet<string>> {
   const forbidden = new Set<string>();
-  // Systems other than Linux have no such table.
+  // Only Linux has this table.
   const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
   const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
   for (const point of mountPoints(table)) {

@@ -1,13 +1,7 @@
 import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import type { Exclusion } from "../glob/glob.ts";
 import type { IgnoreScope } from "../glob/ignore-scope.ts";
-import {
-  type Entry,
-  type EntryType,
-  forbiddenMounts,
-  type WalkedDirectory,
-  walkedDirectory,
-} from "./open-below.ts";
+import { type Entry, type EntryType, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
 import { TimeSlices } from "./time-slices.ts";
 
 /** An entry found by a walk. */
@@ -80,7 +74,7 @@ export async function walk(
   options: WalkOptions,
   visit: Visit,
 ): Promise<WalkReport> {
-  const forbidden = await forbiddenMounts(guard, root.realPath);
+  const start = await walkedDirectory(guard, root);
   const slices = new TimeSlices(options.signal, options.budgetMs);
   const frames: Frame[] = [];
   let last: string | undefined;
@@ -115,12 +109,8 @@ export async function walk(
 
   function descend(frame: Frame, { name }: Entry): void {
     const child = frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
-    if (child === "gone") return;
-    if (child === "unreadable" || forbidden.has(child.realPath)) {
-      unreadable += 1;
-      if (child !== "unreadable") child.close();
-      return;
-    }
+    if (child === "unreadable") unreadable += 1;
+    if (typeof child === "string") return;
     const after = frame.after?.[0] === name ? frame.after.slice(1) : undefined;
     enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
   }
@@ -149,7 +139,7 @@ export async function walk(
 
   const report = (ended: WalkReport["ended"]): WalkReport => ({ ended, last, hidden, unreadable });
   try {
-    enter(walkedDirectory(root), "", options.ignore, options.after?.split("/"));
+    enter(start, "", options.ignore, options.after?.split("/"));
     while (true) {
       const frame = frames.at(-1);
       if (frame === undefined) return report("complete");
