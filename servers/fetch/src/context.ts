@@ -1,10 +1,10 @@
 import { sized } from "@refmcp/boundary/answer";
 import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
-import { urlInFacts } from "./page/piece.ts";
-import type { Outcome } from "./page/show.ts";
-import type { Snapshot } from "./page/snapshot.ts";
-import type { Web } from "./page/web.ts";
+import type { FetchOutcome } from "./page/answer/fetch-page.ts";
+import { urlInHeader } from "./page/answer/piece.ts";
+import type { Web } from "./page/download/web.ts";
+import type { Snapshot } from "./page/read/snapshot.ts";
 
 /** The context of tools, resources and prompts: guarded web access, and the pages fetched so far. */
 export type Context = Web;
@@ -35,7 +35,7 @@ const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
  * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, which a page cannot
  * imitate.
  */
-export function contentOf(shown: Outcome): Content[] {
+export function contentOf(shown: FetchOutcome): Content[] {
   switch (shown.kind) {
     case "failed":
       return [{ type: "text", text: `[${shown.text}]` }];
@@ -56,7 +56,7 @@ export function contentOf(shown: Outcome): Content[] {
 
 /** An image, or a link to the file with its type and size. */
 function fileContent({ answer, body, uri }: Snapshot): Content[] {
-  const href = urlInFacts(answer.url.href);
+  const href = urlInHeader(answer.url.href);
   const { mimeType } = body;
   const size = answer.body.length;
   if (SHOWN_IMAGES.includes(mimeType) && size <= MAX_IMAGE_BYTES && !answer.isCut)

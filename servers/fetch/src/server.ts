@@ -33,7 +33,7 @@ export const server = defineServer({
   prompts,
   // Loaded with the first call, to keep startup fast.
   async open({ options: given, resourcesChanged }) {
-    const { Web } = await import("./page/web.ts");
+    const { Web } = await import("./page/download/web.ts");
     return await Web.open(given, resourcesChanged);
   },
   close: (web) => web.close(),

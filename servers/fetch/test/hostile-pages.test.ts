@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { workerFile } from "@refmcp/launch/worker-file";
 import { fakeCall } from "@refmcp/testing";
+import { workerFile } from "@refmcp/launch/worker-file";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { failureOf, fetched, run, site, webOf } from "./lab.ts";
 
@@ -28,7 +28,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 // esbuild, which bundles the thread's code for tests, has its own thread.
-beforeAll(() => void workerFile("convert", new URL("../src/page/converter.ts", import.meta.url).href));
+beforeAll(() => void workerFile("convert", new URL("../src/page/read/converter.ts", import.meta.url).href));
 
 describe.each(Object.entries(HOSTILE))("%s", (_what, html) => {
   it("is read in a separate thread, its text is returned, and the server stays responsive", async () => {

@@ -12,12 +12,12 @@ import {
   type Server as NetServer,
   type Socket,
 } from "node:net";
-import { ToolError } from "@refmcp/boundary/answer";
 import type { Call } from "@refmcp/core";
+import { ToolError } from "@refmcp/boundary/answer";
 import { fakeCall } from "@refmcp/testing";
 import { onTestFinished } from "vitest";
-import type { WebOptions } from "../src/page/client.ts";
-import { Web } from "../src/page/web.ts";
+import type { WebOptions } from "../src/page/download/client.ts";
+import { Web } from "../src/page/download/web.ts";
 import { tools } from "../src/tools/index.ts";
 
 /**

@@ -5,7 +5,7 @@ import { networkGuardOf } from "@refmcp/boundary/forward-proxy";
 import { createUrlGuard } from "@refmcp/boundary/url-guard";
 import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { Renderer } from "../src/page/render.ts";
+import { Renderer } from "../src/page/download/browser.ts";
 import { failureOf, fetched, HOST, openSite, run, site, texts, webOf } from "./lab.ts";
 
 const AGENT = "refmcp-test";

@@ -100,7 +100,10 @@ describe("robots.txt of a site", () => {
   it("is ignored for the prompt, which has its own user agent", async () => {
     const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
     const opened = await webOf([lab]);
-    const snapshot = await opened.get(lab.origin, { asker: "user", signal: new AbortController().signal });
+    const snapshot = await opened.get(lab.origin, {
+      requester: "user",
+      signal: new AbortController().signal,
+    });
     expect(snapshot.answer.status).toBe(200);
     expect(lab.requests.map(({ headers }) => headers["user-agent"])).toEqual([
       "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",

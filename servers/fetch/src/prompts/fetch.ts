@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { prompt } from "../context.ts";
-import { pieceOf } from "../page/piece.ts";
+import { pieceOf } from "../page/answer/piece.ts";
 
 export default prompt({
   name: "fetch",
@@ -8,7 +8,7 @@ export default prompt({
   description: "Add a web page to the conversation. Because a person asks for it, robots.txt is ignored.",
   args: z.object({ url: z.string().describe("An http or https URL.") }),
   async run({ url }, web, call) {
-    const snapshot = await web.get(url, { asker: "user", signal: call.signal });
+    const snapshot = await web.get(url, { requester: "user", signal: call.signal });
     const page = await snapshot.page({ format: "auto", includeLinks: true }, call.signal);
     const { head, text, foot } = pieceOf(snapshot, page, 0, Math.max(1, call.budget - 1_000));
     const { href } = snapshot.answer.url;

@@ -1,8 +1,8 @@
 import { cursorsOf, fitting, grouped, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { maxAge, selector, tool, url } from "../context.ts";
-import { findIn, MAX_MATCHES } from "../page/find.ts";
-import { fragmentOf } from "../page/show.ts";
+import { fragmentOf } from "../page/answer/fetch-page.ts";
+import { findIn, MAX_MATCHES } from "../page/answer/find.ts";
 
 export default tool({
   name: "fetch_find",

@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { contentOf, maxAge, tool } from "../context.ts";
-import { fetchPages } from "../page/show.ts";
+import { fetchPages } from "../page/answer/fetch-page.ts";
 
 export default tool({
   name: "fetch_many",

@@ -34,7 +34,7 @@ const FORMULA_SIGNS: Readonly<Record<string, string>> = {
   "</m:deg>": ")",
 };
 
-/** Turns formulas into runs of text, because mammoth omits them. */
+/** ConcurrencyLimit formulas into runs of text, because mammoth omits them. */
 function withFormulas(xml: string): string {
   if (!xml.includes("<m:oMath")) return xml;
   const run = (text: string): string => (text === "" ? "" : `<w:r><w:t>${text}</w:t></w:r>`);

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
+import { decodeText } from "./charset.ts";
 import type { Converter } from "./converter.ts";
-import type { Facts } from "./facts.ts";
-import { type Body, kindOf } from "./kind.ts";
+import { type Body, kindOf } from "./media-type.ts";
+import type { Metadata } from "./metadata.ts";
 import { decoded, fold, outlineOf, sectionOf, slugOf } from "./outline.ts";
-import { decodeText } from "./text.ts";
 
 /** How a page is presented. */
 export interface View {
@@ -20,7 +20,7 @@ export interface View {
 }
 
 /** A page as text. */
-export interface Page extends Facts {
+export interface Page extends Metadata {
   readonly text: string;
   /** How the text was extracted. */
   readonly extractor: string;
@@ -46,7 +46,7 @@ interface Rendering {
 /** The names of the conversions in answers. */
 const EXTRACTORS: Readonly<Record<string, string>> = {
   readability: "main content",
-  frameless: "page without navigation",
+  "navigation removed": "page without navigation",
   body: "whole page",
   links: "links",
   selector: "selected elements",
@@ -88,7 +88,7 @@ export class Snapshot {
   }
 
   /** Called when the same content was downloaded again. */
-  cameAgain(at: number): void {
+  refresh(at: number): void {
     this.#fetchedAt = at;
   }
 

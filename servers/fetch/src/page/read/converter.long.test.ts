@@ -3,8 +3,8 @@ import { Worker } from "node:worker_threads";
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
 import { workerFile } from "@refmcp/launch/worker-file";
 import { expect, it, onTestFinished } from "vitest";
-import { pdfOf, twoPagePdf } from "../../test/files.ts";
-import { prose } from "../../test/pages/write.ts";
+import { pdfOf, twoPagePdf } from "../../../test/files.ts";
+import { prose } from "../../../test/pages/write.ts";
 import { Converter, type Done } from "./converter.ts";
 
 const BEGIN = `<meta property="og:type" content="article"><main><p>NEEDLE ${prose(6, 1)}</p><p>${prose(6, 2)}</p>`;

@@ -1,13 +1,16 @@
 import { fork } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { startDeadline } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
+import { startDeadline } from "@refmcp/boundary";
 import { workerFile } from "@refmcp/launch/worker-file";
+import { ConcurrencyLimit } from "../concurrency.ts";
 import type { Done, Work } from "./converter.ts";
 
-/** The limits of a conversion. */
-export interface LaneOptions {
+/** The limits of conversions. */
+export interface WorkerOptions {
+  /** How many run at the same time. */
+  readonly max: number;
   /**
    * A thread starts fast and is kept. A process is used once: its memory limit includes what is outside the heap, such
    * as the decoded streams of a PDF.
@@ -22,34 +25,69 @@ export interface LaneOptions {
 type Reply<Result> = { readonly done: Result } | { readonly failed: string };
 
 /** Why a conversion failed. */
-export class Failure extends Error {
+export class ConversionError extends Error {
   /** Whether the thread can be used again. */
-  readonly leavesThread: boolean;
+  readonly isReusable: boolean;
 
-  constructor(reason: string, leavesThread = false) {
+  constructor(reason: string, isReusable = false) {
     super(reason);
-    this.leavesThread = leavesThread;
+    this.isReusable = isReusable;
+  }
+}
+
+/** Threads or processes, started when needed; the last one used is the first to be used again. */
+export class WorkerPool {
+  readonly #options: WorkerOptions;
+  readonly #limit: ConcurrencyLimit;
+  readonly #idle: ConversionWorker[] = [];
+  readonly #all: ConversionWorker[] = [];
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#limit = new ConcurrencyLimit(options.max);
+  }
+
+  /** @throws ConversionError if it exceeds a limit or cannot be converted; the signal's reason. */
+  async run<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
+    return await this.#limit.run("", signal, async () => {
+      const worker = this.#idle.pop() ?? this.#added();
+      try {
+        return await worker.run<Result>(work, signal);
+      } finally {
+        this.#idle.push(worker);
+      }
+    });
+  }
+
+  #added(): ConversionWorker {
+    const worker = new ConversionWorker(this.#options);
+    this.#all.push(worker);
+    return worker;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((worker) => worker.close()));
   }
 }
 
 /** A thread or process that converts one page or document at a time, within limits of time and memory. */
-export class Lane {
-  readonly #options: LaneOptions;
+class ConversionWorker {
+  readonly #options: WorkerOptions;
   #engine: Engine | undefined;
 
-  constructor(options: LaneOptions) {
+  constructor(options: WorkerOptions) {
     this.#options = options;
   }
 
-  /** @throws Failure if it exceeds a limit or cannot be converted; the signal's reason. */
+  /** @throws as `WorkerPool.run`. */
   async run<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
     const { budgetMs, maxMb, kind } = this.#options;
     const engine = this.#engine ?? this.#started();
-    const late = () => new Failure(`converting it took more than ${budgetMs / 1000} s`);
+    const late = () => new ConversionError(`converting it took more than ${budgetMs / 1000} s`);
     const deadline = startDeadline(budgetMs, signal, late);
     const listening = { signal: deadline.signal };
-    const tooLarge = () => new Failure(`it needed more than ${maxMb} MB`);
+    const tooLarge = () => new ConversionError(`it needed more than ${maxMb} MB`);
     engine.hold(true);
     try {
       engine.post(work);
@@ -61,9 +99,9 @@ export class Lane {
       ]);
       const reply: Reply<Result> = message;
       if ("done" in reply) return reply.done;
-      throw new Failure(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
+      throw new ConversionError(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
     } catch (error) {
-      if (error instanceof Failure && error.leavesThread) throw error;
+      if (error instanceof ConversionError && error.isReusable) throw error;
       // It is still busy, or has ended.
       await this.close();
       deadline.signal.throwIfAborted();

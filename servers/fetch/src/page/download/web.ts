@@ -1,13 +1,13 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
+import { ConcurrencyLimit } from "../concurrency.ts";
+import { Converter } from "../read/converter.ts";
+import { Snapshot } from "../read/snapshot.ts";
+import { RobotsTxt } from "../robots/robots-txt.ts";
+import type { Renderer } from "./browser.ts";
+import { KEPT_MS, SnapshotCache } from "./cache.ts";
 import { clientOf, type WebOptions } from "./client.ts";
-import { Converter } from "./converter.ts";
-import type { Renderer } from "./render.ts";
-import { RobotsGate } from "./robots-gate.ts";
-import { Snapshot } from "./snapshot.ts";
-import { KEPT_MS, Snapshots } from "./snapshots.ts";
-import { Turns } from "./turns.ts";
 
 /** The user agents of the official server, for requests by the model and by the user. */
 const AGENTS = {
@@ -25,21 +25,21 @@ export interface Get {
   /** Maximum age of a cached download in milliseconds; default: until it expires. */
   readonly maxAgeMs?: number;
   /** Who requests the page: robots.txt applies to programs, not to people. Default: the model. */
-  readonly asker?: "model" | "user";
+  readonly requester?: "model" | "user";
   readonly signal: AbortSignal;
 }
 
 /** Guarded access to the web. */
 export class Web {
-  readonly snapshots: Snapshots;
+  readonly snapshots: SnapshotCache;
   readonly #options: WebOptions;
   readonly #client: HttpClient;
   readonly #guard: UrlGuard;
   readonly #converter = new Converter();
-  readonly #robots: RobotsGate;
+  readonly #robots: RobotsTxt;
   #renderer: Renderer | undefined;
-  readonly #hosts = new Turns(PER_HOST);
-  readonly #loading = new Map<string, Loading>();
+  readonly #perHost = new ConcurrencyLimit(PER_HOST);
+  readonly #downloading = new Map<string, SharedDownload>();
 
   private constructor(
     options: WebOptions,
@@ -49,8 +49,8 @@ export class Web {
     this.#options = options;
     this.#client = client;
     this.#guard = guard;
-    this.#robots = new RobotsGate(client);
-    this.snapshots = new Snapshots(changed);
+    this.#robots = new RobotsTxt(client);
+    this.snapshots = new SnapshotCache(changed);
   }
 
   /** @throws ToolError `invalid` for conflicting options; as `clientOf`. */
@@ -77,14 +77,14 @@ export class Web {
    * @throws ToolError from the boundary, robots.txt and the network; `not_found`, `denied` or `unavailable` for a
    * status of 400 and above; the signal's reason.
    */
-  async get(given: string, { maxAgeMs = KEPT_MS, asker = "model", signal }: Get): Promise<Snapshot> {
+  async get(given: string, { maxAgeMs = KEPT_MS, requester = "model", signal }: Get): Promise<Snapshot> {
     const [, id] = SNAPSHOT.exec(given) ?? [];
     if (id !== undefined) return this.kept(id);
     const address = withoutFragment(given);
-    const key = `${asker} ${address}`;
+    const key = `${requester} ${address}`;
     const known = this.snapshots.latest(key, maxAgeMs);
     if (known !== undefined) return known;
-    const loading = this.#loading.get(key) ?? this.#load(key, address, asker);
+    const loading = this.#downloading.get(key) ?? this.#load(key, address, requester);
     return await loading.wait(signal);
   }
 
@@ -98,27 +98,27 @@ export class Web {
   }
 
   /** One download for all concurrent callers of the same page; cancelled when none is left. */
-  #load(key: string, address: string, asker: "model" | "user"): Loading {
-    const loading = new Loading(async (signal) => {
-      return this.snapshots.keep(key, await this.#download(address, asker, signal));
+  #load(key: string, address: string, requester: "model" | "user"): SharedDownload {
+    const loading = new SharedDownload(async (signal) => {
+      return this.snapshots.keep(key, await this.#download(address, requester, signal));
     });
-    this.#loading.set(key, loading);
-    loading.ended.finally(() => this.#loading.delete(key));
+    this.#downloading.set(key, loading);
+    loading.ended.finally(() => this.#downloading.delete(key));
     return loading;
   }
 
-  async #download(address: string, asker: "model" | "user", signal: AbortSignal): Promise<Snapshot> {
-    const userAgent = this.#options.userAgent ?? AGENTS[asker];
+  async #download(address: string, requester: "model" | "user", signal: AbortSignal): Promise<Snapshot> {
+    const userAgent = this.#options.userAgent ?? AGENTS[requester];
     const url = this.#guard.check(address);
-    return await this.#hosts.take(url.host, signal, async () => {
-      if (asker === "model" && !this.#options.ignoreRobotsTxt)
+    return await this.#perHost.run(url.host, signal, async () => {
+      if (requester === "model" && !this.#options.ignoreRobotsTxt)
         await this.#robots.check(url, userAgent, signal);
       const answer = await this.#client.get(url, {
         headers: { "user-agent": userAgent, accept: ACCEPT, "accept-language": "en, *;q=0.5" },
         signal,
       });
       const snapshot = await Snapshot.of(answer, this.#converter);
-      if (answer.status >= 400) throw await failed(snapshot, signal);
+      if (answer.status >= 400) throw await statusError(snapshot, signal);
       return this.#options.render && snapshot.body.kind === "html"
         ? await this.#rendered(snapshot, userAgent, signal)
         : snapshot;
@@ -152,7 +152,7 @@ export class Web {
   /** Loaded for the first page that needs it. */
   async #browser(): Promise<Renderer> {
     const [{ Renderer }, { networkGuardOf }] = await Promise.all([
-      import("./render.ts"),
+      import("./browser.ts"),
       import("@refmcp/boundary/forward-proxy"),
     ]);
     const { timeout, maxBytes } = this.#options;
@@ -166,7 +166,7 @@ export class Web {
 }
 
 /** A download that several callers wait for. */
-class Loading {
+class SharedDownload {
   readonly #abort = new AbortController();
   readonly #result: Promise<Snapshot>;
   /** Resolves when it has ended, in success or failure. */
@@ -184,25 +184,19 @@ class Loading {
   async wait(signal: AbortSignal): Promise<Snapshot> {
     signal.throwIfAborted();
     this.#waiting += 1;
-    const { promise: left, reject } = withReject();
-    const leave = (): void => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
+    const ended = new AbortController();
+    const cancelled = new Promise<never>((_, reject) => {
+      const listening = { once: true, signal: ended.signal };
+      signal.addEventListener("abort", () => reject(signal.reason), listening);
+    });
     try {
-      return await Promise.race([this.#result, left]);
+      return await Promise.race([this.#result, cancelled]);
     } finally {
-      signal.removeEventListener("abort", leave);
+      ended.abort();
       this.#waiting -= 1;
       if (this.#waiting === 0) this.#abort.abort();
     }
   }
-}
-
-function withReject(): { promise: Promise<never>; reject: (reason: unknown) => void } {
-  let reject: (reason: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, no) => {
-    reject = no;
-  });
-  return { promise, reject };
 }
 
 /**
@@ -224,7 +218,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
 };
 const SHOWN_CHARS = 300;
 
-async function failed(snapshot: Snapshot, signal: AbortSignal): Promise<ToolError> {
+async function statusError(snapshot: Snapshot, signal: AbortSignal): Promise<ToolError> {
   const { status, url, headers } = snapshot.answer;
   const kind =
     status === 404 || status === 410

@@ -1,6 +1,6 @@
 import { Readability } from "@mozilla/readability";
+import { dateOf } from "../date.ts";
 import { flattenCode } from "./code.ts";
-import { dateOf } from "./date.ts";
 import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /**
@@ -27,7 +27,7 @@ function anonymize(heading: PageElement): void {
 const MAX_IMAGE_ATTRIBUTE = 1_000;
 
 /** Extracts the main content with Readability. The document can't be used afterwards. */
-export function readable(document: PageDocument) {
+export function readArticle(document: PageDocument) {
   flattenCode(document.body, document);
   for (const heading of document.querySelectorAll(HEADINGS)) anonymize(heading);
   for (const image of document.querySelectorAll("img, picture, figure, video, audio, source"))

@@ -1,9 +1,9 @@
-import { startDeadline } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { startDeadline } from "@refmcp/boundary";
 import { candidatesOf, failUnreadableAnswers, guardedLaunch, INSTALL } from "@refmcp/boundary/browser";
 import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Browser, BrowserContext } from "playwright-core";
-import { Turns } from "./turns.ts";
+import { ConcurrencyLimit } from "../concurrency.ts";
 
 type Playwright = Pick<typeof import("playwright-core"), "chromium">;
 
@@ -38,7 +38,7 @@ const IDLE_MS = 60_000;
  */
 export class Renderer {
   readonly #options: RendererOptions;
-  readonly #turns = new Turns(PAGES_AT_ONCE);
+  readonly #limit = new ConcurrencyLimit(PAGES_AT_ONCE);
   #browser: Promise<Browser> | undefined;
   #idle: NodeJS.Timeout | undefined;
 
@@ -51,7 +51,7 @@ export class Renderer {
    * the signal's reason.
    */
   async render(address: URL, userAgent: string, signal: AbortSignal): Promise<Rendered> {
-    return await this.#turns.take("", signal, async () => {
+    return await this.#limit.run("", signal, async () => {
       const { gate, totalMs } = this.#options;
       clearTimeout(this.#idle);
       const late = () => new ToolError("timeout", `the browser took more than ${totalMs / 1_000} s`);

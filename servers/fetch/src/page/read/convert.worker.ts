@@ -6,11 +6,11 @@ const WATCH_MS = 50;
 
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
-  if ("html" in work) return (await import("./extract.ts")).convertHtml(work.html);
+  if ("html" in work) return (await import("./html/extract.ts")).convertHtml(work.html);
   if ("pdf" in work) return await (await import("./pdf.ts")).pdfText(work.pdf);
   const { officeDocument } = await import("./office/index.ts");
   const { html, facts } = await officeDocument(work.office);
-  const { convertWhole } = await import("./extract.ts");
+  const { convertWhole } = await import("./html/extract.ts");
   return { ...facts, text: convertWhole(html, work.writing) };
 }
 

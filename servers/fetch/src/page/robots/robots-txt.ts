@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
-import { isAllowed, ROBOTS_BYTES } from "./robots.ts";
+import { isAllowed, ROBOTS_BYTES } from "./rules.ts";
 
 /** The cached state of a site's robots.txt, and when it expires (milliseconds since 1970). */
 interface Known {
@@ -15,7 +15,7 @@ const SOON_MS = 60_000;
 const MAX_SITES = 500;
 
 /** Checks each site's robots.txt, requested once a day, before a program fetches a page. */
-export class RobotsGate {
+export class RobotsTxt {
   readonly #client: HttpClient;
   readonly #sites = new Map<string, Known>();
 

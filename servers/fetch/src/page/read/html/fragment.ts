@@ -1,6 +1,6 @@
 import { nearest } from "@refmcp/boundary/answer";
+import { decoded } from "../outline.ts";
 import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
-import { decoded } from "./outline.ts";
 
 type PageNode = PageElement["childNodes"][number];
 
@@ -14,7 +14,7 @@ const MAX_LABEL = 80;
  * The element that a fragment names (the HTML standard, "find a potential indicated element"). GitHub prefixes the ids in
  * a README, but not the links to them.
  */
-export function namedBy(document: PageDocument, fragment: string): PageElement | undefined {
+export function fragmentTarget(document: PageDocument, fragment: string): PageElement | undefined {
   const names = [fragment, decoded(fragment)].flatMap((name) => [name, `user-content-${name}`]);
   for (const name of names) {
     const named =

@@ -1,7 +1,7 @@
 import { clip, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { dateOf } from "./date.ts";
-import { outlineOf } from "./outline.ts";
-import type { Page, Snapshot } from "./snapshot.ts";
+import { dateOf } from "../read/date.ts";
+import { outlineOf } from "../read/outline.ts";
+import type { Page, Snapshot } from "../read/snapshot.ts";
 
 /** A part of a page's text as answers show it. */
 export interface Piece {
@@ -41,11 +41,11 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
 }
 
 /** Text from a page for our line of facts, in which brackets and bars have a meaning. */
-const inFacts = (text: string): string => oneLine(text.replace(/[[\]|]/g, (sign) => SIGNS[sign] ?? ""));
+const inHeader = (text: string): string => oneLine(text.replace(/[[\]|]/g, (sign) => SIGNS[sign] ?? ""));
 const SIGNS: Readonly<Record<string, string>> = { "[": "(", "]": ")", "|": "/" };
 
 /** The same for a URL, which stays valid: only an IPv6 address has brackets. */
-export function urlInFacts(href: string): string {
+export function urlInHeader(href: string): string {
   const { origin } = new URL(href);
   return origin + href.slice(origin.length).replace(/[[\]|]/g, encodeURIComponent);
 }
@@ -54,27 +54,27 @@ export function urlInFacts(href: string): string {
 function headOf(snapshot: Snapshot, page: Page): string {
   const { answer, body, rendering } = snapshot;
   const facts = [
-    page.title === undefined ? undefined : JSON.stringify(inFacts(page.title)),
+    page.title === undefined ? undefined : JSON.stringify(inHeader(page.title)),
     body.mimeType,
     page.published === undefined ? undefined : `published ${page.published}`,
     page.pages === undefined ? undefined : `${page.pages} pages`,
     page.extractor,
     page.section === undefined
       ? undefined
-      : `section ${JSON.stringify(inFacts(page.section))}; omit the #fragment for the whole page`,
+      : `section ${JSON.stringify(inHeader(page.section))}; omit the #fragment for the whole page`,
     page.refresh === undefined
       ? undefined
-      : `redirects to ${urlInFacts(page.refresh)} (meta refresh); fetch that URL instead`,
-    answer.redirects[0] && `redirected from ${urlInFacts(answer.redirects[0].href)}`,
+      : `redirects to ${urlInHeader(page.refresh)} (meta refresh); fetch that URL instead`,
+    answer.redirects[0] && `redirected from ${urlInHeader(answer.redirects[0].href)}`,
     answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
-    page.reason === undefined ? undefined : `not converted: ${inFacts(page.reason)}`,
+    page.reason === undefined ? undefined : `not converted: ${inHeader(page.reason)}`,
     page.needsJavascript
-      ? `needs_javascript: almost no text without a browser; ${rendering?.failed === undefined ? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render" : inFacts(rendering.failed)}`
+      ? `needs_javascript: almost no text without a browser; ${rendering?.failed === undefined ? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render" : inHeader(rendering.failed)}`
       : undefined,
     rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
     page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
   ];
-  for (const note of page.notes ?? []) facts.push(inFacts(note));
+  for (const note of page.notes ?? []) facts.push(inHeader(note));
   return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
 }
 

@@ -1,11 +1,11 @@
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot } from "../read/snapshot.ts";
 
 /** How long a download is kept after its last use, in milliseconds, and the maximum bytes of all downloads. */
 export const KEPT_MS = 900_000;
 const KEPT_BYTES = 50_000_000;
 
 /** The downloads of the last 15 minutes, so that all pieces of a page come from the same download. */
-export class Snapshots {
+export class SnapshotCache {
   /** By id, the least recently used first. */
   readonly #kept = new Map<string, { readonly snapshot: Snapshot; usedAt: number }>();
   readonly #byUrl = new Map<string, string>();
@@ -33,7 +33,7 @@ export class Snapshots {
   /** Stores a download. If one with the same content exists, it is kept with its extracted texts. */
   keep(url: string, downloaded: Snapshot): Snapshot {
     const known = this.byId(downloaded.id);
-    known?.cameAgain(downloaded.fetchedAt);
+    known?.refresh(downloaded.fetchedAt);
     const snapshot = known ?? downloaded;
     this.#kept.set(snapshot.id, { snapshot, usedAt: Date.now() });
     this.#byUrl.set(url, snapshot.id);

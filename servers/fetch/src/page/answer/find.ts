@@ -1,4 +1,4 @@
-import { outlineOf } from "./outline.ts";
+import { outlineOf } from "../read/outline.ts";
 
 /** A place in a text where words were found. */
 export interface Excerpt {

@@ -1,10 +1,10 @@
 import { htmlToMarkdown } from "@mdream/js";
 import { flattenCode } from "./code.ts";
 import type { PageDocument, PageElement } from "./document.ts";
-import { withoutTags } from "./without-tags.ts";
+import { stripTags } from "./strip-tags.ts";
 
 /** How HTML is converted. */
-export interface Writing {
+export interface OutputOptions {
   readonly format: "markdown" | "text";
   /** The base of relative URLs. */
   readonly base: string;
@@ -20,7 +20,11 @@ const KEPT_SHARE = 0.9;
  *
  * @param text the text of the HTML, or a text of the same length
  */
-export function written(html: string, text: string, { base, format, includeLinks }: Writing): string {
+export function formatHtml(
+  html: string,
+  text: string,
+  { base, format, includeLinks }: OutputOptions,
+): string {
   // Excluding `<` and `>` keeps this linear for a text that repeats `<a `.
   const linked = includeLinks ? html : html.replace(/<\/?a(?:\s[^<>]*)?>/gi, "");
   // Data URLs are useless to a reader.
@@ -36,7 +40,7 @@ export function written(html: string, text: string, { base, format, includeLinks
       { origin: base, format, clean: { blankLines: true } },
     );
   } catch {
-    return withoutTags(html);
+    return stripTags(html);
   }
   result = result
     .replace(/!\[([^[\]\n]{0,500})\]\((?:\s*data:[^()\s]*)?\)/g, "$1")
@@ -47,7 +51,7 @@ export function written(html: string, text: string, { base, format, includeLinks
   const isBlownUp = result.length > html.length * 3 + 1_000;
   // Letters in leftover tags are not page text.
   return isBlownUp || lettersIn(result.replace(/<[^<>]*>/g, "")) < lettersIn(text) * KEPT_SHARE
-    ? withoutTags(html)
+    ? stripTags(html)
     : result;
 }
 

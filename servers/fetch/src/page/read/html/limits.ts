@@ -12,7 +12,7 @@ const VOID = new Set("area base br col embed hr img input link meta param source
  * Whether a page can be parsed to a DOM, by its depth, nodes, and attributes per element. Unclosed elements count as
  * open, as in a DOM; the scan itself is linear.
  */
-export function isModest(html: string): boolean {
+export function isParsable(html: string): boolean {
   let depth = 0;
   let nodes = 0;
   let modest = true;

@@ -1,10 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import type { Web } from "../download/web.ts";
+import type { Page, Snapshot, View } from "../read/snapshot.ts";
 import { metadataOf, type Piece, pieceOf } from "./piece.ts";
-import type { Page, Snapshot, View } from "./snapshot.ts";
-import type { Web } from "./web.ts";
 
 /** Which part of a page is requested, and how. */
-export interface Asked {
+export interface FetchRequest {
   readonly url: string;
   readonly format: View["format"] | "metadata";
   readonly selector?: string | undefined;
@@ -24,7 +24,7 @@ interface CallBudget {
 }
 
 /** The result of a fetch: a piece of a page, a page's metadata, or a file that is not text. */
-export type Shown =
+export type FetchResult =
   | { readonly kind: "piece"; readonly snapshot: Snapshot; readonly piece: Piece; readonly isFirst: boolean }
   | { readonly kind: "facts"; readonly facts: object }
   | { readonly kind: "file"; readonly snapshot: Snapshot };
@@ -37,7 +37,11 @@ const FRAME_CHARS = 800;
  *
  * @throws ToolError as `Web.get`, `Snapshot.page` and `pieceOf`.
  */
-export async function fetchPage(web: Web, asked: Asked, { signal, budget }: CallBudget): Promise<Shown> {
+export async function fetchPage(
+  web: Web,
+  asked: FetchRequest,
+  { signal, budget }: CallBudget,
+): Promise<FetchResult> {
   // Later pieces come from the same download as the first, however old it is.
   const age = asked.start_index > 0 ? {} : { maxAgeMs: asked.max_age * 1_000 };
   const snapshot = await web.get(asked.url, { signal, ...age });
@@ -70,7 +74,7 @@ export function fragmentOf(url: string): string | undefined {
 }
 
 /** The result for one of several pages, or the error. */
-export type Outcome = Shown | { readonly kind: "failed"; readonly text: string };
+export type FetchOutcome = FetchResult | { readonly kind: "failed"; readonly text: string };
 
 /**
  * Fetches several pages, at most two at a time per host, and returns the beginning of each in the order of the URLs.
@@ -80,13 +84,13 @@ export type Outcome = Shown | { readonly kind: "failed"; readonly text: string }
 export async function fetchPages(
   web: Web,
   urls: readonly string[],
-  asked: Pick<Asked, "format" | "include_links" | "max_length" | "max_age">,
+  asked: Pick<FetchRequest, "format" | "include_links" | "max_length" | "max_age">,
   call: CallBudget & { progress(done: number, total: number, url: string): void },
-): Promise<Outcome[]> {
+): Promise<FetchOutcome[]> {
   const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
   let done = 0;
   return await Promise.all(
-    urls.map(async (url): Promise<Outcome> => {
+    urls.map(async (url): Promise<FetchOutcome> => {
       try {
         return await fetchPage(web, { ...asked, url, start_index: 0 }, part);
       } catch (error) {

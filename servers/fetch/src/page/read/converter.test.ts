@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
-import { prose } from "../../test/pages/write.ts";
+import { prose } from "../../../test/pages/write.ts";
 import { Converter } from "./converter.ts";
 
 const request = (html: string) =>
@@ -39,11 +39,11 @@ it("only converters load the DOM: nothing that the server's own thread loads imp
       else packages.add(from);
   };
   for (const entry of [
-    "../server.ts",
-    "../context.ts",
-    "../tools/fetch.ts",
-    "../tools/fetch-find.ts",
-    "web.ts",
+    "../../server.ts",
+    "../../context.ts",
+    "../../tools/fetch.ts",
+    "../../tools/fetch-find.ts",
+    "../download/web.ts",
   ])
     visit(join(dirname(fileURLToPath(import.meta.url)), entry));
   expect(seen.size).toBeGreaterThan(15);

@@ -1,7 +1,7 @@
 import { decodeHTML } from "entities";
 
 /** The text between tags, in one pass. */
-export function withoutTags(html: string): string {
+export function stripTags(html: string): string {
   let text = "";
   let at = 0;
   let skipping: string | undefined;

@@ -1,21 +1,21 @@
 import { isProbablyReaderable } from "@mozilla/readability";
+import { type Metadata, metadataIn } from "../metadata.ts";
+import { decoded } from "../outline.ts";
+import { readArticle } from "./article.ts";
 import {
-  aroundContent,
+  boilerplateIn,
   mainOf,
   type PageDocument,
   type PageElement,
   parsePage,
-  removeFrame,
-  removeUnseen,
+  removeNavigation,
   textOf,
 } from "./document.ts";
-import { type Facts, factsOf } from "./facts.ts";
-import { namedBy, reduceTo, similarTo } from "./fragment.ts";
-import { simplify, type Writing, written } from "./markdown.ts";
-import { decoded } from "./outline.ts";
-import { readable } from "./readable.ts";
-import { isModest } from "./shape.ts";
-import { withoutTags } from "./without-tags.ts";
+import { fragmentTarget, reduceTo, similarTo } from "./fragment.ts";
+import { removeHiddenContent } from "./hidden.ts";
+import { isParsable } from "./limits.ts";
+import { formatHtml, type OutputOptions, simplify } from "./markdown.ts";
+import { stripTags } from "./strip-tags.ts";
 
 /** The parameters of a conversion. */
 export interface ConversionRequest {
@@ -31,10 +31,17 @@ export interface ConversionRequest {
   readonly includeLinks: boolean;
 }
 
-export interface Conversion extends Facts {
+export interface Conversion extends Metadata {
   readonly text: string;
   /** How the content was found: main content, the page without navigation, the whole page, or without a DOM. */
-  readonly extractor: "readability" | "frameless" | "body" | "selector" | "fragment" | "stream" | "links";
+  readonly extractor:
+    | "readability"
+    | "navigation removed"
+    | "body"
+    | "selector"
+    | "fragment"
+    | "stream"
+    | "links";
   /** Whether the page has almost no text without JavaScript. */
   readonly needsJavascript: boolean;
   /** Whether it has text that the page hides from view. */
@@ -76,11 +83,11 @@ const KEPT_CODE = 0.9;
  */
 export function convertHtml(request: ConversionRequest): Conversion {
   const { html, url, format, selector, fragment, includeLinks } = request;
-  if (!isModest(html)) {
-    const plain = withoutTags(html);
+  if (!isParsable(html)) {
+    const plain = stripTags(html);
     const writing = { base: url, format: format === "text" ? format : "markdown", includeLinks } as const;
     return {
-      text: written(html, plain, writing),
+      text: formatHtml(html, plain, writing),
       extractor: "stream",
       needsJavascript: false,
       ...titleOf(html),
@@ -88,33 +95,33 @@ export function convertHtml(request: ConversionRequest): Conversion {
   }
   const document = parsePage(html);
   const base = baseOf(document, url);
-  const { facts, isArticle } = factsOf(document, html, base);
-  const writing: Writing = { base, format: format === "text" ? format : "markdown", includeLinks };
+  const { facts, isArticle } = metadataIn(document, html, base);
+  const writing: OutputOptions = { base, format: format === "text" ? format : "markdown", includeLinks };
   if (selector !== undefined) return { ...selected(document, selector, writing), ...facts };
   if (format === "links")
     return { ...facts, text: linksOf(document, base), extractor: "links", needsJavascript: false };
   const hasScript = document.querySelector("script") !== null;
   if (fragment !== undefined) {
-    const named = namedBy(document, fragment);
+    const named = fragmentTarget(document, fragment);
     const part = named && partAt(named, document, writing);
     const similar = named ? [] : similarTo(fragment, document);
     if (part === undefined) return { ...convertHtml({ ...request, fragment: undefined }), similar };
     const { text, heading = `#${decoded(fragment)}` } = part;
     return { ...facts, text, section: heading, extractor: "fragment", needsJavascript: false };
   }
-  const hasHidden = removeUnseen(document);
+  const hasHidden = removeHiddenContent(document);
   const all = textOf(document.body);
   const about = {
     ...facts,
     ...(hasHidden ? { hasHidden } : {}),
     needsJavascript: hasScript && (all.length < 20 || (all.length < 200 && html.length > 500)),
   };
-  removeFrame(document);
-  const frameless = textOf(document.body);
-  const hasFrame = frameless.length < all.length;
+  removeNavigation(document);
+  const withoutNavigation = textOf(document.body);
+  const hasNavigation = withoutNavigation.length < all.length;
   const content = mainOf(document);
-  const around = aroundContent(document);
-  const chars = around
+  const boilerplate = boilerplateIn(document);
+  const chars = boilerplate
     .filter((element) => content.contains(element))
     .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
@@ -124,28 +131,28 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const mayBeArticle =
     isArticle ||
     (isProse && (isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true })));
-  const isTried = mayBeArticle && frameless.length >= LITTLE;
-  const article = isTried ? readable(document) : undefined;
+  const isTried = mayBeArticle && withoutNavigation.length >= LITTLE;
+  const article = isTried ? readArticle(document) : undefined;
   const least = isArticle ? 0 : chars * (isOfLinks ? SHARE_AMONG_LINKS : SHARE);
   const isEnough = article !== undefined && article.chars >= LITTLE && article.chars >= least;
   if (isEnough && codeIn(article.content) >= code * KEPT_CODE) {
-    const text = contentOf(article.content, document, writing);
+    const text = convertElement(article.content, document, writing);
     return { ...article.facts, ...about, text, extractor: "readability" };
   }
-  if (hasFrame && frameless.length < all.length / 4) {
+  if (hasNavigation && withoutNavigation.length < all.length / 4) {
     const whole = parsePage(html);
-    removeUnseen(whole);
-    return { ...about, text: contentOf(whole.body, whole, writing), extractor: "body" };
+    removeHiddenContent(whole);
+    return { ...about, text: convertElement(whole.body, whole, writing), extractor: "body" };
   }
   // Readability changes the document.
   const rest = isTried ? parsePage(html) : document;
   if (isTried) {
-    removeUnseen(rest);
-    removeFrame(rest);
+    removeHiddenContent(rest);
+    removeNavigation(rest);
   }
-  for (const element of isTried ? aroundContent(rest) : around) element.remove();
-  const text = contentOf(mainOf(rest), rest, writing);
-  return { ...about, text, extractor: hasFrame ? "frameless" : "body" };
+  for (const element of isTried ? boilerplateIn(rest) : boilerplate) element.remove();
+  const text = convertElement(mainOf(rest), rest, writing);
+  return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
 }
 
 /** The number of blocks of code. */
@@ -163,16 +170,16 @@ function linkedIn(element: PageElement): number {
 }
 
 /** Converts a whole document to Markdown or text. */
-export function convertWhole(html: string, writing: Writing): string {
-  if (!isModest(html)) return written(html, withoutTags(html), writing);
+export function convertWhole(html: string, writing: OutputOptions): string {
+  if (!isParsable(html)) return formatHtml(html, stripTags(html), writing);
   const document = parsePage(html);
-  return contentOf(document.body, document, writing);
+  return convertElement(document.body, document, writing);
 }
 
-function contentOf(element: PageElement, document: PageDocument, writing: Writing): string {
+function convertElement(element: PageElement, document: PageDocument, writing: OutputOptions): string {
   const text = element.textContent ?? "";
   simplify(element, document);
-  return written(element.outerHTML, text, writing);
+  return formatHtml(element.outerHTML, text, writing);
 }
 
 /** The base of relative URLs (the HTML standard, "document base URL"). */
@@ -182,7 +189,7 @@ function baseOf(document: PageDocument, url: string): string {
   return base?.protocol === "http:" || base?.protocol === "https:" ? base.href : url;
 }
 
-function selected(document: PageDocument, selector: string, writing: Writing) {
+function selected(document: PageDocument, selector: string, writing: OutputOptions) {
   const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
   const facts = { extractor: "selector", needsJavascript: false, isId } as const;
   let elements: PageElement[];
@@ -208,27 +215,27 @@ function selected(document: PageDocument, selector: string, writing: Writing) {
     .map((block) => {
       const holder = document.createElement("div");
       holder.append(block);
-      return contentOf(holder, document, writing);
+      return convertElement(holder, document, writing);
     })
     .join("\n\n");
   return { ...facts, text, found: elements.length };
 }
 
 /** The visible part of a page that a fragment names, without the navigation around it. */
-function partAt(named: PageElement, document: PageDocument, writing: Writing) {
+function partAt(named: PageElement, document: PageDocument, writing: OutputOptions) {
   const place = document.createElement("a");
   place.setAttribute("name", "place");
   // An empty anchor may be hidden, while what follows is not.
   if (textOf(named) === "") named.before(place);
-  removeUnseen(document);
+  removeHiddenContent(document);
   const element = named.isConnected ? named : place;
   if (!element.isConnected) return undefined;
-  removeFrame(document, element);
-  for (const around of aroundContent(document)) if (!around.contains(element)) around.remove();
+  removeNavigation(document, element);
+  for (const around of boilerplateIn(document)) if (!around.contains(element)) around.remove();
   const heading = reduceTo(element, document);
   // Line numbers, for example.
   if (!/\p{L}/u.test(textOf(document.body))) return undefined;
-  return { text: contentOf(document.body, document, writing), heading };
+  return { text: convertElement(document.body, document, writing), heading };
 }
 
 /** The page's links as lines of Markdown in document order, each URL once. */

@@ -1,10 +1,10 @@
 import { dateOf } from "../date.ts";
-import type { Facts } from "../facts.ts";
+import type { Metadata } from "../metadata.ts";
 import { first, type Parts, partsOf, xmlOf } from "./parts.ts";
 
 interface OfficeDocument {
   readonly html: string;
-  readonly facts: Facts;
+  readonly facts: Metadata;
 }
 
 /**
@@ -25,7 +25,7 @@ export async function officeDocument(bytes: Uint8Array): Promise<OfficeDocument>
 }
 
 /** The core properties (ECMA-376, part 2, 8.3). */
-function factsOf(parts: Parts): Facts {
+function factsOf(parts: Parts): Metadata {
   const core = xmlOf(parts, "docProps/core.xml");
   const of = (name: string, most: number): string | undefined => {
     const element = core && first(core, name);

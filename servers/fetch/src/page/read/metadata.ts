@@ -1,8 +1,8 @@
 import { dateOf } from "./date.ts";
-import type { PageDocument } from "./document.ts";
+import type { PageDocument } from "./html/document.ts";
 
 /** The metadata of a page. */
-export interface Facts {
+export interface Metadata {
   readonly title?: string | undefined;
   readonly byline?: string | undefined;
   /** In ISO 8601, as `modified`. */
@@ -37,11 +37,11 @@ type Thing = Readonly<Record<string, unknown>>;
  *
  * @param base the page's URL, or that of its `<base>`
  */
-export function factsOf(
+export function metadataIn(
   document: PageDocument,
   html: string,
   base: string,
-): { facts: Facts; isArticle: boolean } {
+): { facts: Metadata; isArticle: boolean } {
   const metas = new Map<string, string>();
   for (const element of document.querySelectorAll("meta")) {
     const content = element.getAttribute("content")?.replace(/\s+/g, " ").trim();
