@@ -1,5 +1,5 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/tools.md, docs/options.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
+// indexes, the tables in the READMEs, docs/options.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
 // and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,6 @@ import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
 import { sessionPicture } from "./generate/session-picture.mjs";
-import { toolsPage } from "./generate/tools-page.mjs";
 import { command } from "./lib/bench-kit.mjs";
 import { isPublished } from "./lib/published.mjs";
 import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
@@ -40,7 +39,6 @@ for (const server of servers) {
   await pages.put(join(server.folder, "Dockerfile"), dockerfile(server));
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
-await pages.put(join(ROOT, "docs", "tools.md"), toolsPage(servers));
 await pages.put(join(ROOT, "docs", "options.md"), optionsPage(servers[0]));
 // A clone of core and one server, in which pnpm new is tested, has neither.
 if (["sqlite", "filesystem"].every((name) => names.includes(name)))

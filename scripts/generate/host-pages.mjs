@@ -5,8 +5,7 @@ import { ROOT } from "../lib/setup.mjs";
 import { hostEntries, installLinks, printCommand, withSameText } from "./launch.mjs";
 import { code, fenced, listed, table } from "./markdown.mjs";
 
-const FROM_A_CLONE =
-  "> **Not published to npm yet.** Until then, run the servers from a clone: `git clone https://github.com/refmcp/refmcp.git`, then `npm start` in it.";
+const FROM_A_CLONE = "[Start](../README.md#start) shows how to get and build the servers.";
 
 /**
  * The parts of docs/hosts.md, by name.

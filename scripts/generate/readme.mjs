@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
-import { hostEntries, hostNames, installLinks, printCommand, withSameText } from "./launch.mjs";
-import { aligned, code, fenced, firstSentence, kebab, listed, table } from "./markdown.mjs";
+import { hostEntries, installLinks, printCommand } from "./launch.mjs";
+import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
 const NOT_YET = "> **Not published to npm yet.** Until then, run";
@@ -57,15 +57,15 @@ export async function rootParts(servers, state) {
 
 /** The first thing to do: paste an entry, or make a clone that prints one. */
 async function startPart(example, state) {
-  const [first, ...others] = await hostEntries(example, state);
-  const entry = fenced(first.format, first.text);
-  const hosts = listed([first, ...others].map(({ title }) => title));
+  const entries = await hostEntries(example, state);
+  const entry = fenced(entries[0].format, entries[0].text);
+  const places = `[docs/hosts.md](docs/hosts.md) shows where each of ${entries.length} hosts keeps its configuration`;
   if (state.published)
     return [
       "Paste this into your assistant's configuration, replacing the path with a folder of your own:",
       entry,
       `Restart the assistant and ask it what is in that folder. That's it. ${NEEDS}.`,
-      `[docs/hosts.md](docs/hosts.md) shows where ${hosts} keep their configuration, and has one-click installs. ${code(printCommand(example, "HOST", state))} prints the entry for your host.`,
+      `${places}, and has one-click installs. ${code(printCommand(example, "HOST", state))} prints the entry for your host.`,
     ].join("\n\n");
   const other = { ...example, name: "git" };
   return [
@@ -75,7 +75,7 @@ async function startPart(example, state) {
     entry,
     "Restart the assistant and ask it what is in that folder. For another folder, server or host, have the server print its entry:",
     fenced("sh", printCommand(other, "vscode", state)),
-    `[docs/hosts.md](docs/hosts.md) shows where ${hosts} keep their configuration.`,
+    `${places}.`,
   ].join("\n\n");
 }
 
@@ -115,31 +115,27 @@ function linksText({ vscode, cursor }, between, words = "") {
 /** How to start an unpublished server. */
 async function clonePart(server) {
   const state = { published: false };
-  const [first, ...others] = await hostNames();
+  const [{ host, title, format, text }] = await hostEntries(server, state);
   return [
-    `${NOT_YET} it from a clone. ${NEEDS}, npm and git.`,
-    fenced("sh", `${CLONE}\nnpm start\n${printCommand(server, first, state)}`),
-    `${code("npm start")} installs and builds everything. The last command prints the entry to paste into ${(await hostEntries(server, state))[0].title}, and where it goes; for other hosts, use ${others.map(code).join(", ")}. [Hosts](../../docs/hosts.md) describes each of them.`,
+    "[Start](../../README.md#start) shows how to get and build the servers. Then paste this entry, with the paths of your machine, into your host's configuration:",
+    fenced(format, text),
+    `This prints it with the paths of your machine, and where it goes in ${title}:`,
+    fenced("sh", printCommand(server, host, state)),
+    "[Hosts](../../docs/hosts.md) has the names to use for other hosts, and where each of them keeps its configuration.",
   ].join("\n\n");
 }
 
-const titles = (entries) => listed(entries.map(({ title }) => title));
-
 async function installPart(server) {
   const state = { published: true };
-  const entries = await hostEntries(server, state);
-  const [same, ...others] = withSameText(entries);
-  const commands = entries.filter(({ shellCommand }) => shellCommand !== undefined);
+  const [first, ...others] = await hostEntries(server, state);
+  const commands = [first, ...others].flatMap(({ shellCommand }) => shellCommand ?? []);
   return [
     linksText(await installLinks(server, state), " · ", "Install in "),
-    `${titles(same)} take this entry:`,
-    fenced(same[0].format, same[0].text),
+    `Or paste this into your host's configuration. ${NEEDS}.`,
+    fenced(first.format, first.text),
     "Or from a shell:",
-    fenced("sh", commands.map(({ shellCommand }) => shellCommand).join("\n")),
-    `<details><summary>${titles(others.flat())}</summary>`,
-    ...others.flatMap((group) => [`${titles(group)}:`, fenced(group[0].format, group[0].text)]),
-    "</details>",
-    `[The hosts](../../docs/hosts.md) has where it goes, and what Windows needs instead of ${code("npx")}. ${code(printCommand(server, "HOST", state))} prints the entry for your host.`,
+    fenced("sh", commands.join("\n")),
+    `${code(printCommand(server, "HOST", state))} prints the entry for your host. [Hosts](../../docs/hosts.md) has their names, where the entry goes, and what Windows needs instead of ${code("npx")}.`,
   ].join("\n\n");
 }
 

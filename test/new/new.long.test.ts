@@ -46,7 +46,6 @@ describe("the result of pnpm new", () => {
       " M pnpm-lock.yaml",
       "?? .changeset/",
       "?? docs/options.md",
-      "?? docs/tools.md",
       "?? servers/",
     ]);
   });
@@ -109,7 +108,7 @@ describe("the result of pnpm new", () => {
       () => ({ stderr: "" }),
       (error) => error,
     );
-    for (const file of ["servers/scratch/server.json", "README.md", "docs/tools.md"])
+    for (const file of ["servers/scratch/server.json", "README.md"])
       expect(failed.stderr).toMatch(new RegExp(`Not current: .*${file}`, "s"));
   });
 });
