@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { fakeCall } from "@refmcp/testing";
 import { workerFile } from "@refmcp/launch/worker-file";
+import { fakeCall } from "@refmcp/testing";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { failureOf, fetched, run, site, webOf } from "./lab.ts";
 

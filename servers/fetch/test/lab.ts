@@ -12,8 +12,8 @@ import {
   type Server as NetServer,
   type Socket,
 } from "node:net";
-import type { Call } from "@refmcp/core";
 import { ToolError } from "@refmcp/boundary/answer";
+import type { Call } from "@refmcp/core";
 import { fakeCall } from "@refmcp/testing";
 import { onTestFinished } from "vitest";
 import type { WebOptions } from "../src/page/download/client.ts";

@@ -1,5 +1,5 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { startDeadline } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { candidatesOf, failUnreadableAnswers, guardedLaunch, INSTALL } from "@refmcp/boundary/browser";
 import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Browser, BrowserContext } from "playwright-core";

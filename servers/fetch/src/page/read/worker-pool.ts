@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { oneLine } from "@refmcp/boundary/answer";
 import { startDeadline } from "@refmcp/boundary";
+import { oneLine } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
 import { ConcurrencyLimit } from "../concurrency.ts";
 import type { Done, Work } from "./converter.ts";
