@@ -1,7 +1,7 @@
-// The index of a folder: the list of its definitions, one file each, sorted by name.
+// The index of a folder: the list of its definitions, one file each, sorted by name. Tools may be in subfolders, one for each toolset.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 const FOLDERS = ["tools", "resources", "prompts"];
 const LINE_WIDTH = 110;
@@ -16,8 +16,9 @@ export async function indexFolders(server, put) {
   for (const kind of FOLDERS) {
     const folder = join(server, "src", kind);
     if (!existsSync(folder)) continue;
-    const files = (await readdir(folder))
-      .filter((file) => /^[a-z0-9-]+\.ts$/.test(file) && file !== "index.ts")
+    const files = (await readdir(folder, { recursive: true }))
+      .map((file) => file.replaceAll("\\", "/"))
+      .filter((file) => /^([a-z]+\/)?[a-z0-9-]+\.ts$/.test(file) && file !== "index.ts")
       .map((file) => file.slice(0, -".ts".length))
       .sort();
     await put(join(folder, "index.ts"), indexText(kind, files));
@@ -25,8 +26,10 @@ export async function indexFolders(server, put) {
 }
 
 function indexText(kind, files) {
-  const names = files.map((file) => file.replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase()));
-  const imports = files.map((file, index) => `import ${names[index]} from "./${file}.ts";`);
+  const nameOf = (file) => basename(file).replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+  const imports = files.map((file) => `import ${nameOf(file)} from "./${file}.ts";`);
+  // Whatever folders the files are in.
+  const names = files.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).map(nameOf);
   const oneLine = `export const ${kind} = [${names.join(", ")}];`;
   const list =
     oneLine.length <= LINE_WIDTH

@@ -58,7 +58,7 @@ async function toolNames(server) {
   const folder = join(SERVERS, server, "src", "tools");
   if (!existsSync(folder)) return [];
   const names = [];
-  for (const file of await readdir(folder)) {
+  for (const file of await readdir(folder, { recursive: true })) {
     if (!file.endsWith(".ts") || file.endsWith(".test.ts") || file === "index.ts") continue;
     const text = await readFile(join(folder, file), "utf8");
     names.push(...[...text.matchAll(/^ {2}name: "([a-z0-9_]+)"/gm)].map(([, name]) => name));

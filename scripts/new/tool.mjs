@@ -1,5 +1,5 @@
 // Creates a tool from scripts/templates/tool, a complete tool named "sample_tool".
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { indexFolders } from "../generate/index-files.mjs";
 import { defaultTools } from "../generate/surface.mjs";
@@ -20,12 +20,12 @@ const EXTRA = "extra";
  * @throws {NameError} for names that cannot be used; nothing is written then.
  */
 export async function newTool(server, tool, given) {
-  const { fixture, toolset } = await addTool(server, tool, given);
+  const { fixture, file, toolset } = await addTool(server, tool, given);
   await generate();
   process.stderr.write(
     [
       `\n${tool} works: it counts the words of a text, and all tests pass. Replace the example:`,
-      `  servers/${server}/src/tools/${fileName(tool)}.ts    what it takes, returns and does; its test next to it`,
+      `  servers/${server}/${file}.ts    what it takes, returns and does; its test next to it`,
       `  servers/${server}/test/${fixture}    one good call of it (calls), one that fails as it should (failures)`,
       `  servers/${server}/evals/tasks.ts     a task that needs it`,
       `  cd servers/${server} && node ../../scripts/bundle.mjs && npx vitest run    after each change`,
@@ -44,7 +44,8 @@ export async function newTool(server, tool, given) {
  * @param {string} server
  * @param {string} tool
  * @param {string} [given] the toolset; by default the first with room for it
- * @returns {Promise<{ fixture: string, toolset: string | undefined }>} the file in `test/` with the tool's good call
+ * @returns {Promise<{ fixture: string, file: string, toolset: string | undefined }>} the file in `test/` with the tool's good
+ * call, and the tool's own, without `.ts`
  * @throws {NameError} for names that cannot be used; nothing is written then.
  */
 export async function addTool(server, tool, given) {
@@ -54,6 +55,10 @@ export async function addTool(server, tool, given) {
   await install();
   await bundle(folder);
   const toolset = toolsetOf(await describe(folder), given);
+  const subfolder = (await hasFolders(join(folder, "src", "tools"))) ? toolset : undefined;
+  const own = ["src", "tools", ...(subfolder === undefined ? [] : [subfolder])].join("/");
+  const file = `${own}/${fileName(tool)}`;
+  await mkdir(join(folder, own), { recursive: true });
   const written = [];
   const write = async (file, text, options) => {
     if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
@@ -64,13 +69,14 @@ export async function addTool(server, tool, given) {
   const left = () =>
     process.stderr.write(`\nLeft in place, to be repaired or removed:\n  ${written.join("\n  ")}\n`);
   process.once("exit", left);
-  for (const file of await readdir(TEMPLATE)) {
-    const text = (await readFile(join(TEMPLATE, file), "utf8"))
+  for (const name of await readdir(TEMPLATE)) {
+    const text = (await readFile(join(TEMPLATE, name), "utf8"))
       .replaceAll("sample_tool", tool)
       .replaceAll("Sample tool", titleOf(tool))
       .replace("test/fixture.ts", `test/${fixture.name}`)
-      .replace(/^( *)effect: /m, toolset === undefined ? "$&" : `$1toolset: "${toolset}",\n$&`);
-    const target = join(folder, "src", "tools", file.replace("sample-tool", fileName(tool)));
+      .replace(/^( *)effect: /m, toolset === undefined ? "$&" : `$1toolset: "${toolset}",\n$&`)
+      .replaceAll(/from "\.\.\//g, subfolder === undefined ? "$&" : "$&../");
+    const target = join(folder, own, name.replace("sample-tool", fileName(tool)));
     await write(target, text, { flag: "wx" });
   }
   await write(fixture.file, fixture.text);
@@ -78,9 +84,14 @@ export async function addTool(server, tool, given) {
   await indexFolders(folder, write);
   await format(join(folder, "src", "tools"), fixture.file);
   await bundle(folder);
-  await test(folder, `src/tools/${fileName(tool)}.test.ts`, "test/contract.test.ts");
+  await test(folder, `${file}.test.ts`, "test/contract.test.ts");
   process.off("exit", left);
-  return { fixture: fixture.name, toolset };
+  return { fixture: fixture.name, file, toolset };
+}
+
+/** Whether a server's tools are in folders, one for each toolset. */
+async function hasFolders(tools) {
+  return (await readdir(tools, { withFileTypes: true })).some((entry) => entry.isDirectory());
 }
 
 /** What a built server offers. */

@@ -103,6 +103,8 @@ function toolProblems(folder: string): string[] {
     const lines = text.split("\n").length - 1;
     const definitions = text.match(/export default tool\(/g)?.length ?? 0;
     const name = /^ {2}name: "([^"]*)"/m.exec(text)?.[1];
+    const toolset = /^ {2}toolset: "([^"]*)"/m.exec(text)?.[1];
+    const subfolder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : undefined;
     const wanted = `${name?.replaceAll("_", "-")}.ts`;
     return [
       ...(lines > MAX_TOOL_LINES
@@ -114,7 +116,12 @@ function toolProblems(folder: string): string[] {
       ...(existsSync(join(folder, file.replace(/\.ts$/, ".test.ts")))
         ? []
         : [`has no test: write ${file.replace(/\.ts$/, ".test.ts")} next to it.`]),
-      ...(/^[a-z][a-z0-9]*(-[a-z0-9]+)*\.ts$/.test(file)
+      ...(subfolder === undefined || subfolder === toolset
+        ? []
+        : [
+            `is in the folder ${subfolder}, but in the toolset ${toolset}: a folder is named for its toolset.`,
+          ]),
+      ...(/^([a-z]+\/)?[a-z][a-z0-9]*(-[a-z0-9]+)*\.ts$/.test(file)
         ? []
         : [`is not named in kebab-case: rename it${name === undefined ? "" : ` to ${wanted}`}.`]),
     ].map((text) => `src/tools/${file} ${text}`);

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { remoteName, repoPath, skipHooks, tool } from "../../context.ts";
+import { destroyed } from "../../repository/change/confirm-loss.ts";
+import { forcePush } from "../../repository/change/destroy-commits.ts";
+
+export default tool({
+  name: "git_push_force_with_lease",
+  title: "Force push with lease",
+  description:
+    "Replace a remote branch, only if it has not moved since it was fetched. Shows the loss and asks.",
+  effect: "destroy",
+  openWorld: true,
+  toolset: "danger",
+  input: z.strictObject({
+    repo_path: repoPath,
+    remote: remoteName,
+    branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
+    skip_hooks: skipHooks,
+  }),
+  output: destroyed,
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => forcePush(git, repository, query, call)),
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { failureOf, useSample } from "../../../test/fixture.ts";
+
+const sample = useSample("clean");
+
+describe("git_list_refs", () => {
+  it("lists tags, newest first, with their commits", async () => {
+    const { data } = await sample().call("git_list_refs", { kind: "tags" });
+    expect(data.refs).toMatchObject([
+      { name: "v1.0", commit: sample().git("rev-parse", "main").trim(), subject: "Version one" },
+      { name: "v0.9", commit: sample().git("rev-parse", "v0.9").trim() },
+    ]);
+  });
+
+  it("lists remotes without their passwords", async () => {
+    const { call, git } = sample();
+    git("remote", "add", "work", "ssh://me:sesame@host.example/x");
+    const { text } = await call("git_list_refs", { kind: "remotes" });
+    expect(text).toContain('"url":"https://git.example.org/team/sample.git"');
+    expect(text).toContain('"url":"ssh://me@host.example/x"');
+    expect(text).not.toContain("sesame");
+  });
+
+  it("lists stashes, worktrees and recovery refs", async () => {
+    const { call, git, place } = sample();
+    expect((await call("git_list_refs", { kind: "stashes" })).data.refs).toMatchObject([
+      { name: "stash@{0}", subject: "On main: aside" },
+    ]);
+    git("worktree", "add", "--quiet", place.path("twin"), "feature");
+    expect((await call("git_list_refs", { kind: "worktrees" })).data.refs).toMatchObject([
+      { path: sample().root, branch: "main" },
+      { path: place.path("twin"), branch: "feature" },
+    ]);
+    expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toEqual([]);
+    await call("git_drop_stash");
+    expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toHaveLength(1);
+  });
+
+  it("refuses a cursor whose position no longer exists", async () => {
+    const { call, git } = sample();
+    const { data } = await call("git_list_refs", { kind: "tags", limit: 1 });
+    git("tag", "-d", "v1.0");
+    const error = await failureOf(
+      call("git_list_refs", { kind: "tags", limit: 1, cursor: data.next_cursor }),
+    );
+    expect(error.code).toBe("stale_cursor");
+  });
+});

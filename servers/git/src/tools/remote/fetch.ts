@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { remoteName, repoPath, tool } from "../../context.ts";
+import { fetch, movedRefs } from "../../repository/remote/transfer.ts";
+
+export default tool({
+  name: "git_fetch",
+  title: "Fetch",
+  description: "Fetch a remote's branches; local branches don't move.",
+  effect: "add",
+  openWorld: true,
+  toolset: "remote",
+  input: z.strictObject({
+    repo_path: repoPath,
+    remote: remoteName,
+    branch_name: z.string().min(1).max(250).optional().describe("Only this branch."),
+    prune: z.boolean().default(false).describe("Remove branches deleted on the remote."),
+    tags: z.boolean().default(false).describe("Fetch all tags."),
+  }),
+  output: z.object({ remote: z.string(), updated: movedRefs, count: z.number() }),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => fetch(git, repository, query, call)),
+});

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { answer, files, repoPath, skipHooks, tool } from "../../context.ts";
+import { commit, committed } from "../../repository/change/commit.ts";
+
+export default tool({
+  name: "git_commit",
+  title: "Commit",
+  description: "Commit the staged changes, or only some files. Stage with git_add first.",
+  effect: "add",
+  openWorld: false,
+  toolset: "write",
+  input: z.strictObject({
+    repo_path: repoPath,
+    message: z.string().min(1).max(100_000).describe("Subject line, then an empty line and details."),
+    files: files("Commit only these").optional(),
+    amend: z.boolean().default(false).describe("Replace the last commit."),
+    author: z.string().max(300).optional().describe("Name <email>, if not the user."),
+    sign: z.boolean().optional().describe("Sign; default: the user's commit.gpgSign."),
+    allow_empty: z.boolean().default(false).describe("Commit even if nothing changed."),
+    skip_hooks: skipHooks,
+  }),
+  output: committed,
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, async (repository) => {
+      const made = await commit(git, repository, query, call);
+      return answer(`Changes committed successfully with hash ${made.commit}`, made);
+    }),
+});

@@ -1,0 +1,38 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { onConflict, repoPath, skipHooks, tool } from "../../context.ts";
+import { endOperation, integrated, merge } from "../../repository/change/integrate.ts";
+
+export default tool({
+  name: "git_merge",
+  title: "Merge",
+  description:
+    "Merge a branch or commit into the current branch. A conflict changes nothing unless on_conflict is keep.",
+  effect: "change",
+  openWorld: false,
+  toolset: "write",
+  input: z.strictObject({
+    repo_path: repoPath,
+    revision: z.string().optional().describe("Branch or commit to merge."),
+    action: z
+      .enum(["merge", "continue", "abort"])
+      .default("merge")
+      .describe("continue or abort a merge, rebase, cherry-pick or revert in progress."),
+    message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
+    fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
+    on_conflict: onConflict,
+    skip_hooks: skipHooks,
+  }),
+  output: integrated,
+  run: ({ repo_path, revision, action, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => {
+      if (action !== "merge") return endOperation(git, repository, action, call, query.skip_hooks);
+      if (revision === undefined) {
+        throw new ToolError("invalid", "revision is missing.", {
+          code: "bad_revision",
+          hint: "Pass the branch or commit to merge; without one, action: continue or abort.",
+        });
+      }
+      return merge(git, repository, { ...query, revision }, call);
+    }),
+});
