@@ -38,6 +38,7 @@ it("finds no problem in a server that follows the layout", () => {
 it.each([
   ["src/extra.ts", "", /^src\/extra\.ts: move it into the domain folder/],
   ["src/tools/extra.ts", TOOL, /^src\/tools\/extra\.ts has no test: write extra\.test\.ts next to it\.$/],
+  ["src/tools/write/fetch.ts", TOOL, /is in the folder write, but in the toolset undefined/],
   ["src/tools/fetch.ts", "", /^src\/tools\/fetch\.ts has "export default tool\(" 0 times: define one tool/],
   [
     "src/tools/fetch.ts",

@@ -175,16 +175,8 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(message).toContain('"uri":"git://my%20repo/diff/staged"');
     expect(await prompt("review_changes", { branch: "feature" })).toContain("+TEN");
     expect(await prompt("review_changes")).toContain("+FOUR");
-    expect(await prompt("summarize_changes", { from: "v0.9" })).toContain("Test: Our line");
-    const notes = await prompt("release_notes", { to: "feature" });
-    expect(notes).toContain("Feature work");
-    await expect(prompt("resolve_conflicts")).rejects.toThrow(/no conflicts/);
     git(root, "reset", "--quiet", "--hard");
     await expect(prompt("commit_message")).rejects.toThrow(/Nothing is staged/);
-    expect(() => git(root, "merge", "conflicting")).toThrow();
-    const conflicts = await prompt("resolve_conflicts");
-    expect(conflicts).toContain("++<<<<<<< HEAD");
-    expect(conflicts).toContain("both modified");
   });
 });
 
