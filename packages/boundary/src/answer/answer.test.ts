@@ -4,6 +4,7 @@ import {
   cleanText,
   clip,
   cursorsOf,
+  errorsOf,
   fitting,
   grouped,
   manyLines,
@@ -114,5 +115,26 @@ describe("untrusted text of several lines", () => {
     const json = JSON.stringify({ hidden }, undefined, 2);
     expect(JSON.parse(visibleJson(json))).toEqual({ hidden });
     expect(visibleJson(json)).toMatch(/^[\n -~]*$/);
+  });
+});
+
+describe("errors of a table", () => {
+  const failure = errorsOf({ locked: ["conflict", "Try again later."], bad_date: ["invalid"] });
+
+  it("have the code's kind and hint", () => {
+    expect(failure("locked", "The file is locked.")).toMatchObject({
+      name: "ToolError",
+      kind: "conflict",
+      code: "locked",
+      message: "The file is locked.",
+      hint: "Try again later.",
+    });
+  });
+
+  it("may replace the hint, and have facts and a cause", () => {
+    const cause = new Error("EBUSY");
+    const error = failure("locked", "Locked.", { hint: "Close the editor.", data: { path: "a" }, cause });
+    expect(error).toMatchObject({ code: "locked", hint: "Close the editor.", data: { path: "a" }, cause });
+    expect(failure("bad_date", "No date.").hint).toBeUndefined();
   });
 });

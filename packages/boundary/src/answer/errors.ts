@@ -53,6 +53,23 @@ export class ToolError extends Error {
   }
 }
 
+/** The error codes of a package: each with its kind, and what to do next where that is always the same. */
+export type ErrorTable<Code extends string> = Readonly<
+  Record<Code, readonly [kind: ErrorKind, hint?: string]>
+>;
+
+/**
+ * Keeps all error codes of a package in one table.
+ *
+ * @returns creates the error of a code; a hint in its options replaces the one in the table.
+ */
+export function errorsOf<Code extends string>(table: ErrorTable<Code>) {
+  return (code: Code, message: string, options: Omit<ToolErrorOptions, "code"> = {}): ToolError => {
+    const [kind, hint] = table[code];
+    return new ToolError(kind, message, { hint, ...options, code });
+  };
+}
+
 /**
  * The candidates nearest to `word` by edit distance, best first, at most `max`. None is farther than a third of the
  * word's length (two letters at least, or one for a word of one or two letters), or much farther than the best.

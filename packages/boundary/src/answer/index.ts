@@ -1,5 +1,12 @@
 export { clip, fitting, grouped, HARD_ANSWER_CHARS, largeAnswers, MAX_SHOWN_CHARS, sized } from "./budget.ts";
 export { type CursorCodec, cursorsOf, type StateCheck } from "./cursor.ts";
-export { type ErrorKind, nearest, ToolError, type ToolErrorOptions } from "./errors.ts";
+export {
+  type ErrorKind,
+  type ErrorTable,
+  errorsOf,
+  nearest,
+  ToolError,
+  type ToolErrorOptions,
+} from "./errors.ts";
 export { isJson, JsonText } from "./json-text.ts";
 export { cleanText, manyLines, oneLine, visibleJson } from "./untrusted.ts";
