@@ -2,18 +2,16 @@ export { type Deadline, startDeadline } from "./deadline.ts";
 export {
   type ClientRoot,
   type ConfiguredDirectory,
-  DirectoryBound,
-  type DirectoryBoundOptions,
-  describeBound,
+  DirectoryAllowlist,
+  type DirectoryAllowlistOptions,
 } from "./paths/directories.ts";
-export { type KeyedLock, keyedLock } from "./paths/keyed-lock.ts";
+export { temporaryName } from "./paths/move.ts";
 export { ownDirectory } from "./paths/open.ts";
+export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
 export { createPathGuard, type PathGuard } from "./paths/path-guard.ts";
-export { errorCode, systemError } from "./paths/system-error.ts";
-export { temporaryName } from "./paths/temporary-file.ts";
 export type {
+  AllowedDirectories,
   AllowedDirectory,
-  Bound,
   DirectorySource,
   GuardedDirectory,
   GuardedFile,
@@ -22,4 +20,4 @@ export type {
   ReadHandle,
   WriteOptions,
 } from "./paths/types.ts";
-export { WaitingLine } from "./waiting-line.ts";
+export { type KeyedLock, keyedLock, WaitingLine } from "./waiting-line.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { narrow, replace, withoutDuplicates } from "./client-roots.ts";
+import { narrow, replace, withoutDuplicates } from "./directories.ts";
 import type { AllowedDirectory } from "./types.ts";
 
 function configured(path: string, writable = true): AllowedDirectory {

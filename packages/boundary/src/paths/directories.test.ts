@@ -3,10 +3,11 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { boundOf, makeWorkspace, refusal, type Workspace } from "../../test/fixtures/boundary.ts";
-import { DirectoryBound, describeBound } from "./directories.ts";
+import { allowlistOf, makeWorkspace, refusal, type Workspace } from "../../test/fixtures/boundary.ts";
+import { DirectoryAllowlist } from "./directories.ts";
+import { describeAllowed } from "./path-errors.ts";
 import { createPathGuard } from "./path-guard.ts";
-import type { Bound } from "./types.ts";
+import type { AllowedDirectories } from "./types.ts";
 
 let workspace: Workspace;
 beforeEach(async () => {
@@ -18,80 +19,82 @@ function rootsAt(...paths: string[]) {
   return paths.map((path) => ({ uri: pathToFileURL(path).href }));
 }
 
-function pathsOf(bound: Bound): string[] {
-  return bound.directories().map(({ path }) => path);
+function pathsOf(allowed: AllowedDirectories): string[] {
+  return allowed.directories().map(({ path }) => path);
 }
 
 describe("configured directories", () => {
   it("are absolute, in their order, once each, with their source", () => {
     const { root, outside } = workspace;
-    const bound = boundOf(
+    const allowed = allowlistOf(
       { path: relative(process.cwd(), outside), source: "argument" },
       { path: `${root}/x/..`, source: "environment", writable: false },
       { path: outside, source: "environment" },
     );
-    expect(bound.directories()).toEqual([
+    expect(allowed.directories()).toEqual([
       { path: outside, realPath: outside, source: "argument", writable: true },
       { path: root, realPath: root, source: "environment", writable: false },
     ]);
   });
 
   it("may be given with ~ or as a file URI", () => {
-    const bound = boundOf(
+    const allowed = allowlistOf(
       { path: "~", source: "argument" },
       { path: pathToFileURL(workspace.root).href, source: "argument" },
     );
-    expect(pathsOf(bound)).toEqual([homedir(), workspace.root]);
+    expect(pathsOf(allowed)).toEqual([homedir(), workspace.root]);
   });
 
   it.each(["", "a\0b", "file://host/x"])("%j is refused at once", (path) => {
-    expect(() => boundOf({ path, source: "argument" })).toThrow(expect.objectContaining({ kind: "invalid" }));
+    expect(() => allowlistOf({ path, source: "argument" })).toThrow(
+      expect.objectContaining({ kind: "invalid" }),
+    );
   });
 
   it("may be a link: both names are known", async () => {
     const link = join(workspace.base, "link");
     await symlink(workspace.root, link);
-    const bound = boundOf({ path: link, source: "argument" });
-    expect(bound.directories()).toMatchObject([{ path: link, realPath: workspace.root }]);
+    const allowed = allowlistOf({ path: link, source: "argument" });
+    expect(allowed.directories()).toMatchObject([{ path: link, realPath: workspace.root }]);
   });
 
   it("are found in the other Unicode form", async () => {
     const stored = join(workspace.base, "cafe\u0301");
     await mkdir(stored);
-    const bound = boundOf({ path: join(workspace.base, "caf\u00e9"), source: "argument" });
-    expect(bound.directories()).toMatchObject([{ realPath: stored }]);
+    const allowed = allowlistOf({ path: join(workspace.base, "caf\u00e9"), source: "argument" });
+    expect(allowed.directories()).toMatchObject([{ realPath: stored }]);
   });
 
   it("may appear, disappear and return while the server runs; listeners are notified", async () => {
     const path = join(workspace.base, "later");
-    const bound = boundOf({ path, source: "argument" });
+    const allowed = allowlistOf({ path, source: "argument" });
     let changes = 0;
-    const stop = bound.onChange(() => {
+    const stop = allowed.onChange(() => {
       changes += 1;
     });
-    expect(bound.directories()).toEqual([
+    expect(allowed.directories()).toEqual([
       { path, realPath: path, source: "argument", writable: true, unavailable: "does not exist" },
     ]);
     await mkdir(path);
-    bound.refresh();
-    expect(bound.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
+    allowed.refresh();
+    expect(allowed.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
     await rm(path, { recursive: true });
     await writeFile(path, "");
-    bound.refresh();
-    expect(bound.directories()).toMatchObject([{ unavailable: "is not a directory" }]);
-    bound.refresh();
+    allowed.refresh();
+    expect(allowed.directories()).toMatchObject([{ unavailable: "is not a directory" }]);
+    allowed.refresh();
     expect(changes).toBe(2);
     stop();
     await rm(path);
-    bound.refresh();
+    allowed.refresh();
     expect(changes).toBe(2);
   });
 
   it("are never /proc, under any name", async () => {
     const link = join(workspace.base, "link");
     await symlink("/proc/self", link);
-    const bound = boundOf({ path: "/proc", source: "argument" }, { path: link, source: "argument" });
-    for (const directory of bound.directories()) expect(directory.unavailable).toMatch(/never allowed/);
+    const allowed = allowlistOf({ path: "/proc", source: "argument" }, { path: link, source: "argument" });
+    for (const directory of allowed.directories()) expect(directory.unavailable).toMatch(/never allowed/);
   });
 });
 
@@ -99,29 +102,29 @@ describe("a configured symlink that is changed", () => {
   it("is followed if it is outside the directories that the server may change", async () => {
     const link = join(workspace.base, "current");
     await symlink(workspace.root, link);
-    const bound = boundOf({ path: link, source: "argument" });
+    const allowed = allowlistOf({ path: link, source: "argument" });
     await rm(link);
     await symlink(workspace.outside, link);
-    bound.refresh();
-    expect(bound.directories()).toMatchObject([{ realPath: workspace.outside }]);
+    allowed.refresh();
+    expect(allowed.directories()).toMatchObject([{ realPath: workspace.outside }]);
   });
 
   it("is not followed if it replaced a directory, until the directory is back", async () => {
     const path = join(workspace.base, "project");
     await mkdir(path);
-    const bound = boundOf({ path, source: "argument" });
+    const allowed = allowlistOf({ path, source: "argument" });
     await rename(path, join(workspace.base, "away"));
     await symlink(workspace.outside, path);
-    bound.refresh();
-    expect(bound.directories()).toMatchObject([{ realPath: path, unavailable: /replaced by a link/ }]);
+    allowed.refresh();
+    expect(allowed.directories()).toMatchObject([{ realPath: path, unavailable: /replaced by a link/ }]);
     const secret = join(path, "secret.txt");
-    expect(await refusal(createPathGuard(bound).openFile(secret))).toMatchObject({
+    expect(await refusal(createPathGuard(allowed).openFile(secret))).toMatchObject({
       code: "directory_unavailable",
     });
     await rm(path);
     await rename(join(workspace.base, "away"), path);
-    bound.refresh();
-    expect(bound.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
+    allowed.refresh();
+    expect(allowed.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
   });
 
   it.each(["before", "after"])(
@@ -129,15 +132,18 @@ describe("a configured symlink that is changed", () => {
     async (when) => {
       const sub = join(workspace.root, "sub");
       if (when === "before") await mkdir(sub);
-      const bound = boundOf({ path: workspace.root, source: "argument" }, { path: sub, source: "argument" });
+      const allowed = allowlistOf(
+        { path: workspace.root, source: "argument" },
+        { path: sub, source: "argument" },
+      );
       if (when === "before") await rename(sub, join(workspace.root, "old"));
       await symlink(workspace.outside, sub);
-      bound.refresh();
-      expect(bound.directories()).toMatchObject([
+      allowed.refresh();
+      expect(allowed.directories()).toMatchObject([
         { path: workspace.root },
         { path: sub, unavailable: /restart/ },
       ]);
-      expect(bound.directories().map(({ realPath }) => realPath)).toEqual([workspace.root, sub]);
+      expect(allowed.directories().map(({ realPath }) => realPath)).toEqual([workspace.root, sub]);
     },
   );
 });
@@ -146,40 +152,40 @@ describe("client roots", () => {
   it("narrow the configured directories, and never widen them", async () => {
     const sub = join(workspace.root, "sub");
     await mkdir(sub);
-    const { bound } = workspace;
-    expect(bound.setClientRoots(rootsAt(sub))).toEqual([]);
-    expect(bound.directories()).toEqual([
+    const { allowed } = workspace;
+    expect(allowed.setClientRoots(rootsAt(sub))).toEqual([]);
+    expect(allowed.directories()).toEqual([
       { path: sub, realPath: sub, source: "client root", writable: true },
     ]);
-    expect(bound.setClientRoots(rootsAt("/"))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([workspace.root]);
-    bound.setClientRoots(rootsAt(sub));
-    bound.setClientRoots(undefined);
-    expect(pathsOf(bound)).toEqual([workspace.root]);
+    expect(allowed.setClientRoots(rootsAt("/"))).toEqual([]);
+    expect(pathsOf(allowed)).toEqual([workspace.root]);
+    allowed.setClientRoots(rootsAt(sub));
+    allowed.setClientRoots(undefined);
+    expect(pathsOf(allowed)).toEqual([workspace.root]);
   });
 
   it("outside are ignored with a note; if all are outside, the configured ones remain", async () => {
-    const { bound, outside, root } = workspace;
+    const { allowed, outside, root } = workspace;
     const sibling = `${root}-evil`;
     await mkdir(sibling);
-    const notes = bound.setClientRoots(rootsAt(outside, sibling));
+    const notes = allowed.setClientRoots(rootsAt(outside, sibling));
     expect(notes).toHaveLength(3);
     expect(notes[0]).toContain(outside);
     expect(notes[2]).toContain(`the configured directories remain: "${root}"`);
-    expect(pathsOf(bound)).toEqual([root]);
-    expect(bound.setClientRoots(rootsAt(outside, root))).toHaveLength(1);
-    expect(pathsOf(bound)).toEqual([root]);
+    expect(pathsOf(allowed)).toEqual([root]);
+    expect(allowed.setClientRoots(rootsAt(outside, root))).toHaveLength(1);
+    expect(pathsOf(allowed)).toEqual([root]);
   });
 
-  it("that are links out of the bound are outside", async () => {
+  it("that are links out of the allowed are outside", async () => {
     const link = join(workspace.root, "link");
     await symlink(workspace.outside, link);
-    expect(workspace.bound.setClientRoots(rootsAt(link))).toHaveLength(2);
-    expect(pathsOf(workspace.bound)).toEqual([workspace.root]);
+    expect(workspace.allowed.setClientRoots(rootsAt(link))).toHaveLength(2);
+    expect(pathsOf(workspace.allowed)).toEqual([workspace.root]);
   });
 
   it("that are not file URIs are ignored, each with a note", () => {
-    const notes = workspace.bound.setClientRoots([
+    const notes = workspace.allowed.setClientRoots([
       { uri: "https://example.com/" },
       { uri: "file://server/share" },
       { uri: "file:///a\nb" },
@@ -189,68 +195,70 @@ describe("client roots", () => {
     for (const note of notes) expect(note).toMatch(/^The client's root .*ignored.*\.$/);
   });
 
-  it("are the bound if nothing is configured, but never a whole file system", () => {
-    const bound = new DirectoryBound({ configured: [], mode: "narrow" });
-    expect(bound.directories()).toEqual([]);
-    expect(bound.setClientRoots(rootsAt(workspace.root))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([workspace.root]);
-    expect(bound.setClientRoots(rootsAt("/"))).toEqual([
+  it("are the allowed if nothing is configured, but never a whole file system", () => {
+    const allowed = new DirectoryAllowlist({ configured: [], mode: "narrow" });
+    expect(allowed.directories()).toEqual([]);
+    expect(allowed.setClientRoots(rootsAt(workspace.root))).toEqual([]);
+    expect(pathsOf(allowed)).toEqual([workspace.root]);
+    expect(allowed.setClientRoots(rootsAt("/"))).toEqual([
       expect.stringMatching(/"\/" is ignored: it is a whole file system/),
     ]);
-    expect(bound.directories()).toEqual([]);
+    expect(allowed.directories()).toEqual([]);
   });
 
   it("replace the configured directories with --roots replace, but never open the whole disk", () => {
-    const bound = new DirectoryBound({
+    const allowed = new DirectoryAllowlist({
       configured: [{ path: workspace.root, source: "argument" }],
       mode: "replace",
     });
-    expect(bound.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([workspace.outside]);
-    expect(bound.setClientRoots(rootsAt("/"))).toHaveLength(2);
-    expect(pathsOf(bound)).toEqual([workspace.root]);
+    expect(allowed.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
+    expect(pathsOf(allowed)).toEqual([workspace.outside]);
+    expect(allowed.setClientRoots(rootsAt("/"))).toHaveLength(2);
+    expect(pathsOf(allowed)).toEqual([workspace.root]);
   });
 
   it("are ignored if they are turned off", () => {
-    const bound = new DirectoryBound({
+    const allowed = new DirectoryAllowlist({
       configured: [{ path: workspace.root, source: "argument" }],
       mode: "off",
     });
-    expect(bound.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([workspace.root]);
-    const none = new DirectoryBound({ configured: [], mode: "off" });
+    expect(allowed.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
+    expect(pathsOf(allowed)).toEqual([workspace.root]);
+    const none = new DirectoryAllowlist({ configured: [], mode: "off" });
     none.setClientRoots(rootsAt(workspace.outside));
     expect(none.directories()).toEqual([]);
   });
 
   it("take precedence over the fallback, which is never a whole file system", () => {
-    const bound = new DirectoryBound({ configured: [], mode: "narrow", fallback: workspace.root });
-    expect(bound.directories()).toMatchObject([{ path: workspace.root, source: "working directory" }]);
-    bound.setClientRoots(rootsAt(workspace.outside));
-    expect(pathsOf(bound)).toEqual([workspace.outside]);
-    bound.setClientRoots([]);
-    expect(pathsOf(bound)).toEqual([workspace.root]);
-    expect(new DirectoryBound({ configured: [], mode: "narrow", fallback: "/" }).directories()).toEqual([]);
+    const allowed = new DirectoryAllowlist({ configured: [], mode: "narrow", fallback: workspace.root });
+    expect(allowed.directories()).toMatchObject([{ path: workspace.root, source: "working directory" }]);
+    allowed.setClientRoots(rootsAt(workspace.outside));
+    expect(pathsOf(allowed)).toEqual([workspace.outside]);
+    allowed.setClientRoots([]);
+    expect(pathsOf(allowed)).toEqual([workspace.root]);
+    expect(new DirectoryAllowlist({ configured: [], mode: "narrow", fallback: "/" }).directories()).toEqual(
+      [],
+    );
   });
 });
 
-describe("describeBound", () => {
+describe("describeAllowed", () => {
   it("lists the directories with remarks, or the option that helps", async () => {
     const { root, base } = workspace;
-    expect(describeBound(workspace.bound)).toBe(`the allowed directory is "${root}"`);
-    const bound = boundOf(
+    expect(describeAllowed(workspace.allowed)).toBe(`the allowed directory is "${root}"`);
+    const allowed = allowlistOf(
       { path: root, source: "argument", writable: false },
       { path: join(base, "none"), source: "argument" },
     );
-    expect(describeBound(bound)).toBe(
+    expect(describeAllowed(allowed)).toBe(
       `the allowed directories are "${root}" (read-only) and "${base}/none" (does not exist)`,
     );
-    const none = new DirectoryBound({ configured: [], mode: "narrow" });
-    expect(describeBound(none)).toContain("a directory argument or --root");
+    const none = new DirectoryAllowlist({ configured: [], mode: "narrow" });
+    expect(describeAllowed(none)).toContain("a directory argument or --root");
   });
 
   it("is part of a path error", async () => {
-    const none = new DirectoryBound({ configured: [], mode: "narrow" });
+    const none = new DirectoryAllowlist({ configured: [], mode: "narrow" });
     expect(await refusal(createPathGuard(none).openFile("x"))).toMatchObject({
       kind: "denied",
       code: "no_directories",

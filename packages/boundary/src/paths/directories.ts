@@ -2,11 +2,10 @@ import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { ToolError } from "../answer/errors.ts";
-import { type Applied, narrow, replace, withoutDuplicates } from "./client-roots.ts";
-import { fileSystemKind, isSpecialPlace } from "./membership.ts";
-import { isFileSystemRoot, isInside, parsePath, type TextRules } from "./path-text.ts";
-import { errorCode, listed, quote } from "./system-error.ts";
-import type { AllowedDirectory, Bound, DirectorySource } from "./types.ts";
+import { fileSystemKind, innermost, isSpecialPlace } from "./check.ts";
+import { errorCode, listed, quote } from "./path-errors.ts";
+import { isFileSystemRoot, isInside, type Platform, parsePath } from "./resolve.ts";
+import type { AllowedDirectories, AllowedDirectory, DirectorySource } from "./types.ts";
 
 export interface ConfiguredDirectory {
   /** Absolute, relative to the working directory, with `~`, or a `file://` URI. */
@@ -22,7 +21,7 @@ export interface ClientRoot {
   readonly name?: string | undefined;
 }
 
-export interface DirectoryBoundOptions {
+export interface DirectoryAllowlistOptions {
   readonly configured: readonly ConfiguredDirectory[];
   /**
    * How the client's roots affect the configured directories: they `narrow` them, `replace` them (as in the official
@@ -44,9 +43,9 @@ const REMEMBERED_MS = 1000;
  * directory was replaced by a symlink, or because of a link inside an allowed directory, it is disabled until the
  * server is restarted: otherwise whoever can write there could choose what is allowed.
  */
-export class DirectoryBound implements Bound {
+export class DirectoryAllowlist implements AllowedDirectories {
   readonly #configured: readonly AllowedDirectory[];
-  readonly #mode: DirectoryBoundOptions["mode"];
+  readonly #mode: DirectoryAllowlistOptions["mode"];
   readonly #fallback: readonly AllowedDirectory[];
   readonly #listeners = new Set<() => void>();
   /** The target of each path when it first existed, and the links on the way. */
@@ -56,7 +55,7 @@ export class DirectoryBound implements Bound {
   #seenAt = Number.NEGATIVE_INFINITY;
 
   /** @throws ToolError `invalid` for a configured path that is not valid (empty, NUL, a URI with a host). */
-  constructor(options: DirectoryBoundOptions) {
+  constructor(options: DirectoryAllowlistOptions) {
     this.#mode = options.mode;
     this.#configured = options.configured.map((one) =>
       this.#introduce(absolute(one.path), one.source, one.writable ?? true),
@@ -64,10 +63,10 @@ export class DirectoryBound implements Bound {
     const fallback = options.fallback === undefined ? undefined : absolute(options.fallback);
     // Some hosts start their servers in "/", which the user did not choose.
     this.#fallback =
-      fallback === undefined || isFileSystemRoot(fallback, process.platform)
+      fallback === undefined || isFileSystemRoot(fallback)
         ? []
         : [this.#introduce(fallback, "working directory", true)];
-    this.#look();
+    this.refresh();
   }
 
   directories(): readonly AllowedDirectory[] {
@@ -84,7 +83,8 @@ export class DirectoryBound implements Bound {
 
   refresh(): void {
     const before = JSON.stringify(this.#directories);
-    this.#look();
+    this.#directories = this.#apply().directories;
+    this.#seenAt = performance.now();
     if (JSON.stringify(this.#directories) === before) return;
     for (const listener of [...this.#listeners]) listener();
   }
@@ -104,15 +104,14 @@ export class DirectoryBound implements Bound {
       }
     }
     this.#roots = offered;
-    const applied = this.#apply();
-    notes.push(...this.#notes(applied));
+    const { ignored, why, directories } = this.#apply();
+    notes.push(...ignored.map((root) => `The client's root ${quote(root.path)} is ignored: ${why}.`));
+    if (ignored.length > 0 && ignored.length === offered.length && this.#configured.length > 0) {
+      const paths = listed(directories.map((directory) => quote(directory.path)));
+      notes.push(`None of the client's roots can be used, so the configured directories remain: ${paths}.`);
+    }
     this.refresh();
     return notes;
-  }
-
-  #look(): void {
-    this.#directories = this.#apply().directories;
-    this.#seenAt = performance.now();
   }
 
   #apply(): Applied {
@@ -120,22 +119,11 @@ export class DirectoryBound implements Bound {
     const roots = this.#roots.map((one) => this.#lookAgain(one));
     const applied =
       this.#mode === "narrow" && configured.length > 0
-        ? narrow(configured, roots, process.platform)
-        : replace(configured, roots, process.platform);
+        ? narrow(configured, roots)
+        : replace(configured, roots);
     if (applied.directories.length > 0) return applied;
     const instead = configured.length > 0 ? configured : this.#fallback.map((one) => this.#lookAgain(one));
     return { ...applied, directories: instead };
-  }
-
-  #notes({ ignored, why, directories }: Applied): string[] {
-    const notes = ignored.map((root) => `The client's root ${quote(root.path)} is ignored: ${why}.`);
-    if (ignored.length > 0 && ignored.length === this.#roots.length && this.#configured.length > 0) {
-      const paths = directories.map((directory) => quote(directory.path));
-      notes.push(
-        `None of the client's roots can be used, so the configured directories remain: ${listed(paths)}.`,
-      );
-    }
-    return notes;
   }
 
   /** A path that the user or the client has just given; they mean its current target. */
@@ -158,7 +146,7 @@ export class DirectoryBound implements Bound {
     if (found.unavailable !== undefined || found.realPath === trusted?.realPath) return found;
     const allowed = [...this.#configured, ...this.#directories];
     const isChosenInside = (link: string) =>
-      allowed.some((directory) => isInside(dirname(link), directory.realPath, process.platform));
+      allowed.some((directory) => isInside(dirname(link), directory.realPath));
     for (const link of linksOnTheWay(path)) {
       const isNew = trusted !== undefined && !trusted.links.has(link);
       if (!isNew && !isChosenInside(link)) continue;
@@ -173,10 +161,8 @@ export class DirectoryBound implements Bound {
   }
 }
 
-const rules: TextRules = { platform: process.platform, home: homedir };
-
 function absolute(text: string): string {
-  return resolve(parsePath(text, rules).path);
+  return resolve(parsePath(text, { platform: process.platform, home: homedir }).path);
 }
 
 function pathOfRoot(uri: string, notes: string[]): string | undefined {
@@ -185,30 +171,12 @@ function pathOfRoot(uri: string, notes: string[]): string | undefined {
     return undefined;
   }
   try {
-    return parsePath(uri, rules).path;
+    return absolute(uri);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     notes.push(`The client's root is ignored. ${error.message}`);
     return undefined;
   }
-}
-
-/**
- * The part of an error message that names the allowed directories, or what to do if there are none:
- * `the allowed directories are "/a" and "/b" (read-only)`.
- */
-export function describeBound(bound: Bound): string {
-  const directories = bound.directories();
-  const names = directories.map(({ path, writable, unavailable }) => {
-    const remarks = [...(writable ? [] : ["read-only"]), ...(unavailable === undefined ? [] : [unavailable])];
-    return quote(path) + (remarks.length > 0 ? ` (${remarks.join(", ")})` : "");
-  });
-  if (names.length === 0) {
-    return "no directory is allowed; start the server with a directory argument or --root, or open a folder in the client";
-  }
-  return names.length === 1
-    ? `the allowed directory is ${names.join("")}`
-    : `the allowed directories are ${listed(names)}`;
 }
 
 type RealDirectory = Pick<AllowedDirectory, "realPath" | "unavailable">;
@@ -217,12 +185,12 @@ type RealDirectory = Pick<AllowedDirectory, "realPath" | "unavailable">;
  * Resolves all links of an absolute path; for a missing directory, those of its nearest existing ancestor. Also finds a
  * name that is stored in the other Unicode form (NFC, NFD).
  */
-export function lookUp(path: string): RealDirectory {
+function lookUp(path: string): RealDirectory {
   let failure: unknown;
   for (const candidate of new Set([path, path.normalize("NFC"), path.normalize("NFD")])) {
     try {
       const realPath = realpathSync.native(candidate);
-      if (isSpecialPlace(realPath, process.platform) || fileSystemKind(realPath) === "special") {
+      if (isSpecialPlace(realPath) || fileSystemKind(realPath) === "special") {
         return { realPath, unavailable: "contains devices or processes, not files, and is never allowed" };
       }
       if (realPath.includes("\uFFFD")) {
@@ -292,4 +260,76 @@ function targetOf(path: string): string | undefined {
     // Not a link, or missing.
     return undefined;
   }
+}
+
+/** How the client's roots combine with configured directories. */
+export interface Applied {
+  readonly directories: AllowedDirectory[];
+  readonly ignored: AllowedDirectory[];
+  /** Ignored roots, and why. */
+  readonly why: string;
+}
+
+/**
+ * The part of `configured` that the client's `roots` cover: a root inside a configured directory replaces it,
+ * a root around one leaves it unchanged. The result never contains anything that was outside before, and read-only
+ * directories stay read-only.
+ */
+export function narrow(
+  configured: readonly AllowedDirectory[],
+  roots: readonly AllowedDirectory[],
+  platform: Platform = process.platform,
+): Applied {
+  const directories: AllowedDirectory[] = [];
+  const ignored: AllowedDirectory[] = [];
+  for (const root of roots) {
+    const around = innermost(configured, root.realPath, { platform });
+    const within = configured.filter((one) => isInside(one.realPath, root.realPath, platform));
+    if (around === undefined && within.length === 0) ignored.push(root);
+    if (around !== undefined && around.realPath !== root.realPath) {
+      directories.push({ ...root, writable: around.writable });
+    }
+    directories.push(...within);
+  }
+  const why = "it is outside the configured directories";
+  return { directories: withoutDuplicates(directories), ignored, why };
+}
+
+/**
+ * The client's `roots` instead of `configured`, as in the official server, with two exceptions: a whole file system is
+ * accepted only if one is configured, and directories configured as read-only stay read-only.
+ */
+export function replace(
+  configured: readonly AllowedDirectory[],
+  roots: readonly AllowedDirectory[],
+  platform: Platform = process.platform,
+): Applied {
+  const wholeAllowed = configured.some((one) => isFileSystemRoot(one.realPath, platform));
+  const directories: AllowedDirectory[] = [];
+  const ignored: AllowedDirectory[] = [];
+  for (const root of roots) {
+    if (isFileSystemRoot(root.realPath, platform) && !wholeAllowed) {
+      ignored.push(root);
+      continue;
+    }
+    const around = innermost(configured, root.realPath, { platform });
+    directories.push({ ...root, writable: around?.writable ?? true });
+    directories.push(
+      ...configured.filter((one) => !one.writable && isInside(one.realPath, root.realPath, platform)),
+    );
+  }
+  const why = "it is a whole file system, which only a directory argument or --root can allow";
+  return { directories: withoutDuplicates(directories), ignored, why };
+}
+
+/** The first of each real path, read-only if any of its duplicates is. */
+export function withoutDuplicates(directories: readonly AllowedDirectory[]): AllowedDirectory[] {
+  const kept = new Map<string, AllowedDirectory>();
+  for (const directory of directories) {
+    const known = kept.get(directory.realPath);
+    if (known === undefined) kept.set(directory.realPath, directory);
+    else if (known.writable && !directory.writable)
+      kept.set(directory.realPath, { ...known, writable: false });
+  }
+  return [...kept.values()];
 }

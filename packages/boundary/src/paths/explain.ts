@@ -1,33 +1,85 @@
-import { opendir, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { lstat, opendir, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, parse, sep } from "node:path";
 import { nearest, ToolError } from "../answer/errors.ts";
-import { unavailableAround } from "./membership.ts";
-import type { GuardContext } from "./open.ts";
-import { type Reach, reach } from "./reach.ts";
-import { gone, leadsOutside } from "./refusals.ts";
-import { errorCode, isMissing, listed, quote, systemError } from "./system-error.ts";
-import type { GuardedDirectory } from "./types.ts";
+import { directoryAround, surelyAround, unavailableAround } from "./check.ts";
+import {
+  directoryUnavailable,
+  errorCode,
+  isMissing,
+  leadsOutside,
+  listed,
+  pathFailure,
+  quote,
+  systemError,
+} from "./path-errors.ts";
+import type { GuardContext, GuardedDirectory } from "./types.ts";
 
-/** How many names in a directory are compared with a missing one. */
-const MAX_NAMES_COMPARED = 5000;
+/** How much of a path exists: its deepest existing part, and the missing names below it. */
+export interface ExistingPart {
+  /** Absolute, every link resolved. */
+  readonly real: string;
+  /** The names below `real` that do not exist; none if the path exists. */
+  readonly missing: readonly string[];
+  /** The path's own text up to `real`; if a dangling link was followed, `real` itself. */
+  readonly written: string;
+}
+
+/** How many links Linux follows in one path. */
+const MAX_LINKS = 40;
 
 /**
- * The error to throw for `path`, with an explanation. Everything outside the bound gets the same `denied`, whether it
- * exists or not.
+ * Follows an absolute path as far as it exists, including dangling links, whose target counts instead of their
+ * location. It also looks outside the allowed directories, so the caller must not reveal anything before it has checked
+ * that `real` is inside.
  */
-export async function explain(error: unknown, path: string, context: GuardContext): Promise<unknown> {
-  if (error instanceof ToolError || errorCode(error) === undefined) return error;
-  const reached = await reach(path);
-  if (!(await isReachInside(reached, context))) {
-    const directory = unavailableAround(path, context.bound);
-    return directory === undefined ? leadsOutside(path, context.bound) : gone(path, directory);
+export async function existingPart(path: string): Promise<ExistingPart> {
+  let at = path;
+  for (let links = 0; ; links++) {
+    const { real, missing } = await deepestExisting(at);
+    const [next = "", ...others] = missing;
+    const target = next === "" ? undefined : await targetOf(join(real, next));
+    // A loop of links has no target, so its own location counts.
+    if (links === MAX_LINKS) return { real, missing, written: real };
+    if (target !== undefined) {
+      // Not normalized: `..` after a link is the parent of the link's target.
+      at = [isAbsolute(target) ? target : real + sep + target, ...others].join(sep);
+    } else if (missing.includes("..")) {
+      at = join(real, ...missing);
+    } else {
+      return { real, missing, written: links === 0 ? missing.reduce((part) => dirname(part), path) : real };
+    }
   }
-  return isMissing(error) ? missing(path, reached, context) : systemError(error, path);
+}
+
+async function deepestExisting(path: string): Promise<{ real: string; missing: string[] }> {
+  const { root } = parse(path);
+  const names = path
+    .slice(root.length)
+    .split(sep === "\\" ? /[\\/]/ : "/")
+    .filter((name) => name !== "" && name !== ".");
+  for (let length = names.length; ; length--) {
+    try {
+      return { real: await realpath(root + names.slice(0, length).join(sep)), missing: names.slice(length) };
+    } catch {
+      if (length === 0) return { real: root, missing: names };
+    }
+  }
+}
+
+async function targetOf(link: string): Promise<string | undefined> {
+  try {
+    return (await lstat(link)).isSymbolicLink() ? await readlink(link) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the deepest existing part of a path is inside, and with it what is missing below. */
-export async function isReachInside({ real }: Reach, { opener, membership }: GuardContext): Promise<boolean> {
-  if (membership.surelyAround(real) !== undefined) return true;
+export async function isInsideNow(
+  { real }: ExistingPart,
+  { opener, allowed }: GuardContext,
+): Promise<boolean> {
+  if (surelyAround(real, allowed) !== undefined) return true;
   try {
     const opened = await opener.openDirectory(real, real);
     await opened.close();
@@ -37,37 +89,83 @@ export async function isReachInside({ real }: Reach, { opener, membership }: Gua
   }
 }
 
-/** `not_found`, with the nearest existing directory and the names in it that are similar to the missing one. */
-async function missing(path: string, reached: Reach, context: GuardContext): Promise<ToolError> {
-  const [name] = reached.missing;
-  if (name === undefined) {
-    return new ToolError("conflict", `${quote(path)} appeared or disappeared during this operation.`, {
-      code: "changed_meanwhile",
-      hint: "Retry.",
-    });
-  }
-  const ancestor = reached.direct ? ancestorOf(path, reached.missing.length) : reached.real;
-  const say = (detail: string, hint: string): ToolError =>
-    new ToolError("not_found", `${quote(path)} does not exist${detail}.`, { code: "enoent", hint });
+/** Whether `text` has more than one Unicode form, so a name may be stored in another form than requested. */
+export function hasForms(text: string): boolean {
+  return text.normalize("NFC") !== text.normalize("NFD");
+}
 
-  const found = await stat(reached.real).catch(() => undefined);
-  if (found?.isDirectory() !== true) {
-    return say(`: ${quote(ancestor)} is a file`, "Use the file itself, or a path inside a directory.");
+/** The entry of `directory` that is `name` in another Unicode form (NFC, NFD), if `name` itself does not exist. */
+export async function storedName(directory: GuardedDirectory, name: string): Promise<string | undefined> {
+  if (!hasForms(name)) return undefined;
+  const composed = name.normalize("NFC");
+  const names = await readdir(directory.entry(""));
+  return names.includes(name) ? undefined : names.find((one) => one.normalize("NFC") === composed);
+}
+
+/** `path` with the missing name as stored; undefined if no form of the name exists. */
+export async function storedPath(
+  path: string,
+  { opener, allowed }: GuardContext,
+): Promise<string | undefined> {
+  if (!hasForms(path)) return undefined;
+  const { real, missing } = await existingPart(path);
+  const [name, ...others] = missing;
+  if (name === undefined || directoryAround(real, allowed) === undefined) return undefined;
+  let directory: GuardedDirectory | undefined;
+  try {
+    directory = await opener.openDirectory(real, real);
+    const stored = await storedName(directory, name);
+    return stored === undefined ? undefined : join(directory.realPath, stored, ...others);
+  } catch {
+    return undefined;
+  } finally {
+    await directory?.close();
   }
-  const similar = nearest(name, await namesIn(reached.real, context));
+}
+
+/**
+ * The error to throw for `path`, with an explanation. Everything outside the allowed directories gets the same `denied`,
+ * whether it exists or not.
+ */
+export async function explain(error: unknown, path: string, context: GuardContext): Promise<unknown> {
+  if (error instanceof ToolError || errorCode(error) === undefined) return error;
+  const existing = await existingPart(path);
+  if (!(await isInsideNow(existing, context))) {
+    const directory = unavailableAround(path, context.allowed);
+    return directory === undefined
+      ? leadsOutside(path, context.allowed)
+      : directoryUnavailable(path, directory);
+  }
+  return isMissing(error) ? missingError(path, existing, context) : systemError(error, path);
+}
+
+/** `not_found`, with the nearest existing directory and the names in it that are similar to the missing one. */
+async function missingError(
+  path: string,
+  { real, missing: [name], written }: ExistingPart,
+  context: GuardContext,
+): Promise<ToolError> {
+  if (name === undefined) {
+    const what = `${quote(path)} appeared or disappeared during this operation.`;
+    return pathFailure("changed_meanwhile", what, { hint: "Retry." });
+  }
+  const found = await stat(real).catch(() => undefined);
+  if (found?.isDirectory() !== true) {
+    const hint = "Use the file itself, or a path inside a directory.";
+    return pathFailure("enoent", `${quote(path)} does not exist: ${quote(written)} is a file.`, { hint });
+  }
+  const similar = nearest(name, await namesIn(real, context));
   const near = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";
-  const nearestExisting = `; the nearest existing directory is ${quote(ancestor)}${near}`;
-  return say(
-    nearestExisting,
+  const what = `does not exist; the nearest existing directory is ${quote(written)}${near}`;
+  const hint =
     similar.length > 0
       ? "Use one of these names, or list the directory."
-      : "List that directory to see its contents.",
-  );
+      : "List that directory to see its contents.";
+  return pathFailure("enoent", `${quote(path)} ${what}.`, { hint });
 }
 
-export function ancestorOf(path: string, levels: number): string {
-  return levels === 0 ? path : ancestorOf(dirname(path), levels - 1);
-}
+/** How many names in a directory are compared with a missing one. */
+const MAX_NAMES_COMPARED = 5000;
 
 async function namesIn(path: string, { opener }: GuardContext): Promise<string[]> {
   let directory: GuardedDirectory | undefined;

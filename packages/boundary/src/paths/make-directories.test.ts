@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  boundOf,
+  allowlistOf,
   guardOf,
   makeWorkspace,
   namesBelow,
@@ -85,7 +85,7 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
   });
 
   it("is denied in a read-only directory", async () => {
-    const readOnly = guardOf(boundOf({ path: root, source: "argument", writable: false }), verification);
+    const readOnly = guardOf(allowlistOf({ path: root, source: "argument", writable: false }), verification);
     expect(await refusal(readOnly.createDirectory("x/y"))).toMatchObject({
       kind: "denied",
       code: "read_only",
@@ -118,7 +118,7 @@ describe.each(verifications)("a place, verified by %s", (verification) => {
     const { root } = workspace;
     await mkdir(join(root, "lib", "vendor"), { recursive: true });
     const nested = guardOf(
-      boundOf(
+      allowlistOf(
         { path: root, source: "argument" },
         { path: join(root, "lib", "vendor"), source: "argument", writable: false },
       ),

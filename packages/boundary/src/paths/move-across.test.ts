@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  boundOf,
+  allowlistOf,
   elsewhere,
   guardOf,
   makeWorkspace,
@@ -34,7 +34,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     there = await makeWorkspace(elsewhere);
     expect((await stat(here.root)).dev).not.toBe((await stat(there.root)).dev);
     guard = guardOf(
-      boundOf({ path: here.root, source: "argument" }, { path: there.root, source: "argument" }),
+      allowlistOf({ path: here.root, source: "argument" }, { path: there.root, source: "argument" }),
       verification,
     );
     await writeFile(join(here.root, "a"), Buffer.alloc(2_500_000, "a"));

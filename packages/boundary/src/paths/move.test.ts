@@ -3,7 +3,7 @@ import { link, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFi
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  boundOf,
+  allowlistOf,
   guardOf,
   makeWorkspace,
   namesBelow,
@@ -156,7 +156,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     await symlink(workspace.outside, join(root, "link"));
     await mkdir(join(root, "lib", "vendor"), { recursive: true });
     const nested = guardOf(
-      boundOf(
+      allowlistOf(
         { path: root, source: "argument" },
         { path: join(root, "lib", "vendor"), source: "argument", writable: false },
       ),

@@ -1,16 +1,25 @@
-import { access, constants, lstat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { type BigIntStats, lstatSync, renameSync, unlinkSync } from "node:fs";
+import {
+  access,
+  constants,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rename,
+  rmdir,
+  symlink,
+} from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "../answer/errors.ts";
+import { openEntry } from "./entries.ts";
 import { explain } from "./explain.ts";
-import type { GuardContext } from "./open.ts";
-import { isInside } from "./path-text.ts";
-import { openPlace } from "./places.ts";
-import { changedConcurrently, specialFile } from "./refusals.ts";
-import { type Moved, renameEntry } from "./rename.ts";
-import { errorCode, quote } from "./system-error.ts";
-import { temporaryName } from "./temporary-file.ts";
+import { errorCode, pathError, pathFailure, quote, specialFile } from "./path-errors.ts";
+import { fold, isInside } from "./resolve.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
-import type { GuardedPlace } from "./types.ts";
+import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./types.ts";
 
 /**
  * Moves the entry at `from` to `to`: atomically within one file system, otherwise with a copy that is renamed when
@@ -22,17 +31,17 @@ export async function moveEntry(
   { overwrite = false }: { overwrite?: boolean },
   context: GuardContext,
 ): Promise<void> {
-  const source = await openPlace(from, context, { write: true });
+  const source = await openEntry(from, context, { write: true });
   try {
     const stat = await lstat(source.entry, { bigint: true }).catch(async (error: unknown) => {
       throw await explain(error, from, context);
     });
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) throw specialFile(from, stat);
-    const target = await openPlace(to, context, { write: true });
+    const target = await openEntry(to, context, { write: true });
     try {
       await moveTo({ place: source, stat }, target, overwrite, context);
     } catch (error) {
-      if (errorCode(error) === "ENOENT") throw changedConcurrently(from);
+      if (errorCode(error) === "ENOENT") throw pathError("changed_meanwhile", from);
       throw await explain(error, (await isAboutSource(error, source, target)) ? from : to, context);
     } finally {
       await target.parent.close();
@@ -50,10 +59,9 @@ async function moveTo(
 ): Promise<void> {
   const { parent } = moved.place;
   const path = join(parent.realPath, moved.place.name);
-  if (moved.stat.isDirectory() && isInside(target.parent.realPath, path, context.platform)) {
-    const message = `${quote(moved.place.path)} cannot be moved into itself (${quote(target.path)}).`;
-    const hint = "Choose a destination outside the directory being moved.";
-    throw new ToolError("invalid", message, { code: "into_itself", hint });
+  if (moved.stat.isDirectory() && isInside(target.parent.realPath, path)) {
+    const what = `${quote(moved.place.path)} cannot be moved into itself (${quote(target.path)}).`;
+    throw pathFailure("into_itself", what);
   }
   await parent.verify();
   await target.parent.verify();
@@ -104,10 +112,160 @@ async function moveAcross(
   try {
     await removeTree(source, opener, copied);
   } catch (error) {
-    throw new ToolError(
-      "conflict",
-      `${quote(source.path)} was copied to ${quote(path)}, but the original could not be fully removed.`,
-      { code: "source_remains", hint: "No data is lost: compare the two, then delete one.", cause: error },
-    );
+    const what = `${quote(source.path)} was copied to ${quote(path)}, but the original could not be fully removed.`;
+    throw pathFailure("source_remains", what, { cause: error });
+  }
+}
+
+/**
+ * A unique name that nobody can guess, for our incomplete copy. Never for the user's files: old files with such a name
+ * are removed.
+ */
+export function temporaryName(): string {
+  return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
+}
+
+/** What is moved: its location and its lstat. */
+export interface Moved {
+  readonly place: Pick<GuardedPlace, "parent" | "name" | "path" | "entry">;
+  readonly stat: BigIntStats;
+}
+
+/**
+ * Moves an entry within one file system. Without `overwrite`, the file system itself ensures that the name is free.
+ * With it, a file or link replaces a file or link, and a directory an empty directory.
+ *
+ * @throws ToolError `conflict`, `invalid`; EXDEV, with nothing changed, if the paths are on two file systems
+ */
+export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
+  const { place, stat } = moved;
+  if (await isOneEntry(place, target)) {
+    if (place.name !== target.name) await rename(place.entry, target.entry);
+  } else if (target.stat !== undefined && !overwrite) {
+    throw pathError("eexist", target.path);
+  } else if (target.stat !== undefined) {
+    await replace(moved, target);
+  } else if (stat.isDirectory()) {
+    await moveDirectory(place.entry, target.entry);
+  } else {
+    await moveFile(moved, target);
+  }
+}
+
+/**
+ * Whether both paths are the same entry: the same name, or two variants of it on a file system that treats
+ * them as equal (then the rename changes case or Unicode form). Two hard links in one directory are two
+ * entries.
+ */
+async function isOneEntry(source: Moved["place"], target: GuardedPlace): Promise<boolean> {
+  const [here, there] = await Promise.all([
+    lstat(source.parent.entry(""), { bigint: true }),
+    lstat(target.parent.entry(""), { bigint: true }),
+  ]);
+  if (!isSame(here, there)) return false;
+  if (source.name === target.name) return true;
+  if (target.stat === undefined || fold(source.name) !== fold(target.name)) return false;
+  const names = await readdir(source.parent.entry(""));
+  return !(names.includes(source.name) && names.includes(target.name));
+}
+
+async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<void> {
+  const isReplacingDirectory = target.stat?.isDirectory() === true;
+  if (isReplacingDirectory && !stat.isDirectory()) throw pathError("is_directory", target.path);
+  if (!isReplacingDirectory && stat.isDirectory()) throw pathError("eexist", target.path);
+  // Windows cannot replace a directory.
+  if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
+  // rename(2) does nothing if both are hard links to one file.
+  if (isStill(target.entry, stat)) unlinkIfSame(place.entry, stat);
+  else await rename(place.entry, target.entry);
+}
+
+/**
+ * Our empty directory reserves the name. The rename may replace only that directory, and only while it is empty.
+ */
+async function moveDirectory(source: string, target: string): Promise<void> {
+  // On Windows, renaming a directory never replaces anything.
+  if (process.platform === "win32") {
+    await rename(source, target);
+    return;
+  }
+  await mkdir(target, 0o700);
+  try {
+    await rename(source, target);
+  } catch (error) {
+    await rmdir(target).catch(() => {});
+    throw error;
+  }
+}
+
+/** A link is recreated with the same text: link(2) follows links on macOS. */
+async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<void> {
+  if (stat.isSymbolicLink()) {
+    await symlink(await readlink(place.entry), target.entry);
+  } else {
+    const done = await giveFreeName({ entry: place.entry, identity: stat }, target.entry, target.path);
+    if (done === "moved") return;
+  }
+  const made = lstatSync(target.entry, { bigint: true });
+  try {
+    unlinkIfSame(place.entry, stat);
+  } catch (error) {
+    unlinkIfSame(target.entry, made);
+    throw error;
+  }
+}
+
+/** Whether `entry` is what it was when its identity was read. */
+export function isStill(entry: string, identity: Identity): boolean {
+  const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
+  return now !== undefined && isSame(now, identity);
+}
+
+/** Removes a name, unless another program has created something new there. */
+function unlinkIfSame(entry: string, identity: Identity): void {
+  if (isStill(entry, identity)) unlinkSync(entry);
+}
+
+/** The errors of link(2) if a file system, or the kernel's hard link protection, does not allow the link. */
+const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+/**
+ * Gives a file the name `to`, which must be free. The file system checks this atomically, so exactly one of several
+ * callers gets the name. rename(2) would replace an existing file, and Node.js has no RENAME_NOREPLACE.
+ *
+ * @param path what to call `to` in errors
+ * @returns `linked` if the old name still exists and has to be removed, `moved` if it is gone
+ * @throws EEXIST if `to` is taken; ToolError `conflict` if `entry` is now another file
+ */
+export async function giveFreeName(
+  { entry, identity }: { readonly entry: string; readonly identity: Identity },
+  to: string,
+  path: string,
+): Promise<"linked" | "moved"> {
+  try {
+    await link(entry, to);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined || !noLinks.has(code)) throw error;
+    await renameOverHolder(entry, to, path);
+    return "moved";
+  }
+  // macOS follows a link that has replaced the file, which would give an outside file a name inside.
+  if (isSame(lstatSync(to, { bigint: true }), identity)) return "linked";
+  unlinkSync(to);
+  throw pathError("changed_meanwhile", path);
+}
+
+/** Without hard links, our empty file reserves the name until the rename replaces it. */
+async function renameOverHolder(entry: string, to: string, path: string): Promise<void> {
+  const holder = await open(to, "wx");
+  const held = await holder.stat({ bigint: true });
+  await holder.close();
+  if (!isStill(to, held)) throw pathError("changed_meanwhile", path);
+  try {
+    renameSync(entry, to);
+  } catch (error) {
+    unlinkIfSame(to, held);
+    throw error;
   }
 }

@@ -9,12 +9,12 @@ import {
   verifications,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import type { AllowedDirectory, Bound } from "./types.ts";
+import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
 /**
- * A bound whose directories are written differently from the kernel's form; all but the first are read-only.
+ * A allowed whose directories are written differently from the kernel's form; all but the first are read-only.
  */
-function variantBound(...paths: string[]): Bound {
+function variantBound(...paths: string[]): AllowedDirectories {
   const directories = paths.map((path, index): AllowedDirectory => {
     return { path, realPath: path, source: "argument", writable: index === 0 };
   });
@@ -26,7 +26,7 @@ function variantBound(...paths: string[]): Bound {
 
 /**
  * Stands in for a file system that ignores case, which needs a mount: there, two names refer to one directory
- * for stat(2). Here the second name is a link that the bound treats as a real path.
+ * for stat(2). Here the second name is a link that the allowed treats as a real path.
  */
 describe.each(verifications)("a directory with two names, verified by %s", (verification) => {
   let workspace: Workspace;

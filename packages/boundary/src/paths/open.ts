@@ -18,41 +18,59 @@ import {
 import { type FileHandle, open as openHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { KeyedLock } from "./keyed-lock.ts";
-import { type FileSystemKind, fileSystemKind, hasOtherName, type Membership } from "./membership.ts";
-import { mayBeInside, type Platform } from "./path-text.ts";
-import { isDirectory, isNotDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
-import { errorCode } from "./system-error.ts";
 import {
+  type Candidate,
+  candidatesByIdentity,
+  type FileSystemKind,
+  fileSystemKind,
+  surelyAround,
+} from "./check.ts";
+import { explain, storedPath } from "./explain.ts";
+import {
+  errorCode,
+  inSpecialFileSystem,
+  isMissing,
+  leadsOutside,
+  pathError,
+  specialFile,
+} from "./path-errors.ts";
+import {
+  type AllowedDirectories,
   type AllowedDirectory,
-  type Bound,
+  type GuardContext,
   type GuardedDirectory,
   type GuardedFile,
   type Identity,
   isSame,
+  type Opener,
   type ReadHandle,
 } from "./types.ts";
 
-/**
- * Opens the target of a path, following links, and verifies its location before anything is read. `path` is for the
- * system, `asked` for messages and the result.
- *
- * Both throw `denied` (outside, device, FIFO, socket), `invalid` (a directory instead of a file, or vice versa), and
- * errors of the operating system unchanged.
- */
-export interface Opener {
-  openFile(path: string, asked: string): Promise<GuardedFile>;
-  openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
+/** Opens the file at an absolute path that is inside by its text. */
+export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
+  return openStored(path, context, (candidate) => context.opener.openFile(candidate, path));
 }
 
-/** Shared by the guard's operations. */
-export interface GuardContext {
-  readonly bound: Bound;
-  readonly membership: Membership;
-  readonly opener: Opener;
-  readonly platform: Platform;
-  /** Serializes the writers of a file in this process; the key is its real path. */
-  readonly writing: KeyedLock;
+/** Opens the directory at an absolute path that is inside by its text. */
+export function openDirectoryAt(path: string, context: GuardContext): Promise<GuardedDirectory> {
+  return openStored(path, context, (candidate) => context.opener.openDirectory(candidate, path));
+}
+
+/** Tries the path unchanged, then in the Unicode form in which it is stored. */
+async function openStored<Opened>(
+  path: string,
+  context: GuardContext,
+  open: (candidate: string) => Promise<Opened>,
+): Promise<Opened> {
+  let candidate: string | undefined = path;
+  for (;;) {
+    try {
+      return await open(candidate);
+    } catch (error) {
+      candidate = isMissing(error) ? await storedPath(candidate, context) : undefined;
+      if (candidate === undefined) throw await explain(error, path, context);
+    }
+  }
 }
 
 /** Checks that `name` is a single component, as `entry` requires. */
@@ -86,7 +104,7 @@ export async function openUnlinked(path: string, flags: number, mode?: number): 
 const own = new WeakSet<GuardedDirectory>();
 
 /**
- * A private directory outside the bound, such as a journal, from and to which trees can be copied. Its path comes from
+ * A private directory outside the allowed ones, such as a journal, from and to which trees can be copied. Its path comes from
  * the server itself, never from an argument.
  */
 export function ownDirectory(path: string): GuardedDirectory {
@@ -216,12 +234,12 @@ export function hasProc(): boolean {
  * microseconds and never wait for a disk, so they are synchronous. Locating a file may wait for a file server, so it is
  * synchronous only in a directory that was on a local disk in the last ten seconds.
  */
-export function procOpener(bound: Bound, membership: Membership): Opener {
-  const remembered = shortMemory();
+export function procOpener(allowed: AllowedDirectories): Opener {
+  const recent = recentFileSystems();
 
   /** Locates the target of `path`. A link may lead to any file system, so it is followed in the thread pool. */
   async function find(path: string): Promise<number> {
-    if (remembered().localDirectories.has(dirname(path))) {
+    if (recent().localDirectories.has(dirname(path))) {
       const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
       if (!fstatSync(fd).isSymbolicLink()) return fd;
       closeSync(fd);
@@ -232,16 +250,15 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
   function verify(fd: number, path: string, asked: string) {
     const stat = fstatSync(fd);
     const realPath = kernelPath(fd, stat);
-    let directory = membership.surelyAround(realPath);
-    if (hasOtherName(realPath, bound, "linux")) {
-      directory = aroundByIdentity(fd, stat, realPath, bound) ?? directory;
-    }
-    if (directory === undefined) throw leadsOutside(asked, bound);
+    const around = surelyAround(realPath, allowed);
+    const candidates = candidatesByIdentity(realPath, allowed);
+    const directory = aroundByIdentity(fd, stat, realPath, candidates) ?? around;
+    if (directory === undefined) throw leadsOutside(asked, allowed);
     if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
-    const { kinds, localDirectories } = remembered();
+    const { kinds, localDirectories } = recent();
     const kind = kinds.get(stat.dev) ?? fileSystemKind(through(fd));
     kinds.set(stat.dev, kind);
-    if (kind === "special") throw specialPlace(asked);
+    if (kind === "special") throw inSpecialFileSystem(asked);
     // Only a path without links, since a link may lead through another file system to this one.
     if (kind === "local" && realPath === path)
       localDirectories.add(stat.isDirectory() ? path : dirname(path));
@@ -253,7 +270,7 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
       const fd = await find(path);
       try {
         const { kind, found } = verify(fd, path, asked);
-        if (!found.stat.isFile()) throw isDirectory(asked);
+        if (!found.stat.isFile()) throw pathError("is_directory", asked);
         const isSmall = kind === "local" && found.stat.size <= SMALL_BYTES;
         const small = isSmall ? SmallFile.open(through(fd)) : undefined;
         const handle = small ?? (await openHandle(through(fd), constants.O_RDONLY));
@@ -267,36 +284,28 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
       const fd = await find(path);
       try {
         const { found } = verify(fd, path, asked);
-        if (!found.stat.isDirectory()) throw isNotDirectory(asked);
-        return guardedDirectory(fd, asked, found);
+        if (!found.stat.isDirectory()) throw pathError("not_directory", asked);
+        let closed = false;
+        return {
+          path: asked,
+          ...found,
+          entry(name) {
+            // The number may now refer to another directory.
+            if (closed) throw new Error(`Used after it was closed: ${asked}`);
+            checkEntryName(name);
+            return `${through(fd)}/${name === "" ? "." : name}`;
+          },
+          async verify() {},
+          async close() {
+            if (closed) return;
+            closed = true;
+            closeSync(fd);
+          },
+        };
       } catch (error) {
         closeSync(fd);
         throw error;
       }
-    },
-  };
-}
-
-function guardedDirectory(
-  fd: number,
-  path: string,
-  verified: Pick<GuardedDirectory, "stat" | "realPath" | "directory">,
-): GuardedDirectory {
-  let closed = false;
-  return {
-    path,
-    ...verified,
-    entry(name) {
-      // The number may now refer to another directory.
-      if (closed) throw new Error(`Used after it was closed: ${path}`);
-      checkEntryName(name);
-      return `${through(fd)}/${name === "" ? "." : name}`;
-    },
-    async verify() {},
-    async close() {
-      if (closed) return;
-      closed = true;
-      closeSync(fd);
     },
   };
 }
@@ -321,17 +330,10 @@ function aroundByIdentity(
   fd: number,
   stat: Stats,
   realPath: string,
-  bound: Bound,
+  candidates: readonly Candidate[],
 ): AllowedDirectory | undefined {
-  const candidates: { directory: AllowedDirectory; identity: Identity }[] = [];
-  for (const directory of bound.directories()) {
-    if (directory.unavailable !== undefined || !mayBeInside(realPath, directory.realPath, "linux")) continue;
-    const identity = statSync(directory.realPath, { bigint: true, throwIfNoEntry: false });
-    if (identity !== undefined) candidates.push({ directory, identity });
-  }
   if (candidates.length === 0) return undefined;
   if (stat.isDirectory()) return climb(fd, candidates);
-
   const parent = openSync(dirname(realPath), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     const entry = lstatSync(`${through(parent)}/${basename(realPath)}`, {
@@ -345,10 +347,7 @@ function aroundByIdentity(
   }
 }
 
-function climb(
-  fd: number,
-  candidates: readonly { directory: AllowedDirectory; identity: Identity }[],
-): AllowedDirectory | undefined {
+function climb(fd: number, candidates: readonly Candidate[]): AllowedDirectory | undefined {
   let path = `${through(fd)}/.`;
   let below: Identity | undefined;
   while (path.length < 4096) {
@@ -363,7 +362,7 @@ function climb(
 }
 
 /** File systems seen in the last ten seconds: on a network file system, asking again may block. */
-function shortMemory() {
+function recentFileSystems() {
   const kinds = new Map<number, FileSystemKind>();
   const localDirectories = new Set<string>();
   let since = performance.now();

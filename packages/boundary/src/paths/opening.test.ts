@@ -6,7 +6,7 @@ import { basename, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  boundOf,
+  allowlistOf,
   guardOf,
   makeWorkspace,
   readThrough,
@@ -62,8 +62,8 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       await mkdir(second);
       await writeFile(join(second, "only-here.txt"), "second");
       await writeFile(join(second, "a.txt"), "second");
-      const bound = boundOf({ path: root, source: "argument" }, { path: second, source: "argument" });
-      const both = guardOf(bound, verification);
+      const allowed = allowlistOf({ path: root, source: "argument" }, { path: second, source: "argument" });
+      const both = guardOf(allowed, verification);
       expect(await readThrough(both, "a.txt")).toBe("hello");
       expect(await readThrough(both, "only-here.txt")).toBe("second");
       expect(await both.resolve("nowhere.txt")).toBe(join(root, "nowhere.txt"));
@@ -119,7 +119,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     const link = join(workspace.base, "link");
     await symlink(root, link);
     await symlink(workspace.base, join(workspace.base, "above"));
-    const linked = guardOf(boundOf({ path: link, source: "argument" }), verification);
+    const linked = guardOf(allowlistOf({ path: link, source: "argument" }), verification);
     const names = [join(link, "a.txt"), join(root, "a.txt"), join(workspace.base, "above", "root", "a.txt")];
     for (const path of [...names, "a.txt"]) expect(await readThrough(linked, path)).toBe("hello");
     expect(await linked.resolve(join(workspace.base, "above", "link", "sub", "x"))).toBe(
@@ -253,7 +253,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       });
 
       it("refuses devices, /proc and /dev/fd even if the whole disk is allowed", async () => {
-        const whole = guardOf(boundOf({ path: "/", source: "argument" }), verification);
+        const whole = guardOf(allowlistOf({ path: "/", source: "argument" }), verification);
         await symlink("/dev/null", join(root, "null"));
         await symlink("/proc/self/environ", join(root, "environ"));
         await symlink(`/proc/self/root${workspace.secret}`, join(root, "round"));

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from "node:fs
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  boundOf,
+  allowlistOf,
   elsewhere,
   guardOf,
   makeWorkspace,
@@ -87,7 +87,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
   it("that prevent removing the source of a cross-device move leave both, with an error", async () => {
     const there = await makeWorkspace(elsewhere);
     const guard = guardOf(
-      boundOf({ path: workspace.root, source: "argument" }, { path: there.root, source: "argument" }),
+      allowlistOf({ path: workspace.root, source: "argument" }, { path: there.root, source: "argument" }),
       verification,
     );
     const error = await refusal(guard.move("fixed/here.txt", join(there.root, "moved.txt")));

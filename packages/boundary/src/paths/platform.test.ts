@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fold, isFileSystemRoot, isInside, mayBeInside } from "./path-text.ts";
+import { fold, isFileSystemRoot, isInside, mayBeInside } from "./resolve.ts";
 
 describe("isInside", () => {
   it.each([

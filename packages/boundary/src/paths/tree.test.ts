@@ -9,10 +9,10 @@ import {
   verifications,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import { membershipOf } from "./membership.ts";
 import { ownDirectory, procOpener } from "./open.ts";
-import { portableOpener } from "./opener-portable.ts";
-import { copyTree, removeTree, type Spot } from "./tree.ts";
+import { portableOpener } from "./open-portable.ts";
+import { copyTree, removeTree } from "./tree.ts";
+import type { DirectoryEntry } from "./types.ts";
 
 const openers = { proc: procOpener, portable: portableOpener };
 
@@ -30,9 +30,9 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
   });
 
   async function spots(...names: string[]) {
-    const opener = openers[verification](workspace.bound, membershipOf(workspace.bound, process.platform));
+    const opener = openers[verification](workspace.allowed);
     const parent = await opener.openDirectory(workspace.root, workspace.root);
-    const made = names.map((name): Spot => ({ parent, name, path: join(workspace.root, name) }));
+    const made = names.map((name): DirectoryEntry => ({ parent, name, path: join(workspace.root, name) }));
     return { opener, parent, made };
   }
 

@@ -14,13 +14,9 @@ import {
   utimes,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { type Opener, openerBelow } from "./open.ts";
-import { changedConcurrently, specialFile } from "./refusals.ts";
-import type { ReadHandle } from "./types.ts";
-import { type GuardedDirectory, type GuardedPlace, isSame } from "./types.ts";
-
-/** An entry of an opened directory. */
-export type Spot = Pick<GuardedPlace, "parent" | "name" | "path">;
+import { openerBelow } from "./open.ts";
+import { pathError, specialFile } from "./path-errors.ts";
+import { type DirectoryEntry, type GuardedDirectory, isSame, type Opener, type ReadHandle } from "./types.ts";
 
 /** The stat of each path in a tree; the tree's root is "". */
 export type Inventory = Map<string, BigIntStats>;
@@ -51,8 +47,8 @@ interface CopyContext extends CopyTreeOptions {
  * @throws ToolError `denied` for a device, FIFO or socket, `conflict` if the source changes while it is read
  */
 export async function copyTree(
-  from: Spot | GuardedDirectory,
-  to: Spot,
+  from: DirectoryEntry | GuardedDirectory,
+  to: DirectoryEntry,
   opener: Opener,
   options: CopyTreeOptions = {},
 ): Promise<Inventory> {
@@ -62,7 +58,12 @@ export async function copyTree(
   return context.inventory;
 }
 
-async function copyEntry(from: Spot, to: Spot, key: string, context: CopyContext): Promise<void> {
+async function copyEntry(
+  from: DirectoryEntry,
+  to: DirectoryEntry,
+  key: string,
+  context: CopyContext,
+): Promise<void> {
   context.signal?.throwIfAborted();
   const source = from.parent.entry(from.name);
   const target = to.parent.entry(to.name);
@@ -89,7 +90,7 @@ async function copyDirectory(
   children: GuardedDirectory,
   stat: BigIntStats,
   path: string,
-  to: Spot,
+  to: DirectoryEntry,
   key: string,
   context: CopyContext,
 ): Promise<void> {
@@ -125,17 +126,23 @@ function done(key: string, stat: BigIntStats, { inventory, progress }: CopyConte
  * Default: whatever is there.
  * @param key the entry's key in `expected`.
  */
-export async function removeTree(spot: Spot, opener: Opener, expected?: Inventory, key = ""): Promise<void> {
-  const entry = spot.parent.entry(spot.name);
+export async function removeTree(
+  at: DirectoryEntry,
+  opener: Opener,
+  expected?: Inventory,
+  key = "",
+): Promise<void> {
+  const entry = at.parent.entry(at.name);
   const stat = await lstat(entry, { bigint: true });
-  if (expected !== undefined && !isUnchanged(stat, expected.get(key))) throw changedConcurrently(spot.path);
+  if (expected !== undefined && !isUnchanged(stat, expected.get(key)))
+    throw pathError("changed_meanwhile", at.path);
   if (!stat.isDirectory()) {
     await unlink(entry);
     return;
   }
-  await inside(spot, stat, opener, async (children) => {
+  await inside(at, stat, opener, async (children) => {
     for (const name of (await readdir(children.entry(""))).sort()) {
-      const child = { parent: children, name, path: join(spot.path, name) };
+      const child = { parent: children, name, path: join(at.path, name) };
       await removeTree(child, opener, expected, `${key}/${name}`);
     }
   });
@@ -151,20 +158,17 @@ function isUnchanged(now: BigIntStats, then: BigIntStats | undefined): boolean {
   return now.isDirectory() || (now.mtimeNs === then.mtimeNs && now.size === then.size);
 }
 
-/** Opens the directory at `spot`, if it still is the one that `stat` describes. */
+/** Opens the directory at `at`, if it still is the one that `stat` describes. */
 async function inside(
-  spot: Spot,
+  at: DirectoryEntry,
   stat: BigIntStats,
   opener: Opener,
   work: (directory: GuardedDirectory) => Promise<void>,
 ): Promise<void> {
-  const directory = await openerBelow(spot.parent, opener).openDirectory(
-    spot.parent.entry(spot.name),
-    spot.path,
-  );
+  const directory = await openerBelow(at.parent, opener).openDirectory(at.parent.entry(at.name), at.path);
   try {
     if (!isSame(await lstat(directory.entry(""), { bigint: true }), stat))
-      throw changedConcurrently(spot.path);
+      throw pathError("changed_meanwhile", at.path);
     await work(directory);
     await directory.verify();
   } finally {
@@ -181,19 +185,21 @@ const CHUNK_BYTES = 1024 * 1024;
  * @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict`
  */
 async function copyContent(
-  from: Spot,
+  from: DirectoryEntry,
   seen: BigIntStats,
-  to: Spot,
+  to: DirectoryEntry,
   { opener, signal, attributes }: CopyContext,
 ): Promise<void> {
   const source = await openerBelow(from.parent, opener).openFile(from.parent.entry(from.name), from.path);
   try {
-    if (!isSame(await source.handle.stat({ bigint: true }), seen)) throw changedConcurrently(from.path);
+    if (!isSame(await source.handle.stat({ bigint: true }), seen))
+      throw pathError("changed_meanwhile", from.path);
     const target = await open(to.parent.entry(to.name), "wx", 0o600);
     try {
       await pump(source.handle, target, signal);
       const after = await source.handle.stat({ bigint: true });
-      if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size) throw changedConcurrently(from.path);
+      if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size)
+        throw pathError("changed_meanwhile", from.path);
       if (attributes === false) await target.chmod(Number(seen.mode) & 0o777);
       else {
         await copyAttributes(target, seen);

@@ -17,7 +17,7 @@ export interface AllowedDirectory {
 }
 
 /** The allowed directories, which change with the client's roots. */
-export interface Bound {
+export interface AllowedDirectories {
   directories(): readonly AllowedDirectory[];
   /** Calls `listener` after each change of `directories()`; returns a function that removes it. */
   onChange(listener: () => void): () => void;
@@ -29,12 +29,7 @@ export interface Bound {
 export interface ReadHandle {
   /** -1 once it is closed. */
   readonly fd: number;
-  read(
-    buffer: Uint8Array,
-    offset: number,
-    length: number,
-    position: number,
-  ): Promise<{ readonly bytesRead: number }>;
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
   readFile(): Promise<Buffer>;
   readFile(encoding: "utf8"): Promise<string>;
   stat(options: { bigint: true }): Promise<BigIntStats>;
@@ -42,28 +37,28 @@ export interface ReadHandle {
   close(): Promise<void>;
 }
 
-/** A regular file that was opened and then verified to be inside the bound. Close the handle. */
-export interface GuardedFile {
-  readonly handle: ReadHandle;
+/** What was opened and then verified to be in an allowed directory. */
+interface Guarded {
   /** The requested absolute path, normalized. */
   readonly path: string;
-  /** Where the opened file really is. */
+  /** Where it really is. */
   readonly realPath: string;
   readonly stat: Stats;
   readonly directory: AllowedDirectory;
 }
 
+/** A verified regular file. Close the handle. */
+export interface GuardedFile extends Guarded {
+  readonly handle: ReadHandle;
+}
+
 /**
- * A directory that was opened and then verified to be inside the bound. On Linux, `entry(name)` refers to an entry of
- * the opened directory itself (through `/proc/self/fd`), so swapping a parent has no effect. On other systems it is a
- * path below `realPath`, and `verify()` after use checks that the directory was not swapped. Close it; paths from
- * `entry` are valid only until then, and only in this process.
+ * A verified directory. On Linux, `entry(name)` refers to an entry of the opened directory itself (through
+ * `/proc/self/fd`), so swapping a parent has no effect. On other systems it is a path below `realPath`, and `verify()`
+ * after use checks that the directory was not swapped. Close it; paths from `entry` are valid only until then, and only
+ * in this process.
  */
-export interface GuardedDirectory {
-  readonly path: string;
-  readonly realPath: string;
-  readonly stat: Stats;
-  readonly directory: AllowedDirectory;
+export interface GuardedDirectory extends Guarded {
   /** A path for fs calls on the entry `name` (one component) of the opened directory; "" names the directory itself. */
   entry(name: string): string;
   /**
@@ -74,23 +69,27 @@ export interface GuardedDirectory {
   close(): Promise<void>;
 }
 
-/** A path inside the bound that may not exist yet: an opened parent and a name in it. Close the parent. */
-export interface GuardedPlace {
+/** An entry of an opened directory, which may not exist. */
+export interface DirectoryEntry {
   readonly parent: GuardedDirectory;
   readonly name: string;
   /** The requested absolute path, normalized. */
   readonly path: string;
+}
+
+/** An entry of a verified directory. Close the parent. */
+export interface GuardedPlace extends DirectoryEntry {
   /** `parent.entry(name)`. */
   readonly entry: string;
   /** lstat of the entry (a link is not followed), or undefined if nothing is there. */
   readonly stat: Stats | undefined;
 }
 
-/** The target of a symlink, without following it out of the bound. */
+/** The target of a symlink, without following it out of the allowed directories. */
 export interface LinkTarget {
   /** The link's own text. */
   readonly target: string;
-  /** Whether the resolved target is inside the bound; also false for a broken link. */
+  /** Whether the resolved target is in an allowed directory; also false for a broken link. */
   readonly inside: boolean;
 }
 
@@ -102,6 +101,26 @@ export interface WriteOptions {
    * refuse.
    */
   check?(existing: GuardedFile | undefined): Promise<void>;
+}
+
+/**
+ * Opens the target of a path, following links, and verifies its location before anything is read. `path` is for the
+ * system, `asked` for messages and the result.
+ *
+ * Both throw `denied` (outside, device, FIFO, socket), `invalid` (a directory instead of a file, or vice versa), and
+ * errors of the operating system unchanged.
+ */
+export interface Opener {
+  openFile(path: string, asked: string): Promise<GuardedFile>;
+  openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
+}
+
+/** Shared by the guard's operations. */
+export interface GuardContext {
+  readonly allowed: AllowedDirectories;
+  readonly opener: Opener;
+  /** Serializes the writers of a file in this process; the key is its real path. */
+  writing<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 /** Identifies a file independently of its path: numbers of a `bigint` stat, since inodes may exceed 2^53. */

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  boundOf,
+  allowlistOf,
   guardOf,
   makeWorkspace,
   namesBelow,
@@ -274,7 +274,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
 
     it("on a read-only directory, which the error names", async () => {
       const guarded = guardOf(
-        boundOf(
+        allowlistOf(
           { path: root, source: "argument" },
           { path: join(root, "vendor"), source: "argument", writable: false },
         ),

@@ -1,25 +1,19 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { ToolError } from "../answer/errors.ts";
-import { quote } from "./system-error.ts";
+import { quote } from "./path-errors.ts";
 
 /** Which system's path rules apply. A parameter everywhere, so that Windows' rules can be tested on Linux. */
 export type Platform = NodeJS.Platform;
 
-/** Node.js' path functions for `platform`. */
-export function pathsOf(platform: Platform): path.PlatformPath {
-  return platform === "win32" ? path.win32 : path.posix;
-}
+const pathsOf = (platform: Platform): path.PlatformPath => (platform === "win32" ? path.win32 : path.posix);
 
 /** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */
-export function foldsCase(platform: Platform): boolean {
+export function foldsCase(platform: Platform = process.platform): boolean {
   return platform === "win32" || platform === "darwin";
 }
 
-/**
- * `text` composed (NFC) and in lower case, which makes variants of one name equal. Only for comparing, never for
- * opening.
- */
+/** `text` composed (NFC) and in lower case, so that variants of one name are equal. Never for opening. */
 export function fold(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }
@@ -28,21 +22,19 @@ export function fold(text: string): string {
  * Whether `target` is `directory` or below it, by text alone; both absolute and normalized. Compares whole components:
  * `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
  */
-export function isInside(target: string, directory: string, platform: Platform): boolean {
+export function isInside(target: string, directory: string, platform: Platform = process.platform): boolean {
   if (target === directory) return true;
   const { sep } = pathsOf(platform);
   return target.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/**
- * Like `isInside`, for names that may differ in case or Unicode form. Only a hint; callers verify it.
- */
-export function mayBeInside(target: string, directory: string, platform: Platform): boolean {
+/** Like `isInside`, for names that may differ in case or Unicode form. Only a hint; callers verify it. */
+export function mayBeInside(target: string, directory: string, platform?: Platform): boolean {
   return isInside(fold(target), fold(directory), platform);
 }
 
 /** Whether `target` is the root of a file system: `/`, a drive or a share. */
-export function isFileSystemRoot(target: string, platform: Platform): boolean {
+export function isFileSystemRoot(target: string, platform: Platform = process.platform): boolean {
   const paths = pathsOf(platform);
   return paths.parse(paths.resolve(target)).root === paths.resolve(target);
 }
@@ -82,19 +74,25 @@ export function parsePath(text: string, rules: TextRules): PathText {
   return { path: absolute ? paths.resolve(plain) : plain, absolute };
 }
 
+/** What is wrong with the text of a path, and what to do. */
+function invalid(message: string, hint: string): ToolError {
+  return new ToolError("invalid", message, { hint });
+}
+
 function checkCharacters(text: string): void {
-  const refuse = (message: string, hint: string) => new ToolError("invalid", message, { hint });
   if (text === "")
-    throw refuse(
+    throw invalid(
       "The path is empty.",
       'Use an absolute path or one relative to an allowed directory; "." is the first allowed directory.',
     );
-  const path = quote(text);
   if (text.includes("\0"))
-    throw refuse(`The path ${path} contains a NUL character, which paths cannot contain.`, "Remove it.");
+    throw invalid(
+      `The path ${quote(text)} contains a NUL character, which paths cannot contain.`,
+      "Remove it.",
+    );
   if (/\p{Surrogate}/u.test(text))
-    throw refuse(
-      `The path ${path} is not well-formed Unicode (a lone surrogate).`,
+    throw invalid(
+      `The path ${quote(text)} is not well-formed Unicode (a lone surrogate).`,
       "Use the path exactly as listed.",
     );
 }
@@ -104,8 +102,8 @@ function checkCharacters(text: string): void {
  * opened.
  */
 function pathOfUri(uri: string, platform: Platform): string {
-  const refuse = (why: string, hint: string): ToolError =>
-    new ToolError("invalid", `${quote(uri)} is not a usable file URI: ${why}.`, { hint });
+  const refuse = (why: string, hint: string) =>
+    invalid(`${quote(uri)} is not a usable file URI: ${why}.`, hint);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u0020]/.test(uri)) {
     throw refuse("it contains whitespace", "Write a space as %20, or use the plain path.");
@@ -140,11 +138,8 @@ function pathOfUri(uri: string, platform: Platform): string {
 
 function checkLengths(text: string, platform: Platform): void {
   const isWindows = platform === "win32";
-  const refuse = (what: string, size: number, unit: string, max: number): ToolError =>
-    new ToolError("invalid", `${what} is ${size} ${unit} long; the limit is ${max}.`, {
-      hint: "Use a shorter one.",
-    });
-
+  const refuse = (what: string, size: number, unit: string, max: number) =>
+    invalid(`${what} is ${size} ${unit} long; the limit is ${max}.`, "Use a shorter one.");
   const size = isWindows ? text.length : Buffer.byteLength(text);
   const max = isWindows ? 32_767 : 4096;
   if (size > max) {
@@ -172,9 +167,7 @@ const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/
  * @throws ToolError `invalid`
  */
 function checkWindowsText(text: string): string {
-  const refuse = (why: string, hint: string): ToolError =>
-    new ToolError("invalid", `The path ${quote(text)} ${why}.`, { hint });
-
+  const refuse = (why: string, hint: string) => invalid(`The path ${quote(text)} ${why}.`, hint);
   const slashed = text.replaceAll("/", "\\");
   if (/^\\\\[?.](?:\\|$)/.test(slashed) || slashed.startsWith("\\??\\")) {
     throw refuse("is a device path (\\\\?\\ or \\\\.\\)", "Write it with a drive letter: C:\\folder\\file.");

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../answer/errors.ts";
-import { errorCode, isMissing, listed, quote, systemError } from "./system-error.ts";
+import { errorCode, isMissing, listed, quote, systemError } from "./path-errors.ts";
 
 function failure(code: string): Error {
   return Object.assign(new Error(`${code}: internal words, /proc/self/fd/9`), { code });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../answer/errors.ts";
-import type { Platform } from "./path-text.ts";
-import { parsePath } from "./path-text.ts";
+import type { Platform } from "./resolve.ts";
+import { parsePath } from "./resolve.ts";
 
 function parse(text: string, platform: Platform = "linux") {
   return parsePath(text, { platform, home: () => (platform === "win32" ? "C:\\Users\\me" : "/home/me") });

@@ -1,40 +1,11 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { ancestorOf, explain, isReachInside } from "./explain.ts";
-import type { GuardContext } from "./open.ts";
-import { isInside, mayBeInside } from "./path-text.ts";
-import { hasForms, reach, storedName, storedPath } from "./reach.ts";
-import { isAllowedDirectory, leadsOutside, outside, readOnly } from "./refusals.ts";
-import { errorCode, isMissing } from "./system-error.ts";
-import { type GuardedDirectory, type GuardedFile, type GuardedPlace, isSame } from "./types.ts";
-
-/** Opens the file at an absolute path that is inside by its text. */
-export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
-  return openStored(path, context, (candidate) => context.opener.openFile(candidate, path));
-}
-
-/** Opens the directory at an absolute path that is inside by its text. */
-export function openDirectoryAt(path: string, context: GuardContext): Promise<GuardedDirectory> {
-  return openStored(path, context, (candidate) => context.opener.openDirectory(candidate, path));
-}
-
-/** Tries the path unchanged, then in the Unicode form in which it is stored. */
-async function openStored<Opened>(
-  path: string,
-  context: GuardContext,
-  open: (candidate: string) => Promise<Opened>,
-): Promise<Opened> {
-  let candidate: string | undefined = path;
-  for (;;) {
-    try {
-      return await open(candidate);
-    } catch (error) {
-      candidate = isMissing(error) ? await storedPath(candidate, context) : undefined;
-      if (candidate === undefined) throw await explain(error, path, context);
-    }
-  }
-}
+import { existingPart, explain, hasForms, isInsideNow, storedName } from "./explain.ts";
+import { openDirectoryAt } from "./open.ts";
+import { errorCode, isAllowedDirectory, leadsOutside, outside, readOnly } from "./path-errors.ts";
+import { isInside, mayBeInside } from "./resolve.ts";
+import { type GuardContext, type GuardedDirectory, type GuardedPlace, isSame } from "./types.ts";
 
 /**
  * Opens and verifies the parent of `path`; returns it with the entry of the last component, where a link is not
@@ -43,16 +14,16 @@ async function openStored<Opened>(
  * @param options.write the entry is going to be changed, so read-only directories and the allowed directories
  * themselves are refused
  */
-export async function openPlace(
+export async function openEntry(
   path: string,
   context: GuardContext,
   options: { write?: boolean } = {},
 ): Promise<GuardedPlace> {
   const parentPath = dirname(path);
-  const { bound } = context;
-  const itself = bound.directories().find((one) => one.path === path || one.realPath === path);
+  const { allowed } = context;
+  const itself = allowed.directories().find((one) => one.path === path || one.realPath === path);
   if (parentPath === path)
-    throw itself === undefined ? outside(path, bound) : isAllowedDirectory(path, itself);
+    throw itself === undefined ? outside(path, allowed) : isAllowedDirectory(path, itself);
   let parent: GuardedDirectory;
   try {
     parent = await openDirectoryAt(parentPath, context);
@@ -84,14 +55,13 @@ async function findEntry(
 /**
  * @throws ToolError `denied` if the path is in a read-only directory, or is or contains an allowed directory
  */
-export function requireWritable(place: GuardedPlace, { bound, platform }: GuardContext): void {
+export function requireWritable(place: GuardedPlace, { allowed }: GuardContext): void {
   const { parent, name, path } = place;
   if (!parent.directory.writable) throw readOnly(path, parent.directory);
   const real = join(parent.realPath, name);
-  for (const directory of bound.directories()) {
+  for (const directory of allowed.directories()) {
     const isHeld = [directory.path, directory.realPath].some(
-      (one) =>
-        isInside(one, real, platform) || (mayBeInside(one, real, platform) && isAncestor(place, real, one)),
+      (one) => isInside(one, real) || (mayBeInside(one, real) && isAncestor(place, real, one)),
     );
     if (isHeld) throw isAllowedDirectory(path, directory);
   }
@@ -124,13 +94,12 @@ export async function statEntry(parent: GuardedDirectory, name: string): Promise
  */
 export async function makeDirectories(path: string, context: GuardContext): Promise<string[]> {
   const created: string[] = [];
-  const reached = await reach(path);
-  if (!(await isReachInside(reached, context))) throw leadsOutside(path, context.bound);
-  const start = reached.direct ? ancestorOf(path, reached.missing.length) : reached.real;
+  const existing = await existingPart(path);
+  if (!(await isInsideNow(existing, context))) throw leadsOutside(path, context.allowed);
   let directory: GuardedDirectory | undefined;
   try {
-    directory = await context.opener.openDirectory(reached.real, start);
-    for (const asked of reached.missing) {
+    directory = await context.opener.openDirectory(existing.real, existing.written);
+    for (const asked of existing.missing) {
       const name = (await storedName(directory, asked)) ?? asked;
       const at = join(directory.path, name);
       if (await makeIn(directory, name, path)) created.push(at);

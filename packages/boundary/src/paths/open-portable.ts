@@ -1,27 +1,25 @@
-import { type BigIntStats, constants, lstatSync, realpathSync } from "node:fs";
-import { lstat, realpath, stat as statPath } from "node:fs/promises";
+import { constants, lstatSync, realpathSync } from "node:fs";
+import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileSystemKind, hasOtherName, type Membership } from "./membership.ts";
-import { checkEntryName, type Opener, openUnlinked } from "./open.ts";
-import { mayBeInside } from "./path-text.ts";
+import { type Candidate, candidatesByIdentity, fileSystemKind, surelyAround } from "./check.ts";
+import { checkEntryName, openUnlinked } from "./open.ts";
+import { inSpecialFileSystem, leadsOutside, pathError, specialFile } from "./path-errors.ts";
 import {
-  changedConcurrently,
-  isDirectory,
-  isNotDirectory,
-  leadsOutside,
-  specialFile,
-  specialPlace,
-} from "./refusals.ts";
-import { type AllowedDirectory, type Bound, type Identity, isSame } from "./types.ts";
+  type AllowedDirectories,
+  type AllowedDirectory,
+  type Identity,
+  isSame,
+  type Opener,
+} from "./types.ts";
 
 /** Windows has no O_NONBLOCK, and opening never blocks there. */
-const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** How many attempts are made to open a path that keeps being swapped. */
-const tries = 5;
+const MAX_ATTEMPTS = 5;
 
 /** How many times a path is checked before it is trusted. */
-const looks = 5;
+const CHECKS = 5;
 
 /**
  * macOS, Windows, and Linux without /proc: verifies the real path, opens it without following a link, and compares its
@@ -32,29 +30,27 @@ const looks = 5;
  * (`openUnlinked`); elsewhere, a program would have to swap a parent directory at the right microsecond a dozen times
  * within one call.
  */
-export function portableOpener(bound: Bound, membership: Membership): Opener {
+export function portableOpener(allowed: AllowedDirectories): Opener {
   /** The target of `path`, if it is inside and did not change during the check. */
   async function find(path: string, asked: string) {
     const realPath = await realpath(path);
-    let directory = membership.surelyAround(realPath);
-    if (hasOtherName(realPath, bound, process.platform)) {
-      directory = (await aroundByIdentity(realPath, bound)) ?? directory;
-    }
-    if (directory === undefined) throw leadsOutside(asked, bound);
+    const around = surelyAround(realPath, allowed);
+    const directory = (await aroundByIdentity(realPath, candidatesByIdentity(realPath, allowed))) ?? around;
+    if (directory === undefined) throw leadsOutside(asked, allowed);
     const identity = await lstat(realPath, { bigint: true });
     if (identity.isSymbolicLink()) return undefined;
     if (!identity.isFile() && !identity.isDirectory()) throw specialFile(asked, identity);
-    if (fileSystemKind(realPath) === "special") throw specialPlace(asked);
+    if (fileSystemKind(realPath) === "special") throw inSpecialFileSystem(asked);
     return { realPath, directory, identity };
   }
 
   return {
     async openFile(path, asked) {
-      for (let attempt = 0; attempt < tries; attempt++) {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const found = await find(path, asked);
         if (found === undefined) continue;
-        if (!found.identity.isFile()) throw isDirectory(asked);
-        const handle = await openUnlinked(found.realPath, readFlags);
+        if (!found.identity.isFile()) throw pathError("is_directory", asked);
+        const handle = await openUnlinked(found.realPath, READ_FLAGS);
         try {
           const opened = await handle.stat({ bigint: true });
           if (isSame(opened, found.identity) && isStill(found.realPath, opened)) {
@@ -67,14 +63,14 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
         }
         await handle.close();
       }
-      throw changedConcurrently(asked);
+      throw pathError("changed_meanwhile", asked);
     },
 
     async openDirectory(path, asked) {
-      for (let attempt = 0; attempt < tries; attempt++) {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const found = await find(path, asked);
         if (found === undefined || !isStill(found.realPath, found.identity)) continue;
-        if (!found.identity.isDirectory()) throw isNotDirectory(asked);
+        if (!found.identity.isDirectory()) throw pathError("not_directory", asked);
         const { realPath, directory, identity } = found;
         const stat = await lstat(realPath);
         return {
@@ -87,12 +83,12 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
             return join(realPath, name);
           },
           async verify() {
-            if (!isStill(realPath, identity)) throw changedConcurrently(asked);
+            if (!isStill(realPath, identity)) throw pathError("changed_meanwhile", asked);
           },
           async close() {},
         };
       }
-      throw changedConcurrently(asked);
+      throw pathError("changed_meanwhile", asked);
     },
   };
 }
@@ -103,7 +99,7 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
  */
 function isStill(realPath: string, identity: Identity): boolean {
   try {
-    for (let look = 0; look < looks; look++) {
+    for (let check = 0; check < CHECKS; check++) {
       if (realpathSync.native(realPath) !== realPath) return false;
       if (!isSame(lstatSync(realPath, { bigint: true }), identity)) return false;
     }
@@ -116,13 +112,10 @@ function isStill(realPath: string, identity: Identity): boolean {
 /**
  * For file systems where a directory can have several names: compares each ancestor with the allowed directories.
  */
-async function aroundByIdentity(realPath: string, bound: Bound): Promise<AllowedDirectory | undefined> {
-  const candidates: { directory: AllowedDirectory; identity: BigIntStats }[] = [];
-  for (const directory of bound.directories()) {
-    if (directory.unavailable !== undefined || !mayBeInside(realPath, directory.realPath, process.platform))
-      continue;
-    candidates.push({ directory, identity: await statPath(directory.realPath, { bigint: true }) });
-  }
+async function aroundByIdentity(
+  realPath: string,
+  candidates: readonly Candidate[],
+): Promise<AllowedDirectory | undefined> {
   for (let path = realPath; candidates.length > 0; path = dirname(path)) {
     const here = await lstat(path, { bigint: true });
     const found = candidates.find(({ identity }) => isSame(identity, here));

@@ -1,0 +1,248 @@
+import { type BigIntStats, renameSync, type Stats } from "node:fs";
+import { access, constants, type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { openEntry, requireWritable, statEntry } from "./entries.ts";
+import { existingPart, explain, isInsideNow } from "./explain.ts";
+import { giveFreeName, isStill, temporaryName } from "./move.ts";
+import { openUnlinked } from "./open.ts";
+import { errorCode, isMissing, leadsOutside, pathError, specialFile } from "./path-errors.ts";
+import { fold, foldsCase } from "./resolve.ts";
+import {
+  type GuardContext,
+  type GuardedDirectory,
+  type GuardedFile,
+  type GuardedPlace,
+  type Identity,
+  isSame,
+  type WriteOptions,
+} from "./types.ts";
+
+export interface Written {
+  readonly created: boolean;
+  /** Where the content is: the requested path, or the target of a link there. */
+  readonly path: string;
+}
+
+/**
+ * Writes a whole file atomically: to a temporary file next to it, which is synced and then renamed. On failure the
+ * temporary file is removed and everything else is unchanged.
+ *
+ * The name gets a new inode, so a hard link elsewhere, perhaps outside the allowed directories, keeps the old content.
+ * Extended attributes and access control lists are not preserved.
+ */
+export async function writeFileAt(
+  path: string,
+  content: Uint8Array,
+  options: WriteOptions,
+  context: GuardContext,
+): Promise<Written> {
+  const place = await openTarget(path, options, context);
+  const real = join(place.parent.realPath, place.name);
+  try {
+    return await context.writing(foldsCase() ? fold(real) : real, () =>
+      writeInto(place, content, options, context),
+    );
+  } catch (error) {
+    throw await explain(error, path, context);
+  } finally {
+    await place.parent.close();
+  }
+}
+
+/** The location to write to: that of the path, or the target of a symlink there. */
+async function openTarget(path: string, options: WriteOptions, context: GuardContext): Promise<GuardedPlace> {
+  const place = await openEntry(path, context);
+  try {
+    if (place.stat?.isSymbolicLink() !== true) {
+      requireWritable(place, context);
+      return place;
+    }
+  } catch (error) {
+    await place.parent.close();
+    throw error;
+  }
+  await place.parent.close();
+  const existing = await existingPart(path);
+  if (!(await isInsideNow(existing, context))) throw leadsOutside(path, context.allowed);
+  if (options.mode === "create") throw pathError("eexist", path);
+  const created = join(existing.real, ...existing.missing);
+  const target = await openEntry(created, context, { write: true });
+  if (target.stat?.isSymbolicLink() !== true) return target;
+  await target.parent.close();
+  throw pathError("changed_meanwhile", path);
+}
+
+async function writeInto(
+  place: GuardedPlace,
+  content: Uint8Array,
+  options: WriteOptions,
+  context: GuardContext,
+): Promise<Written> {
+  const { parent, name, path } = place;
+  const present = await statEntry(parent, name);
+  if (present?.isDirectory()) throw pathError("is_directory", path);
+  if (present !== undefined && !present.isFile()) {
+    throw present.isSymbolicLink() ? pathError("changed_meanwhile", path) : specialFile(path, present);
+  }
+  if (present !== undefined && options.mode === "create") throw pathError("eexist", path);
+  if (present !== undefined) await requirePermission(place);
+
+  const temporary = await createTemporaryFile(parent, present === undefined ? 0o666 : 0o600, path);
+  try {
+    await temporary.handle.writeFile(content);
+    await temporary.handle.sync();
+    const checked = options.check === undefined ? undefined : await runCheck(place, options.check, context);
+    const old = checked?.stat ?? present;
+    if (old !== undefined) await copyAttributes(temporary, old);
+    // Windows does not rename an open file.
+    await temporary.handle.close();
+    await parent.verify();
+    if (checked !== undefined) {
+      replaceChecked(temporary.entry, place, checked.identity);
+    } else if (options.mode === "create" || options.check !== undefined) {
+      await giveFreeName(temporary, place.entry, path);
+    } else {
+      await rename(temporary.entry, place.entry);
+    }
+    await parent.verify();
+    await syncDirectory(parent);
+    return { created: old === undefined, path };
+  } finally {
+    await temporary.discard();
+  }
+}
+
+/** Lets the caller check the content that is about to be replaced. */
+async function runCheck(
+  { entry, path }: GuardedPlace,
+  check: NonNullable<WriteOptions["check"]>,
+  { opener }: GuardContext,
+): Promise<{ stat: Stats; identity: Identity } | undefined> {
+  let existing: GuardedFile;
+  try {
+    existing = await opener.openFile(entry, path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await check(undefined);
+    return undefined;
+  }
+  try {
+    await check(existing);
+    return { stat: existing.stat, identity: await existing.handle.stat({ bigint: true }) };
+  } finally {
+    await existing.handle.close();
+  }
+}
+
+/** Nothing else in this process runs between the two calls, so what was checked is what is replaced. */
+function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checked: Identity): void {
+  if (!isStill(entry, checked)) throw pathError("changed_meanwhile", path);
+  renameSync(temporary, entry);
+}
+
+/**
+ * Replacing a file needs no permission on the file itself, but a user who removed that permission wants it unchanged.
+ */
+async function requirePermission({ entry, path }: GuardedPlace): Promise<void> {
+  try {
+    await access(entry, constants.W_OK);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    throw pathError("not_writable", path);
+  }
+}
+
+/** Makes the rename survive a power failure, if the file system can sync a directory. */
+async function syncDirectory(directory: GuardedDirectory): Promise<void> {
+  try {
+    const handle = await open(directory.entry(""), constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // Windows and some network file systems: the file has its name, but it may not be on the disk yet.
+  }
+}
+
+/** A new file with a random name, written completely before it is renamed. */
+export interface TemporaryFile {
+  readonly handle: FileHandle;
+  /** A path for fs calls. */
+  readonly entry: string;
+  readonly identity: BigIntStats;
+  /** Closes the file, and removes it if it still has its random name. */
+  discard(): Promise<void>;
+}
+
+const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
+/**
+ * After this time without a write, in milliseconds, a temporary file counts as left behind by a killed process.
+ */
+const LEFTOVER_MS = 3_600_000;
+/** Directories that this process has already cleaned up. */
+const swept = new Set<string>();
+
+/** Removes temporary files that killed processes left in `directory`; once per directory and process. */
+async function sweep(directory: GuardedDirectory): Promise<void> {
+  if (swept.has(directory.realPath)) return;
+  if (swept.size >= 1_000) swept.clear();
+  swept.add(directory.realPath);
+  for (const name of await readdir(directory.entry("")).catch(() => [])) {
+    if (!TEMPORARY_NAME.test(name)) continue;
+    const stat = await lstat(directory.entry(name)).catch(() => undefined);
+    if (stat?.isFile() !== true || Date.now() - stat.mtimeMs < LEFTOVER_MS) continue;
+    await unlink(directory.entry(name)).catch(() => {});
+  }
+}
+
+/**
+ * Creates a new, empty file in `directory` (O_EXCL).
+ *
+ * @param mode permissions, before the umask
+ * @param path the path to name in errors
+ */
+export async function createTemporaryFile(
+  directory: GuardedDirectory,
+  mode: number,
+  path: string,
+): Promise<TemporaryFile> {
+  await directory.verify();
+  await sweep(directory);
+  const entry = directory.entry(temporaryName());
+  const handle = await openUnlinked(entry, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
+  try {
+    const identity = await handle.stat({ bigint: true });
+    await directory.verify();
+    if (!isSame(await lstat(entry, { bigint: true }), identity)) throw pathError("changed_meanwhile", path);
+    return { handle, entry, identity, discard: () => discard(handle, entry) };
+  } catch (error) {
+    await discard(handle, entry);
+    throw error;
+  }
+}
+
+async function discard(handle: FileHandle, entry: string): Promise<void> {
+  await handle.close().catch(() => {});
+  // After it is renamed or removed, there is nothing left to remove.
+  await unlink(entry).catch(() => {});
+}
+
+/**
+ * Gives the new file the old one's mode, owner and birth time, as far as the system allows. The set-user-ID and
+ * set-group-ID bits are cleared, as with every write(2) by a user other than root.
+ */
+export async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
+  if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid) {
+    await handle.chown(old.uid, old.gid).catch(() => {});
+  }
+  await handle.chmod(old.mode & 0o777);
+  // On these systems, a modification time before the birth time also sets the birth time: utimes(2).
+  if (process.platform === "darwin" || process.platform === "freebsd") {
+    const now = new Date();
+    await handle.utimes(now, old.birthtime);
+    await handle.utimes(now, now);
+  }
+}
