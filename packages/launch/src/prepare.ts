@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { ToolError } from "@refmcp/boundary/answer";
-import { DirectoryBound } from "@refmcp/boundary/directories";
+import { DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime } from "@refmcp/core/internal/bind/runtime";
 import type { CommonOptionValues } from "@refmcp/core/internal/define/common-options";
 import type { OptionTable, OptionValues } from "@refmcp/core/internal/define/options";
@@ -77,12 +77,12 @@ export async function prepare<Context, Table extends OptionTable>(
   const mistake = await unknownToolNames([...definition.tools, ...moreTools], options);
   if (mistake !== undefined) return refuse(mistake);
   const declared = definition.directories;
-  const bound = boundOf(
+  const allowed = allowlistOf(
     inShell && declared !== undefined ? { ...declared, fallback: "working directory" } : declared,
     options,
     command.given.sources,
   );
-  const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey, moreTools });
+  const runtime = new Runtime(definition, { options, allowed, log, stateKey: http?.stateKey, moreTools });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
     return print(renderToolTable(runtime.tools, process.stdout.columns));
@@ -146,18 +146,18 @@ async function unknownToolNames(
   );
 }
 
-function boundOf(
+function allowlistOf(
   declared: ServerDefinition<never>["directories"],
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
   sources: OptionsRead<OptionTable>["sources"],
-): DirectoryBound {
+): DirectoryAllowlist {
   const configured = (key: string, writable: boolean) => {
     const paths = options[key];
     if (!Array.isArray(paths)) return [];
     const from = sources[key] === "environment" ? ("environment" as const) : ("argument" as const);
     return paths.map((path) => ({ path: String(path), source: from, writable }));
   };
-  return new DirectoryBound({
+  return new DirectoryAllowlist({
     configured: [
       ...configured("directories", true),
       ...(declared?.readOnly === undefined ? [] : configured(declared.readOnly, false)),

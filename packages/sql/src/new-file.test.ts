@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist, type PathGuard } from "@refmcp/boundary";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writeNewFile } from "./new-file.ts";
 
@@ -10,7 +10,7 @@ let guard: PathGuard;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-new-file-"));
   guard = createPathGuard(
-    new DirectoryBound({ configured: [{ path: folder, source: "argument" }], mode: "off" }),
+    new DirectoryAllowlist({ configured: [{ path: folder, source: "argument" }], mode: "off" }),
   );
 });
 afterEach(() => rm(folder, { recursive: true }));

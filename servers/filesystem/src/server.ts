@@ -39,11 +39,14 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({ options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars }, bound }) {
+  async open({
+    options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars },
+    allowed,
+  }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
     const files = openFiles({
-      guard: createPathGuard(bound),
+      guard: createPathGuard(allowed),
       journal,
       journalDays,
       maxReadChars,

@@ -14,7 +14,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import type { World } from "@refmcp/testing";
 import { openFiles } from "../src/files/files.ts";
 
@@ -143,8 +143,8 @@ export async function world(): Promise<World> {
 
 /** Leaves one change in the journal, for list_changes and undo_change; returns its id. */
 async function changeSomething(root: string, journal: string): Promise<string> {
-  const bound = new DirectoryBound({ configured: [{ path: root, source: "argument" }], mode: "off" });
-  const guard = createPathGuard(bound);
+  const allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "off" });
+  const guard = createPathGuard(allowed);
   const files = openFiles({ guard, journal: true, journalDirectories: [journal], maxReadChars: 80_000 });
   await writeFile(join(root, "changed.txt"), "before\n");
   const written = await files.write({

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
 import { type Files, openFiles } from "../src/files/files.ts";
 
@@ -37,11 +37,11 @@ export async function scratch(options: { journal?: boolean; writable?: boolean }
   const [root, outside, state] = [join(top, "root"), join(top, "outside"), join(top, "state")];
   await mkdir(root);
   await mkdir(outside);
-  const bound = new DirectoryBound({
+  const allowed = new DirectoryAllowlist({
     configured: [{ path: root, source: "argument", writable: options.writable ?? true }],
     mode: "narrow",
   });
-  const guard = createPathGuard(bound);
+  const guard = createPathGuard(allowed);
   const another = ({ journal = true } = {}) =>
     openFiles({ guard, journal, journalDirectories: [state], maxReadChars: 80_000 });
   const at = (...parts: string[]) => join(root, ...parts);

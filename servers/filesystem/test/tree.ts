@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createPathGuard, DirectoryBound, type PathGuard } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist, type PathGuard } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
 
 /** The entries of a tree: text or bytes for a file, `{ link }` for a link, null for an empty directory. */
@@ -30,11 +30,11 @@ export async function makeTree(
   const outside = join(folder, "outside");
   await mkdir(root);
   await mkdir(outside);
-  const bound = new DirectoryBound({ mode: "off", configured: [{ path: root, source: "argument" }] });
+  const allowed = new DirectoryAllowlist({ mode: "off", configured: [{ path: root, source: "argument" }] });
   const tree: Tree = {
     root,
     outside,
-    guard: createPathGuard(bound, options.verification),
+    guard: createPathGuard(allowed, options.verification),
     at: (...path) => join(root, ...path),
     async add(more) {
       for (const [path, value] of Object.entries(more)) {

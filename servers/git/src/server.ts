@@ -44,9 +44,9 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, bound, offers }) =>
+  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, allowed, offers }) =>
     new Git({
-      guard: createPathGuard(bound),
+      guard: createPathGuard(allowed),
       env: process.env,
       hooks,
       filters,

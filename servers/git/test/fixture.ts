@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { fakeCall, type RecordedCall } from "@refmcp/testing";
 import { afterEach, beforeEach } from "vitest";
@@ -177,7 +177,7 @@ export function makeDirty(root: string): string {
 export function gitOver(directories: readonly string[], options: Partial<GitOptions> = {}): Git {
   const configured = directories.map((path) => ({ path, source: "argument" as const }));
   return new Git({
-    guard: createPathGuard(new DirectoryBound({ configured, mode: "off" })),
+    guard: createPathGuard(new DirectoryAllowlist({ configured, mode: "off" })),
     env: process.env,
     hooks: "ask",
     filters: "off",

@@ -35,12 +35,12 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({ options: given, bound, log }) {
+  async open({ options: given, allowed, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Memory } = await import("./graph/thread/memory.ts");
     const { locationOf } = await import("./graph/thread/location.ts");
-    const project = bound.directories()[0]?.realPath ?? process.cwd();
-    const memory = await Memory.at(locationOf({ ...given, project }), createPathGuard(bound));
+    const project = allowed.directories()[0]?.realPath ?? process.cwd();
+    const memory = await Memory.at(locationOf({ ...given, project }), createPathGuard(allowed));
     if (memory.warning !== undefined) log.warning(memory.warning);
     return memory;
   },

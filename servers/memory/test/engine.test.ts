@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { MemoryLocation } from "../src/graph/thread/location.ts";
 import { Memory } from "../src/graph/thread/memory.ts";
@@ -25,7 +25,7 @@ function open(): Memory {
     isDefault: false,
     file: join(folder, "memory.db"),
   };
-  engine = new Memory(location, createPathGuard(new DirectoryBound({ configured: [], mode: "off" })));
+  engine = new Memory(location, createPathGuard(new DirectoryAllowlist({ configured: [], mode: "off" })));
   return engine;
 }
 

@@ -1,4 +1,4 @@
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { startPostgres } from "@refmcp/embedded-postgres/testing";
 import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
@@ -53,7 +53,7 @@ describe("PostgreSQL", () => {
     const postgres = await startPostgres();
     const engine = new Memory(
       { kind: "postgres", space: "s", url: postgres.url },
-      createPathGuard(new DirectoryBound({ configured: [], mode: "off" })),
+      createPathGuard(new DirectoryAllowlist({ configured: [], mode: "off" })),
     );
     // Two connections: a transaction keeps its first view of pg_stat_activity.
     const locking = new Client({ connectionString: postgres.url });

@@ -40,7 +40,7 @@ export const server = defineServer({
   // A browser takes a second to start, so it starts in advance.
   warm: true,
   // Loaded late, so that starting the server stays cheap.
-  async open({ options: given, bound, log, resourcesChanged }) {
+  async open({ options: given, allowed, log, resourcesChanged }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Services } = await import("./browser/services.ts");
     const { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } =
@@ -55,7 +55,7 @@ export const server = defineServer({
       ignoreHttpsErrors: given.ignoreHttpsErrors,
       // Each needs a browser; more than one per core use memory without being faster.
       concurrency: given.concurrency ?? Math.min(4, Math.max(2, availableParallelism())),
-      paths: createPathGuard(bound),
+      paths: createPathGuard(allowed),
       links: given.http === undefined ? "file" : "pw",
       log: (sentence) => log.info(sentence),
       changed: resourcesChanged,

@@ -46,7 +46,7 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, so that starting is fast.
-  async open({ options: given, bound, log }) {
+  async open({ options: given, allowed, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Postgres } = await import("./database/connection/postgres.ts");
     const { url, db, ssh, embedded, embeddedDir, queryTimeoutMs, ...limits } = given;
@@ -61,7 +61,7 @@ export const server = defineServer({
         embedded: isEmbedded ? { directory: embeddedDir } : undefined,
         env: process.env,
       },
-      createPathGuard(bound),
+      createPathGuard(allowed),
       (sentence) => log.error(sentence),
     );
   },

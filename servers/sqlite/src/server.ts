@@ -36,11 +36,11 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, so that the server starts quickly.
-  async open({ options: { dbPath, db, ...rest }, bound }): Promise<Databases> {
+  async open({ options: { dbPath, db, ...rest }, allowed }): Promise<Databases> {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Databases } = await import("./database/connection/databases.ts");
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];
-    return new Databases({ ...rest, files, guard: createPathGuard(bound) });
+    return new Databases({ ...rest, files, guard: createPathGuard(allowed) });
   },
   close: (databases) => databases.close(),
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import Sqlite from "better-sqlite3";
 import { Databases } from "../src/database/connection/databases.ts";
 import type { Place } from "../src/database/connection/handle.ts";
@@ -28,10 +28,10 @@ export async function lab(
   const made = new Sqlite(file);
   made.exec(SCHEMA + (options.sql ?? ""));
   made.close();
-  const bound = new DirectoryBound({ configured: [{ path: folder, source: "argument" }], mode: "off" });
+  const allowed = new DirectoryAllowlist({ configured: [{ path: folder, source: "argument" }], mode: "off" });
   const databases = new Databases({
     files: [{ name: "main", value: file }],
-    guard: createPathGuard(bound),
+    guard: createPathGuard(allowed),
     allowDdl: options.allowDdl ?? false,
     maxMemoryMb: options.memory ?? 400,
     maxRows: 10_000,

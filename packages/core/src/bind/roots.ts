@@ -1,4 +1,4 @@
-import type { ClientRoot, DirectoryBound } from "@refmcp/boundary";
+import type { ClientRoot, DirectoryAllowlist } from "@refmcp/boundary";
 import type { Log } from "../log.ts";
 import type { Client, ClientRequest } from "../protocol/request.ts";
 import { type Asking, isRootList } from "./asking.ts";
@@ -12,14 +12,14 @@ const MODERN_TTL_MS = 10 * 60_000;
 
 /** Keeps the bound in sync with the client's roots. */
 export class ClientRoots {
-  readonly #bound: DirectoryBound;
+  readonly #allowed: DirectoryAllowlist;
   readonly #log: Log;
   /** For each legacy client whose roots were requested, a promise that settles when they are known. */
   readonly #fetching = new WeakMap<Client, Promise<void>>();
   #believedUntil = 0;
 
-  constructor(bound: DirectoryBound, log: Log) {
-    this.#bound = bound;
+  constructor(allowed: DirectoryAllowlist, log: Log) {
+    this.#allowed = allowed;
     this.#log = log;
   }
 
@@ -62,6 +62,6 @@ export class ClientRoots {
   #set(roots: readonly ClientRoot[] | undefined): void {
     if (roots !== undefined && roots.length > MAX_ROOTS)
       this.#log.warning(`The client listed ${roots.length} roots; the first ${MAX_ROOTS} are used.`);
-    for (const note of this.#bound.setClientRoots(roots?.slice(0, MAX_ROOTS))) this.#log.warning(note);
+    for (const note of this.#allowed.setClientRoots(roots?.slice(0, MAX_ROOTS))) this.#log.warning(note);
   }
 }

@@ -1,4 +1,4 @@
-import type { DirectoryBound } from "@refmcp/boundary";
+import type { DirectoryAllowlist } from "@refmcp/boundary";
 import { HARD_ANSWER_CHARS, ToolError } from "@refmcp/boundary/answer";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
@@ -21,7 +21,7 @@ const NO_ROOTS = { settle: () => undefined, notified: () => undefined };
 export class Runtime<Context, Table extends OptionTable> {
   readonly definition: Servable<Context, Table>;
   readonly options: OptionValues<Table> & CommonOptionValues;
-  readonly bound: DirectoryBound;
+  readonly allowed: DirectoryAllowlist;
   readonly log: Log;
   readonly seal: Seal;
   /** The client's roots; ignored unless the server touches directories and `--roots` is not `off`. */
@@ -41,7 +41,7 @@ export class Runtime<Context, Table extends OptionTable> {
     definition: Servable<Context, Table>,
     parts: {
       options: OptionValues<Table> & CommonOptionValues;
-      bound: DirectoryBound;
+      allowed: DirectoryAllowlist;
       log: Log;
       /**
        * Seals state that is sent through clients; processes with the same clients share the key. Default: a new key.
@@ -53,17 +53,17 @@ export class Runtime<Context, Table extends OptionTable> {
   ) {
     this.definition = definition;
     this.options = parts.options;
-    this.bound = parts.bound;
+    this.allowed = parts.allowed;
     this.log = parts.log;
     this.seal = new Seal(parts.stateKey);
     const { clientRoots, maxAnswerChars, timeoutMs } = parts.options;
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
-    this.roots = asksForRoots ? new ClientRoots(parts.bound, parts.log) : NO_ROOTS;
+    this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : NO_ROOTS;
     this.callLimits = { budget: Math.min(maxAnswerChars, HARD_ANSWER_CHARS), timeoutMs };
     this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options, parts.moreTools);
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];
-    this.bound.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
+    this.allowed.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
   }
 
   /** The context, opened on the first call. If opening fails, the next call tries again. */
@@ -85,7 +85,7 @@ export class Runtime<Context, Table extends OptionTable> {
     try {
       const context = await this.definition.open({
         options: this.options,
-        bound: this.bound,
+        allowed: this.allowed,
         log: this.log,
         signal: this.#closing.signal,
         offers: (name) => this.tools.some((tool) => tool.name === name),

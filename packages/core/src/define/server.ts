@@ -1,4 +1,4 @@
-import type { Bound } from "@refmcp/boundary";
+import type { AllowedDirectories } from "@refmcp/boundary";
 import type { Log } from "../log.ts";
 import type { CommonOptionValues } from "./common-options.ts";
 import type { ServerIcon } from "./icon.ts";
@@ -12,7 +12,7 @@ export interface Opening<Table extends OptionTable> {
   /** The parsed options, including the common ones. */
   readonly options: OptionValues<Table> & CommonOptionValues;
   /** The allowed directories; empty unless the server declares `directories`. */
-  readonly bound: Bound;
+  readonly allowed: AllowedDirectories;
   readonly log: Log;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;

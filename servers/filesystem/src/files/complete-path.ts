@@ -13,7 +13,7 @@ const MAX_SUGGESTIONS = 100;
  * @param typed with `/` between components, also on Windows.
  */
 export async function completePath(guard: PathGuard, typed: string): Promise<string[]> {
-  const allowed = guard.bound.directories().map((directory) => directory.path.replaceAll("\\", "/"));
+  const allowed = guard.allowed.directories().map((directory) => directory.path.replaceAll("\\", "/"));
   const above = allowed
     .filter((directory) => directory.startsWith(typed) || directory === typed)
     .map((directory) => `${directory}/`);

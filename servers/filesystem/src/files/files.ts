@@ -62,7 +62,7 @@ export function openFiles(options: FilesOptions) {
   const threads = new ThreadPool(EDIT_HEAP_MB);
   const journal = new Journal({
     directories: options.journalDirectories ?? stateDirectories(),
-    bound: guard.bound,
+    allowed: guard.allowed,
     enabled: options.journal,
     ...(options.journalDays === undefined ? {} : { maxDays: options.journalDays }),
   });
@@ -71,7 +71,7 @@ export function openFiles(options: FilesOptions) {
 
   return {
     guard,
-    allowedDirectories: () => guard.bound.directories(),
+    allowedDirectories: () => guard.allowed.directories(),
     /** Characters of text for a call: its budget, or more if it specifies a range. */
     readChars(budget: number, explicit: boolean): number {
       const usual = Math.max(MIN_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);

@@ -3,22 +3,22 @@ import { writeFileSync } from "node:fs";
 import { appendFile, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MAX_WATCHED, QUIET_MS, Watchers } from "./watch.ts";
 
 let top = "";
 let root = "";
-let bound: DirectoryBound;
+let allowed: DirectoryAllowlist;
 let watchers: Watchers;
 
 beforeEach(async () => {
   top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-watch-")));
   root = join(top, "root");
   await mkdir(root);
-  bound = new DirectoryBound({ configured: [{ path: root, source: "argument" }], mode: "narrow" });
-  watchers = new Watchers(createPathGuard(bound));
+  allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "narrow" });
+  watchers = new Watchers(createPathGuard(allowed));
 });
 
 afterEach(async () => {
@@ -39,7 +39,10 @@ async function noticed(events: () => number, act: () => Promise<void>): Promise<
  * twice; by then the first would have reported the first time.
  */
 async function passes(path: string, act: () => Promise<void>): Promise<void> {
-  const everything = new DirectoryBound({ configured: [{ path: root, source: "argument" }], mode: "off" });
+  const everything = new DirectoryAllowlist({
+    configured: [{ path: root, source: "argument" }],
+    mode: "off",
+  });
   const others = new Watchers(createPathGuard(everything));
   let events = 0;
   await others.watch(path, () => {
@@ -141,10 +144,10 @@ describe("Watchers", () => {
     await watchers.watch("a.txt", () => {
       events += 1;
     });
-    bound.setClientRoots([{ uri: `file://${join(root, "kept")}` }]);
+    allowed.setClientRoots([{ uri: `file://${join(root, "kept")}` }]);
     await passes("a.txt", () => appendFile(join(root, "a.txt"), "unseen"));
     expect(events).toBe(0);
-    bound.setClientRoots([{ uri: `file://${root}` }]);
+    allowed.setClientRoots([{ uri: `file://${root}` }]);
     await noticed(
       () => events,
       () => appendFile(join(root, "a.txt"), "seen"),

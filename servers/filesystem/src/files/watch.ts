@@ -65,7 +65,7 @@ export class Watchers {
     let timer: NodeJS.Timeout | undefined;
     let stopped = false;
     const onEvent = () => {
-      // The bound may have narrowed since; changes outside it are not reported.
+      // The allowed directories may have narrowed since; changes outside it are not reported.
       if (stopped || timer !== undefined || !this.#guard.contains(realPath)) return;
       timer = setTimeout(() => {
         timer = undefined;

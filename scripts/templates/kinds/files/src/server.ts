@@ -17,9 +17,9 @@ export const server = defineServer({
   directories: {},
   tools,
   // Loaded with the first call: a start should cost next to nothing.
-  async open({ options: { maxFileBytes }, bound }) {
+  async open({ options: { maxFileBytes }, allowed }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { SampleSource } = await import("./sample/source.ts");
-    return new SampleSource(createPathGuard(bound), maxFileBytes);
+    return new SampleSource(createPathGuard(allowed), maxFileBytes);
   },
 });

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, rm, stat, symlink, utimes } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { WriteRequest } from "../edit/write.ts";
@@ -13,8 +13,8 @@ function request(path: string, content: string, more: Partial<WriteRequest> = {}
   return { path, content, mode: "overwrite", createParents: false, ...more };
 }
 
-function bound(...paths: string[]): DirectoryBound {
-  return new DirectoryBound({
+function allowlist(...paths: string[]): DirectoryAllowlist {
+  return new DirectoryAllowlist({
     configured: paths.map((path) => ({ path, source: "argument" })),
     mode: "narrow",
   });
@@ -193,7 +193,7 @@ describe("a journal on another file system", () => {
     try {
       expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
       const files = openFiles({
-        guard: createPathGuard(bound(root)),
+        guard: createPathGuard(allowlist(root)),
         journal: true,
         journalDirectories: [join(other, "state")],
         maxReadChars: 80_000,

@@ -1,12 +1,12 @@
 import { chmod, chown, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { DirectoryBound } from "@refmcp/boundary";
+import { DirectoryAllowlist } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { openStateDirectory, stateDirectories } from "./journal-directory.ts";
 
-function bound(...paths: string[]): DirectoryBound {
-  return new DirectoryBound({
+function allowlist(...paths: string[]): DirectoryAllowlist {
+  return new DirectoryAllowlist({
     configured: paths.map((path) => ({ path, source: "argument" })),
     mode: "narrow",
   });
@@ -26,14 +26,14 @@ describe("the state directory", () => {
 
   it("is never inside a root, and never contains one", async () => {
     const { root, outside, at } = await scratch();
-    const first = await openStateDirectory([at("state"), join(outside, "state")], bound(root));
+    const first = await openStateDirectory([at("state"), join(outside, "state")], allowlist(root));
     expect(first).toMatchObject({ directory: join(outside, "state", "journal") });
     expect(await readdir(root)).toEqual([]);
     await symlink(root, join(outside, "alias"));
-    expect(await openStateDirectory([join(outside, "alias", "x")], bound(root))).toMatchObject({
+    expect(await openStateDirectory([join(outside, "alias", "x")], allowlist(root))).toMatchObject({
       reason: expect.stringContaining("is in an allowed directory"),
     });
-    expect(await openStateDirectory([join(root, "..")], bound(root))).toHaveProperty("reason");
+    expect(await openStateDirectory([join(root, "..")], allowlist(root))).toHaveProperty("reason");
   });
 
   it.skipIf(process.platform === "win32")(
@@ -42,7 +42,7 @@ describe("the state directory", () => {
       const { root, outside } = await scratch();
       await chmod(outside, 0o755);
       await mkdir(join(outside, "journal"), { mode: 0o755 });
-      expect(await openStateDirectory([outside], bound(root))).toMatchObject({
+      expect(await openStateDirectory([outside], allowlist(root))).toMatchObject({
         directory: join(outside, "journal"),
       });
       expect((await lstat(outside)).mode & 0o777).toBe(0o755);
@@ -54,12 +54,12 @@ describe("the state directory", () => {
     if (process.getuid?.() !== 0) context.skip("needs root");
     const { root, outside } = await scratch();
     await chown(outside, 65_534, 65_534);
-    expect(await openStateDirectory([outside], bound(root))).toEqual({
+    expect(await openStateDirectory([outside], allowlist(root))).toEqual({
       reason: `${outside} cannot be used (it belongs to another user)`,
     });
     await chown(outside, 0, 0);
     await symlink("/tmp", join(outside, "journal"));
-    expect(await openStateDirectory([outside], bound(root))).toEqual({
+    expect(await openStateDirectory([outside], allowlist(root))).toEqual({
       reason: `${outside} cannot be used (not a directory)`,
     });
   });

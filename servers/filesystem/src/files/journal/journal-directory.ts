@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join, posix, relative, win32 } from "node:path";
-import { type Bound, errorCode } from "@refmcp/boundary";
+import { type AllowedDirectories, errorCode } from "@refmcp/boundary";
 
 /**
  * Possible locations of the journals, in order of preference: the user's state directory (XDG Base Directory
@@ -43,14 +43,14 @@ function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Pla
  */
 export async function openStateDirectory(
   candidates: readonly string[],
-  bound: Bound,
+  allowed: AllowedDirectories,
   create = true,
 ): Promise<{ directory: string; lasting: boolean } | { reason: string }> {
   let reason = "no directory for it is configured";
   for (const [index, candidate] of candidates.entries()) {
     const lasting = index === 0 || !within(candidate, tmpdir());
     try {
-      const directory = await openJournalIn(candidate, bound, create);
+      const directory = await openJournalIn(candidate, allowed, create);
       if (directory !== undefined) return { directory, lasting };
       reason = `its directory ${candidate} is in an allowed directory, or contains one`;
     } catch (error) {
@@ -63,12 +63,16 @@ export async function openStateDirectory(
 
 class Refused extends Error {}
 
-async function openJournalIn(candidate: string, bound: Bound, create: boolean): Promise<string | undefined> {
+async function openJournalIn(
+  candidate: string,
+  allowed: AllowedDirectories,
+  create: boolean,
+): Promise<string | undefined> {
   // Checked first, so that nothing is created in an allowed directory.
-  if (overlaps(candidate, bound)) return undefined;
+  if (overlaps(candidate, allowed)) return undefined;
   if (create) await mkdir(candidate, { recursive: true, mode: 0o700 });
   const state = await realpath(candidate);
-  if (overlaps(state, bound)) return undefined;
+  if (overlaps(state, allowed)) return undefined;
   // In a world-writable directory, another user may have created it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
   // A subdirectory, since the mode of a directory chosen by the user must not change.
@@ -87,8 +91,8 @@ function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void
 }
 
 /** Whether `directory` is in an allowed directory, or vice versa. */
-function overlaps(directory: string, bound: Bound): boolean {
-  return bound
+function overlaps(directory: string, allowed: AllowedDirectories): boolean {
+  return allowed
     .directories()
     .some(({ path, realPath }) =>
       [path, realPath].some((allowed) => within(directory, allowed) || within(allowed, directory)),

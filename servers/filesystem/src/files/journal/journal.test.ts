@@ -1,6 +1,6 @@
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createPathGuard, DirectoryBound } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { Locks } from "../change/change-context.ts";
@@ -14,8 +14,8 @@ function request(path: string, content: string, more: Partial<WriteRequest> = {}
   return { path, content, mode: "overwrite", createParents: false, ...more };
 }
 
-function bound(...paths: string[]): DirectoryBound {
-  return new DirectoryBound({
+function allowlist(...paths: string[]): DirectoryAllowlist {
+  return new DirectoryAllowlist({
     configured: paths.map((path) => ({ path, source: "argument" })),
     mode: "narrow",
   });
@@ -72,7 +72,7 @@ describe("the journal", () => {
   it("hides changes in other roots from a server", async () => {
     const { files, at, state, outside } = await scratch();
     const { receipt } = await files.write(request(at("secret.txt"), "x"));
-    const other = new Journal({ directories: [state], bound: bound(outside), enabled: true });
+    const other = new Journal({ directories: [state], allowed: allowlist(outside), enabled: true });
     expect(await other.list({ limit: 10 })).toEqual([]);
     await expect(other.get(receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "not_found" });
   });
@@ -81,7 +81,7 @@ describe("the journal", () => {
     const { root, at, state } = await scratch();
     const journal = new Journal({
       directories: [state],
-      bound: bound(root),
+      allowed: allowlist(root),
       enabled: true,
       maxEntries: 30,
       maxBytes: 1000,
@@ -110,7 +110,7 @@ describe("the journal", () => {
   it("has one journal per allowed directory: activity in one does not affect undo in another", async () => {
     const { root, outside, state, at } = await scratch();
     const open = (path: string) =>
-      new Journal({ directories: [state], bound: bound(path), enabled: true, maxEntries: 10 });
+      new Journal({ directories: [state], allowed: allowlist(path), enabled: true, maxEntries: 10 });
     const write = async (journal: Journal, path: string) => {
       const opened = await journal.open(path);
       if ("reason" in opened) throw new Error(opened.reason);
@@ -137,7 +137,7 @@ describe("the journal", () => {
     ] as const)
       await rename(join(journalDirectory, from), join(journalDirectory, to));
     const kept = await files.write(request(at("b"), "b"));
-    const other = createPathGuard(bound(outside));
+    const other = createPathGuard(allowlist(outside));
     const neighbor = openFiles({
       guard: other,
       journal: true,
@@ -153,7 +153,7 @@ describe("the journal", () => {
 
   it("erases the journals of the allowed directories, and nothing else", async () => {
     const { files, put, journalDirectory, state, outside } = await scratch();
-    const other = createPathGuard(bound(outside));
+    const other = createPathGuard(allowlist(outside));
     const neighbor = openFiles({
       guard: other,
       journal: true,
@@ -169,7 +169,7 @@ describe("the journal", () => {
 
   it("warns once if it is not persistent", async () => {
     const { root, state, at } = await scratch();
-    const guard = createPathGuard(bound(root));
+    const guard = createPathGuard(allowlist(root));
     const files = openFiles({
       guard,
       journal: true,
@@ -183,10 +183,10 @@ describe("the journal", () => {
 
   it("marks changes that are too large as final, with the reason", async () => {
     const { root, at, put, state } = await scratch();
-    const guard = createPathGuard(bound(root));
+    const guard = createPathGuard(allowlist(root));
     const journal = new Journal({
       directories: [state],
-      bound: guard.bound,
+      allowed: guard.allowed,
       enabled: true,
       maxImageBytes: 10,
     });

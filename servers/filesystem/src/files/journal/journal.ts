@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Bound, errorCode } from "@refmcp/boundary";
+import { type AllowedDirectories, errorCode } from "@refmcp/boundary";
 import { sized, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { type Change, changeSchema } from "./change-record.ts";
@@ -10,7 +10,7 @@ import { openStateDirectory, within } from "./journal-directory.ts";
 export interface JournalOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
   readonly directories: readonly string[];
-  readonly bound: Bound;
+  readonly allowed: AllowedDirectories;
   /** False for no journal (`--no-journal`). */
   readonly enabled: boolean;
   /** Maximum bytes of all images of an allowed directory. */
@@ -84,7 +84,7 @@ export class Journal {
   async open(path: string): Promise<{ directory: string } | { reason: string }> {
     const opened = await this.#openAll(true);
     if ("reason" in opened) return opened;
-    const { path: owner } = this.#options.bound
+    const { path: owner } = this.#options.allowed
       .directories()
       .flatMap((one) => [one.path, one.realPath].map((at) => ({ path: one.realPath, at })))
       .filter(({ at }) => within(path, at))
@@ -125,7 +125,7 @@ export class Journal {
   /** The directory of all journals. */
   async #openAll(create: boolean): Promise<{ directory: string } | { reason: string }> {
     if (!this.#options.enabled) return { reason: "the journal is off (--no-journal)" };
-    const opened = await openStateDirectory(this.#options.directories, this.#options.bound, create);
+    const opened = await openStateDirectory(this.#options.directories, this.#options.allowed, create);
     if ("reason" in opened) return { reason: `there is no journal: ${opened.reason}` };
     if (!opened.lasting) {
       this.#note = `The journal is in a temporary directory (${opened.directory}), so changes may not be undoable after a restart. To keep it elsewhere, start the server with --journal-dir.`;
@@ -275,7 +275,7 @@ export class Journal {
 
   /** Changes outside this server's directories are not shown. */
   #visible(change: Change): boolean {
-    const allowed = this.#options.bound.directories().flatMap(({ path, realPath }) => [path, realPath]);
+    const allowed = this.#options.allowed.directories().flatMap(({ path, realPath }) => [path, realPath]);
     return pathsOf(change).every((path) => allowed.some((directory) => within(path, directory)));
   }
 
@@ -283,7 +283,7 @@ export class Journal {
   async #entries(): Promise<Listed[]> {
     const opened = await this.#openAll(false);
     if ("reason" in opened) throw unavailable(opened.reason);
-    const allowed = this.#options.bound.directories();
+    const allowed = this.#options.allowed.directories();
     const found: Listed[] = [];
     for await (const { directory, path } of journalsIn(opened.directory)) {
       const isNear = allowed.some(({ realPath }) => within(path, realPath) || within(realPath, path));

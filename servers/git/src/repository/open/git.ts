@@ -1,6 +1,6 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { describeBound, keyedLock, type PathGuard } from "@refmcp/boundary";
+import { describeAllowed, keyedLock, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type ConfigEntry, isTrue, lastValue } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
@@ -140,7 +140,7 @@ export class Git {
           await search(join(directory, entry.name), depth + 1);
       }
     };
-    for (const { realPath, unavailable } of this.guard.bound.directories())
+    for (const { realPath, unavailable } of this.guard.allowed.directories())
       if (unavailable === undefined) await search(realPath, 0);
     return [...found].sort();
   }
@@ -165,9 +165,9 @@ export class Git {
     const repositories = await this.repositories();
     const [only] = repositories;
     if (only !== undefined && repositories.length === 1) return only;
-    const bound = describeBound(this.guard.bound);
+    const allowed = describeAllowed(this.guard.allowed);
     if (only === undefined) {
-      throw new ToolError("not_found", `No git repository was found; ${bound}.`, {
+      throw new ToolError("not_found", `No git repository was found; ${allowed}.`, {
         code: "not_a_repository",
         hint: "Pass repo_path, a directory inside a repository, or create one with git_init.",
       });

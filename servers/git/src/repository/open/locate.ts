@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { describeBound, type PathGuard } from "@refmcp/boundary";
+import { describeAllowed, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /** The real paths of a repository's parts, all inside the allowed directories. */
@@ -178,7 +178,7 @@ async function isOwned(paths: readonly string[]): Promise<boolean | undefined> {
 export function outside(what: string, guard: PathGuard): ToolError {
   return new ToolError(
     "denied",
-    `The repository's ${what} is outside the allowed directories; ${describeBound(guard.bound)}.`,
+    `The repository's ${what} is outside the allowed directories; ${describeAllowed(guard.allowed)}.`,
     {
       code: "outside_roots",
       hint: "All parts of a repository must be inside. The user can allow the other directory with --root.",
@@ -190,6 +190,6 @@ function notARepository(start: string, guard: PathGuard, why?: string): ToolErro
   const reason = why === undefined ? "" : `: ${why}`;
   return new ToolError("not_found", `"${oneLine(start)}" is not in a git repository${reason}.`, {
     code: "not_a_repository",
-    hint: `Pass the repository's directory as repo_path; ${describeBound(guard.bound)}. A repository whose root is above an allowed directory is not opened. git_init creates a new one.`,
+    hint: `Pass the repository's directory as repo_path; ${describeAllowed(guard.allowed)}. A repository whose root is above an allowed directory is not opened. git_init creates a new one.`,
   });
 }

@@ -49,7 +49,7 @@ export class SampleSource {
 
   async #paths(): Promise<string[]> {
     const found: string[] = [];
-    for (const { path } of this.#guard.bound.directories()) {
+    for (const { path } of this.#guard.allowed.directories()) {
       const directory = await this.#guard.openDirectory(path);
       try {
         const entries = await readdir(directory.entry(""), { withFileTypes: true });
