@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import pg from "pg";
 import { Database, type WorkLimits } from "../src/database/connection/database.ts";
-import { openLink } from "../src/database/connection/link.ts";
 import { targetOf } from "../src/database/connection/target.ts";
+import { openLink } from "../src/database/driver/link.ts";
 
 /** One PostgreSQL for a test file; it ends with the process. */
 let shared: Promise<TestPostgres> | undefined;

@@ -1,7 +1,6 @@
 import { serialize } from "pg-protocol";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
-import { parseSql } from "../src/database/gate/parser.ts";
-import { namesOf, treeOf, walk } from "../src/database/gate/tree.ts";
+import { namesOf, parseSql, treeOf, walk } from "../src/database/gate/syntax.ts";
 import { type Lab, lab } from "./lab.ts";
 import { talk } from "./session.ts";
 

@@ -1,11 +1,10 @@
 import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
-import { passReading } from "../gate/gate.ts";
-import { parseSql } from "../gate/parser.ts";
-import { treeOf, walk } from "../gate/tree.ts";
-import { paramsOf } from "../reading/params.ts";
-import { PortalQuery } from "../reading/portal.ts";
+import { PortalQuery } from "../driver/portal.ts";
+import { paramsOf } from "../driver/values.ts";
+import { passReading } from "../gate/read-gate.ts";
+import { parseSql, treeOf, walk } from "../gate/syntax.ts";
 
 export interface Explaining extends Work {
   readonly query: string;

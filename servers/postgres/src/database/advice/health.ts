@@ -2,7 +2,7 @@ import { grouped, ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
-import { explained } from "../connection/failures.ts";
+import { explained } from "../errors.ts";
 import { INDEX_LINTS, lintQuery, lintResult, SCHEMA_LINTS, SECURITY_LINTS } from "./lints.ts";
 
 export const CHECKS = [

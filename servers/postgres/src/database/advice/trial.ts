@@ -1,8 +1,7 @@
 import { clip, ToolError } from "@refmcp/boundary/answer";
 import type { Database, Session, Work } from "../connection/database.ts";
-import { passReading } from "../gate/gate.ts";
-import { parseSql } from "../gate/parser.ts";
-import { namesOf, relationName, treeOf, walk } from "../gate/tree.ts";
+import { passReading } from "../gate/read-gate.ts";
+import { namesOf, parseSql, relationName, treeOf, walk } from "../gate/syntax.ts";
 import { genericPlan, placesOf, schemaOf } from "./explain.ts";
 import { type Suggestion, topQueries } from "./workload.ts";
 

@@ -1,7 +1,14 @@
-import { nearest, ToolError } from "@refmcp/boundary/answer";
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { errorCode } from "@refmcp/boundary";
+import { nearest } from "@refmcp/boundary/answer";
+import { malformed } from "../errors.ts";
 
 /** Connection parameters by libpq's keywords; see PARAMETERS. */
 export type Conninfo = ReadonlyMap<string, string>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The environment variables of libpq and their keywords (libpq, "Environment Variables"). */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
@@ -33,20 +40,25 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   "sslpassword",
 ]);
 
-/** Any of these variables configures a server, even without a URL. */
-const NAMES_A_SERVER = ["PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"];
+/** Whether the environment configures a server, even without a URL. */
+export const namesAServer = (env: Environment): boolean =>
+  [env.PGHOST, env.PGHOSTADDR, env.PGSERVICE, env.PGDATABASE].some(Boolean);
 
-/** The parameters set in the environment. */
-export function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Conninfo {
-  const found = Object.entries(ENVIRONMENT).flatMap(([variable, keyword]) => {
+/**
+ * All parameters, as libpq collects them: from the string, then the service, then the environment.
+ *
+ * @throws ToolError `invalid`
+ */
+export function conninfoOf(text: string | undefined, env: Environment): Conninfo {
+  const given = text === undefined ? new Map<string, string>() : parseConninfo(text);
+  const around = new Map<string, string>();
+  for (const [variable, keyword] of Object.entries(ENVIRONMENT)) {
     const value = env[variable];
-    return value === undefined || value === "" ? [] : [[keyword, value] as const];
-  });
-  return new Map(found);
-}
-
-export function namesAServer(env: Readonly<Record<string, string | undefined>>): boolean {
-  return NAMES_A_SERVER.some((variable) => (env[variable] ?? "") !== "");
+    if (value) around.set(keyword, value);
+  }
+  const service = given.get("service") ?? around.get("service");
+  const file = given.get("servicefile") ?? around.get("servicefile");
+  return new Map([...around, ...(service === undefined ? [] : fromService(service, file, env)), ...given]);
 }
 
 /**
@@ -76,17 +88,10 @@ const SSL: Readonly<Record<string, string>> = {
 };
 
 /** Parameters of libpq, Prisma, Supabase and JDBC that we ignore although they resemble one that we support. */
-const ELSEWHERE: ReadonlySet<string> = new Set([
-  ...["sslcompression", "sslsni", "sslaccept", "sslidentity", "sslcrl", "sslcrldir", "require_auth"],
-  ...[
-    "pool_timeout",
-    "socket_timeout",
-    "connection_limit",
-    "connectTimeout",
-    "socketTimeout",
-    "ApplicationName",
-  ],
-]);
+const ELSEWHERE: ReadonlySet<string> = new Set(
+  `sslcompression sslsni sslaccept sslidentity sslcrl sslcrldir require_auth pool_timeout socket_timeout connection_limit
+   connectTimeout socketTimeout ApplicationName`.split(/\s+/),
+);
 
 /**
  * Unknown parameters are ignored, since other programs keep their own in a URL. One that looks like a typo is refused:
@@ -97,9 +102,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 function requireNoTypo(keyword: string): void {
   const [near] = ELSEWHERE.has(keyword) ? [] : nearest(keyword, PARAMETERS);
   if (near === undefined) return;
-  const shown = JSON.stringify(keyword.slice(0, 40));
   throw malformed(
-    `The connection parameter ${shown} is unknown`,
+    `The connection parameter ${JSON.stringify(keyword.slice(0, 40))} is unknown`,
     `Did you mean ${near}? Otherwise remove it.`,
   );
 }
@@ -113,12 +117,10 @@ function* uriPairs(uri: string): Generator<[string, string]> {
       "The connection URL can't be read (it is not shown, since it may contain a password)",
       "Write postgres://user:password@host:5432/database and percent-encode @ : / ? # % in user and password.",
     );
-  const [, userinfo, netloc = "", database = "", query = ""] = parts;
-  if (userinfo !== undefined) {
-    const [, user = "", password = ""] = /^([^:]*):?(.*)$/s.exec(userinfo) ?? [];
-    if (user !== "") yield ["user", decoded(user)];
-    if (password !== "") yield ["password", decoded(password)];
-  }
+  const [, userinfo = "", netloc = "", database = "", query = ""] = parts;
+  const [, user = "", password = ""] = /^([^:]*):?(.*)$/s.exec(userinfo) ?? [];
+  if (user !== "") yield ["user", decoded(user)];
+  if (password !== "") yield ["password", decoded(password)];
   const hosts = netloc.split(",").map((one) => /^(?:\[([^\]]+)\]|((?!\[)[^:]*))(?::(\d*))?$/.exec(one));
   if (hosts.includes(null))
     throw malformed(
@@ -130,12 +132,11 @@ function* uriPairs(uri: string): Generator<[string, string]> {
   if (names !== "") yield ["host", names];
   if (ports !== "") yield ["port", ports];
   if (database !== "") yield ["dbname", decoded(database)];
-  for (const pair of query.split("&")) {
-    if (pair === "") continue;
-    const at = pair.indexOf("=");
-    if (at === -1)
+  for (const pair of query.split("&").filter(Boolean)) {
+    const [, keyword, value] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+    if (keyword === undefined || value === undefined)
       throw malformed("A parameter of the connection URL has no value", "Write ?sslmode=require.");
-    yield [decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))];
+    yield [decoded(keyword), decoded(value)];
   }
 }
 
@@ -160,6 +161,81 @@ function* keywordPairs(text: string): Generator<[string, string]> {
   }
 }
 
-export function malformed(what: string, hint: string): ToolError {
-  return new ToolError("invalid", `${what}.`, { code: "bad_connection", hint });
+/** The directory of the user's configuration files. */
+const homeOf = (env: Environment) => env.HOME ?? homedir();
+
+/** Path of a file in libpq's user directory: `~/.postgresql`, on Windows `%APPDATA%\postgresql`. */
+export const userFile = (name: string, env: Environment) =>
+  process.platform === "win32"
+    ? join(env.APPDATA ?? homedir(), "postgresql", name)
+    : join(homeOf(env), ".postgresql", name);
+
+/**
+ * The password for a connection in the password file (libpq, "The Password File"): that of the first matching line, where
+ * `*` matches anything. Like libpq, ignores a file that other users can read.
+ *
+ * @param wanted host, port, database and user
+ * @returns no password if none matches; `problem` says why a file was ignored.
+ */
+export function passwordFromFile(
+  wanted: readonly string[],
+  passfile: string | undefined,
+  env: Environment,
+): { password?: string; problem?: string } {
+  const isWindows = process.platform === "win32";
+  const path = passfile ?? (isWindows ? userFile("pgpass.conf", env) : join(homeOf(env), ".pgpass"));
+  const unused = (why: string) => ({ problem: `The password file ${path} is not used: ${why}` });
+  let text: string;
+  try {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined) return passfile === undefined ? {} : unused("it does not exist.");
+    if (!file.isFile()) return unused("it is not a regular file.");
+    if (!isWindows && (file.mode & 0o077) !== 0)
+      return unused("other users can read it. Run chmod 600 on it.");
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    return unused(`it can't be read (${errorCode(error)}).`);
+  }
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("#")) continue;
+    const fields = [...line.matchAll(/((?:[^:\\]|\\.|\\$)*)(?::|$)/g)].map(([, field = ""]) =>
+      field.replace(/\\(.)/g, "$1"),
+    );
+    const [password] = fields.slice(4);
+    if (password !== undefined && wanted.every((value, index) => [value, "*"].includes(fields[index] ?? "")))
+      return { password };
+  }
+  return {};
+}
+
+/**
+ * The parameters of a service (libpq, "The Connection Service File").
+ *
+ * @throws ToolError `invalid` if there is no service of that name.
+ */
+function fromService(name: string, file: string | undefined, env: Environment): Conninfo {
+  const own = join(homeOf(env), ".pg_service.conf");
+  const shared = env.PGSYSCONFDIR === undefined ? [] : [join(env.PGSYSCONFDIR, "pg_service.conf")];
+  for (const path of file === undefined ? [own, ...shared] : [file]) {
+    let text: string;
+    try {
+      text = readFileSync(path, "utf8");
+    } catch {
+      continue;
+    }
+    const lines = text.split(/\r?\n/).map((line) => line.trim());
+    const from = lines.indexOf(`[${name}]`) + 1;
+    if (from === 0) continue;
+    const to = lines.findIndex((line, at) => at >= from && /^\[.*\]$/.test(line));
+    const info = new Map<string, string>();
+    for (const line of lines.slice(from, to === -1 ? undefined : to)) {
+      const [, keyword, value] = /^([^#=][^=]*)=(.*)$/.exec(line) ?? [];
+      if (keyword !== undefined && value !== undefined) info.set(keyword.trim(), value.trim());
+    }
+    return info;
+  }
+  throw malformed(
+    `There is no service ${JSON.stringify(name.slice(0, 60))} in ${file ?? own}`,
+    "Add it there, or give a URL instead.",
+  );
 }

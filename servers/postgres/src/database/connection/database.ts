@@ -1,15 +1,14 @@
 import { type Deadline, errorCode, startDeadline } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
+import type { ToolError } from "@refmcp/boundary/answer";
 import { SessionLosses } from "@refmcp/sql";
+import { type Link, limiting, type Mode, settings } from "../driver/link.ts";
+import type { Opening } from "../driver/portal.ts";
+import { TypeCatalog } from "../driver/values.ts";
+import { explained, isLost, timedOut } from "../errors.ts";
 import { FunctionGate } from "../gate/functions.ts";
-import type { Opening } from "../reading/portal.ts";
-import { TypeCatalog } from "../reading/types.ts";
-import { explained, isLost } from "./failures.ts";
-import type { Link } from "./link.ts";
-import { Listener } from "./listen.ts";
+import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";
-import { limiting, type Mode, settings } from "./transaction.ts";
 
 /** Limits of the work on every database. */
 export interface WorkLimits {
@@ -210,15 +209,4 @@ export class Database {
     await this.pool.close();
     await this.#source.close?.();
   }
-}
-
-function timedOut(timeoutMs: number): ToolError {
-  return new ToolError(
-    "timeout",
-    `Stopped after ${timeoutMs / 1000} s, the time limit of this call; nothing was changed.`,
-    {
-      code: "57014",
-      hint: "Narrow it (WHERE, LIMIT, fewer joins; pg_explain shows the plan), or raise timeout_ms up to --query-timeout-ms.",
-    },
-  );
 }

@@ -1,73 +1,69 @@
-import { connect } from "node:net";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Cluster, type ClusterOptions, packaged, startCluster } from "@refmcp/embedded-postgres";
+import { type Cluster, packaged, startCluster } from "@refmcp/embedded-postgres";
 import manifest from "../../../package.json" with { type: "json" };
+import { type Link, openLink } from "../driver/link.ts";
+import { socketTo } from "../driver/protocol.ts";
+import { closing, failure } from "../errors.ts";
 import type { Source } from "./database.ts";
-import { type Link, openLink } from "./link.ts";
-import type { Target } from "./target.ts";
-
-const LABEL = "embedded";
-
-/** Default of `native`: the binaries of the installed package. */
-type EmbeddedOptions = Omit<ClusterOptions, "native"> & Partial<Pick<ClusterOptions, "native">>;
+import { APPLICATION_NAME } from "./target.ts";
 
 /**
  * A private PostgreSQL: started for the first connection, stopped with the server. If it dies (killed, out of memory), every
  * call that had a connection, or else the next one, reports once what is lost, and the call after that restarts it.
+ *
+ * @param log receives why it did not start or why it ended, for the person who runs the server.
  */
-export class Embedded implements Source {
-  readonly #options: EmbeddedOptions;
-  readonly #log: (sentence: string) => void;
-  #cluster: Promise<Cluster> | undefined;
-  #isClosed = false;
+export function embedded(
+  options: { readonly directory: string | undefined; readonly maxConnections: number },
+  log: (sentence: string) => void,
+): Source {
+  let running: Promise<Cluster> | undefined;
+  let isClosed = false;
   /** Dead clusters whose loss has been reported. */
-  readonly #reported = new WeakSet<Cluster>();
-  readonly #clusters = new WeakMap<Link, Cluster>();
+  const reported = new WeakSet<Cluster>();
+  const clusters = new WeakMap<Link, Cluster>();
 
-  /** @param log receives why it did not start or why it ended, for the person who runs the server. */
-  constructor(options: EmbeddedOptions, log: (sentence: string) => void) {
-    this.#options = options;
-    this.#log = log;
-  }
-
-  /**
-   * Starts it unless it is running.
-   *
-   * @throws ToolError `unavailable` if it does not start, or has ended since the last call.
-   */
-  async ready(): Promise<Cluster> {
-    const starting = this.#started();
+  /** @throws ToolError `unavailable` if it does not start, or has ended since the last call. */
+  async function ready(): Promise<Cluster> {
+    const starting = started();
     const cluster = await starting;
     if (cluster.end === undefined) return cluster;
-    if (!this.#reported.has(cluster)) throw this.#loss(cluster.end);
+    if (!reported.has(cluster)) throw lost(cluster.end);
     // Another call may already be starting the next one.
-    if (this.#cluster === starting) this.#cluster = undefined;
-    return this.#started();
+    if (running === starting) running = undefined;
+    return started();
   }
 
-  /** @throws ToolError `unavailable` as `ready` does, or if nothing can connect. */
-  async open(): Promise<Link> {
-    const cluster = await this.ready();
-    const link = await openLink(targetOf(cluster));
-    this.#clusters.set(link, cluster);
-    return link;
+  function started(): Promise<Cluster> {
+    if (isClosed) throw closing();
+    running ??= start().catch((error: unknown) => {
+      running = undefined;
+      throw error;
+    });
+    return running;
   }
 
-  /**
-   * The error for a call whose connection was lost or could not be opened because the database died; undefined if it is
-   * still running.
-   */
-  async whyLost(link: Link | undefined): Promise<ToolError | undefined> {
-    const cluster =
-      link === undefined ? await this.#cluster?.catch(() => undefined) : this.#clusters.get(link);
-    if (cluster === undefined || (await isListening(cluster))) return undefined;
-    const end = await cluster.ended;
-    this.#reported.add(cluster);
-    return this.#loss(end);
+  async function start(): Promise<Cluster> {
+    const logged = (what: string, why: string) =>
+      log(`the embedded database ${what}: ${why.replaceAll("\n", " | ")}`);
+    try {
+      const cluster = await startCluster({ native: packaged(manifest), ...options });
+      void cluster.ended.then((end) => {
+        if (!isClosed) logged("stopped", end);
+      });
+      return cluster;
+    } catch (cause) {
+      if (cause instanceof ToolError) throw cause;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      logged("did not start", why);
+      throw failure("embedded", `The embedded database did not start: ${oneLine(why.slice(0, 300))}`, {
+        cause,
+      });
+    }
   }
 
-  #loss(end: string): ToolError {
-    const { directory } = this.#options;
+  function lost(end: string): ToolError {
+    const { directory } = options;
     const [message, hint] =
       directory === undefined
         ? [
@@ -78,68 +74,47 @@ export class Embedded implements Source {
             `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and uncommitted changes are lost.`,
             "The next call starts it again. Check whether a change was made before repeating it.",
           ];
-    return new ToolError("unavailable", message, { hint, code: "embedded_lost", cause: new Error(end) });
+    return failure("embedded_lost", message, { hint, cause: new Error(end) });
   }
 
-  #started(): Promise<Cluster> {
-    if (this.#isClosed) throw new ToolError("unavailable", "The server is closing.");
-    this.#cluster ??= this.#start().catch((error: unknown) => {
-      this.#cluster = undefined;
-      throw error;
-    });
-    return this.#cluster;
-  }
-
-  async #start(): Promise<Cluster> {
-    try {
-      const cluster = await startCluster({ native: packaged(manifest), ...this.#options });
-      void cluster.ended.then((end) => {
-        if (!this.#isClosed) this.#log(`the embedded database stopped: ${end.replaceAll("\n", " | ")}`);
-      });
-      return cluster;
-    } catch (error) {
-      if (error instanceof ToolError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      this.#log(`the embedded database did not start: ${why.replaceAll("\n", " | ")}`);
-      throw new ToolError(
-        "unavailable",
-        `The embedded database did not start: ${oneLine(why.slice(0, 300))}`,
-        {
-          hint: "See the server's log (stderr). The next call tries again.",
-          code: "embedded",
-          cause: error,
-        },
-      );
-    }
-  }
-
-  /** Shuts it down cleanly. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const cluster = await this.#cluster?.catch(() => undefined);
-    await cluster?.stop();
-  }
-}
-
-function targetOf({ host, port, user, database, password }: Cluster): Target {
   return {
-    addresses: [{ host, port, attempts: [false], password: () => ({ password }) }],
-    user,
-    database,
-    connectTimeoutMs: 10_000,
-    applicationName: "refmcp-server-postgres",
-    options: undefined,
-    directTls: false,
-    channelBinding: false,
-    wanted: "any",
-    label: LABEL,
+    ready,
+    async open() {
+      const cluster = await ready();
+      const { host, port, user, database, password } = cluster;
+      const link = await openLink({
+        addresses: [{ host, port, attempts: [false], password: () => ({ password }) }],
+        user,
+        database,
+        connectTimeoutMs: 10_000,
+        applicationName: APPLICATION_NAME,
+        directTls: false,
+        channelBinding: false,
+        wanted: "any",
+        label: "embedded",
+      });
+      clusters.set(link, cluster);
+      return link;
+    },
+    async whyLost(link) {
+      const cluster = link === undefined ? await running?.catch(() => undefined) : clusters.get(link);
+      if (cluster === undefined || (await isListening(cluster))) return undefined;
+      const end = await cluster.ended;
+      reported.add(cluster);
+      return lost(end);
+    },
+    async close() {
+      isClosed = true;
+      const cluster = await running?.catch(() => undefined);
+      await cluster?.stop();
+    },
   };
 }
 
 /** Whether the server still accepts connections; it does while it only ends its sessions. */
 function isListening({ host, port }: Cluster): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    const socket = socketTo(host, port);
     socket.once("connect", () => {
       socket.destroy();
       resolve(true);

@@ -1,14 +1,12 @@
 import { startDeadline, WaitingLine } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
-import type { Link } from "./link.ts";
+import type { Link } from "../driver/link.ts";
+import { closing, failure } from "../errors.ts";
 
 export interface PoolOptions {
   readonly open: () => Promise<Link>;
   /** Maximum number of connections. */
   readonly max: number;
   readonly label: string;
-  readonly idleMs?: number;
-  readonly waitMs?: number;
 }
 
 const IDLE_MS = 30_000;
@@ -44,9 +42,12 @@ export class Pool {
   async acquire(signal: AbortSignal): Promise<Link> {
     for (;;) {
       signal.throwIfAborted();
-      if (this.#closed) throw new ToolError("unavailable", "The server is closing.");
-      const idle = this.#takeIdle();
-      if (idle !== undefined) return idle;
+      if (this.#closed) throw closing();
+      for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+        clearTimeout(idle.timer);
+        if (!idle.link.isSpoiled) return idle.link;
+        this.discard(idle.link);
+      }
       // A connection that is being cleaned is available sooner than a new one; two can alternate.
       const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.size;
       if (this.#count < this.#options.max && !isSoon) return await this.#open();
@@ -67,23 +68,11 @@ export class Pool {
     }
   }
 
-  #takeIdle(): Link | undefined {
-    for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {
-      clearTimeout(entry.timer);
-      if (!entry.link.isSpoiled) return entry.link;
-      this.discard(entry.link);
-    }
-    return undefined;
-  }
-
   async #wait(signal: AbortSignal): Promise<Link | undefined> {
-    const { max, label, waitMs = WAIT_MS } = this.#options;
-    const late = () =>
-      new ToolError("unavailable", `All ${max} connections to ${label} were busy for ${waitMs / 1000} s.`, {
-        hint: "Wait for other calls to finish, or raise --max-connections.",
-        code: "pool_exhausted",
-      });
-    const deadline = startDeadline(waitMs, signal, late);
+    const { max, label } = this.#options;
+    const deadline = startDeadline(WAIT_MS, signal, () =>
+      failure("pool_exhausted", `All ${max} connections to ${label} were busy for ${WAIT_MS / 1000} s.`),
+    );
     try {
       return await this.#waiting.wait(deadline.signal);
     } finally {
@@ -103,7 +92,7 @@ export class Pool {
     this.#cleaning += 1;
     await link.clean().catch(() => link.spoil());
     this.#cleaning -= 1;
-    this.#offer(link, this.#options.idleMs ?? IDLE_MS, () => this.discard(link));
+    this.#offer(link, IDLE_MS, () => this.discard(link));
   }
 
   /** Hands a connection to the next waiting call, or keeps it and calls `unused` if nobody takes it in time. */

@@ -1,10 +1,10 @@
 import type { PathGuard } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
 import { type LimitValues, ResultStore, withNear } from "@refmcp/sql";
-import { namesAServer } from "./conninfo.ts";
+import { openLink } from "../driver/link.ts";
+import { failure } from "../errors.ts";
+import { type Environment, namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";
-import { Embedded } from "./embedded.ts";
-import { openLink } from "./link.ts";
+import { embedded as embeddedSource } from "./embedded.ts";
 import { targetOf } from "./target.ts";
 import { Tunnel } from "./tunnel.ts";
 
@@ -16,7 +16,7 @@ export interface PostgresOptions extends WorkLimits, AnswerLimits {
   /** SSH destination of the jump host. */
   readonly ssh: string | undefined;
   readonly embedded: { readonly directory: string | undefined } | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
 }
 
 /** Name of the default database. */
@@ -46,7 +46,7 @@ export class Postgres {
         close: async () => tunnel?.close(),
       });
     };
-    if (embedded !== undefined) add(MAIN, "embedded", new Embedded({ ...embedded, maxConnections }, log));
+    if (embedded !== undefined) add(MAIN, "embedded", embeddedSource({ ...embedded, maxConnections }, log));
     else if (url !== undefined || (named.length === 0 && namesAServer(env))) addServer(MAIN, url);
     for (const { name, value } of named) addServer(name, value);
   }
@@ -64,7 +64,8 @@ export class Postgres {
     const [first] = this.#databases.values();
     const database = name === undefined ? first : this.#databases.get(name);
     if (database !== undefined) return database;
-    if (first === undefined || name === undefined) throw unconfigured();
+    if (first === undefined || name === undefined)
+      throw failure("unconfigured", "No database is configured.");
     const hint = `Configured: ${this.names.join(", ")}. --db NAME=URL adds one.`;
     throw withNear("database", name, this.names, hint);
   }
@@ -73,11 +74,4 @@ export class Postgres {
     this.results.clear();
     for (const database of this.#databases.values()) await database.close();
   }
-}
-
-function unconfigured(): ToolError {
-  return new ToolError("unavailable", "No database is configured.", {
-    code: "unconfigured",
-    hint: "Start the server with DATABASE_URL=postgres://user:password@host:5432/database in its environment (or --url, --db NAME=URL, PGHOST and similar), or with --embedded to try it without a server. --print-grant-sql prints SQL for a role that can only read.",
-  });
 }

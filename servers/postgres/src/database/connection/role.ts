@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
 
 /**
  * Predefined roles that give access to the database host (PostgreSQL, "Predefined Roles"). The owner roles of managed
@@ -50,10 +50,7 @@ export function requireHarmless({ user, superuser, roles }: RoleFacts): void {
     ? [`it is a superuser, so it can ${everything}`]
     : roles.map((role) => `it is a member of ${role}, so it can ${PRIVILEGED[role] ?? everything}`);
   if (powers.length === 0) return;
-  throw new ToolError("denied", `The role ${JSON.stringify(user)} is refused: ${powers.join("; ")}.`, {
-    code: "privileged_role",
-    hint: "Connect as a role that can only read: this server started with --print-grant-sql prints the SQL that creates one. To connect as this one anyway, start the server with --allow-privileged-role.",
-  });
+  throw failure("privileged_role", `The role ${JSON.stringify(user)} is refused: ${powers.join("; ")}.`);
 }
 
 /** SQL that creates a role which can only read the tables of one schema, for the user to adapt and run. */

@@ -1,7 +1,11 @@
+import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { type Conninfo, fromEnvironment, malformed, parseConninfo } from "./conninfo.ts";
-import { fromService, passwordFromFile } from "./files.ts";
-import { type Attempt, attemptsOf } from "./tls.ts";
+import type { ConnectionOptions } from "node:tls";
+import { malformed } from "../errors.ts";
+import { type Conninfo, conninfoOf, type Environment, passwordFromFile, userFile } from "./conninfo.ts";
+
+/** One way to connect: without TLS, or with these TLS options. */
+export type Attempt = false | ConnectionOptions;
 
 /** An address of a server and how to connect to it. */
 export interface Address {
@@ -16,7 +20,6 @@ export interface Address {
 
 /** libpq's `target_session_attrs`. */
 const ATTRIBUTES = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
-export type TargetAttribute = (typeof ATTRIBUTES)[number];
 
 /** A database and how to connect to it. Contains a password: never log or show it. */
 export interface Target {
@@ -25,34 +28,27 @@ export interface Target {
   readonly database: string;
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
-  readonly options: string | undefined;
+  readonly options?: string | undefined;
   readonly directTls: boolean;
   readonly channelBinding: boolean;
   /** The required kind of server; others are skipped. */
-  readonly wanted: TargetAttribute;
+  readonly wanted: (typeof ATTRIBUTES)[number];
   /** `user@host:port/database`, for messages. */
   readonly label: string;
 }
 
+export const APPLICATION_NAME = "refmcp-server-postgres";
 const STANDARD_TIMEOUT_MS = 10_000;
+/** libpq's default is a Unix socket in a directory chosen at build time; this is its fallback. */
+const STANDARD_HOST = "localhost";
 
 /**
  * Resolves a connection string as libpq does: the string, then the service, then the environment, then defaults.
  *
  * @throws ToolError `invalid` for what libpq would not take; no message shows a password.
  */
-export function targetOf(
-  text: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): Target {
-  const given = text === undefined ? new Map<string, string>() : parseConninfo(text);
-  const around = fromEnvironment(env);
-  const service = given.get("service") ?? around.get("service");
-  const served =
-    service === undefined
-      ? new Map<string, string>()
-      : fromService(service, given.get("servicefile") ?? around.get("servicefile"), env);
-  const info: Conninfo = new Map([...around, ...served, ...given]);
+export function targetOf(text: string | undefined, env: Environment): Target {
+  const info = conninfoOf(text, env);
   const user = info.get("user") || systemUser();
   const database = info.get("dbname") || user;
   // The address to connect to, and the name that certificates and passwords are looked up by (libpq, "hostaddr").
@@ -67,11 +63,11 @@ export function targetOf(
   const wanted = ATTRIBUTES.find((one) => one === (info.get("target_session_attrs") ?? "any"));
   if (wanted === undefined)
     throw malformed("target_session_attrs is unknown", `It is one of ${ATTRIBUTES.join(", ")}.`);
-  const passfile = info.get("passfile");
   const addresses = hosts.map((host, index): Address => {
     const port = portOf(ports[index] ?? ports[0] ?? "");
     const isSocket = host.startsWith("/");
     const name = names[index] || host;
+    const wantedPassword = [isSocket ? "localhost" : name, String(port), database, user];
     return {
       host: host === "" ? STANDARD_HOST : host,
       port,
@@ -81,7 +77,7 @@ export function targetOf(
       password: () =>
         info.has("password")
           ? { password: info.get("password") }
-          : passwordFromFile({ host: isSocket ? "localhost" : name, port, user, database }, passfile, env),
+          : passwordFromFile(wantedPassword, info.get("passfile"), env),
     };
   });
   const [first] = addresses;
@@ -93,7 +89,7 @@ export function targetOf(
     // libpq: zero means no limit, and the minimum is two seconds. We always have a limit.
     connectTimeoutMs: timeout > 0 ? Math.max(2, timeout) * 1000 : STANDARD_TIMEOUT_MS,
     applicationName:
-      info.get("application_name") ?? info.get("fallback_application_name") ?? "refmcp-server-postgres",
+      info.get("application_name") ?? info.get("fallback_application_name") ?? APPLICATION_NAME,
     options: info.get("options"),
     directTls: info.get("sslnegotiation") === "direct",
     channelBinding: info.get("channel_binding") === "require",
@@ -111,13 +107,78 @@ function portOf(text: string): number {
   );
 }
 
-/** libpq's default is a Unix socket in a directory chosen at build time; this is its fallback. */
-const STANDARD_HOST = "localhost";
-
 function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
     return "postgres";
+  }
+}
+
+const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
+/**
+ * The attempts for an sslmode, in order, as libpq defines it ("SSL Mode Descriptions"): `allow` and `prefer` fall back to
+ * the other way, `require` encrypts without verifying the server (with a root certificate file it means `verify-ca`),
+ * `verify-ca` verifies the certificate chain, and `verify-full` also the host name.
+ *
+ * @param isSocket Unix sockets are never encrypted.
+ * @throws ToolError `invalid` for an unknown mode or a missing certificate file.
+ */
+function attemptsOf(info: Conninfo, isSocket: boolean, env: Environment): readonly Attempt[] {
+  const isSystem = info.get("sslrootcert") === "system";
+  const given = info.get("sslmode") ?? (isSystem ? "verify-full" : "prefer");
+  // What node-pg and Heroku call libpq's require.
+  const mode = given === "no-verify" ? "require" : given;
+  if (!MODES.includes(mode))
+    throw malformed(
+      `sslmode ${JSON.stringify(mode.slice(0, 40))} is unknown`,
+      `It is one of ${MODES.join(", ")}.`,
+    );
+  if (isSystem && mode !== "verify-full")
+    throw malformed(`sslmode=${mode} is too weak with sslrootcert=system`, "Use sslmode=verify-full.");
+  if (isSocket || mode === "disable") return [false];
+  const tls = { ...clientCertificate(info, env), ...(isSystem ? {} : serverVerification(info, mode, env)) };
+  if (mode === "allow") return [false, tls];
+  return mode === "prefer" ? [tls, false] : [tls];
+}
+
+function serverVerification(info: Conninfo, mode: string, env: Environment): ConnectionOptions {
+  const root = info.get("sslrootcert") ?? userFile("root.crt", env);
+  if (!existsSync(root)) {
+    if (!mode.startsWith("verify-")) return { rejectUnauthorized: false };
+    throw malformed(
+      `sslmode=${mode} needs a root certificate, and ${root} does not exist`,
+      "Name one with sslrootcert=FILE, or sslrootcert=system with sslmode=verify-full.",
+    );
+  }
+  return {
+    ca: certificate(root),
+    ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
+
+function clientCertificate(info: Conninfo, env: Environment): ConnectionOptions {
+  const cert = info.get("sslcert") ?? userFile("postgresql.crt", env);
+  if (!existsSync(cert)) {
+    if (info.has("sslcert")) throw malformed(`The sslcert file ${cert} does not exist`, "Correct the path.");
+    return {};
+  }
+  const passphrase = info.get("sslpassword");
+  return {
+    cert: certificate(cert),
+    key: certificate(info.get("sslkey") ?? userFile("postgresql.key", env)),
+    ...(passphrase === undefined ? {} : { passphrase }),
+  };
+}
+
+function certificate(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    throw malformed(
+      `The certificate or key file ${path} can't be read`,
+      "Check the path and its permissions.",
+    );
   }
 }

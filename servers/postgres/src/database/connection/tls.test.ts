@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openLink } from "./link.ts";
+import { openLink } from "../driver/link.ts";
 import { targetOf } from "./target.ts";
 
 let folder = "";

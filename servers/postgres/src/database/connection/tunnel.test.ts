@@ -7,7 +7,7 @@ import { freePort } from "@refmcp/embedded-postgres";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { talk, talkToProcess } from "../../../test/session.ts";
-import { openLink } from "./link.ts";
+import { openLink } from "../driver/link.ts";
 import { targetOf } from "./target.ts";
 import { Tunnel } from "./tunnel.ts";
 

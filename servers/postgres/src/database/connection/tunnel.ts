@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { errorCode, startDeadline } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { freePort, isWindows, privateFolder, Supervisor } from "@refmcp/embedded-postgres";
+import type { Detour } from "../driver/link.ts";
+import { closing, failure } from "../errors.ts";
+import type { Environment } from "./conninfo.ts";
 import type { Address } from "./target.ts";
 
 /** Maximum time to log in, including jump hosts, in milliseconds. */
@@ -24,29 +27,20 @@ const SETTINGS = [
   ...["ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=3"],
 ].flatMap((setting) => ["-o", setting]);
 
-/** A started ssh. */
-export interface Running {
-  /** The local end for each address: a socket in a private folder, on Windows a port. */
-  readonly ends: ReadonlyMap<Address, string | number>;
-  stop(): void;
-}
-
 /** Forwards the addresses of one database through a host with the user's `ssh -N -L`. */
-export class Tunnel {
+export class Tunnel implements Detour {
   readonly #destination: string;
   readonly #addresses: readonly Address[];
-  readonly #env: Readonly<Record<string, string | undefined>>;
-  #running: Promise<Running> | undefined;
+  readonly #env: Environment;
+  /** The local end for each address: a socket in a private folder, on Windows a port. */
+  readonly #ends = new Map<Address, string | number>();
+  #running: Promise<() => void> | undefined;
   /** The end of ssh's output, which may say why the host could not reach the database. */
   #said = "";
   #isClosed = false;
 
   /** @param destination an ssh destination: `user@host`, `ssh://user@host:port`, or a `Host` in its configuration. */
-  constructor(
-    destination: string,
-    addresses: readonly Address[],
-    env: Readonly<Record<string, string | undefined>>,
-  ) {
+  constructor(destination: string, addresses: readonly Address[], env: Environment) {
     this.#destination = destination;
     this.#addresses = addresses;
     this.#env = env;
@@ -60,10 +54,11 @@ export class Tunnel {
   /**
    * Starts ssh unless it is running.
    *
+   * @returns stops it
    * @throws ToolError `unavailable` if ssh is missing or can't log in.
    */
-  ready(): Promise<Running> {
-    if (this.#isClosed) throw new ToolError("unavailable", "The server is closing.");
+  ready(): Promise<() => void> {
+    if (this.#isClosed) throw closing();
     this.#running ??= this.#start().catch((error: unknown) => {
       this.#running = undefined;
       throw error;
@@ -73,17 +68,17 @@ export class Tunnel {
 
   /** Opens sockets to an address; starts ssh as `ready` does. */
   async socketsTo(address: Address): Promise<() => Socket> {
-    const end = (await this.ready()).ends.get(address);
+    await this.ready();
+    const end = this.#ends.get(address);
     if (end === undefined) throw new TypeError("not an address of this tunnel");
     return () => (typeof end === "number" ? connect(end, "127.0.0.1") : connect(end));
   }
 
-  async #start(): Promise<Running> {
+  async #start(): Promise<() => void> {
     const folder = await privateFolder(undefined);
-    const ends = new Map<Address, string | number>();
     for (const [index, address] of this.#addresses.entries())
-      ends.set(address, isWindows ? await freePort() : join(folder, String(index)));
-    const forwards = [...ends].flatMap(([{ host, port }, end]) => [
+      this.#ends.set(address, isWindows ? await freePort() : join(folder, String(index)));
+    const forwards = [...this.#ends].flatMap(([{ host, port }, end]) => [
       "-L",
       `${isWindows ? "127.0.0.1:" : ""}${end}:${host.startsWith("/") ? `${host}/.s.PGSQL.${port}` : `[${host}]:${port}`}`,
     ]);
@@ -115,7 +110,13 @@ export class Tunnel {
       if (!(await isReady)) throw this.#failure(this.said);
     } catch (error) {
       stop();
-      throw error instanceof ToolError ? error : this.#failure(reasonOf(error, deadline.signal.aborted));
+      if (error instanceof ToolError) throw error;
+      if (deadline.signal.aborted) throw this.#failure(`ssh did not log in within ${LOGIN_MS / 1000} s.`);
+      throw this.#failure(
+        errorCode(error) === "ENOENT"
+          ? "the program ssh was not found. Install OpenSSH's client, or omit --ssh."
+          : oneLine(String(error)),
+      );
     } finally {
       deadline.end();
     }
@@ -124,27 +125,19 @@ export class Tunnel {
       this.#running = undefined;
     });
     ssh.unref();
-    return { ends, stop };
+    return stop;
   }
 
   #failure(why: string): ToolError {
     const destination = oneLine(this.#destination);
-    return new ToolError("unavailable", `The SSH tunnel through ${destination} can't be opened: ${why}`, {
-      code: "ssh_tunnel",
+    return failure("ssh_tunnel", `The SSH tunnel through ${destination} can't be opened: ${why}`, {
       hint: `Make sure that \`ssh ${destination}\` logs in without prompting: its key is in an agent or has no passphrase, and the host's key is in known_hosts.`,
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const running = await this.#running?.catch(() => undefined);
-    running?.stop();
+    const stop = await this.#running?.catch(() => undefined);
+    stop?.();
   }
-}
-
-function reasonOf(error: unknown, isLate: boolean): string {
-  if (isLate) return `ssh did not log in within ${LOGIN_MS / 1000} s.`;
-  if (errorCode(error) === "ENOENT")
-    return "the program ssh was not found. Install OpenSSH's client, or omit --ssh.";
-  return oneLine(String(error));
 }

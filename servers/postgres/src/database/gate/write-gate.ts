@@ -1,10 +1,20 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
-import { weakenedBy } from "./fences.ts";
-import { denied, requireHarmlessCalls } from "./gate.ts";
-import { parseSql } from "./parser.ts";
-import { commandName, listOf, namesOf, only, relationName, type Tree, treeOf, walk } from "./tree.ts";
+import { denied } from "../errors.ts";
+import { harmlessCalls } from "./functions.ts";
+import {
+  commandName,
+  listOf,
+  namesOf,
+  only,
+  parseSql,
+  quotedName,
+  relationName,
+  type Tree,
+  treeOf,
+  walk,
+} from "./syntax.ts";
 
 /** What a statement destroys in addition to rows. */
 export interface Loss {
@@ -31,8 +41,8 @@ export interface Change {
   /** `INSERT`, `CREATE TABLE`, … */
   readonly command: string;
   readonly losses: readonly Loss[];
-  /** What it does to protections: `GRANT ALL on "profiles" to PUBLIC`. */
-  readonly fences: readonly string[];
+  /** The protections that it weakens: `GRANT ALL on "profiles" to PUBLIC`. */
+  readonly weakened: readonly string[];
   readonly targets: readonly RowTarget[];
   /** Whether it only reads and changes rows. */
   readonly changesRows: boolean;
@@ -70,20 +80,12 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 /** Statements about roles, which need --allow-admin. */
-const ADMINISTRATION: ReadonlySet<string> = new Set(
-  ["CreateRole", "AlterRole", "AlterRoleSet", "DropRole", "GrantRole"].map((kind) => `${kind}Stmt`),
-);
-
+const ADMINISTRATION = /^(CreateRole|AlterRole|AlterRoleSet|DropRole|GrantRole)Stmt$/;
 /** Role attributes that this server never grants. */
-const POWERS: ReadonlySet<unknown> = new Set(["superuser", "isreplication", "bypassrls"]);
-
+const POWERS = /^(superuser|isreplication|bypassrls)$/;
 /** Statements that only read and change rows, unless they call functions. */
-const CHANGING_ROWS: ReadonlySet<string> = new Set(
-  ["Select", "Insert", "Update", "Delete", "Merge", "Explain"].map((kind) => `${kind}Stmt`),
-);
-const CREATING: ReadonlySet<string> = new Set(["CreateStmt", "CreateTableAsStmt"]);
-
-const WRITING_MAY_CALL: ReadonlySet<string> = new Set(["nextval", "setval", "pg_notify"]);
+const CHANGING_ROWS = /^(Select|Insert|Update|Delete|Merge|Explain)Stmt$/;
+const CREATING = /^Create(TableAs)?Stmt$/;
 
 /**
  * Accepts one changing statement and determines what it would destroy.
@@ -99,18 +101,16 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     });
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
   const losses: Loss[] = [];
-  const fences: string[] = [];
+  const weakened: string[] = [];
   const targets: RowTarget[] = [];
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
     if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
-    requireHarmlessCalls(key, value, WRITING_MAY_CALL);
+    harmlessCalls(key, value, ["nextval", "setval", "pg_notify"]);
     const node = treeOf(value);
-    if (ADMINISTRATION.has(key)) requireAllowAdmin(key, node, allowAdmin);
-    const loss = lossOf(key, node);
-    if (loss !== undefined) losses.push(loss);
-    const weakened = weakenedBy(key, node);
-    if (weakened !== undefined) fences.push(weakened);
+    if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
+    losses.push(...[lossOf(key, node) ?? []].flat());
+    weakened.push(...[weakenedBy(key, node) ?? []].flat());
     const relation = key === "DeleteStmt" || key === "UpdateStmt" ? relationName(node.relation) : undefined;
     if (relation !== undefined) targets.push({ verb: key === "DeleteStmt" ? "DELETE" : "UPDATE", relation });
   });
@@ -118,10 +118,10 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     sql,
     command: commandName(kind),
     losses,
-    fences,
+    weakened,
     targets,
-    changesRows: CHANGING_ROWS.has(kind),
-    creates: CREATING.has(kind) ? relationName(statement.relation ?? treeOf(statement.into).rel) : undefined,
+    changesRows: CHANGING_ROWS.test(kind),
+    creates: CREATING.test(kind) ? relationName(statement.relation ?? treeOf(statement.into).rel) : undefined,
     alone: aloneOf(kind, statement),
   };
 }
@@ -130,7 +130,7 @@ function aloneOf(kind: string, node: Tree): Change["alone"] {
   if (kind === "VacuumStmt") return node.is_vacuumcmd === true ? { relation: undefined } : undefined;
   const isConcurrent =
     kind === "ReindexStmt"
-      ? listOf(node.params).some((one) => treeOf(treeOf(one).DefElem).defname === "concurrently")
+      ? optionsOf(node.params).some(({ defname }) => defname === "concurrently")
       : (kind === "IndexStmt" || kind === "DropStmt") && node.concurrent === true;
   if (!isConcurrent) return undefined;
   return { relation: kind === "DropStmt" ? dropped(node).relations[0] : relationName(node.relation) };
@@ -142,8 +142,7 @@ function requireAllowAdmin(key: string, node: Tree, allowAdmin: boolean): void {
     throw denied(`${commandName(key)} is not allowed here.`, "Managing roles needs --allow-admin.");
   walk(node, (name, value) => {
     const { defname, arg } = treeOf(value);
-    const isPrivilege =
-      name === "DefElem" && POWERS.has(defname) && treeOf(treeOf(arg).Boolean).boolval === true;
+    const isPrivilege = name === "DefElem" && POWERS.test(String(defname)) && isTrue(arg);
     if (isPrivilege || (typeof value === "string" && isPrivileged(value)))
       throw denied(
         `${commandName(key)} with ${isPrivilege ? String(defname) : value} is not allowed here.`,
@@ -166,13 +165,11 @@ function lossOf(key: string, node: Tree): Loss | undefined {
     case "DropOwnedStmt":
       return { what: "DROP OWNED", relations: [] };
     case "DropRoleStmt":
-    case "AlterRoleStmt": {
-      const roles = [node.role, ...listOf(node.roles)].map(
-        (one) => treeOf(treeOf(one).RoleSpec ?? one).rolename,
-      );
-      const names = roles.flatMap((name) => (typeof name === "string" ? quoteIdentifier(name) : []));
-      return { what: `${commandName(key)} ${names.join(", ")}`, relations: [] };
-    }
+    case "AlterRoleStmt":
+      return {
+        what: `${commandName(key)} ${rolesOf([node.role, ...listOf(node.roles)]).join(", ")}`,
+        relations: [],
+      };
     case "DoStmt":
       return { what: "DO, a block of code with unpredictable effects", relations: [] };
     case "CallStmt":
@@ -183,27 +180,27 @@ function lossOf(key: string, node: Tree): Loss | undefined {
 }
 
 /** Relations, which are looked up by name before they are dropped. */
-const RELATIONS: ReadonlySet<unknown> = new Set(
-  ["TABLE", "MATVIEW", "VIEW", "INDEX", "SEQUENCE", "FOREIGN_TABLE"].map((kind) => `OBJECT_${kind}`),
-);
-const UNDOABLE: ReadonlySet<unknown> = new Set(["OBJECT_VIEW", "OBJECT_INDEX"]);
+const RELATIONS = /^OBJECT_(TABLE|MATVIEW|VIEW|INDEX|SEQUENCE|FOREIGN_TABLE)$/;
+const UNDOABLE = /^OBJECT_(VIEW|INDEX)$/;
 
 function dropped(node: Tree): Loss {
-  const kind = String(node.removeType ?? "")
+  const type = String(node.removeType ?? "");
+  const kind = type
     .replace(/^OBJECT_/, "")
-    .replace("MATVIEW", "MATERIALIZED VIEW");
+    .replace("MATVIEW", "MATERIALIZED VIEW")
+    .replaceAll("_", " ");
   const names = listOf(node.objects).map((item) => {
-    const tree = treeOf(item);
-    const parts = namesOf(treeOf(tree.List).items);
-    const bare = treeOf(tree.String).sval;
-    const named = namesOf(treeOf(tree.ObjectWithArgs).objname).concat(namesOf(treeOf(tree.TypeName).names));
-    return [...parts, ...(typeof bare === "string" ? [bare] : []), ...named].map(quoteIdentifier).join(".");
+    const { List, String: bare, ObjectWithArgs, TypeName } = treeOf(item);
+    const { sval } = treeOf(bare);
+    if (typeof sval === "string") return quoteIdentifier(sval);
+    const lists = [treeOf(List).items, treeOf(ObjectWithArgs).objname, treeOf(TypeName).names];
+    return quotedName(lists.flatMap(namesOf));
   });
   return {
-    what: `DROP ${kind.replaceAll("_", " ")} ${names.join(", ")}${cascading(node)}`,
-    relations: RELATIONS.has(node.removeType) ? names : [],
+    what: `DROP ${kind} ${names.join(", ")}${cascading(node)}`,
+    relations: RELATIONS.test(type) ? names : [],
     losesNothingWithout: "relations",
-    isUndoable: UNDOABLE.has(node.removeType) && cascading(node) === "",
+    isUndoable: UNDOABLE.test(type) && cascading(node) === "",
   };
 }
 
@@ -220,6 +217,140 @@ function altered(node: Tree): Loss | undefined {
   return found === undefined ? undefined : { what: `${found}${cascading(node)}`, relations: [] };
 }
 
-function cascading(node: Tree): string {
-  return node.behavior === "DROP_CASCADE" ? " CASCADE" : "";
+const cascading = (node: Tree) => (node.behavior === "DROP_CASCADE" ? " CASCADE" : "");
+
+/** The options of a statement: `defname` and `arg`. */
+const optionsOf = (list: unknown): Tree[] => listOf(list).map((one) => treeOf(treeOf(one).DefElem));
+
+const isTrue = (arg: unknown) => treeOf(treeOf(arg).Boolean).boolval === true;
+
+/** Commands of ALTER TABLE that switch a protection off. */
+const SWITCHED_OFF: Readonly<Record<string, string>> = {
+  AT_DisableRowSecurity: "DISABLE ROW LEVEL SECURITY",
+  AT_NoForceRowSecurity: "NO FORCE ROW LEVEL SECURITY",
+  AT_DisableTrig: "DISABLE TRIGGER",
+  AT_DisableTrigAll: "DISABLE TRIGGER ALL",
+  AT_DisableTrigUser: "DISABLE TRIGGER USER",
+  AT_EnableReplicaTrig: "ENABLE REPLICA TRIGGER, which turns it off in ordinary sessions,",
+  AT_DisableRule: "DISABLE RULE",
+  AT_EnableReplicaRule: "ENABLE REPLICA RULE, which turns it off in ordinary sessions,",
+  AT_DropNotNull: "DROP NOT NULL",
+  AT_AlterConstraint: "ALTER CONSTRAINT",
+  AT_ChangeOwner: "OWNER",
+};
+
+/**
+ * What a part of a statement does to protections: it gives others access, or turns off what checks or limits it.
+ *
+ * @returns `GRANT on "profiles" to PUBLIC`; undefined if it weakens nothing
+ */
+function weakenedBy(key: string, node: Tree): string | undefined {
+  switch (key) {
+    case "GrantStmt":
+      return granted(node, objectsOf(node));
+    case "AlterDefaultPrivilegesStmt":
+      return granted(treeOf(node.action), "objects created later");
+    case "GrantRoleStmt": {
+      if (node.is_grant !== true) return undefined;
+      const roles = listOf(node.granted_roles).map((one) => treeOf(treeOf(one).AccessPriv).priv_name);
+      return `GRANT of the role ${roles.join(", ")} to ${rolesOf(node.grantee_roles).join(", ")}`;
+    }
+    case "CreateRoleStmt":
+      return optionsOf(node.options).some(({ defname }) => defname === "addroleto")
+        ? `CREATE ROLE ${String(node.role)} as a member of others`
+        : undefined;
+    case "AlterRoleSetStmt":
+      return `ALTER ROLE ${rolesOf([node.role]).join("") || "ALL"} SET`;
+    case "AlterTableStmt":
+      return switchedOff(node);
+    case "AlterDomainStmt":
+      return node.subtype === "X" || node.subtype === "N"
+        ? `DROP of a constraint of the domain ${namesOf(node.typeName).join(".")}`
+        : undefined;
+    case "AlterOwnerStmt":
+      return `${kindOf(node.objectType)} ${objectName(node.object)}: owner ${rolesOf([node.newowner]).join("")}`;
+    case "ReassignOwnedStmt":
+      return `REASSIGN OWNED BY ${rolesOf(node.roles).join(", ")} to ${rolesOf([node.newrole]).join("")}`;
+    case "CreatePolicyStmt":
+      return node.permissive === true ? `CREATE POLICY ${policyOf(node)}, which allows more rows` : undefined;
+    case "AlterPolicyStmt":
+      return `ALTER POLICY ${policyOf(node)}`;
+    case "CreateFunctionStmt":
+      return definer(node.options, quotedName(namesOf(node.funcname)));
+    case "AlterFunctionStmt":
+      return definer(node.actions, objectName({ ObjectWithArgs: node.func }));
+    case "AlterEventTrigStmt":
+      return node.tgenabled === "O" || node.tgenabled === "A"
+        ? undefined
+        : `EVENT TRIGGER ${String(node.trigname)} off`;
+    default:
+      return undefined;
+  }
+}
+
+function granted(node: Tree, on: string): string | undefined {
+  const grantees = rolesOf(node.grantees);
+  if (node.is_grant !== true || grantees.length === 0) return undefined;
+  const privileges = listOf(node.privileges).map((one) =>
+    String(treeOf(treeOf(one).AccessPriv).priv_name).toUpperCase(),
+  );
+  return `GRANT ${privileges.join(", ") || "ALL"} on ${on} to ${grantees.join(", ")}`;
+}
+
+/** The roles of a list; not the current role, which keeps what it has. */
+function rolesOf(list: unknown): string[] {
+  return listOf(list).flatMap((one) => {
+    const { roletype, rolename } = treeOf(treeOf(one).RoleSpec ?? one);
+    if (roletype === "ROLESPEC_PUBLIC") return ["PUBLIC"];
+    return typeof rolename === "string" ? [quoteIdentifier(rolename)] : [];
+  });
+}
+
+function objectsOf(node: Tree): string {
+  const names = listOf(node.objects).map(objectName).join(", ");
+  const kind = kindOf(node.objtype);
+  if (node.targtype === "ACL_TARGET_ALL_IN_SCHEMA") return `every ${kind} in ${names}`;
+  return kind === "table" ? names : `${kind} ${names}`;
+}
+
+/** `OBJECT_FOREIGN_TABLE` → `foreign table`. */
+const kindOf = (type: unknown) => String(type).replace("OBJECT_", "").replaceAll("_", " ").toLowerCase();
+
+function objectName(object: unknown): string {
+  const [, content] = only(treeOf(object));
+  const { sval, items, objname } = content;
+  const names = typeof sval === "string" ? [sval] : namesOf(items ?? objname);
+  return relationName(content) ?? quotedName(names);
+}
+
+const policyOf = ({ policy_name, table }: Tree) =>
+  `${quoteIdentifier(String(policy_name))} on ${relationName(table) ?? ""}`;
+
+function definer(options: unknown, name: string): string | undefined {
+  const isDefiner = optionsOf(options).some(({ defname, arg }) => defname === "security" && isTrue(arg));
+  return isDefiner ? `SECURITY DEFINER function ${name}, which runs with its owner's rights` : undefined;
+}
+
+function switchedOff(node: Tree): string | undefined {
+  const found = listOf(node.cmds).flatMap((one) => {
+    const { subtype, name, newowner, def } = treeOf(treeOf(one).AlterTableCmd);
+    const kind = String(subtype);
+    const what = SWITCHED_OFF[kind];
+    const named = typeof name === "string" ? [quoteIdentifier(name)] : [];
+    if (what !== undefined) return [[what, ...named, ...rolesOf([newowner])].join(" ")];
+    if (kind !== "AT_SetRelOptions" && kind !== "AT_ResetRelOptions") return [];
+    // Options that make a view respect the row security of its tables.
+    return optionsOf(treeOf(treeOf(def).List).items).flatMap(({ defname, arg }) =>
+      /^security_/.test(String(defname)) && (kind === "AT_ResetRelOptions" || !isOn(arg))
+        ? [`${defname} off`]
+        : [],
+    );
+  });
+  return found.length === 0 ? undefined : `${found.join(", ")} for ${relationName(node.relation) ?? ""}`;
+}
+
+/** Whether the value of an option turns it on; none does. */
+function isOn(arg: unknown): boolean {
+  const [kind = "", value] = only(treeOf(arg));
+  return kind === "" || /^(true|on|yes|1)$/i.test(String(value.sval ?? value.boolval ?? value.ival));
 }

@@ -3,7 +3,7 @@ import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
 import { placesOf } from "../advice/explain.ts";
 import type { Postgres } from "../connection/postgres.ts";
-import { passReading } from "../gate/gate.ts";
+import { passReading } from "../gate/read-gate.ts";
 import { passWriting } from "../gate/write-gate.ts";
 import { readPage } from "../reading/page.ts";
 import { runChanges } from "../writing/run.ts";

@@ -3,9 +3,9 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Ahead, Format, ResultWindow } from "@refmcp/sql";
 import { rowWriter } from "@refmcp/sql/formats";
 import type { Database, Session, Work } from "../connection/database.ts";
-import { passReading } from "../gate/gate.ts";
-import { paramsOf } from "./params.ts";
-import { type Batch, type Caps, PortalQuery, type Row } from "./portal.ts";
+import { type Batch, type Caps, PortalQuery, type Row } from "../driver/portal.ts";
+import { paramsOf } from "../driver/values.ts";
+import { passReading } from "../gate/read-gate.ts";
 
 export interface Question extends Pick<Work, "signal" | "timeoutMs"> {
   readonly sql: string;

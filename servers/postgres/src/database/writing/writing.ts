@@ -1,9 +1,9 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Column, LossTally } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
+import { PortalQuery } from "../driver/portal.ts";
+import { paramsOf } from "../driver/values.ts";
 import { type Change, passWriting } from "../gate/write-gate.ts";
-import { paramsOf } from "../reading/params.ts";
-import { PortalQuery } from "../reading/portal.ts";
 import {
   AT_LAST,
   changedElsewhere,
@@ -85,7 +85,7 @@ export async function write(database: Database, writing: Writing): Promise<Writt
       if (mine !== undefined) hasChangedGuards ||= await changedGuards(session, mine, await touched(session));
       const created = isFree ? await oidOf(session, change.creates) : undefined;
       if (created !== undefined) made.add(created);
-      for (const fence of change.fences) tally.fence(fence);
+      for (const weakened of change.weakened) tally.fence(weakened);
       for (const { what, rows, restoring, isNothing } of before) {
         undo.push(...restoring);
         if (!isNothing && restoring.length === 0) tally.structure(what, rows);

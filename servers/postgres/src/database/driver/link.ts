@@ -1,39 +1,55 @@
+import type { Socket } from "node:net";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Client, QueryResultRow } from "pg";
-import { PortalQuery } from "../reading/portal.ts";
-import { type Session, sendCancel } from "./cancel.ts";
-import { catalogRows } from "./catalog-rows.ts";
-import { connectionFailure } from "./failures.ts";
-import { watchFrames } from "./frames.ts";
-import { ROLE_QUERY, type RoleFacts } from "./role.ts";
-import type { Address, Target, TargetAttribute } from "./target.ts";
-import type { Attempt } from "./tls.ts";
-import { begin, type Mode } from "./transaction.ts";
-import type { Tunnel } from "./tunnel.ts";
+import { ROLE_QUERY, type RoleFacts } from "../connection/role.ts";
+import type { Address, Attempt, Target } from "../connection/target.ts";
+import { connectionFailure } from "../errors.ts";
+import { catalogRows, PortalQuery } from "./portal.ts";
+import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
 
+/** Maximum time to wait for other sessions' locks, in milliseconds. */
+const LOCK_MS = 5_000;
+/** How long a transaction may be idle in addition to its statement timeout. */
+const IDLE_MS = 5_000;
 /** How long a cancelled statement may take to stop before its connection is closed. */
 const CANCEL_WAIT_MS = 3_000;
 const MAX_NOTICES = 20;
-/**
- * Removes everything that a read-only transaction can leave in its session after a rollback, through functions called by
- * views or policies: prepared statements and session-level advisory locks. Its settings are rolled back, and it can't
- * commit, hold a cursor, listen, create a temporary table or advance a sequence.
- */
-const RESET_AFTER_READING = ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"];
 
-/**
- * State that earlier calls may have left in a session: none, an open transaction, a read-only one and its traces, or
- * anything.
- */
-type Remains = "nothing" | "transaction" | "reading" | "anything";
+export type Mode = "READ ONLY" | "READ WRITE";
 
-/** Statements that remove it. */
-const RESETS: Readonly<Record<Remains, readonly string[]>> = {
+export const begin = (mode: Mode) => `BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED ${mode}`;
+
+/** Statements that apply all limits and settings to a session or only its transaction. */
+export const settings = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[] => [
+  ...limiting(scope, timeoutMs),
+  // The server must read literals as the gate does; a role may have turned it off.
+  `SET ${scope} standard_conforming_strings = 'on'`,
+  `SET ${scope} backslash_quote = 'safe_encoding'`,
+  // Values come back exactly and in one form.
+  `SET ${scope} client_encoding = 'UTF8'`,
+  `SET ${scope} DateStyle = 'ISO'`,
+  `SET ${scope} bytea_output = 'hex'`,
+  `SET ${scope} extra_float_digits = '1'`,
+  // A statement that is rerun for its next page must scan the table from the start.
+  `SET ${scope} synchronize_seqscans = 'off'`,
+];
+
+/** Statements that apply only the limits. */
+export const limiting = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[] => [
+  `SET ${scope} statement_timeout = ${timeoutMs}`,
+  `SET ${scope} lock_timeout = ${Math.min(LOCK_MS, timeoutMs)}`,
+  `SET ${scope} idle_in_transaction_session_timeout = ${timeoutMs + IDLE_MS}`,
+];
+
+/** What earlier calls may have left in a session in addition to an open transaction, and the statements that remove it. */
+const RESETS = {
   nothing: [],
   transaction: [],
-  reading: RESET_AFTER_READING,
+  // All that a read-only transaction can leave after a rollback, through functions called by views or policies. Its
+  // settings are rolled back, and it can't commit, hold a cursor, listen, create a temporary table or advance a sequence.
+  reading: ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"],
   anything: ["DISCARD ALL"],
-};
+} as const;
 
 /** A connection to a server, with its session. */
 export class Link {
@@ -41,18 +57,18 @@ export class Link {
   readonly role: RoleFacts;
   /** Whether it was cancelled or lost and must not be used again. */
   isSpoiled = false;
-  /** What a CancelRequest needs; undefined if the session can't be cancelled. */
-  readonly #session: Session | undefined;
-  #remains: Remains = "nothing";
+  /** Undefined if the session can't be cancelled. */
+  readonly #key: CancelKey | undefined;
+  #left: keyof typeof RESETS = "nothing";
   /** Statements that apply the session's settings, and whether they are in effect. */
   #settings: readonly string[] = [];
   #isSettled = false;
   #notices: string[] = [];
 
-  constructor(client: Client, role: RoleFacts, session: Session | undefined) {
+  constructor(client: Client, role: RoleFacts, key: CancelKey | undefined) {
     this.client = client;
     this.role = role;
-    this.#session = session;
+    this.#key = key;
     client.on("error", () => this.spoil());
     client.on("end", () => this.spoil());
     client.on("notice", ({ severity, message }) => {
@@ -77,9 +93,18 @@ export class Link {
 
   /** Runs our own statements in one round trip; a failure skips the rest. */
   async runAll(statements: readonly string[]): Promise<void> {
-    const last = { text: statements.at(-1) ?? "", params: [] };
     const opening = { statements: statements.slice(0, -1) };
-    await new PortalQuery({ ...last, opening }, { chars: 1, toEnd: true }, () => undefined).run(this.client);
+    const last = { text: statements.at(-1) ?? "", params: [], opening };
+    await new PortalQuery(last, { chars: 1, toEnd: true }).run(this.client);
+  }
+
+  /** Runs one of our own queries, see `catalogRows`. */
+  rows<Row extends QueryResultRow>(
+    statement: string,
+    values: readonly unknown[] = [],
+    before: readonly string[] = [],
+  ): Promise<Row[]> {
+    return catalogRows<Row>(this.client, statement, values, before);
   }
 
   /**
@@ -95,39 +120,36 @@ export class Link {
 
   /** Whether a pooler may share the backend with other clients: it issues its own cancel keys. */
   get isPooled(): boolean {
-    return this.#session?.processID !== this.role.pid;
+    return this.#key?.processID !== this.role.pid;
   }
 
   /** Whether a transaction started now would have the session's settings. */
   get isSettled(): boolean {
-    return this.#isSettled && this.#remains !== "anything";
+    return this.#isSettled && this.#left !== "anything";
   }
 
   /** Records that a transaction in this mode may still be open. */
   leave(mode: Mode): void {
     // Locks and prepared statements of a shared backend are other clients', and our settings end with the transaction.
-    if (this.isPooled) this.#remains = "transaction";
-    else if (mode === "READ WRITE" || !this.role.resettable) this.#remains = "anything";
-    else if (this.#remains === "nothing") this.#remains = "reading";
+    if (this.isPooled) this.#left = "transaction";
+    else if (mode === "READ WRITE" || !this.role.resettable) this.#left = "anything";
+    else if (this.#left === "nothing") this.#left = "reading";
   }
 
   /** Statements that clean the session and begin a transaction; call `cleaned` when they have run. */
   beginning(mode: Mode): string[] {
-    switch (this.#remains) {
-      case "nothing":
-        return [begin(mode)];
-      case "reading":
-        // Inside the transaction, since the isolation level must be set before anything takes a snapshot.
-        return ["ROLLBACK", begin(mode), ...RESETS.reading];
-      default:
-        return ["ROLLBACK", ...RESETS[this.#remains], begin(mode)];
-    }
+    if (this.#left === "nothing") return [begin(mode)];
+    const resets = RESETS[this.#left];
+    // Inside the transaction, since the isolation level must be set before anything takes a snapshot; DISCARD can't be.
+    return this.#left === "reading"
+      ? ["ROLLBACK", begin(mode), ...resets]
+      : ["ROLLBACK", ...resets, begin(mode)];
   }
 
   /** Rolls back, removes what the transaction left in the session, and restores the session's settings. */
   async clean(): Promise<void> {
-    if (this.#remains === "nothing") return;
-    await this.runAll(["ROLLBACK", ...RESETS[this.#remains], ...(this.isSettled ? [] : this.#settings)]);
+    if (this.#left === "nothing") return;
+    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...(this.isSettled ? [] : this.#settings)]);
     this.cleaned();
     this.#isSettled = this.#settings.length > 0;
   }
@@ -135,17 +157,8 @@ export class Link {
   /** Records that nothing remains of earlier calls. */
   cleaned(): void {
     this.#isSettled = this.isSettled;
-    this.#remains = "nothing";
+    this.#left = "nothing";
     this.#notices = [];
-  }
-
-  /** Runs one of our own queries, see `catalogRows`. */
-  rows<Row extends QueryResultRow>(
-    statement: string,
-    values: readonly unknown[] = [],
-    before: readonly string[] = [],
-  ): Promise<Row[]> {
-    return catalogRows<Row>(this.client, statement, values, before);
   }
 
   /**
@@ -171,8 +184,8 @@ export class Link {
   /** Asks the server to cancel the running statement; the session is not used again. */
   cancel(): void {
     this.spoil();
-    if (this.#session === undefined) this.cut();
-    else void sendCancel(this.#session);
+    if (this.#key === undefined) this.cut();
+    else void sendCancel(this.#key);
   }
 
   /** Closes the connection immediately. */
@@ -187,13 +200,19 @@ export class Link {
   }
 }
 
+/** What sockets go through instead of directly to the server. */
+export interface Detour {
+  /** The end of its output, which may say why the server can't be reached. */
+  readonly said: string;
+  socketsTo(address: Address): Promise<() => Socket>;
+}
+
 /**
  * Connects to the first address that works, with or without TLS according to sslmode, and reads the role.
  *
- * @param tunnel the SSH tunnel to the addresses, if there is one.
  * @throws ToolError `unavailable` that says why; never with a password.
  */
-export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
+export async function openLink(target: Target, tunnel?: Detour): Promise<Link> {
   // The second round of prefer-standby accepts any server.
   const rounds = target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
   let last: unknown;
@@ -202,7 +221,16 @@ export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
       for (const attempt of address.attempts) {
         try {
           const link = await connect(target, address, attempt, await tunnel?.socketsTo(address));
-          if (fits(link.role, wanted)) return link;
+          const { standby, readonly } = link.role;
+          // libpq's target_session_attrs.
+          const kinds = {
+            "read-write": !standby && !readonly,
+            "read-only": standby || readonly,
+            primary: !standby,
+            standby,
+            any: true,
+          };
+          if (kinds[wanted]) return link;
           await link.close();
           last = new ToolError("unavailable", `No server of ${target.label} is ${wanted}.`, {
             hint: "Check target_session_attrs and the hosts of the connection URL.",
@@ -218,29 +246,14 @@ export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
   throw last instanceof ToolError ? last : connectionFailure(last, target.label, tunnel?.said);
 }
 
-/** Whether a server matches `target_session_attrs` (libpq). */
-function fits({ standby, readonly }: RoleFacts, wanted: TargetAttribute): boolean {
-  switch (wanted) {
-    case "read-write":
-      return !standby && !readonly;
-    case "read-only":
-      return standby || readonly;
-    case "primary":
-      return !standby;
-    case "standby":
-      return standby;
-    default:
-      return true;
-  }
-}
-
 async function connect(
   target: Target,
   address: Address,
   attempt: Attempt,
-  through: Session["through"],
+  through?: () => Socket,
 ): Promise<Link> {
   const { host, port } = address;
+  const { directTls, options } = target;
   // Loaded with the first connection, so that listing tools does not wait for it.
   const { default: pg } = await import("pg");
   const client = new pg.Client({
@@ -250,30 +263,29 @@ async function connect(
     database: target.database,
     password: () => passwordOf(address, target),
     ssl: attempt,
-    ...(target.directTls && attempt !== false ? { sslnegotiation: "direct" as const } : {}),
+    ...(directTls && attempt !== false ? { sslnegotiation: "direct" as const } : {}),
     enableChannelBinding: target.channelBinding,
     connectionTimeoutMillis: target.connectTimeoutMs,
     application_name: target.applicationName,
-    ...(target.options === undefined ? {} : { options: target.options }),
+    ...(options === undefined ? {} : { options }),
     keepAlive: true,
     // Already connecting: pg would connect it to the host itself, whose name it needs for TLS.
     ...(through === undefined
       ? {}
       : { stream: () => Object.assign(through(), { connect: () => undefined }) }),
   });
-  let key: Pick<Session, "processID" | "secretKey"> | undefined;
-  client.connection.once("backendKeyData", ({ processID, secretKey }: NonNullable<typeof key>) => {
-    key = { processID, secretKey };
+  let key: Pick<CancelKey, "processID" | "secretKey"> | undefined;
+  client.connection.once("backendKeyData", (data: NonNullable<typeof key>) => {
+    key = data;
   });
   // Errors after connecting surface at the next use of the connection.
   client.on("error", () => undefined);
   await client.connect();
-  watchFrames(client.connection.stream);
+  limitMessages(client.connection.stream);
   try {
     const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
     if (role === undefined) throw new Error("the server did not report the role");
-    const { directTls } = target;
-    return new Link(client, role, key && { host, port, through, attempt, directTls, ...key });
+    return new Link(client, role, key && { ...key, host, port, through, attempt, directTls });
   } catch (error) {
     await client.end().catch(() => undefined);
     throw error;
@@ -282,12 +294,10 @@ async function connect(
 
 function passwordOf(address: Address, target: Target): string {
   const { password, problem } = address.password();
-  if (password !== undefined && password !== "") return password;
+  if (password) return password;
   throw new ToolError(
     "unavailable",
     `The server requires a password for ${target.label}, but none is configured.${problem === undefined ? "" : ` ${problem}`}`,
-    {
-      hint: "Put it into the URL (DATABASE_URL in the host's env), PGPASSWORD or ~/.pgpass.",
-    },
+    { hint: "Put it into the URL (DATABASE_URL in the host's env), PGPASSWORD or ~/.pgpass." },
   );
 }

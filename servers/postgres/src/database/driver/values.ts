@@ -1,5 +1,66 @@
+import { ToolError } from "@refmcp/boundary/answer";
 import { parse as parseArray } from "postgres-array";
-import type { Cell } from "./portal.ts";
+
+/** A value as PostgreSQL writes it, or null. */
+export type Cell = string | null;
+
+/** A parameter: text, or a value whose text depends on the type that PostgreSQL inferred for it. */
+export type Param = string | null | { encode(typeOid: number): string | null };
+
+/** OIDs of json and jsonb. */
+const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
+
+/** JSON values for $1, $2, … → what is sent; the server infers the types. */
+export function paramsOf(values: readonly unknown[]): Param[] {
+  return values.map((value, index) => {
+    const position = index + 1;
+    if (value === null || value === undefined) return null;
+    requireExact(value, position);
+    if (typeof value !== "object") return text(String(value), position);
+    // An array is JSON for a jsonb parameter, and a PostgreSQL array for int[].
+    const textFor = (type: number) =>
+      Array.isArray(value) && !JSON_TYPES.has(type) ? arrayText(value) : JSON.stringify(value);
+    return { encode: (type) => text(textFor(type), position) };
+  });
+}
+
+/**
+ * JSON numbers are doubles, here and in most clients: an integer beyond ±2^53 may have been rounded and would match another
+ * row.
+ *
+ * @throws ToolError `invalid`
+ */
+function requireExact(value: unknown, position: number): void {
+  if (typeof value === "object" && value !== null)
+    for (const one of Object.values(value)) requireExact(one, position);
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return;
+  if (Number.isFinite(value) && !Number.isInteger(value)) return;
+  throw new ToolError(
+    "invalid",
+    `Parameter $${position} is an integer outside ±(2^53 - 1), which JSON numbers can't represent exactly.`,
+    { hint: 'Pass it as text, which PostgreSQL reads exactly: "9007199254740993".' },
+  );
+}
+
+function text(value: string, position: number): string {
+  if (!value.includes("\0") && value.isWellFormed()) return value;
+  throw new ToolError(
+    "invalid",
+    `Parameter $${position} contains a NUL character or an unpaired surrogate, which PostgreSQL text can't contain.`,
+    { hint: "Remove it, or pass bytes as '\\x…' for a bytea." },
+  );
+}
+
+/** PostgreSQL's own form of an array ("Array Input and Output Syntax"). */
+export function arrayText(values: readonly unknown[]): string {
+  const items = values.map((value) => {
+    if (value === null || value === undefined) return "NULL";
+    if (Array.isArray(value)) return arrayText(value);
+    const item = typeof value === "object" ? JSON.stringify(value) : String(value);
+    return `"${item.replace(/["\\]/g, "\\$&")}"`;
+  });
+  return `{${items.join(",")}}`;
+}
 
 /** What we need to know about a column type to decode its text. */
 export interface ColumnType {
@@ -10,8 +71,6 @@ export interface ColumnType {
   /** Separator of array elements; `;` only for boxes. */
   readonly delimiter: string;
 }
-
-const scalar = (name: string): ColumnType => ({ name, element: 0, delimiter: "," });
 
 /** Runs one of our own statements. */
 type Ask = (statement: string, values: readonly unknown[]) => Promise<(ColumnType & { oid: number })[]>;
@@ -36,7 +95,7 @@ export class TypeCatalog {
 
   /** A type that was dropped since has values that are text. */
   of(oid: number): ColumnType {
-    return this.#types.get(oid) ?? scalar(`type ${oid}`);
+    return this.#types.get(oid) ?? { name: `type ${oid}`, element: 0, delimiter: "," };
   }
 
   /** Text on the wire → a value that JSON can represent without loss; bytes as a Buffer. */
@@ -59,10 +118,8 @@ function decodeScalar(cell: string, oid: number): unknown {
     case 20:
     case 21:
     case 23:
-    case 26: {
-      const value = Number(cell);
-      return Number.isSafeInteger(value) ? value : cell;
-    }
+    case 26:
+      return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
     case 700:
     case 701: {
       const value = Number(cell);

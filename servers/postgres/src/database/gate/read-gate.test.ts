@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { passReading } from "./gate.ts";
+import { passReading } from "./read-gate.ts";
 
 describe("passReading", () => {
   it.each([

@@ -1,6 +1,7 @@
 import { ROW_COST } from "@refmcp/sql/formats";
-import type { Client, Connection, FieldDef, Submittable } from "pg";
+import type { Client, Connection, FieldDef, QueryResultRow, Submittable } from "pg";
 import { serialize } from "pg-protocol";
+import { arrayText, type Cell, type Param } from "./values.ts";
 
 /** How much of a result to fetch. */
 export interface Caps {
@@ -13,9 +14,6 @@ export interface Caps {
   /** Let the statement finish although rows beyond the cap are dropped: for RETURNING. */
   readonly toEnd?: boolean;
 }
-
-/** A value as PostgreSQL writes it, or null. */
-export type Cell = string | null;
 
 export interface Batch {
   readonly fields: readonly FieldDef[];
@@ -45,9 +43,6 @@ export interface Opening {
   /** Called when the transaction is open. */
   readonly opened?: () => void;
 }
-
-/** A parameter: text, or a value whose text depends on the type that PostgreSQL inferred for it. */
-export type Param = string | null | { encode(typeOid: number): string | null };
 
 /** Enough for most questions in one round trip, and still small if rows are large. */
 const FIRST_ROWS = 64;
@@ -84,7 +79,7 @@ function messagesOf(statements: readonly string[]): Buffer {
 export class PortalQuery implements Submittable {
   readonly #statement: Statement;
   readonly #caps: Caps;
-  readonly #tooMuch: () => void;
+  readonly #tooMuch: (() => void) | undefined;
   readonly #rows: Row[] = [];
   #fields: readonly FieldDef[] = [];
   #chars = 0;
@@ -97,18 +92,14 @@ export class PortalQuery implements Submittable {
   /** Rows to fetch from the open portal once the server is ready. */
   #next: number | undefined;
   #started = 0;
-  #finished = false;
   #tag: string | undefined;
   #failure: unknown;
   #client: Client | undefined;
   #connection: Connection | undefined;
-  #settle: { resolve(batch: Batch): void; reject(error: unknown): void } = {
-    resolve: () => undefined,
-    reject: () => undefined,
-  };
+  #settle: { resolve(batch: Batch): void; reject(error: unknown): void } | undefined;
 
   /** @param tooMuch called once if a batch far exceeds the cap; it should cancel the statement. */
-  constructor(statement: Statement, caps: Caps, tooMuch: () => void) {
+  constructor(statement: Statement, caps: Caps, tooMuch?: () => void) {
     this.#statement = statement;
     this.#caps = caps;
     this.#tooMuch = tooMuch;
@@ -116,7 +107,7 @@ export class PortalQuery implements Submittable {
 
   /** Opens a named portal without fetching from it. */
   static open(statement: Statement & { readonly portal: string }): PortalQuery {
-    return new PortalQuery(statement, { chars: 0 }, () => undefined);
+    return new PortalQuery(statement, { chars: 0 });
   }
 
   /** Fetches from a named portal of this connection. */
@@ -127,7 +118,6 @@ export class PortalQuery implements Submittable {
     return query;
   }
 
-  /** Runs it on a connection. */
   run(client: Client): Promise<Batch> {
     this.#client = client;
     return new Promise((resolve, reject) => {
@@ -164,28 +154,18 @@ export class PortalQuery implements Submittable {
 
   #begin(): void {
     const { text, params, opening, bound = [] } = this.#statement;
-    const { statements } = opening ?? { statements: [] };
+    const statements = opening?.statements ?? [];
     this.#before = statements.length + bound.length;
     const parsing = [messagesOf(statements), serialize.parse({ text })];
     if (params.some((param) => typeof param === "object" && param !== null)) {
       this.#connection?.once("parameterDescription", this.#onTypes);
       this.#send(...parsing, serialize.describe({ type: "S" }), serialize.flush());
-    } else {
-      this.#bind(
-        params.map((param) => (typeof param === "string" ? param : null)),
-        parsing,
-      );
-    }
+    } else this.#bind([], parsing);
   }
 
   readonly #onTypes = ({ dataTypeIDs }: { dataTypeIDs: readonly number[] }): void => {
     try {
-      this.#bind(
-        this.#statement.params.map((param, index) =>
-          typeof param === "object" && param !== null ? param.encode(dataTypeIDs[index] ?? 0) : param,
-        ),
-        [],
-      );
+      this.#bind(dataTypeIDs, []);
     } catch (error) {
       this.#failure = error;
       this.#sync();
@@ -193,10 +173,13 @@ export class PortalQuery implements Submittable {
   };
 
   /** Sends the rest with the first fetch and Sync in one packet: most results need one round trip only. */
-  #bind(values: (string | null)[], before: readonly Buffer[]): void {
+  #bind(types: readonly number[], before: readonly Buffer[]): void {
     const portal = this.#portal;
     const { chars, toEnd = false } = this.#caps;
-    const { bound = [] } = this.#statement;
+    const { params, bound = [] } = this.#statement;
+    const values = params.map((param, index) =>
+      typeof param === "object" && param !== null ? param.encode(types[index] ?? 0) : param,
+    );
     this.#isSynced = true;
     this.#send(
       ...before,
@@ -228,7 +211,7 @@ export class PortalQuery implements Submittable {
     // Rows already received are kept beyond the cap, since the next page begins with them, but only up to a limit.
     const max = toEnd ? chars : chars + OVERRUN_CHARS;
     if (this.#isDropping || (this.#chars > max && this.#rows.length >= min)) {
-      if (!this.#isDropping && !toEnd) this.#tooMuch();
+      if (!this.#isDropping && !toEnd) this.#tooMuch?.();
       this.#isDropping = true;
       return;
     }
@@ -242,19 +225,15 @@ export class PortalQuery implements Submittable {
     const left = chars - this.#chars;
     const count = this.#rows.length;
     const took = performance.now() - this.#started;
-    if (enough !== undefined && count >= enough.rows && took >= enough.ms) this.#sync();
+    const isEnough = enough !== undefined && count >= enough.rows && took >= enough.ms;
+    if (isEnough || (left <= 0 && count >= min && this.#isProbed)) this.#sync();
     else if (left > 0 || count < min) {
       const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
       // First the rows that are needed, then as many as arrive in time.
-      const inTime =
-        enough === undefined
-          ? MAX_ROWS
-          : count < enough.rows
-            ? enough.rows - count
-            : (count / took) * enough.ms;
+      const { rows, ms } = enough ?? { rows: Number.POSITIVE_INFINITY, ms: 0 };
+      const inTime = count < rows ? rows - count : (count / took) * ms;
       this.#fetch(Math.max(1, Math.floor(Math.min(fitting, inTime, MAX_ROWS))));
-    } else if (this.#isProbed) this.#sync();
-    else {
+    } else {
       // Checks whether there is another row.
       this.#isProbed = true;
       this.#fetch(1);
@@ -267,7 +246,6 @@ export class PortalQuery implements Submittable {
       if (this.#before === 0) this.#statement.opening?.opened?.();
       return;
     }
-    this.#finished = true;
     this.#tag = text;
     this.#sync();
   }
@@ -287,18 +265,15 @@ export class PortalQuery implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    if (this.#failure !== undefined) this.#settle.reject(this.#failure);
+    if (this.#failure !== undefined) this.#settle?.reject(this.#failure);
     else if (this.#next !== undefined) this.#client?.query(this);
-    else this.#settle.resolve(this.#batch());
-  }
-
-  #batch(): Batch {
-    return {
-      fields: this.#fields,
-      rows: this.#rows,
-      more: this.#isDropping || !this.#finished,
-      tag: this.#tag,
-    };
+    else
+      this.#settle?.resolve({
+        fields: this.#fields,
+        rows: this.#rows,
+        more: this.#isDropping || this.#tag === undefined,
+        tag: this.#tag,
+      });
   }
 
   handleCopyInResponse(connection: Connection): void {
@@ -306,4 +281,40 @@ export class PortalQuery implements Submittable {
   }
 
   handleCopyData(): void {}
+}
+
+const OPENING = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
+  FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), true)`;
+const BOUND = [
+  "SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('refmcp.search_path'), true)",
+];
+
+/**
+ * Runs one of our own queries, which takes one round trip and calls nothing that another role created (CVE-2018-1058): a
+ * role that may create functions or operators in a schema of the search path could define one that matches the types of
+ * the arguments better than PostgreSQL's own, and it would run with our role's privileges. The names in the statement are
+ * therefore resolved with only pg_catalog in the path. It runs with the path that was set before, since `regclass`,
+ * `pg_get_viewdef` and others find and show names by it.
+ *
+ * @param text with the schema of every relation and function
+ * @param before statements that run first, in the same round trip
+ */
+export async function catalogRows<Row extends QueryResultRow>(
+  client: Client,
+  text: string,
+  values: readonly unknown[] = [],
+  before: readonly string[] = [],
+): Promise<Row[]> {
+  const params = values.map((value) =>
+    Array.isArray(value) ? arrayText(value) : value === null ? null : String(value),
+  );
+  const opening = { statements: [...before, OPENING] };
+  const query = { text, params, portal: "refmcp_catalog", opening, bound: BOUND };
+  const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
+  const { fields, rows } = await new PortalQuery(query, caps).run(client);
+  const columns = fields.map(({ name, dataTypeID }) => ({ name, parse: client.getTypeParser(dataTypeID) }));
+  return rows.map((row) => {
+    const entries = columns.map(({ name, parse }, at) => [name, row[at] == null ? null : parse(row[at])]);
+    return Object.fromEntries(entries);
+  });
 }

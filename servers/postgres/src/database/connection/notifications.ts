@@ -1,5 +1,5 @@
 import { quoteIdentifier } from "@refmcp/sql";
-import type { Link } from "./link.ts";
+import type { Link } from "../driver/link.ts";
 
 /** Receives the changed table as `schema.table`; undefined means any table. */
 type Hear = (table: string | undefined) => void;

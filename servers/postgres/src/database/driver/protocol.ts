@@ -1,0 +1,109 @@
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
+import { ToolError } from "@refmcp/boundary/answer";
+import type { Attempt } from "../connection/target.ts";
+
+/** What a CancelRequest needs: how to reach the server, and the key of the session. */
+export interface CancelKey {
+  readonly host: string;
+  readonly port: number;
+  /** Opens a socket through the tunnel, if there is one. */
+  readonly through: (() => Socket) | undefined;
+  readonly attempt: Attempt;
+  readonly directTls: boolean;
+  readonly processID: number;
+  readonly secretKey: number;
+}
+
+const CANCEL_CODE = 80877102;
+const SSL_CODE = 80877103;
+/** After this time the cancel request is considered lost, and the caller closes the session. */
+const CLOSE_WAIT_MS = 2_000;
+
+export const socketTo = (host: string, port: number) =>
+  host.startsWith("/") ? connectTcp(`${host}/.s.PGSQL.${port}`) : connectTcp(port, host);
+
+/**
+ * Asks the server to cancel a session's statement (PostgreSQL, "Canceling Requests in Progress"), encrypted if the session
+ * is. Resolves when the server closes the connection, which it does after handling the request, or after two seconds. The
+ * request could hit the session's next statement instead, so a cancelled session is not used again.
+ */
+export async function sendCancel(key: CancelKey): Promise<void> {
+  const { host, port, attempt, directTls } = key;
+  const request = packet(CANCEL_CODE, key.processID, key.secretKey);
+  await new Promise<void>((resolve) => {
+    const socket = key.through?.() ?? socketTo(host, port);
+    const finish = () => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve();
+    };
+    const timer = setTimeout(finish, CLOSE_WAIT_MS);
+    const sendEncrypted = () => {
+      const tls = connectTls({
+        ...attempt,
+        ...(directTls ? { ALPNProtocols: ["postgresql"] } : {}),
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        socket,
+        host,
+      });
+      tls.on("error", finish).on("close", finish);
+      tls.once("secureConnect", () => tls.write(request));
+    };
+    socket.on("error", finish).on("close", finish);
+    socket.once("connect", () => {
+      // Left open after writing, as libpq does: PgBouncer drops a request if its sender has closed its side.
+      if (attempt === false) socket.write(request);
+      else if (directTls) sendEncrypted();
+      else {
+        socket.once("data", (answer) => (answer.toString("latin1") === "S" ? sendEncrypted() : finish()));
+        socket.write(packet(SSL_CODE));
+      }
+    });
+  });
+}
+
+function packet(...numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 + 4 * numbers.length);
+  [bytes.length, ...numbers].forEach((number, index) => void bytes.writeInt32BE(number | 0, index * 4));
+  return bytes;
+}
+
+/** Maximum size of a message: a whole row is in memory before its values can be cut. */
+const MAX_BYTES = 256 * 1_048_576;
+const HEADER = 5;
+
+/**
+ * Watches the protocol's messages (a type, a length, that many bytes) and closes the connection before one that would fill
+ * the memory is read. PostgreSQL allows rows of up to 1 GiB.
+ */
+export function limitMessages(stream: Duplex): void {
+  const header = Buffer.alloc(HEADER);
+  let filled = 0;
+  let left = 0;
+  stream.prependListener("data", (chunk: Buffer) => {
+    for (let at = 0; at < chunk.length; ) {
+      const step = Math.min(left > 0 ? left : HEADER - filled, chunk.length - at);
+      if (left > 0) left -= step;
+      else {
+        chunk.copy(header, filled, at, at + step);
+        filled += step;
+      }
+      at += step;
+      if (filled < HEADER) continue;
+      filled = 0;
+      left = header.readUInt32BE(1) - 4;
+      if (left > MAX_BYTES)
+        stream.destroy(
+          new ToolError(
+            "too_large",
+            `One row is ${Math.round(left / 1_048_576)} MiB, which is too large to read.`,
+            {
+              hint: "Select part of its large column: left(column, 1000), substring(column FROM 1 FOR 1000), octet_length(column).",
+            },
+          ),
+        );
+    }
+  });
+}

@@ -1,0 +1,73 @@
+import { denied } from "../errors.ts";
+import { type Called, harmlessCalls } from "./functions.ts";
+import { commandName, only, parseSql, treeOf, walk } from "./syntax.ts";
+
+/** An accepted statement. */
+export interface Passed {
+  readonly kind: "select" | "show" | "explain";
+  /** Whether its result can be paged: one portal over one SELECT. */
+  readonly pageable: boolean;
+  /** Functions for `FunctionGate` to check. */
+  readonly calls: readonly Called[];
+}
+
+/** Accepted statements: the verdict depends only on the text. */
+const passed = new Map<string, Passed>();
+const MAX_CACHED = 200;
+const CACHED_LENGTH = 10_000;
+
+/**
+ * Accepts one reading statement: SELECT, VALUES, TABLE, WITH of these, SHOW, or EXPLAIN of a SELECT. It checks the syntax
+ * tree of PostgreSQL's own grammar, so comments, quoting, escapes and parentheses make no difference. Nowhere in the tree
+ * may there be another statement, INTO, a row lock, a denied function in any notation, or a denied catalog.
+ *
+ * One of several layers: the extended protocol, the read-only transaction and the role work without it.
+ *
+ * @throws ToolError `invalid` if it does not parse, `denied` if it must not run.
+ */
+export async function passReading(sql: string): Promise<Passed> {
+  const known = passed.get(sql);
+  if (known !== undefined) return known;
+  const now = await checked(sql);
+  if (sql.length <= CACHED_LENGTH) {
+    const [oldest] = passed.keys();
+    if (oldest !== undefined && passed.size >= MAX_CACHED) passed.delete(oldest);
+    passed.set(sql, now);
+  }
+  return now;
+}
+
+async function checked(sql: string): Promise<Passed> {
+  const statements = (await parseSql(sql)).stmts ?? [];
+  if (statements.length !== 1)
+    throw denied(
+      `The text has ${statements.length} statements; only one can be run at a time.`,
+      "Send them one at a time.",
+    );
+  const root = treeOf(statements[0]?.stmt);
+  const [kind, statement] = only(root);
+  if (kind === "VariableShowStmt") return { kind: "show", pageable: false, calls: [] };
+  const isExplain = kind === "ExplainStmt";
+  const query = isExplain ? treeOf(statement.query) : root;
+  const [queryKind] = only(query);
+  if (queryKind !== "SelectStmt") throw refused(`${isExplain ? "EXPLAIN of " : ""}${commandName(queryKind)}`);
+  const calls: Called[] = [];
+  walk(query, (key, value) => {
+    if (key.endsWith("Stmt") && key !== "SelectStmt") throw refused(commandName(key));
+    if (key === "intoClause")
+      throw denied(
+        "SELECT INTO creates a table.",
+        "Remove INTO. pg_execute creates tables if the server was started with --allow-write.",
+      );
+    if (key === "lockingClause")
+      throw denied("FOR UPDATE and FOR SHARE lock rows.", "Remove the locking clause.");
+    calls.push(...harmlessCalls(key, value));
+  });
+  return { kind: isExplain ? "explain" : "select", pageable: !isExplain, calls };
+}
+
+const refused = (what: string) =>
+  denied(
+    `${what} is not a read-only statement; use SELECT, VALUES, TABLE, WITH, SHOW or EXPLAIN of a SELECT.`,
+    "To change data use pg_execute, which needs --allow-write.",
+  );
