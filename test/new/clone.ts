@@ -8,8 +8,7 @@ import { ROOT } from "../servers.ts";
 const execute = promisify(execFile);
 
 /** The parts of this workspace that `pnpm new` needs: packages, scripts and structural tests, but no server. */
-const LEFT_OUT =
-  /^(servers|packages\/(?!(?:core|sql|test-postgres)\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
+const LEFT_OUT = /^(servers|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
 /** Files that the checks of `pnpm new` run and the page generator reads. */
 const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 

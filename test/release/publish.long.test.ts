@@ -79,7 +79,9 @@ it("a release has core, every server, its bundle, its SBOM and its registry entr
 
 it("a tag that is not the version of the packages makes no release", async () => {
   await expect(artifacts("v99.0.0", join(release, "wrong"))).rejects.toMatchObject({
-    stderr: expect.stringContaining("The tag v99.0.0 is not the version of: @refmcp/core"),
+    stderr: expect.stringContaining(
+      `The tag v99.0.0 is not the version of: @refmcp/boundary ${version}, @refmcp/core ${version}, `,
+    ),
   });
   expect(existsSync(join(release, "wrong"))).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import type { AnyServer } from "@refmcp/core/internal/define/server";
@@ -24,10 +24,10 @@ import {
   DEFAULT_BUDGET,
   expectSnapshot,
   fail,
+  type Surface,
   succeed,
   surfaceSnapshot,
   textOf,
-  toolSnapshot,
 } from "./surface.ts";
 
 /** What a server works on in a test (files, a repository, a database). Every test gets a new one. */
@@ -63,7 +63,7 @@ export interface ContractOptions {
   readonly server: AnyServer;
   /** The built server, `dist/bin.js`. */
   readonly bin: string;
-  /** The folder of the snapshots, `test/surface`. */
+  /** The folder of the snapshots, `test/surface`: `surface.json` and `answers.txt`. */
   readonly surface: string;
   world(): Promise<World>;
   /** Options that enable tools that need a flag. All toolsets are enabled anyway. */
@@ -108,11 +108,13 @@ export function contract(options: ContractOptions): void {
     return { world, connected };
   }
 
-  const expectAnswer = (world: World, call: Call, result: CallToolResult) =>
-    expectSnapshot(
-      join(options.surface, `${call.name}.answer.txt`),
-      world.stable(answerSnapshot(call, result)),
-    );
+  /** One answer of each tool, for the snapshot. */
+  const answers = new Map<string, string>();
+  function keepAnswer(world: World, call: Call, result: CallToolResult): void {
+    const answer = world.stable(answerSnapshot(call, result));
+    expect(answer, "Both eras have the same answer").toBe(answers.get(call.name) ?? answer);
+    answers.set(call.name, answer);
+  }
 
   async function leave(): Promise<void> {
     for (const one of open.splice(0).reverse()) await one.dispose();
@@ -123,7 +125,7 @@ export function contract(options: ContractOptions): void {
   describe(`${server.name}: surface`, () => {
     let tools: Tool[] = [];
     let defaults: Tool[] = [];
-    let rest: Parameters<typeof surfaceSnapshot>[0];
+    let rest: Omit<Surface, "tools">;
     let stable: World["stable"] = (text) => text;
 
     beforeAll(async () => {
@@ -177,25 +179,8 @@ export function contract(options: ContractOptions): void {
       }
     });
 
-    it("matches the snapshots", async () => {
-      for (const tool of tools) {
-        await expectSnapshot(join(options.surface, `${tool.name}.json`), toolSnapshot(tool));
-      }
-      await expectSnapshot(join(options.surface, "surface.json"), stable(surfaceSnapshot(rest)));
-    });
-
-    it("has no snapshot of a tool that was removed", () => {
-      const names = tools.map((tool) => tool.name);
-      const files = existsSync(options.surface) ? readdirSync(options.surface) : [];
-      const known = new Set(files.map((file) => file.replace(/(\.answer\.txt|\.json)$/, "")));
-      const gone = [...known].filter((name) => name !== "surface" && !names.includes(name));
-      none(
-        gone.map(
-          (name) =>
-            `test/surface has ${name}, which is no longer a tool. If you renamed a released tool, keep its old name in aliases. Then delete test/surface/${name}.*.`,
-        ),
-      );
-    });
+    it("matches the snapshot", () =>
+      expectSnapshot(join(options.surface, "surface.json"), stable(surfaceSnapshot({ ...rest, tools }))));
 
     // Servers in other repositories follow their own rules.
     const folder = dirname(dirname(bin));
@@ -239,7 +224,7 @@ export function contract(options: ContractOptions): void {
             world.stable(JSON.stringify(second.content)),
             `${tool.name} answered the same call differently. Sort what it returns; replace times and ids in stable of test/fixture.ts`,
           ).toBe(world.stable(JSON.stringify(first.content)));
-          if (via === "memory") await expectAnswer(world, call, first);
+          if (via === "memory") keepAnswer(world, call, first);
         }
         expect(await world.fingerprint(), CHANGED).toBe(before);
       });
@@ -257,7 +242,7 @@ export function contract(options: ContractOptions): void {
           const listed = (await connected.client.listTools()).tools.find(({ name }) => name === tool.name);
           expect(listed).toBeDefined();
           if (listed !== undefined) checkAnswer(listed, result, connected);
-          if (via === "memory") await expectAnswer(world, call, result);
+          if (via === "memory") keepAnswer(world, call, result);
         });
       }
 
@@ -359,6 +344,11 @@ export function contract(options: ContractOptions): void {
         expect(connected.stderr(), "The log shows the world's secret").not.toContain(secret);
       });
     });
+  });
+
+  it.runIf(VIAS.includes("memory"))("matches the snapshot of its answers", async () => {
+    const all = [...answers].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, answer]) => answer);
+    await expectSnapshot(join(options.surface, "answers.txt"), all.join("\n"));
   });
 
   describe(`${server.name}: as a process`, () => {

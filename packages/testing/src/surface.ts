@@ -8,20 +8,23 @@ import type {
 import { expect } from "vitest";
 import type { Connected } from "./connect.ts";
 
-/** The snapshot of a listed tool: what a client sees, with sorted top-level keys. */
-export function toolSnapshot(tool: Tool): string {
-  const { name, title, description, annotations, inputSchema, outputSchema, ...rest } = tool;
-  return json({ name, title, description, annotations, inputSchema, outputSchema, ...rest });
+/** Everything that a model sees of a server. */
+export interface Surface {
+  readonly instructions: string | undefined;
+  readonly tools: readonly Tool[];
+  readonly resources: readonly Resource[];
+  readonly resourceTemplates: readonly ResourceTemplateType[];
+  readonly prompts: readonly Prompt[];
 }
 
-/** The snapshot of the rest of a server's surface. */
-export function surfaceSnapshot(parts: {
-  instructions: string | undefined;
-  resources: readonly Resource[];
-  resourceTemplates: readonly ResourceTemplateType[];
-  prompts: readonly Prompt[];
-}): string {
-  return json(parts);
+/** The snapshot of a server's surface. Top-level keys of tools are in a fixed order. */
+export function surfaceSnapshot({ instructions, tools, ...others }: Surface): string {
+  const ordered = tools.map(
+    ({ name, title, description, annotations, inputSchema, outputSchema, ...rest }) => {
+      return { name, title, description, annotations, inputSchema, outputSchema, ...rest };
+    },
+  );
+  return json({ instructions, tools: ordered, ...others });
 }
 
 /** A tool's answer for review: text as the model reads it, other blocks and structured content as JSON. */
