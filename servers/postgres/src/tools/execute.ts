@@ -1,7 +1,7 @@
 import { changeOutput, statementsInput, withValues } from "@refmcp/sql";
 import * as z from "zod";
 import { database, params, timeoutMs, tool } from "../context.ts";
-import { runChanges } from "../database/writing/run.ts";
+import { runChanges } from "../database/writing/writing.ts";
 
 export default tool({
   name: "pg_execute",

@@ -3,25 +3,7 @@ import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { explained } from "../errors.ts";
-import { INDEX_LINTS, lintQuery, lintResult, SCHEMA_LINTS, SECURITY_LINTS } from "./lints.ts";
-
-export const CHECKS = [
-  "connections",
-  "cache",
-  "vacuum",
-  "bloat",
-  "indexes",
-  "wraparound",
-  "transactions",
-  "constraints",
-  "schema",
-  "security",
-  "sequences",
-  "locks",
-  "replication",
-  "settings",
-] as const;
-export type Check = (typeof CHECKS)[number];
+import { INDEX_LINTS, type Lints, lintQuery, lintResult, SCHEMA_LINTS, SECURITY_LINTS } from "./lints.ts";
 
 export const finding = z.object({
   check: z.string(),
@@ -32,56 +14,65 @@ export const finding = z.object({
   details: z.array(z.looseObject({})).optional(),
 });
 
+type Rows = readonly QueryResultRow[];
+
+/** A query, and what its rows, which may be part of the answer, mean. */
 interface Inspection {
   readonly statement: string;
-  /** Interprets the rows, which may be part of the answer. */
-  judge(rows: readonly QueryResultRow[]): { ok: boolean; summary: string; details?: QueryResultRow[] };
+  judge(rows: Rows): { ok: boolean; summary: string; details?: QueryResultRow[] };
 }
 
-const value = (rows: readonly QueryResultRow[], key: string): number => Number(rows[0]?.[key] ?? 0);
+/** A check that should find no rows; otherwise, how many there are (`{}`) and what to do. */
+const none = (fine: string, found: string, statement: string): Inspection => ({
+  statement,
+  judge: (rows) =>
+    rows.length === 0
+      ? { ok: true, summary: fine }
+      : { ok: false, summary: found.replace("{}", `${rows.length}`), details: [...rows] },
+});
 
-/** For checks that should find no rows: how many there are, what to do, and the rows. */
-const none = (fine: string, found: string, advice?: string) => (rows: readonly QueryResultRow[]) =>
-  rows.length === 0
-    ? { ok: true, summary: fine }
-    : {
-        ok: false,
-        summary: `${found}: ${rows.length}.${advice === undefined ? "" : ` ${advice}`}`,
-        details: [...rows],
-      };
+const lints = (problems: Lints, checked: string): Inspection => ({
+  statement: lintQuery(problems),
+  judge: lintResult(problems, checked),
+});
+
+/** A check of facts, often numbers in one row. */
+const facts = (
+  statement: string,
+  judge: (of: (key: string) => number, rows: Rows) => { ok: boolean; summary: string },
+): Inspection => ({ statement, judge: (rows) => judge((key) => Number(rows[0]?.[key] ?? 0), rows) });
 
 /** Each check is independent of the others; sources: PostgreSQL, "Monitoring Database Activity" and "Routine Vacuuming". */
-export const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
-  connections: {
-    statement: `SELECT pg_catalog.count(*)::int AS used, pg_catalog.current_setting('max_connections')::int AS max,
+export const INSPECTIONS = {
+  connections: facts(
+    `SELECT pg_catalog.count(*)::int AS used, pg_catalog.current_setting('max_connections')::int AS max,
       pg_catalog.count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND pg_catalog.now() - state_change > interval '5 minutes')::int AS stuck
       FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend'`,
-    judge: (rows) => ({
-      ok: value(rows, "used") < value(rows, "max") * 0.8 && value(rows, "stuck") === 0,
-      summary: `${value(rows, "used")} of ${value(rows, "max")} connections; ${value(rows, "stuck")} idle in a transaction for over 5 minutes.`,
+    (of) => ({
+      ok: of("used") < of("max") * 0.8 && of("stuck") === 0,
+      summary: `${of("used")} of ${of("max")} connections; ${of("stuck")} idle in a transaction for over 5 minutes.`,
     }),
-  },
-  cache: {
-    statement: `SELECT pg_catalog.round(100.0 * pg_catalog.sum(heap_blks_hit) / nullif(pg_catalog.sum(heap_blks_hit) + pg_catalog.sum(heap_blks_read), 0), 1)::float8 AS percent,
+  ),
+  cache: facts(
+    `SELECT pg_catalog.round(100.0 * pg_catalog.sum(heap_blks_hit) / nullif(pg_catalog.sum(heap_blks_hit) + pg_catalog.sum(heap_blks_read), 0), 1)::float8 AS percent,
       coalesce(pg_catalog.sum(heap_blks_hit) + pg_catalog.sum(heap_blks_read), 0)::float8 AS blocks FROM pg_catalog.pg_statio_user_tables`,
-    judge: (rows) => ({
-      ok: value(rows, "blocks") < 100_000 || value(rows, "percent") >= 95,
-      summary: `${value(rows, "percent")}% of table blocks came from the cache.`,
+    (of) => ({
+      ok: of("blocks") < 100_000 || of("percent") >= 95,
+      summary: `${of("percent")}% of table blocks came from the cache.`,
     }),
-  },
-  vacuum: {
-    statement: `SELECT relid::regclass::text AS table, n_dead_tup::float8 AS dead_rows, n_live_tup::float8 AS live_rows,
+  ),
+  vacuum: none(
+    "No table has many dead rows.",
+    "Tables with many dead rows: {}. VACUUM them or tune autovacuum.",
+    `SELECT relid::regclass::text AS table, n_dead_tup::float8 AS dead_rows, n_live_tup::float8 AS live_rows,
       coalesce(last_vacuum, last_autovacuum)::text AS last_vacuum
       FROM pg_catalog.pg_stat_user_tables WHERE n_dead_tup > 10000 AND n_dead_tup > 0.2 * n_live_tup ORDER BY n_dead_tup DESC LIMIT 10`,
-    judge: none(
-      "No table has many dead rows.",
-      "Tables with many dead rows",
-      "VACUUM them or tune autovacuum.",
-    ),
-  },
-  bloat: {
-    // Pages that the rows should need according to the planner's statistics, with 28 bytes of header per row and 12 per index entry.
-    statement: `WITH width AS (
+  ),
+  // Pages that the rows should need according to the planner's statistics, with 28 bytes of header per row and 12 per index entry.
+  bloat: none(
+    "No table or index over 10 MB is estimated to be more than half empty.",
+    "Tables and indexes that are estimated to be more than half empty: {}. REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.",
+    `WITH width AS (
         SELECT (pg_catalog.quote_ident(schemaname) || '.' || pg_catalog.quote_ident(tablename))::regclass AS oid, pg_catalog.sum((1 - null_frac) * avg_width) AS bytes
         FROM pg_catalog.pg_stats WHERE NOT inherited GROUP BY 1),
       part AS (
@@ -97,91 +88,71 @@ export const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       SELECT p.oid::regclass::text AS object, p.kind, p.relpages::float8 * 8192 AS bytes, ((p.relpages - p.needed) * 8192)::float8 AS wasted_bytes
       FROM part p JOIN pg_catalog.pg_class c ON c.oid = p.oid WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
         AND p.relpages > 1280 AND p.relpages > 2 * p.needed ORDER BY 4 DESC LIMIT 10`,
-    judge: none(
-      "No table or index over 10 MB is estimated to be more than half empty.",
-      "Tables and indexes that are estimated to be more than half empty",
-      "REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.",
-    ),
-  },
-  schema: {
-    statement: lintQuery(SCHEMA_LINTS),
-    judge: lintResult(
-      SCHEMA_LINTS,
-      "primary keys, row security without policies, policies that overlap or ask once for every row, extensions in public, reg types",
-    ),
-  },
-  indexes: {
-    statement: lintQuery(INDEX_LINTS),
-    judge: lintResult(INDEX_LINTS, "invalid, unused and duplicate indexes, foreign keys without an index"),
-  },
-  wraparound: {
-    statement: `SELECT pg_catalog.max(pg_catalog.age(datfrozenxid))::float8 AS oldest, pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
-    judge: (rows) => ({
+  ),
+  indexes: lints(INDEX_LINTS, "invalid, unused and duplicate indexes, foreign keys without an index"),
+  wraparound: facts(
+    `SELECT pg_catalog.max(pg_catalog.age(datfrozenxid))::float8 AS oldest, pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
+    (of) => ({
       // Autovacuum freezes at its limit. Far beyond it autovacuum can't keep up, and at 2.1 billion the server stops accepting writes.
-      ok: value(rows, "oldest") < Math.max(1.5 * value(rows, "frozen_at"), 400_000_000),
-      summary: `The oldest unfrozen transaction is ${grouped(value(rows, "oldest"))} transactions old; writes stop at 2.1 billion.`,
+      ok: of("oldest") < Math.max(1.5 * of("frozen_at"), 400_000_000),
+      summary: `The oldest unfrozen transaction is ${grouped(of("oldest"))} transactions old; writes stop at 2.1 billion.`,
     }),
-  },
-  transactions: {
-    statement: `SELECT pid, usename::text AS role, state, pg_catalog.round(extract(epoch FROM pg_catalog.now() - xact_start))::float8 AS seconds, pg_catalog.left(query, 200) AS query
+  ),
+  transactions: none(
+    "No transaction is open for over 5 minutes.",
+    "Transactions open for over 5 minutes: {}. They hold back VACUUM and may hold locks.",
+    `SELECT pid, usename::text AS role, state, pg_catalog.round(extract(epoch FROM pg_catalog.now() - xact_start))::float8 AS seconds, pg_catalog.left(query, 200) AS query
       FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND xact_start < pg_catalog.now() - interval '5 minutes' ORDER BY xact_start LIMIT 10`,
-    judge: none(
-      "No transaction is open for over 5 minutes.",
-      "Transactions open for over 5 minutes",
-      "They hold back VACUUM and may hold locks.",
-    ),
-  },
-  constraints: {
-    statement: `SELECT conrelid::regclass::text AS table, conname::text AS constraint, pg_catalog.pg_get_constraintdef(oid) AS definition
+  ),
+  constraints: none(
+    "Every constraint is validated.",
+    "Constraints that are not validated: {}. Older rows may violate them.",
+    `SELECT conrelid::regclass::text AS table, conname::text AS constraint, pg_catalog.pg_get_constraintdef(oid) AS definition
       FROM pg_catalog.pg_constraint WHERE NOT convalidated ORDER BY 1, 2 LIMIT 10`,
-    judge: none(
-      "Every constraint is validated.",
-      "Constraints that are not validated",
-      "Older rows may violate them.",
-    ),
-  },
-  security: {
-    statement: lintQuery(SECURITY_LINTS),
-    judge: lintResult(
-      SECURITY_LINTS,
-      "tables without row security that PUBLIC or API roles can use, policies that let them write any row or trust user_metadata, views and foreign tables that bypass row security, SECURITY DEFINER functions and search_path, versions of extensions; not what other roles may do, nor what a policy's condition means",
-    ),
-  },
-  sequences: {
-    statement: `SELECT schemaname || '.' || sequencename AS sequence, pg_catalog.round(100.0 * last_value / max_value, 1)::float8 AS percent
+  ),
+  schema: lints(
+    SCHEMA_LINTS,
+    "primary keys, row security without policies, policies that overlap or ask once for every row, extensions in public, reg types",
+  ),
+  security: lints(
+    SECURITY_LINTS,
+    "tables without row security that PUBLIC or API roles can use, policies that let them write any row or trust user_metadata, views and foreign tables that bypass row security, SECURITY DEFINER functions and search_path, versions of extensions; not what other roles may do, nor what a policy's condition means",
+  ),
+  sequences: none(
+    "No sequence is running out.",
+    "Sequences that are running out: {}.",
+    `SELECT schemaname || '.' || sequencename AS sequence, pg_catalog.round(100.0 * last_value / max_value, 1)::float8 AS percent
       FROM pg_catalog.pg_sequences WHERE last_value > 0.7 * max_value AND NOT cycle ORDER BY 2 DESC LIMIT 10`,
-    judge: none("No sequence is running out.", "Sequences that are running out"),
-  },
-  locks: {
-    statement: `SELECT w.pid, pg_catalog.left(w.query, 200) AS query, pg_catalog.round(extract(epoch FROM pg_catalog.now() - w.query_start))::float8 AS seconds,
+  ),
+  locks: none(
+    "No session is waiting for a lock.",
+    "Sessions waiting for a lock: {}.",
+    `SELECT w.pid, pg_catalog.left(w.query, 200) AS query, pg_catalog.round(extract(epoch FROM pg_catalog.now() - w.query_start))::float8 AS seconds,
         b.pid AS blocked_by, b.state AS blocker_state, pg_catalog.left(b.query, 200) AS blocker_query
       FROM pg_catalog.pg_stat_activity w, pg_catalog.unnest(pg_catalog.pg_blocking_pids(w.pid)) AS p (pid)
         LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = p.pid ORDER BY 3 DESC LIMIT 10`,
-    judge: none("No session is waiting for a lock.", "Sessions waiting for a lock"),
-  },
-  replication: {
-    statement: `SELECT application_name AS standby, state, pg_catalog.pg_wal_lsn_diff(sent_lsn, replay_lsn)::float8 AS behind_bytes, NULL::float8 AS kept_bytes
+  ),
+  replication: none(
+    "No standby is far behind, and every replication slot is active.",
+    "Standbys over 100 MB behind, and inactive slots, which retain WAL: {}.",
+    `SELECT application_name AS standby, state, pg_catalog.pg_wal_lsn_diff(sent_lsn, replay_lsn)::float8 AS behind_bytes, NULL::float8 AS kept_bytes
         FROM pg_catalog.pg_stat_replication WHERE pg_catalog.pg_wal_lsn_diff(sent_lsn, replay_lsn) > 104857600
       UNION ALL SELECT slot_name::text, 'inactive slot', NULL, (CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
       ELSE pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn) END)::float8 AS kept_bytes
         FROM pg_catalog.pg_replication_slots WHERE NOT active LIMIT 10`,
-    judge: none(
-      "No standby is far behind, and every replication slot is active.",
-      "Standbys over 100 MB behind, and inactive slots, which retain WAL",
-    ),
-  },
-  settings: {
-    statement: `SELECT name, setting FROM pg_catalog.pg_settings
+  ),
+  settings: facts(
+    `SELECT name, setting FROM pg_catalog.pg_settings
       WHERE (name IN ('fsync', 'full_page_writes', 'autovacuum', 'track_counts') AND setting = 'off') OR pending_restart ORDER BY name`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "No dangerous settings."
-          : `${rows.map((row) => `${row.name} = ${row.setting}`).join(", ")}.`,
-    }),
-  },
-};
+    (_, rows) => {
+      const changed = rows.map(({ name, setting }) => `${name} = ${setting}`).join(", ");
+      return { ok: rows.length === 0, summary: rows.length === 0 ? "No dangerous settings." : `${changed}.` };
+    },
+  ),
+} satisfies Readonly<Record<string, Inspection>>;
+
+export type Check = keyof typeof INSPECTIONS;
+export const CHECKS = Object.keys(INSPECTIONS) as readonly Check[];
 
 /** Runs health checks, each independently; one that the role may not run becomes a note. */
 export async function checkHealth(

@@ -28,24 +28,19 @@ interface Candidate {
   readonly columns: readonly string[];
 }
 
-export interface Trial {
-  readonly suggestions: Suggestion[];
-  /** What was not tried, and why. */
-  readonly notes: string[];
-}
-
 /**
  * Tries hypothetical indexes (hypopg) on the generic plans of a workload, and repeatedly picks the one that saves most until
  * none saves enough: the greedy search of index advisors since Chaudhuri and Narasayya (VLDB 1997).
  *
  * @param given statements; if empty, the most expensive ones in pg_stat_statements
+ * @returns `notes` say what was not tried, and why
  */
 export async function tryIndexes(
   database: Database,
   given: readonly string[],
   limit: number,
   work: Work,
-): Promise<Trial> {
+): Promise<{ suggestions: Suggestion[]; notes: string[] }> {
   const notes: string[] = [];
   const top = given.length > 0 ? undefined : await topQueries(database, "total_time", 30, work);
   if (top?.note !== undefined) notes.push(top.note);

@@ -43,18 +43,13 @@ export class Session {
   readonly signal: AbortSignal;
   /** Whether the server confirmed that the transaction is open. */
   isOpen = false;
-  readonly #mode: Mode;
-  readonly #timeoutMs: number;
-  readonly #hasSessionLimits: boolean;
-  #isTaken = false;
+  /** The statements that open the transaction; undefined once taken. */
+  #opening: readonly string[] | undefined;
 
-  /** @param hasSessionLimits whether `Link.settle` applied the limits of `timeoutMs` to the session */
-  constructor(link: Link, signal: AbortSignal, mode: Mode, timeoutMs: number, hasSessionLimits: boolean) {
+  constructor(link: Link, signal: AbortSignal, opening: readonly string[]) {
     this.link = link;
     this.signal = signal;
-    this.#mode = mode;
-    this.#timeoutMs = timeoutMs;
-    this.#hasSessionLimits = hasSessionLimits;
+    this.#opening = opening;
   }
 
   /**
@@ -63,18 +58,13 @@ export class Session {
    * @param guards statements that must succeed before it
    */
   takeOpening(guards: readonly string[] = []): Opening | undefined {
-    if (this.#isTaken) return undefined;
-    this.#isTaken = true;
-    const { link } = this;
-    const missing = link.isSettled
-      ? this.#hasSessionLimits
-        ? []
-        : limiting("LOCAL", this.#timeoutMs)
-      : settings("LOCAL", this.#timeoutMs);
+    const opening = this.#opening;
+    if (opening === undefined) return undefined;
+    this.#opening = undefined;
     return {
-      statements: [...link.beginning(this.#mode), ...missing, ...guards],
+      statements: [...opening, ...guards],
       opened: () => {
-        link.cleaned();
+        this.link.cleaned();
         this.isOpen = true;
       },
     };
@@ -92,10 +82,10 @@ export class Session {
    * Applies the limits and settings to the session until it is cleaned, without opening a transaction. Behind a pooler they
    * would stay in a backend of other clients, so only our own time limit applies there.
    */
-  async openNone(): Promise<void> {
+  async openNone(timeoutMs: number): Promise<void> {
     await this.link.clean();
-    this.#isTaken = true;
-    if (!this.link.isPooled) await this.link.runAll(settings("SESSION", this.#timeoutMs));
+    this.#opening = undefined;
+    if (!this.link.isPooled) await this.link.runAll(settings("SESSION", timeoutMs));
     this.isOpen = true;
   }
 }
@@ -131,7 +121,7 @@ export class Database {
     this.functions = new FunctionGate(limits.allowFunction);
     this.#source = source;
     const open = () => this.#open();
-    this.pool = new Pool({ open, max: limits.maxConnections, label });
+    this.pool = new Pool(open, limits.maxConnections, label);
     this.listener = new Listener(limits.notifyChannel, open);
   }
 
@@ -178,8 +168,10 @@ export class Database {
       const { signal } = deadline;
       for (let attempt = 0; ; attempt++) {
         link = await this.pool.acquire(signal);
-        const hasSessionLimits = timeoutMs === this.limits.timeoutMs;
-        const session = new Session(link, signal, mode, timeoutMs, hasSessionLimits);
+        // What the session's own settings don't cover.
+        const missing = timeoutMs === this.limits.timeoutMs ? [] : limiting("LOCAL", timeoutMs);
+        const local = link.isSettled ? missing : settings("LOCAL", timeoutMs);
+        const session = new Session(link, signal, [...link.beginning(mode), ...local]);
         try {
           return await link.stoppable(run(session), signal);
         } catch (error) {

@@ -1,9 +1,6 @@
 import { quoteIdentifier } from "@refmcp/sql";
 import type { Link } from "../driver/link.ts";
 
-/** Receives the changed table as `schema.table`; undefined means any table. */
-type Hear = (table: string | undefined) => void;
-
 const RETRY_MS = 5_000;
 
 /**
@@ -13,7 +10,8 @@ const RETRY_MS = 5_000;
 export class Listener {
   readonly #channel: string;
   readonly #open: () => Promise<Link>;
-  readonly #hearers = new Set<Hear>();
+  /** They get the changed table as `schema.table`; undefined means any table. */
+  readonly #listeners = new Set<(table: string | undefined) => void>();
   #link: Promise<Link> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
@@ -30,20 +28,20 @@ export class Listener {
    * @returns the function that stops it.
    */
   async watch(schema: string | undefined, table: string, changed: () => void): Promise<() => void> {
-    const hear: Hear = (named) => {
-      if (named === undefined || named === table || named === `${schema ?? ""}.${table}`) changed();
-      else if (schema === undefined && named.endsWith(`.${table}`)) changed();
+    const listener = (named: string | undefined) => {
+      const isSame = schema === undefined ? named?.endsWith(`.${table}`) : named === `${schema}.${table}`;
+      if (named === undefined || named === table || isSame === true) changed();
     };
-    this.#hearers.add(hear);
+    this.#listeners.add(listener);
     try {
       await this.#connected();
     } catch (error) {
-      this.#hearers.delete(hear);
+      this.#listeners.delete(listener);
       throw error;
     }
     return () => {
-      this.#hearers.delete(hear);
-      if (this.#hearers.size === 0) void this.#hangUp();
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) void this.#disconnect();
     };
   }
 
@@ -57,31 +55,31 @@ export class Listener {
 
   async #connect(): Promise<Link> {
     const link = await this.#open();
-    link.client.on("notification", ({ payload }) => this.#tell(payload === "" ? undefined : payload));
+    link.client.on("notification", ({ payload }) => this.#notify(payload || undefined));
     link.client.on("end", () => this.#lost(link));
     await link.run(`LISTEN ${quoteIdentifier(this.#channel)}`);
     return link;
   }
 
-  #tell(table: string | undefined): void {
-    for (const hear of this.#hearers) hear(table);
+  #notify(table: string | undefined): void {
+    for (const listener of this.#listeners) listener(table);
   }
 
   #lost(link: Link): void {
     link.spoil();
     this.#link = undefined;
-    if (this.#closed || this.#hearers.size === 0) return;
+    if (this.#closed || this.#listeners.size === 0) return;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       this.#connected().then(
-        () => this.#tell(undefined),
+        () => this.#notify(undefined),
         () => this.#lost(link),
       );
     }, RETRY_MS);
     this.#retry.unref();
   }
 
-  async #hangUp(): Promise<void> {
+  async #disconnect(): Promise<void> {
     clearTimeout(this.#retry);
     const link = await this.#link?.catch(() => undefined);
     this.#link = undefined;
@@ -90,7 +88,7 @@ export class Listener {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#hearers.clear();
-    await this.#hangUp();
+    this.#listeners.clear();
+    await this.#disconnect();
   }
 }

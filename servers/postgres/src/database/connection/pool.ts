@@ -2,13 +2,6 @@ import { startDeadline, WaitingLine } from "@refmcp/boundary";
 import type { Link } from "../driver/link.ts";
 import { closing, failure } from "../errors.ts";
 
-export interface PoolOptions {
-  readonly open: () => Promise<Link>;
-  /** Maximum number of connections. */
-  readonly max: number;
-  readonly label: string;
-}
-
 const IDLE_MS = 30_000;
 /** How long a connection waits for a call that can clean it in the same packet; a busy client takes less. */
 const CLEAN_MS = 1;
@@ -19,7 +12,9 @@ const WAIT_MS = 15_000;
  * never used again.
  */
 export class Pool {
-  readonly #options: PoolOptions;
+  readonly #open: () => Promise<Link>;
+  readonly #max: number;
+  readonly #label: string;
   readonly #idle: { link: Link; timer: NodeJS.Timeout }[] = [];
   /** A waiting call gets a connection, or the chance to open one. */
   readonly #waiting = new WaitingLine<Link | undefined>();
@@ -30,8 +25,11 @@ export class Pool {
   #cleaning = 0;
   #closed = false;
 
-  constructor(options: PoolOptions) {
-    this.#options = options;
+  /** @param max maximum number of connections */
+  constructor(open: () => Promise<Link>, max: number, label: string) {
+    this.#open = open;
+    this.#max = max;
+    this.#label = label;
   }
 
   /**
@@ -50,16 +48,16 @@ export class Pool {
       }
       // A connection that is being cleaned is available sooner than a new one; two can alternate.
       const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.size;
-      if (this.#count < this.#options.max && !isSoon) return await this.#open();
+      if (this.#count < this.#max && !isSoon) return await this.#add();
       const link = await this.#wait(signal);
       if (link !== undefined) return link;
     }
   }
 
-  async #open(): Promise<Link> {
+  async #add(): Promise<Link> {
     this.#count += 1;
     try {
-      const link = await this.#options.open();
+      const link = await this.#open();
       this.#all.add(link);
       return link;
     } catch (error) {
@@ -69,9 +67,11 @@ export class Pool {
   }
 
   async #wait(signal: AbortSignal): Promise<Link | undefined> {
-    const { max, label } = this.#options;
     const deadline = startDeadline(WAIT_MS, signal, () =>
-      failure("pool_exhausted", `All ${max} connections to ${label} were busy for ${WAIT_MS / 1000} s.`),
+      failure(
+        "pool_exhausted",
+        `All ${this.#max} connections to ${this.#label} were busy for ${WAIT_MS / 1000} s.`,
+      ),
     );
     try {
       return await this.#waiting.wait(deadline.signal);

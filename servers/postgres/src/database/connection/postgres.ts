@@ -19,9 +19,6 @@ export interface PostgresOptions extends WorkLimits, AnswerLimits {
   readonly env: Environment;
 }
 
-/** Name of the default database. */
-const MAIN = "main";
-
 /** All databases of this server; each is connected to on first use. */
 export class Postgres {
   readonly guard: PathGuard;
@@ -46,8 +43,10 @@ export class Postgres {
         close: async () => tunnel?.close(),
       });
     };
-    if (embedded !== undefined) add(MAIN, "embedded", embeddedSource({ ...embedded, maxConnections }, log));
-    else if (url !== undefined || (named.length === 0 && namesAServer(env))) addServer(MAIN, url);
+    // The name of the default database.
+    const main = "main";
+    if (embedded !== undefined) add(main, "embedded", embeddedSource({ ...embedded, maxConnections }, log));
+    else if (url !== undefined || (named.length === 0 && namesAServer(env))) addServer(main, url);
     for (const { name, value } of named) addServer(name, value);
   }
 

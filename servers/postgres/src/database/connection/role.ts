@@ -20,23 +20,18 @@ export const ROLE_QUERY = `SELECT current_user::text AS "user",
   pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('transaction_read_only') = 'on' AS readonly,
   EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname IN (current_user, session_user) AND rolsuper) AS superuser,
   ARRAY(SELECT r.rolname::text FROM pg_catalog.pg_roles r
-    WHERE (r.rolsuper OR r.rolname IN (${Object.keys(PRIVILEGED)
-      .map((role) => `'${role}'`)
-      .join(", ")}))
+    WHERE (r.rolsuper OR r.rolname = ANY ('{${Object.keys(PRIVILEGED).join()}}'))
       AND r.rolname NOT IN (current_user, session_user)
       AND (pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER') OR pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER'))
     ORDER BY 1) AS roles`;
 
-/** Facts about the connected role and the server. */
+/** Facts about the connected role, its session and the server. */
 export interface RoleFacts {
   readonly user: string;
-  /** Process id of the backend. */
   readonly pid: number;
   /** Whether the role may release its session-level advisory locks. */
   readonly resettable: boolean;
-  /** Whether the server is a standby. */
   readonly standby: boolean;
-  /** Whether transactions are read-only by default. */
   readonly readonly: boolean;
   readonly superuser: boolean;
   /** Superusers and privileged roles that the role is a member of. */

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { errorCode, startDeadline } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { freePort, isWindows, privateFolder, Supervisor } from "@refmcp/embedded-postgres";
-import type { Detour } from "../driver/link.ts";
 import { closing, failure } from "../errors.ts";
 import type { Environment } from "./conninfo.ts";
 import type { Address } from "./target.ts";
@@ -28,7 +27,7 @@ const SETTINGS = [
 ].flatMap((setting) => ["-o", setting]);
 
 /** Forwards the addresses of one database through a host with the user's `ssh -N -L`. */
-export class Tunnel implements Detour {
+export class Tunnel {
   readonly #destination: string;
   readonly #addresses: readonly Address[];
   readonly #env: Environment;

@@ -3,6 +3,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Client, QueryResultRow } from "pg";
 import { ROLE_QUERY, type RoleFacts } from "../connection/role.ts";
 import type { Address, Attempt, Target } from "../connection/target.ts";
+import type { Tunnel } from "../connection/tunnel.ts";
 import { connectionFailure } from "../errors.ts";
 import { catalogRows, PortalQuery } from "./portal.ts";
 import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
@@ -200,19 +201,13 @@ export class Link {
   }
 }
 
-/** What sockets go through instead of directly to the server. */
-export interface Detour {
-  /** The end of its output, which may say why the server can't be reached. */
-  readonly said: string;
-  socketsTo(address: Address): Promise<() => Socket>;
-}
-
 /**
  * Connects to the first address that works, with or without TLS according to sslmode, and reads the role.
  *
+ * @param tunnel the SSH tunnel to the addresses, if there is one.
  * @throws ToolError `unavailable` that says why; never with a password.
  */
-export async function openLink(target: Target, tunnel?: Detour): Promise<Link> {
+export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
   // The second round of prefer-standby accepts any server.
   const rounds = target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
   let last: unknown;

@@ -5,7 +5,7 @@ import { arrayText, type Cell, type Param } from "./values.ts";
 
 /** How much of a result to fetch. */
 export interface Caps {
-  /** Maximum characters of the values' text, plus `ROW_COST` for each row. */
+  /** Maximum characters of the values' text, plus `ROW_COST` for each row; zero only opens the portal. */
   readonly chars: number;
   /** Once there are this many rows, stop after this many milliseconds. */
   readonly enough?: { readonly rows: number; readonly ms: number };
@@ -26,7 +26,7 @@ export interface Batch {
 
 export type Row = readonly Cell[];
 
-export interface Statement {
+interface Statement {
   readonly text: string;
   readonly params: readonly Param[];
   /** A named portal stays open until its transaction ends. */
@@ -103,11 +103,6 @@ export class PortalQuery implements Submittable {
     this.#statement = statement;
     this.#caps = caps;
     this.#tooMuch = tooMuch;
-  }
-
-  /** Opens a named portal without fetching from it. */
-  static open(statement: Statement & { readonly portal: string }): PortalQuery {
-    return new PortalQuery(statement, { chars: 0 });
   }
 
   /** Fetches from a named portal of this connection. */

@@ -28,13 +28,6 @@ export interface Loss {
   readonly isUndoable?: boolean;
 }
 
-/** The table named in a DELETE or UPDATE. */
-export interface RowTarget {
-  readonly verb: "DELETE" | "UPDATE";
-  /** Quoted. */
-  readonly relation: string;
-}
-
 /** An accepted statement. */
 export interface Change {
   readonly sql: string;
@@ -43,7 +36,8 @@ export interface Change {
   readonly losses: readonly Loss[];
   /** The protections that it weakens: `GRANT ALL on "profiles" to PUBLIC`. */
   readonly weakened: readonly string[];
-  readonly targets: readonly RowTarget[];
+  /** The quoted tables named in a DELETE or UPDATE. */
+  readonly targets: readonly { readonly verb: "DELETE" | "UPDATE"; readonly relation: string }[];
   /** Whether it only reads and changes rows. */
   readonly changesRows: boolean;
   /** The quoted name of the table that it creates. */
@@ -102,17 +96,18 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
   const losses: Loss[] = [];
   const weakened: string[] = [];
-  const targets: RowTarget[] = [];
+  const targets: Change["targets"][number][] = [];
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
     if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
     harmlessCalls(key, value, ["nextval", "setval", "pg_notify"]);
     const node = treeOf(value);
     if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
-    losses.push(...[lossOf(key, node) ?? []].flat());
-    weakened.push(...[weakenedBy(key, node) ?? []].flat());
-    const relation = key === "DeleteStmt" || key === "UpdateStmt" ? relationName(node.relation) : undefined;
-    if (relation !== undefined) targets.push({ verb: key === "DeleteStmt" ? "DELETE" : "UPDATE", relation });
+    losses.push(...[LOSSES[key]?.(node) ?? []].flat());
+    weakened.push(...[WEAKENED[key]?.(node) || []].flat());
+    const verb = key === "DeleteStmt" ? "DELETE" : key === "UpdateStmt" ? "UPDATE" : undefined;
+    const relation = relationName(node.relation);
+    if (verb !== undefined && relation !== undefined) targets.push({ verb, relation });
   });
   return {
     sql,
@@ -151,33 +146,21 @@ function requireAllowAdmin(key: string, node: Tree, allowAdmin: boolean): void {
   });
 }
 
-function lossOf(key: string, node: Tree): Loss | undefined {
-  switch (key) {
-    case "DropStmt":
-      return dropped(node);
-    case "TruncateStmt": {
-      const relations = listOf(node.relations).flatMap((item) => relationName(treeOf(item).RangeVar) ?? []);
-      const what = `TRUNCATE ${relations.join(", ")}${cascading(node)}`;
-      return { what, relations, ...(cascading(node) === "" ? { losesNothingWithout: "rows" } : {}) };
-    }
-    case "AlterTableCmd":
-      return altered(node);
-    case "DropOwnedStmt":
-      return { what: "DROP OWNED", relations: [] };
-    case "DropRoleStmt":
-    case "AlterRoleStmt":
-      return {
-        what: `${commandName(key)} ${rolesOf([node.role, ...listOf(node.roles)]).join(", ")}`,
-        relations: [],
-      };
-    case "DoStmt":
-      return { what: "DO, a block of code with unpredictable effects", relations: [] };
-    case "CallStmt":
-      return { what: "CALL of a procedure with unpredictable effects", relations: [] };
-    default:
-      return undefined;
-  }
-}
+/** What the parts of a statement destroy in addition to rows. */
+const LOSSES: Readonly<Record<string, (node: Tree) => Loss | undefined>> = {
+  DropStmt: dropped,
+  TruncateStmt(node) {
+    const relations = listOf(node.relations).flatMap((item) => relationName(treeOf(item).RangeVar) ?? []);
+    const what = `TRUNCATE ${relations.join(", ")}${cascading(node)}`;
+    return { what, relations, ...(cascading(node) === "" ? { losesNothingWithout: "rows" } : {}) };
+  },
+  AlterTableCmd: altered,
+  DropOwnedStmt: () => ({ what: "DROP OWNED", relations: [] }),
+  DropRoleStmt: ({ roles }) => ({ what: `DROP ROLE ${rolesOf(roles).join(", ")}`, relations: [] }),
+  AlterRoleStmt: ({ role }) => ({ what: `ALTER ROLE ${rolesOf([role]).join(", ")}`, relations: [] }),
+  DoStmt: () => ({ what: "DO, a block of code with unpredictable effects", relations: [] }),
+  CallStmt: () => ({ what: "CALL of a procedure with unpredictable effects", relations: [] }),
+};
 
 /** Relations, which are looked up by name before they are dropped. */
 const RELATIONS = /^OBJECT_(TABLE|MATVIEW|VIEW|INDEX|SEQUENCE|FOREIGN_TABLE)$/;
@@ -240,53 +223,39 @@ const SWITCHED_OFF: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a part of a statement does to protections: it gives others access, or turns off what checks or limits it.
- *
- * @returns `GRANT on "profiles" to PUBLIC`; undefined if it weakens nothing
+ * The protections that the parts of a statement weaken: they give others access, or turn off what checks or limits it. Each
+ * returns `GRANT on "profiles" to PUBLIC`; undefined if it weakens nothing.
  */
-function weakenedBy(key: string, node: Tree): string | undefined {
-  switch (key) {
-    case "GrantStmt":
-      return granted(node, objectsOf(node));
-    case "AlterDefaultPrivilegesStmt":
-      return granted(treeOf(node.action), "objects created later");
-    case "GrantRoleStmt": {
-      if (node.is_grant !== true) return undefined;
-      const roles = listOf(node.granted_roles).map((one) => treeOf(treeOf(one).AccessPriv).priv_name);
-      return `GRANT of the role ${roles.join(", ")} to ${rolesOf(node.grantee_roles).join(", ")}`;
-    }
-    case "CreateRoleStmt":
-      return optionsOf(node.options).some(({ defname }) => defname === "addroleto")
-        ? `CREATE ROLE ${String(node.role)} as a member of others`
-        : undefined;
-    case "AlterRoleSetStmt":
-      return `ALTER ROLE ${rolesOf([node.role]).join("") || "ALL"} SET`;
-    case "AlterTableStmt":
-      return switchedOff(node);
-    case "AlterDomainStmt":
-      return node.subtype === "X" || node.subtype === "N"
-        ? `DROP of a constraint of the domain ${namesOf(node.typeName).join(".")}`
-        : undefined;
-    case "AlterOwnerStmt":
-      return `${kindOf(node.objectType)} ${objectName(node.object)}: owner ${rolesOf([node.newowner]).join("")}`;
-    case "ReassignOwnedStmt":
-      return `REASSIGN OWNED BY ${rolesOf(node.roles).join(", ")} to ${rolesOf([node.newrole]).join("")}`;
-    case "CreatePolicyStmt":
-      return node.permissive === true ? `CREATE POLICY ${policyOf(node)}, which allows more rows` : undefined;
-    case "AlterPolicyStmt":
-      return `ALTER POLICY ${policyOf(node)}`;
-    case "CreateFunctionStmt":
-      return definer(node.options, quotedName(namesOf(node.funcname)));
-    case "AlterFunctionStmt":
-      return definer(node.actions, objectName({ ObjectWithArgs: node.func }));
-    case "AlterEventTrigStmt":
-      return node.tgenabled === "O" || node.tgenabled === "A"
-        ? undefined
-        : `EVENT TRIGGER ${String(node.trigname)} off`;
-    default:
-      return undefined;
-  }
-}
+const WEAKENED: Readonly<Record<string, (node: Tree) => string | undefined | false>> = {
+  GrantStmt: (node) => granted(node, objectsOf(node)),
+  AlterDefaultPrivilegesStmt: (node) => granted(treeOf(node.action), "objects created later"),
+  GrantRoleStmt(node) {
+    const roles = listOf(node.granted_roles).map((one) => treeOf(treeOf(one).AccessPriv).priv_name);
+    return (
+      node.is_grant === true &&
+      `GRANT of the role ${roles.join(", ")} to ${rolesOf(node.grantee_roles).join(", ")}`
+    );
+  },
+  CreateRoleStmt: ({ options, role }) =>
+    optionsOf(options).some(({ defname }) => defname === "addroleto") &&
+    `CREATE ROLE ${role} as a member of others`,
+  AlterRoleSetStmt: ({ role }) => `ALTER ROLE ${rolesOf([role]).join("") || "ALL"} SET`,
+  AlterTableStmt: switchedOff,
+  AlterDomainStmt: ({ subtype, typeName }) =>
+    (subtype === "X" || subtype === "N") &&
+    `DROP of a constraint of the domain ${namesOf(typeName).join(".")}`,
+  AlterOwnerStmt: ({ objectType, object, newowner }) =>
+    `${kindOf(objectType)} ${objectName(object)}: owner ${rolesOf([newowner]).join("")}`,
+  ReassignOwnedStmt: ({ roles, newrole }) =>
+    `REASSIGN OWNED BY ${rolesOf(roles).join(", ")} to ${rolesOf([newrole]).join("")}`,
+  CreatePolicyStmt: (node) =>
+    node.permissive === true && `CREATE POLICY ${policyOf(node)}, which allows more rows`,
+  AlterPolicyStmt: (node) => `ALTER POLICY ${policyOf(node)}`,
+  CreateFunctionStmt: ({ options, funcname }) => definer(options, quotedName(namesOf(funcname))),
+  AlterFunctionStmt: ({ actions, func }) => definer(actions, objectName({ ObjectWithArgs: func })),
+  AlterEventTrigStmt: ({ tgenabled, trigname }) =>
+    tgenabled !== "O" && tgenabled !== "A" && `EVENT TRIGGER ${trigname} off`,
+};
 
 function granted(node: Tree, on: string): string | undefined {
   const grantees = rolesOf(node.grantees);

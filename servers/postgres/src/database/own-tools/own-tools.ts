@@ -6,7 +6,7 @@ import type { Postgres } from "../connection/postgres.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { passWriting } from "../gate/write-gate.ts";
 import { readPage } from "../reading/page.ts";
-import { runChanges } from "../writing/run.ts";
+import { runChanges } from "../writing/writing.ts";
 
 interface Given {
   readonly toolsFile: string | undefined;

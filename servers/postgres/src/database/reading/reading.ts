@@ -97,7 +97,7 @@ async function skipped(
   skip: number,
   caps: Caps,
 ): Promise<Batch> {
-  const { fields } = await PortalQuery.open(statement).run(link.client);
+  const { fields } = await new PortalQuery(statement, { chars: 0 }).run(link.client);
   if (skip > 1) await link.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
   const rest = { ...caps, min: 2 };
   return await PortalQuery.resume(PORTAL, fields, rest, () => link.cancel()).run(link.client);

@@ -1,16 +1,11 @@
-import type { LossTally } from "@refmcp/sql";
+import type { LossTally, TableChange } from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import type { Change, Loss } from "../gate/write-gate.ts";
 
-export interface TouchedTable {
-  /** Its object id, which survives a rename. */
-  readonly id: string;
-  readonly table: string;
-  /** With its schema, quoted; null if this role can't read it. */
+/** A changed table; its id is the object id, which survives a rename. */
+export interface TouchedTable extends TableChange {
+  /** The name with its schema, quoted; null if this role can't read it. */
   readonly readable: string | null;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly deleted: number;
 }
 
 /** Rows of a dropped table are counted up to this number. */
@@ -22,11 +17,17 @@ const FULL_NAME = "pg_catalog.format('%s.%I', relnamespace::pg_catalog.regnamesp
 /** The object id of a relation; undefined if there is none. */
 export async function oidOf({ link }: Session, relation: string | undefined): Promise<string | undefined> {
   if (relation === undefined) return undefined;
-  const [found] = await link.rows<{ id: string | null }>(
-    "SELECT pg_catalog.to_regclass($1)::oid::text AS id",
-    [relation],
-  );
+  const statement = "SELECT pg_catalog.to_regclass($1)::oid::text AS id";
+  const [found] = await link.rows<{ id: string | null }>(statement, [relation]);
   return found?.id ?? undefined;
+}
+
+interface Looked {
+  readonly id: string;
+  readonly isChanged: boolean;
+  readonly table: string;
+  readonly holds: boolean;
+  readonly ddl: string | null;
 }
 
 /** How many rows the relations to drop or truncate have, and how to restore them. */
@@ -38,13 +39,7 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
   let there = 0;
   let isChanged = false;
   for (const relation of relations) {
-    const [found] = await session.link.rows<{
-      id: string;
-      holds: boolean;
-      isChanged: boolean;
-      table: string;
-      ddl: string | null;
-    }>(
+    const [found] = await session.link.rows<Looked>(
       `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
          WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
          WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
@@ -57,10 +52,7 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
     isChanged ||= found.isChanged;
     if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
     if (!found.holds) continue;
-    const [row] = await session.link.rows<{ count: number }>(
-      `SELECT pg_catalog.count(*)::int AS count FROM (SELECT FROM ${found.table} LIMIT ${COUNTED + 1}) counted`,
-    );
-    rows = (rows ?? 0) + (row?.count ?? 0);
+    rows = (rows ?? 0) + (await countUpTo(session, COUNTED + 1, found.table));
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : there === 0;
@@ -68,17 +60,8 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
   return { what: loss.what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
 }
 
-const GUARDS = [
-  "class",
-  "attribute",
-  "policy",
-  "proc",
-  "trigger",
-  "constraint",
-  "rewrite",
-  "namespace",
-  "default_acl",
-]
+const GUARDS = "class attribute policy proc trigger constraint rewrite namespace default_acl"
+  .split(" ")
   .map((name) => `'pg_${name}'`)
   .join(", ");
 
@@ -142,9 +125,7 @@ export function without(now: readonly TouchedTable[], earlier: readonly TouchedT
   return now.flatMap((one) => {
     const before = earlier.find(({ id }) => id === one.id);
     const since = {
-      id: one.id,
-      table: one.table,
-      readable: one.readable,
+      ...one,
       inserted: one.inserted - (before?.inserted ?? 0),
       updated: one.updated - (before?.updated ?? 0),
       deleted: one.deleted - (before?.deleted ?? 0),
@@ -179,8 +160,7 @@ export async function changedElsewhere(
   return elsewhere;
 }
 
-/** What a transaction does in the end: without `dryRun` it is committed if nothing is lost or the user agrees. */
-export interface Settling {
+interface Settling {
   readonly tally: LossTally;
   readonly rows: readonly TouchedTable[];
   /** Further losses. */
@@ -191,7 +171,7 @@ export interface Settling {
 }
 
 /**
- * Judges what happened to the rows of each table, the largest loss first, and commits.
+ * Judges what happened to the rows of each table, the largest loss first, and commits unless it is a dry run.
  *
  * @returns the loss in a sentence; undefined if there is none
  */
@@ -204,7 +184,12 @@ export async function settle(
   return await losses.inTurn(session.signal, async () => {
     for (const change of [...rows].sort((a, b) => lost(b) - lost(a))) {
       const needed = tally.rowsNeeded(change);
-      tally.rows(change, needed === 0 ? 0 : await rowsLeft(session, change, needed));
+      // If the table can't be read, as few rows as possible, so that the user is asked.
+      const left = change.readable === null ? change.updated : undefined;
+      tally.rows(
+        change,
+        needed === 0 ? 0 : (left ?? (await countUpTo(session, needed, `ONLY ${change.readable}`))),
+      );
     }
     const loss = tally.loss(details);
     if (dryRun) return loss;
@@ -216,15 +201,9 @@ export async function settle(
   });
 }
 
-/** How many rows a table has, up to a limit; if it can't be read, as few as possible, so that the user is asked. */
-async function rowsLeft(
-  { link }: Session,
-  { readable, updated }: TouchedTable,
-  limit: number,
-): Promise<number> {
-  if (readable === null) return updated;
+async function countUpTo({ link }: Session, limit: number, table: string): Promise<number> {
   const [row] = await link.rows<{ count: number }>(
-    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ONLY ${readable} LIMIT ${limit}) counted`,
+    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} LIMIT ${limit}) counted`,
   );
   return row?.count ?? 0;
 }

@@ -1,9 +1,12 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Column, LossTally } from "@refmcp/sql";
+import { encodeRow, LossTally } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
+import type { Postgres } from "../connection/postgres.ts";
 import { PortalQuery } from "../driver/portal.ts";
 import { paramsOf } from "../driver/values.ts";
 import { type Change, passWriting } from "../gate/write-gate.ts";
+import { withNearNames } from "../reading/near.ts";
+import { remarks } from "../reading/page.ts";
 import {
   AT_LAST,
   changedElsewhere,
@@ -17,27 +20,25 @@ import {
   without,
 } from "./losses.ts";
 
-export interface Writing extends Pick<Work, "signal" | "timeoutMs"> {
+interface Run {
+  /** Name of the database; default: the first. */
+  readonly database: string | undefined;
   readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
-  /** Characters of all rows that one RETURNING keeps. */
-  readonly maxBytes: number;
   /** Run everything and roll it back. */
   readonly dryRun: boolean;
+  readonly timeoutMs?: number | undefined;
+}
+
+interface Writing extends Omit<Run, "database">, Pick<Work, "signal"> {
+  /** Characters of all rows that one RETURNING keeps. */
+  readonly maxBytes: number;
   /** Asks the user; throws if the user declines or can't be asked. */
   confirm(loss: string): Promise<void>;
 }
 
-export interface Outcome {
-  readonly command: string;
-  /** Rows that were inserted, updated, deleted or returned; undefined for commands without a count. */
-  readonly rowCount: number | undefined;
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly unknown[])[];
-}
-
-export interface Written {
+interface Written {
   readonly committed: boolean;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly Awaited<ReturnType<typeof runOne>>[];
   /** What was or would be destroyed, as shown to the user; undefined if nothing. */
   readonly loss: string | undefined;
   /** Statements that restore what was dropped. */
@@ -52,23 +53,73 @@ const MAX_TABLES = 100;
 const CASCADES = /drop cascades|truncate cascades/;
 
 /**
- * Runs changing statements in one transaction. The loss is determined by running them, and the transaction is committed
- * only if nothing is lost or the user agreed to exactly this loss. Asking the user ends this run and rolls everything back;
- * the run after the user's answer determines the loss again, and asks again if it has changed.
+ * Runs changing statements in one transaction and reports what they did, as `changeOutput`. Rows of RETURNING share the
+ * space that the rest of the answer leaves.
  *
- * @throws ToolError from the gate or PostgreSQL, or `denied` by the user. Nothing is changed then.
+ * @throws ToolError from the gate or PostgreSQL, or if the user declines; nothing is changed then.
  */
-export async function write(database: Database, writing: Writing): Promise<Written> {
+export async function runChanges(
+  postgres: Postgres,
+  { database, ...run }: Run,
+  call: Pick<Writing, "signal" | "confirm"> & { readonly budget: number },
+) {
+  const at = postgres.at(database);
+  const { maxBytes, maxCellBytes } = postgres.limits;
+  const writing = { ...run, signal: call.signal, maxBytes, confirm: (loss: string) => call.confirm(loss) };
+  const sql = run.statements.map((one) => one.sql).join(" ");
+  const { committed, outcomes, loss, undo, tables, notices } = await withNearNames(
+    write(at, writing),
+    at,
+    sql,
+    writing,
+  );
+  const said = remarks(notices);
+  const cut = { count: 0 };
+  let space = call.budget - 500 - JSON.stringify([tables, loss, undo, said]).length;
+  let isShort = false;
+  const results = outcomes.map(({ command, rowCount, columns, rows }) => {
+    const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
+    space -= JSON.stringify([facts, columns]).length + 30;
+    if (columns.length === 0) return facts;
+    const shown: unknown[][] = [];
+    for (const row of rows) {
+      const encoded = encodeRow(row, maxCellBytes, cut);
+      space -= JSON.stringify(encoded).length + 1;
+      if (space < 0) break;
+      shown.push(encoded);
+    }
+    isShort ||= shown.length < (rowCount ?? rows.length);
+    return { ...facts, columns, rows: shown };
+  });
+  const by = isShort ? ("bytes" as const) : cut.count > 0 ? ("cell" as const) : undefined;
+  return {
+    committed,
+    results,
+    tables: tables.map(({ id: _, readable: __, ...table }) => table),
+    ...(loss === undefined ? {} : { loss }),
+    ...(undo.length === 0 ? {} : { undo: [...undo] }),
+    truncated: by !== undefined,
+    ...(by === undefined ? {} : { truncated_by: by }),
+    ...(said.length === 0 ? {} : { notices: said }),
+  };
+}
+
+/**
+ * The loss is determined by running the statements, and the transaction is committed only if nothing is lost or the user
+ * agreed to exactly this loss. Asking the user ends this run and rolls everything back; the run after the user's answer
+ * determines the loss again, and asks again if it has changed.
+ */
+async function write(database: Database, writing: Writing): Promise<Written> {
   const { statements, signal, timeoutMs } = writing;
   const changes: Change[] = [];
   for (const [index, { sql }] of statements.entries())
     changes.push(await numbered(index, statements.length, passWriting(sql, database.limits.allowAdmin)));
   const [first] = changes;
   if (first !== undefined && changes.some(({ alone }) => alone !== undefined))
-    return await writeAlone(database, first, changes.length, statements[0]?.params ?? [], writing);
+    return await writeAlone(database, first, writing);
   return await database.work({ signal, timeoutMs, mode: "READ WRITE" }, async (session) => {
     const earlier = await touched(session);
-    const outcomes: Outcome[] = [];
+    const outcomes: Written["outcomes"][number][] = [];
     const tally = new LossTally(database.losses.changes);
     const undo: string[] = [];
     const made = new Set<string>();
@@ -96,17 +147,11 @@ export async function write(database: Database, writing: Writing): Promise<Writt
     if (hasChangedGuards) tally.fence(GUARDS_CHANGED);
     const tables = without(now.tables, earlier.tables);
     const notices = session.link.takeNotices();
-    const written = {
-      committed: !writing.dryRun,
-      outcomes,
-      undo,
-      tables: tables.slice(0, MAX_TABLES),
-      notices,
-    };
     const rowCounts = outcomes.map(({ rowCount }) => rowCount);
     const rows = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
     const details = notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one));
-    return { ...written, loss: await settle(database, session, { ...writing, tally, rows, details }) };
+    const loss = await settle(database, session, { ...writing, tally, rows, details });
+    return { committed: !writing.dryRun, outcomes, undo, tables: tables.slice(0, MAX_TABLES), notices, loss };
   });
 }
 
@@ -114,11 +159,10 @@ export async function write(database: Database, writing: Writing): Promise<Writt
 async function writeAlone(
   database: Database,
   change: Change,
-  count: number,
-  params: readonly unknown[],
-  { signal, timeoutMs, maxBytes, dryRun }: Writing,
+  { statements, signal, timeoutMs, maxBytes, dryRun }: Writing,
 ): Promise<Written> {
-  if (count > 1 || dryRun)
+  const [statement, ...others] = statements;
+  if (others.length > 0 || dryRun)
     throw new ToolError("invalid", "VACUUM and CONCURRENTLY can't run in a transaction.", {
       hint: `Pass the statement alone${dryRun ? ", without dry_run" : ""}.`,
     });
@@ -128,11 +172,11 @@ async function writeAlone(
     return await database.workInOne(
       { signal, timeoutMs, sql: change.sql, mode: "READ WRITE" },
       async (session) => {
-        await session.openNone();
+        await session.openNone(database.limitOf(timeoutMs));
         earlier = await invalidIndexes(session, relation);
         const undo: string[] = [];
         for (const loss of change.losses) undo.push(...(await lookAt(session, loss, new Set())).restoring);
-        const outcome = await runOne(database, session, change, params, maxBytes);
+        const outcome = await runOne(database, session, change, statement?.params ?? [], maxBytes);
         const notices = session.link.takeNotices();
         return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
       },
@@ -186,27 +230,25 @@ async function numbered<Value>(
 }
 
 async function runOne(
-  database: Database,
-  session: Session,
+  { types }: Database,
+  { link }: Session,
   change: Change,
   params: readonly unknown[],
   maxBytes: number,
-): Promise<Outcome> {
-  const { link } = session;
-  const query = new PortalQuery(
-    { text: change.sql, params: paramsOf(params) },
-    { chars: maxBytes, toEnd: true },
-    () => undefined,
+) {
+  const query = { text: change.sql, params: paramsOf(params) };
+  const { fields, rows, tag } = await new PortalQuery(query, { chars: maxBytes, toEnd: true }).run(
+    link.client,
   );
-  const { fields, rows, tag } = await query.run(link.client);
   const oids = fields.map(({ dataTypeID }) => dataTypeID);
-  await database.types.learn(oids, (statement, values) => link.rows(statement, values));
-  const decoders = oids.map((oid) => database.types.decoderOf(oid));
+  await types.learn(oids, (statement, values) => link.rows(statement, values));
+  const decoders = oids.map((oid) => types.decoderOf(oid));
   const count = /(\d+)$/.exec(tag ?? "")?.[1];
   return {
     command: (tag ?? change.command).replace(/[\s\d]+$/, ""),
+    /** Rows that were inserted, updated, deleted or returned; undefined for commands without a count. */
     rowCount: count === undefined ? undefined : Number(count),
-    columns: fields.map(({ name, dataTypeID }) => ({ name, type: database.types.of(dataTypeID).name })),
+    columns: fields.map(({ name, dataTypeID }) => ({ name, type: types.of(dataTypeID).name })),
     rows: rows.map((row) => row.map((cell, index) => decoders[index]?.(cell))),
   };
 }
