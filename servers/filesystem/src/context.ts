@@ -9,7 +9,6 @@ export const prompt = promptFor<Files>();
 /** A path in an input; relative paths are below the allowed directories. */
 export const path = z.string().describe("Absolute or relative path.");
 
-/** The content that a change expects. */
 export const expectedHash = z.string().optional().describe("Fail unless the file still has this hash.");
 
 /** The official server's parameter for exclusions. */

@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
-import { type TextFound, type TextSearch, textSearcher } from "../src/files/search/search-text.ts";
+import type { TextFound } from "../src/files/search/result-pages.ts";
+import { type TextSearch, textSearcher } from "../src/files/search/search-text.ts";
 import type { Tree } from "./tree.ts";
 
 export type Search = (request: Partial<TextSearch>) => Promise<TextFound>;

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { ToolError } from "@refmcp/boundary/answer";
+import { failure, named } from "./messages.ts";
 
-/** Runs `work` with the opened file, and closes it. @throws what `PathGuard.openFile` and `work` throw. */
+/** Runs `work` with the opened file, and closes it. */
 export async function withFile<Result>(
   guard: PathGuard,
   path: string,
@@ -11,7 +13,6 @@ export async function withFile<Result>(
   return work(file).finally(() => file.handle.close());
 }
 
-/** Runs `work` with the opened directory, and closes it. @throws what `PathGuard.openDirectory` and `work` throw. */
 export async function withDirectory<Result>(
   guard: PathGuard,
   path: string,
@@ -21,7 +22,7 @@ export async function withDirectory<Result>(
   return work(directory).finally(() => directory.close());
 }
 
-/** Runs `work` with a writable place, and closes its parent. @throws what `PathGuard.place` and `work` throw. */
+/** Runs `work` with a writable place, and closes its parent. */
 export async function withPlace<Result>(
   guard: PathGuard,
   path: string,
@@ -31,25 +32,49 @@ export async function withPlace<Result>(
   return work(place).finally(() => place.parent.close());
 }
 
-/** The place at `path`, whose parent is already closed. @throws what `PathGuard.place` throws. */
-export async function placeOf(
-  guard: PathGuard,
-  path: string,
-  options?: { write: boolean },
-): Promise<GuardedPlace> {
+/** The place at `path`, whose parent is already closed. */
+export async function placeOf(guard: PathGuard, path: string, options?: { write: boolean }) {
   const place = await guard.place(path, options);
   await place.parent.close();
   return place;
 }
 
-/** Opens the directory at `path`; undefined if it is a file. @throws what `PathGuard.openDirectory` throws. */
+/** Opens the directory at `path`; undefined if it is a file. */
 export async function directoryAt(guard: PathGuard, path: string): Promise<GuardedDirectory | undefined> {
-  try {
-    return await guard.openDirectory(path);
-  } catch (error) {
+  return guard.openDirectory(path).catch((error: unknown) => {
     if (error instanceof ToolError && error.code === "not_directory") return undefined;
     throw error;
-  }
+  });
+}
+
+/** Opens the file at `path`, or returns undefined if nothing is there. Close its handle. */
+export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
+  // Checked first, because the guard's `not_found` searches the directory for similar names.
+  const place = await placeOf(guard, path).catch(orNothing);
+  return place?.stat === undefined ? undefined : guard.openFile(path).catch(orNothing);
+}
+
+/**
+ * The real path to lock for `path`: that of the file that a write would change or, if there is none yet, the path that
+ * it will get.
+ */
+export async function lockPath(guard: PathGuard, path: string): Promise<string> {
+  const file = await openIfThere(guard, path);
+  await file?.handle.close();
+  return file?.realPath ?? entryPath(guard, path);
+}
+
+/** The real path of the entry itself; a link is not followed. */
+export async function entryPath(guard: PathGuard, path: string): Promise<string> {
+  const absolute = await guard.resolve(path);
+  const place = await placeOf(guard, absolute).catch(orNothing);
+  // If the parent is also missing, everyone who creates both locks the same text.
+  return place === undefined ? absolute : join(place.parent.realPath, place.name);
+}
+
+/** Ignores `not_found`; rethrows every other error. */
+export function orNothing(error: unknown): undefined {
+  if (!(error instanceof ToolError) || error.kind !== "not_found") throw error;
 }
 
 /** Returns nothing for a refusal of the guard; rethrows every other error. */
@@ -60,7 +85,5 @@ export function orRefused(error: unknown): undefined {
 /** Throws the guard's `not_found`, which suggests similar names, for a missing path. */
 export async function notThere(guard: PathGuard, path: string): Promise<never> {
   await (await guard.openFile(path)).handle.close();
-  throw new ToolError("conflict", `"${oneLine(path)}" was just created by another program.`, {
-    hint: "Retry.",
-  });
+  throw failure("just_created", `${named(path)} was just created by another program.`);
 }

@@ -1,6 +1,6 @@
 import type { PathGuard } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
 import type { FSWatcher } from "chokidar";
+import { failure } from "./messages.ts";
 import { directoryAt, withFile } from "./open-path.ts";
 
 /** Maximum files and directories watched at once, since each uses a system handle. */
@@ -31,9 +31,8 @@ export class Watchers {
    */
   async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
     if (this.#open.size + this.#opening >= MAX_WATCHED) {
-      throw new ToolError("too_large", `${MAX_WATCHED} files and directories are already being watched.`, {
-        hint: "Unsubscribe from some first; a directory's subscription covers the entries in it.",
-      });
+      const count = `${MAX_WATCHED} files and directories`;
+      throw failure("too_many_watched", `${count} are already being watched.`);
     }
     this.#opening += 1;
     try {

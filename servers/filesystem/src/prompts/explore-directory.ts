@@ -2,7 +2,6 @@ import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { prompt } from "../context.ts";
 
-/** Maximum characters of the listing in the prompt. */
 const MAX_LISTED = 4_000;
 
 export default prompt({

@@ -2,7 +2,6 @@ import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { prompt } from "../context.ts";
 
-/** Maximum changes in the prompt. */
 const LISTED = 30;
 
 export default prompt({

@@ -1,10 +1,10 @@
 import { sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { describe } from "../files/change/delete.ts";
-import { changeAnswer, named } from "../files/wording.ts";
+import { describe } from "../files/change/entries.ts";
+import { changeAnswer } from "../files/journal/list-changes.ts";
+import { named } from "../files/messages.ts";
 
-/** Maximum skipped paths to list. */
 const MAX_SKIPPED = 50;
 
 export default tool({

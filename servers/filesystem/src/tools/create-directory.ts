@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { changeAnswer, named } from "../files/wording.ts";
+import { changeAnswer } from "../files/journal/list-changes.ts";
+import { named } from "../files/messages.ts";
 
 export default tool({
   name: "create_directory",

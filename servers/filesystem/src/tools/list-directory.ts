@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { listAnswer } from "../files/tree/list-answer.ts";
+import { listAnswer } from "../files/tree/list-directory.ts";
 
 export default tool({
   name: "list_directory",

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { includeIgnored, tool } from "../context.ts";
-import { searchAnswer } from "../files/search/search-answer.ts";
+import { searchAnswer } from "../files/search/result-pages.ts";
 
 export default tool({
   name: "search_text",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { tool } from "../context.ts";
-import { changeAnswer } from "../files/wording.ts";
+import { changeAnswer } from "../files/journal/list-changes.ts";
 
 export default tool({
   name: "undo_change",

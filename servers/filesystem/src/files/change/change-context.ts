@@ -1,50 +1,34 @@
 import { rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type GuardedFile, keyedLock, type PathGuard } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
+import { dirname } from "node:path";
+import { keyedLock, type PathGuard } from "@refmcp/boundary";
 import type { Journal } from "../journal/journal.ts";
-import { placeOf, withPlace } from "../open-path.ts";
+import { withPlace } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 
-/** Shared by all operations that change something. */
 export interface ChangeContext {
   readonly guard: PathGuard;
   readonly locks: Locks;
   readonly journal: Journal;
-  /** The threads for long operations. */
   readonly threads: ThreadPool;
 }
 
-/** Opens the file at `path`, or returns undefined if nothing is there. Close its handle. */
-export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
-  // Checked first, because the guard's `not_found` searches the directory for similar names.
-  const place = await placeOf(guard, path).catch(orNothing);
-  if (place?.stat === undefined) return undefined;
-  return guard.openFile(path).catch(orNothing);
-}
-
-/** Ignores `not_found`; rethrows every other error. */
-export function orNothing(error: unknown): undefined {
-  if (!(error instanceof ToolError) || error.kind !== "not_found") throw error;
-}
-
-/**
- * The real path to lock for `path`: that of the file that a write would change or, if there is none yet, the path that
- * it will get.
- */
-export async function lockPath(guard: PathGuard, path: string): Promise<string> {
-  const file = await openIfThere(guard, path);
-  if (file === undefined) return entryPath(guard, path);
-  await file.handle.close();
-  return file.realPath;
-}
-
-/** The real path of the entry itself; a link is not followed. */
-export async function entryPath(guard: PathGuard, path: string): Promise<string> {
-  const absolute = await guard.resolve(path);
-  const place = await placeOf(guard, absolute).catch(orNothing);
-  // If the parent is also missing, everyone who creates both locks the same text.
-  return place === undefined ? absolute : join(place.parent.realPath, place.name);
+/** Creates a directory and any missing parents: `created`, outermost first; none if it already existed. */
+export async function createDirectory({ guard, journal }: ChangeContext, given: string) {
+  const path = await guard.resolve(given);
+  const { created, receipt } = await journal.record(
+    { action: "create_directory", path },
+    async (recording) => {
+      const created = await guard.createDirectory(path);
+      try {
+        if (created.length > 0) await recording.write({ kind: "made", directories: created });
+        return { created };
+      } catch (error) {
+        await removeEmpty(guard, created);
+        throw error;
+      }
+    },
+  );
+  return { path, created, receipt: created.length === 0 ? undefined : receipt };
 }
 
 /**
@@ -68,11 +52,7 @@ export async function withParents<Result>(
   }
 }
 
-/**
- * Removes the empty ones of `directories` (outermost first).
- *
- * @returns those removed, outermost first.
- */
+/** Removes the empty ones of `directories` (outermost first), and returns those, outermost first. */
 export async function removeEmpty(guard: PathGuard, directories: readonly string[]): Promise<string[]> {
   const removed: string[] = [];
   for (const path of directories.toReversed()) {

@@ -9,36 +9,26 @@ import {
   systemError,
   temporaryName,
 } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Effect } from "../journal/change-record.ts";
 import { within } from "../journal/journal-directory.ts";
-import { type Receipt, type Recording, record } from "../journal/recording.ts";
-import { directoryAt, withPlace } from "../open-path.ts";
-import { type ChangeContext, entryPath } from "./change-context.ts";
-import { contentOf } from "./entries-below.ts";
-import { stateOfEntry } from "./entry-state.ts";
-import { discard } from "./remove-entry.ts";
-import { keepDisplaced } from "./replaced-entry.ts";
+import type { Receipt, Recording } from "../journal/recording.ts";
+import { failure, named } from "../messages.ts";
+import { directoryAt, entryPath, withPlace } from "../open-path.ts";
+import type { ChangeContext } from "./change-context.ts";
+import { discard } from "./delete.ts";
+import { contentOf, stateOfEntry } from "./entries.ts";
+import { keepDisplaced, type MoveRequest } from "./move.ts";
 
-/** Maximum entries of a directory that is copied. */
 const MAX_COPIED = 100_000;
-
 /** Number of entries between two progress reports. */
 const PROGRESS_EVERY = 100;
 
-export interface CopyRequest {
-  readonly source: string;
-  readonly destination: string;
-  /** Replaces a file or link at the destination; a directory is never replaced. */
-  readonly overwrite: boolean;
+export interface CopyRequest extends MoveRequest {
   /** Called from time to time with the number of entries done and, once known, the total. */
   progress?(done: number, total: number): void;
-  readonly signal?: AbortSignal | undefined;
 }
 
-export interface Copied {
-  readonly path: string;
-  readonly destination: string;
+interface Contents {
   readonly type: "file" | "directory";
   readonly files: number;
   readonly directories: number;
@@ -46,8 +36,12 @@ export interface Copied {
   readonly bytes: number;
   /** Paths that were not copied: links that lead outside the bound or are broken, and special files. */
   readonly skipped: readonly string[];
-  /** The size of the replaced file in bytes, if there was one. */
   readonly replaced: number | undefined;
+}
+
+export interface Copied extends Contents {
+  readonly path: string;
+  readonly destination: string;
   readonly receipt: Receipt;
 }
 
@@ -60,10 +54,10 @@ export interface Copied {
  * `invalid` for a copy into itself.
  */
 export async function copy(context: ChangeContext, request: CopyRequest): Promise<Copied> {
-  const { guard } = context;
+  const { guard, journal, locks } = context;
   const from = await guard.resolve(request.source);
   const to = await guard.resolve(request.destination);
-  return record(context.journal, { action: "copy", path: from, destination: to }, async (recording) => {
+  return journal.record({ action: "copy", path: from, destination: to }, async (recording) => {
     const copyLocked = async () => {
       const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
       const hidden = temporaryName();
@@ -80,7 +74,7 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
         await ("handle" in source ? source.handle.close() : source.close());
       }
     };
-    return context.locks.hold([await entryPath(guard, to)], copyLocked, request.signal);
+    return locks.hold([await entryPath(guard, to)], copyLocked, request.signal);
   });
 }
 
@@ -96,42 +90,41 @@ interface Copying {
   readonly request: CopyRequest;
 }
 
-type Contents = Omit<Copied, "path" | "destination" | "receipt">;
-
 async function copyOneFile(copying: Copying, source: GuardedFile): Promise<Contents> {
   const { context, recording, to, parent, hidden, request } = copying;
-  const replaced = await keepDisplaced(context, recording, to, { ...request, links: "refuse" });
+  const { overwrite, signal } = request;
+  const replaced = await keepDisplaced(context, recording, to, { overwrite, signal, links: "refuse" });
   const entry = parent.entry(hidden);
-  await pipeline(
-    source.handle.createReadStream({ start: 0, autoClose: false }),
-    createWriteStream(entry, { flags: "wx", mode: 0o600 }),
-    { signal: request.signal },
-  );
+  const copied = createWriteStream(entry, { flags: "wx", mode: 0o600 });
+  await pipeline(source.handle.createReadStream({ start: 0, autoClose: false }), copied, { signal });
   await chmod(entry, source.stat.mode & 0o777);
-  const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
+  const after = await stateOfEntry(context.guard, parent, hidden, signal);
   const bytes = after.type === "file" ? after.size : 0;
   const effect: Effect =
     replaced === undefined
       ? { kind: "created", path: to, after, parents: [] }
       : { kind: "replaced", path: to, after };
   await recording.write(effect, { before: replaced, after: bytes });
-  await context.guard.move(join(dirname(to), hidden), to, { overwrite: request.overwrite });
+  await context.guard.move(join(dirname(to), hidden), to, { overwrite });
   return { type: "file", files: 1, directories: 0, links: 0, bytes, skipped: [], replaced };
 }
 
 async function copyDirectory(copying: Copying, source: GuardedDirectory): Promise<Contents> {
   const { context, recording, from, to, parent, hidden, request } = copying;
   const { guard } = context;
-  if (within(parent.realPath, source.realPath)) throw intoItself(from, to);
+  const { signal } = request;
+  if (within(parent.realPath, source.realPath)) {
+    throw failure("into_itself", `${named(from)} cannot be copied into itself (${named(to)}).`);
+  }
   await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
-  const content = await contentOf(guard, source, { max: MAX_COPIED, signal: request.signal });
+  const content = await contentOf(guard, source, { max: MAX_COPIED, signal });
   const total = content.files + content.directories + content.links;
   const special: string[] = [];
   const copied = await guard.copyTree(
     source,
     { parent, name: hidden, path: to },
     {
-      signal: request.signal,
+      signal,
       attributes: false,
       skipped: (key) => special.push(key.slice(1)),
       progress(entries) {
@@ -145,7 +138,7 @@ async function copyDirectory(copying: Copying, source: GuardedDirectory): Promis
   const directories = all.filter((stat) => stat.isDirectory()).length;
   const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
   const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), links);
-  const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
+  const after = await stateOfEntry(guard, parent, hidden, signal);
   const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
   await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
   await guard.move(join(dirname(to), hidden), to);
@@ -160,17 +153,8 @@ async function copyDirectory(copying: Copying, source: GuardedDirectory): Promis
   };
 }
 
-/**
- * Removes copied links that are broken or lead outside the bound, from the original or from the copy.
- *
- * @returns their paths, relative to the directory.
- */
-async function dropOutsideLinks(
-  guard: PathGuard,
-  from: string,
-  copied: string,
-  links: readonly string[],
-): Promise<string[]> {
+/** Removes copied links that are broken or lead outside the bound, from the original or from the copy. */
+async function dropOutsideLinks(guard: PathGuard, from: string, copied: string, links: readonly string[]) {
   const dropped: string[] = [];
   for (const path of links) {
     const inside =
@@ -180,10 +164,4 @@ async function dropOutsideLinks(
     dropped.push(path);
   }
   return dropped;
-}
-
-function intoItself(from: string, to: string): ToolError {
-  return new ToolError("invalid", `"${oneLine(from)}" cannot be copied into itself ("${oneLine(to)}").`, {
-    hint: "Choose a destination outside the directory being copied.",
-  });
 }

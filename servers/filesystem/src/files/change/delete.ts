@@ -1,105 +1,83 @@
-import type { GuardedDirectory } from "@refmcp/boundary";
-import { grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { type Receipt, record } from "../journal/recording.ts";
-import { placeOf, withDirectory } from "../open-path.ts";
-import { counted } from "../wording.ts";
-import { type ChangeContext, entryPath } from "./change-context.ts";
-import { type Content, contentOf, entriesOf } from "./entries-below.ts";
-import { ordinaryType, removeEntry } from "./remove-entry.ts";
+import { randomBytes } from "node:crypto";
+import { rename, rm, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import {
+  errorCode,
+  type GuardedDirectory,
+  type GuardedPlace,
+  ownDirectory,
+  type PathGuard,
+  systemError,
+} from "@refmcp/boundary";
+import { grouped, sized } from "@refmcp/boundary/answer";
+import { failure, named } from "../messages.ts";
+import { entryPath, notThere, placeOf, withDirectory, withPlace } from "../open-path.ts";
+import { typeOf } from "../tree/open-below.ts";
+import type { ChangeContext } from "./change-context.ts";
+import { contentOf, describe, entriesOf } from "./entries.ts";
 
-/** A planned deletion. */
-export interface DeletePlan {
-  readonly path: string;
-  readonly type: "file" | "directory" | "link";
-  /** The contents of a directory. */
-  readonly content: Content | undefined;
-  /** Total bytes of all files. */
-  readonly bytes: number;
-  /** Why it could not be undone; undefined if it could. */
-  readonly final: string | undefined;
-  /** The question to ask the user first; undefined if none is needed. */
-  readonly question: string | undefined;
-}
-
-export interface Deleted {
-  readonly plan: DeletePlan;
-  readonly receipt: Receipt;
-  /** The path of an entry that the system refused to delete. */
-  readonly leftover: string | undefined;
-}
+export type DeletePlan = Awaited<ReturnType<typeof planDelete>>;
 
 /**
- * Determines what deleting `path` would remove, without changing anything.
+ * Determines what deleting `path` would remove, without changing anything: `content` of a directory, the total `bytes`
+ * of all files, why it could not be undone (`final`), and the `question` to ask the user first, if one is needed.
  *
  * @throws ToolError `conflict` for a directory that is not empty without `recursive`, `too_large` beyond a million
  * entries.
  */
 export async function planDelete(
-  context: ChangeContext,
-  path: string,
-  options: { recursive: boolean; signal?: AbortSignal | undefined },
-): Promise<DeletePlan> {
-  const { guard, journal } = context;
-  const place = await placeOf(guard, path, { write: true });
+  { guard, journal }: ChangeContext,
+  given: string,
+  { recursive, signal }: { recursive: boolean; signal?: AbortSignal | undefined },
+) {
+  const place = await placeOf(guard, given, { write: true });
+  const { path } = place;
   const type = await ordinaryType(guard, place);
-  const look = (directory: GuardedDirectory) => contentOf(guard, directory, { signal: options.signal });
-  const content = type === "directory" ? await withDirectory(guard, place.path, look) : undefined;
+  const look = (directory: GuardedDirectory) => contentOf(guard, directory, { signal });
+  const content = type === "directory" ? await withDirectory(guard, path, look) : undefined;
   const entries = entriesOf(content);
-  if (entries > 0 && !options.recursive) throw notEmpty(place.path, entries);
+  if (entries > 0 && !recursive) {
+    throw failure("not_empty", `${named(path)} is a directory with ${grouped(entries)} entries.`);
+  }
   const bytes = content?.bytes ?? (type === "file" ? (place.stat?.size ?? 0) : 0);
-  const final = await journal.whyFinal(place.path, bytes);
+  const final = await journal.whyFinal(path, bytes);
   const isLost = final !== undefined && (type !== "directory" || entries > 0);
-  const question = isLost ? questionOf(place.path, content, bytes, final) : undefined;
-  return { path: place.path, type, content, bytes, final, question };
+  const what = content === undefined ? `(${sized(bytes)})` : `and its contents: ${describe(content)}`;
+  const question = isLost
+    ? `Delete ${named(path)} ${what}? It will be permanently lost: ${final}.`
+    : undefined;
+  return { path, type, content, bytes, final, question };
 }
 
 /**
  * Carries out a planned deletion: into the journal, or permanently if `final` is set.
  *
+ * @returns `leftover`: the path of an entry that the system refused to delete.
  * @throws ToolError `conflict` if there is now more to delete than planned.
  */
-export async function deletePlanned(
-  context: ChangeContext,
-  plan: DeletePlan,
-  signal?: AbortSignal,
-): Promise<Deleted> {
-  const key = await entryPath(context.guard, plan.path);
-  return context.locks.hold(
-    [key],
-    async () => {
-      const now = await planDelete(context, plan.path, { recursive: plan.content !== undefined, signal });
-      if (
-        now.type !== plan.type ||
-        now.bytes > plan.bytes ||
-        entriesOf(now.content) > entriesOf(plan.content) ||
-        now.final !== plan.final
-      ) {
-        throw new ToolError(
-          "conflict",
-          `"${oneLine(plan.path)}" changed while the deletion was being prepared; nothing was deleted.`,
-          { hint: "Repeat the call to see what would be deleted now." },
-        );
-      }
-      return record(context.journal, { action: "delete", path: plan.path }, async (recording) => {
-        const image = recording.imageFor(plan.bytes);
-        await recording.write({ kind: "removed", path: plan.path }, { before: plan.bytes });
-        const remove = () => removeEntry(context.guard, plan.path, image, signal);
-        return { plan, leftover: await recording.withRoom(remove) };
-      });
-    },
-    signal,
-  );
-}
-
-function notEmpty(path: string, entries: number): ToolError {
-  return new ToolError("conflict", `"${oneLine(path)}" is a directory with ${grouped(entries)} entries.`, {
-    hint: "To delete it with its contents, pass recursive: true.",
-  });
-}
-
-function questionOf(path: string, content: Content | undefined, bytes: number, final: string): string {
-  const what = content === undefined ? `(${sized(bytes)})` : `and its contents: ${describe(content)}`;
-  return `Delete "${oneLine(path)}" ${what}? It will be permanently lost: ${final}.`;
+export async function deletePlanned(context: ChangeContext, plan: DeletePlan, signal?: AbortSignal) {
+  const { guard, journal, locks } = context;
+  const { path, bytes } = plan;
+  const work = async () => {
+    const now = await planDelete(context, path, { recursive: plan.content !== undefined, signal });
+    if (
+      now.type !== plan.type ||
+      now.bytes > bytes ||
+      entriesOf(now.content) > entriesOf(plan.content) ||
+      now.final !== plan.final
+    ) {
+      throw failure(
+        "plan_changed",
+        `${named(path)} changed while the deletion was being prepared; nothing was deleted.`,
+      );
+    }
+    return journal.record({ action: "delete", path }, async (recording) => {
+      const image = recording.imageFor(bytes);
+      await recording.write({ kind: "removed", path }, { before: bytes });
+      return { leftover: await recording.withRoom(() => removeEntry(guard, path, image, signal)) };
+    });
+  };
+  return locks.hold([await entryPath(guard, path)], work, signal);
 }
 
 /** Describes what a plan removes: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
@@ -109,15 +87,121 @@ export function describePlan({ type, content, bytes }: DeletePlan): string {
   return type === "link" ? "a link" : `1 file (${sized(bytes)})`;
 }
 
-/** `12 files (1.2 MiB), 3 directories, 1 link`. */
-export function describe(content: Content): string {
-  const parts = [
-    content.files > 0 || entriesOf(content) === 0
-      ? `${counted(content.files, "file")} (${sized(content.bytes)})`
-      : "",
-    content.directories > 0 ? counted(content.directories, "directory", "directories") : "",
-    content.links > 0 ? counted(content.links, "link") : "",
-    content.others > 0 ? counted(content.others, "special file") : "",
-  ];
-  return parts.filter((part) => part !== "").join(", ");
+/**
+ * A name for an entry that is about to be renamed back or removed. If this process is killed, it may be the only copy,
+ * so it does not have the name of a temporary file, which would be cleaned up.
+ */
+function hiddenName(): string {
+  return `.refmcp-${randomBytes(9).toString("base64url")}.moved`;
+}
+
+/**
+ * Removes the entry at `path` in one step: to `image` outside the bound, or permanently. A link itself is removed. On
+ * failure, everything is unchanged and `image` does not exist.
+ *
+ * @returns the path of an entry that could not be deleted, if any.
+ * @throws ToolError `not_found`, and what the guard throws.
+ */
+export async function removeEntry(
+  guard: PathGuard,
+  path: string,
+  image: string | undefined,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  return withPlace(guard, path, async (place) => {
+    await ordinaryType(guard, place);
+    const { parent, entry } = place;
+    if (image !== undefined && (await renamed(entry, image))) return undefined;
+    if (image === undefined && place.stat?.isDirectory() !== true) {
+      await unlink(entry);
+      return undefined;
+    }
+    // Renamed to a hidden name first, so it disappears at once, however long the rest takes.
+    const hidden = { parent, name: hiddenName(), path: place.path };
+    await rename(entry, parent.entry(hidden.name));
+    const hiddenPath = join(parent.path, hidden.name);
+    if (image !== undefined) {
+      try {
+        await guard.copyTree(hidden, imagePlace(image), { signal, skipped: () => {} });
+      } catch (error) {
+        await rm(image, { recursive: true, force: true }).catch(() => {});
+        await guard.move(hiddenPath, place.path);
+        throw error;
+      }
+    }
+    return guard.removeTree(hidden).then(
+      () => undefined,
+      () => hiddenPath,
+    );
+  }).catch((error: unknown) => {
+    throw systemError(error, path);
+  });
+}
+
+function imagePlace(image: string) {
+  return { parent: ownDirectory(dirname(image)), name: basename(image), path: image };
+}
+
+/**
+ * Restores what `removeEntry` moved to `image`, with its mode and times. `path` must be free.
+ *
+ * @param options.ready called when it is complete except for the rename; if it fails, nothing is changed.
+ * @throws ToolError `conflict` if something is there; the image is kept.
+ */
+export async function restoreEntry(
+  guard: PathGuard,
+  image: string,
+  path: string,
+  options: {
+    ready?(parent: GuardedDirectory, name: string): Promise<void>;
+    signal?: AbortSignal | undefined;
+  },
+): Promise<void> {
+  const hidden = hiddenName();
+  await withPlace(guard, path, async ({ parent, stat }) => {
+    if (stat !== undefined) throw failure("occupied", `${named(path)} already exists.`);
+    const moved = await renamed(image, parent.entry(hidden));
+    try {
+      if (!moved) await guard.copyTree(imagePlace(image), { parent, name: hidden, path }, options);
+      await options.ready?.(parent, hidden);
+      await guard.move(join(parent.path, hidden), path);
+    } catch (error) {
+      if (moved) await rename(parent.entry(hidden), image);
+      else await discard(guard, parent, hidden);
+      throw error;
+    }
+    if (!moved) await rm(image, { recursive: true, force: true });
+  }).catch((error: unknown) => {
+    throw systemError(error, path);
+  });
+}
+
+export async function discard(guard: PathGuard, parent: GuardedDirectory, name: string): Promise<void> {
+  // It may be missing or in use; its name is unique anyway.
+  await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
+}
+
+/** Renames, or returns false if the places are on different file systems. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EXDEV") return false;
+    throw error;
+  }
+}
+
+/**
+ * The type of an entry that is to be moved or deleted.
+ *
+ * @throws ToolError `not_found`, and `denied` for anything other than a file, directory or link.
+ */
+export async function ordinaryType(guard: PathGuard, { stat, path }: GuardedPlace) {
+  const type = typeOf(stat ?? (await notThere(guard, path)));
+  if (type !== "other") return type;
+  throw failure(
+    "special_file",
+    `${named(path)} is a device, FIFO or socket; only files, directories and symlinks can be changed.`,
+  );
 }

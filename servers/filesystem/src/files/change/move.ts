@@ -1,12 +1,12 @@
-import { readlink } from "node:fs/promises";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { readlink, symlink } from "node:fs/promises";
+import { sized } from "@refmcp/boundary/answer";
 import type { State } from "../journal/change-record.ts";
-import { type Receipt, type Recording, record } from "../journal/recording.ts";
-import { placeOf, withPlace } from "../open-path.ts";
-import { type ChangeContext, entryPath } from "./change-context.ts";
-import { movedState } from "./entry-state.ts";
-import { ordinaryType } from "./remove-entry.ts";
-import { keepDisplaced } from "./replaced-entry.ts";
+import type { Recording } from "../journal/recording.ts";
+import { failure, named } from "../messages.ts";
+import { entryPath, placeOf, withFile, withPlace } from "../open-path.ts";
+import type { ChangeContext } from "./change-context.ts";
+import { ordinaryType } from "./delete.ts";
+import { movedState } from "./entries.ts";
 
 export interface MoveRequest {
   readonly source: string;
@@ -16,35 +16,20 @@ export interface MoveRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Moved {
-  readonly path: string;
-  readonly destination: string;
-  readonly type: "file" | "directory" | "link";
-  /** The size of the replaced file in bytes, if there was one. */
-  readonly replaced: number | undefined;
-  readonly receipt: Receipt;
-}
-
 /**
  * Moves or renames a file, a directory or a link (as a link), atomically.
  *
+ * @returns `replaced`: the size of the replaced file in bytes, if there was one.
  * @throws ToolError `conflict` if something is at the destination, decided by the file system; `not_found`.
  */
-export async function move(context: ChangeContext, request: MoveRequest): Promise<Moved> {
-  const from = await context.guard.resolve(request.source);
-  const to = await context.guard.resolve(request.destination);
-  return record(context.journal, { action: "move", path: from, destination: to }, async (recording) => {
-    const keys = [await entryPath(context.guard, from), await entryPath(context.guard, to)];
-    if (keys[0] === keys[1]) {
-      throw new ToolError("invalid", `"${oneLine(from)}" cannot be moved onto itself.`, {
-        hint: "Give another destination.",
-      });
-    }
-    return context.locks.hold(
-      keys,
-      () => moveRecorded(context, recording, from, to, request),
-      request.signal,
-    );
+export async function move(context: ChangeContext, request: MoveRequest) {
+  const { guard, journal, locks } = context;
+  const from = await guard.resolve(request.source);
+  const to = await guard.resolve(request.destination);
+  return journal.record({ action: "move", path: from, destination: to }, async (recording) => {
+    const keys = [await entryPath(guard, from), await entryPath(guard, to)];
+    if (keys[0] === keys[1]) throw failure("onto_itself", `${named(from)} cannot be moved onto itself.`);
+    return locks.hold(keys, () => moveRecorded(context, recording, from, to, request), request.signal);
   });
 }
 
@@ -59,30 +44,13 @@ export async function moveRecorded(
   from: string,
   to: string,
   options: { overwrite: boolean; afterwards?(): Promise<void>; signal?: AbortSignal | undefined },
-): Promise<Omit<Moved, "receipt">> {
-  const { type, size, after, renamesOnly } = await look(context, from, to);
-  const uncovered = options.afterwards !== undefined;
-  const replaced = renamesOnly
-    ? undefined
-    : await keepDisplaced(context, recording, to, { ...options, links: "keep" });
-  await recording.write(
-    { kind: "moved", from, to, after, displaced: replaced !== undefined, uncovered },
-    { before: replaced, after: size },
-  );
-  await context.guard.move(from, to, { overwrite: options.overwrite });
-  await options.afterwards?.().catch(async (error: unknown) => {
-    await context.guard.move(to, from);
-    throw error;
-  });
-  return { path: from, destination: to, type, replaced };
-}
-
-async function look(context: ChangeContext, from: string, to: string) {
-  return withPlace(context.guard, from, async (source) => {
-    const type = await ordinaryType(context.guard, source);
+) {
+  const { guard } = context;
+  const { type, size, after, renamesOnly } = await withPlace(guard, from, async (source) => {
+    const type = await ordinaryType(guard, source);
     const { stat } = source;
     const after: State = type === "link" ? { type, target: await readlink(source.entry) } : movedState(stat);
-    const target = await placeOf(context.guard, to, { write: true });
+    const target = await placeOf(guard, to, { write: true });
     // For example "readme" to "README", if the file system ignores case.
     const renamesOnly =
       target.stat !== undefined &&
@@ -91,4 +59,78 @@ async function look(context: ChangeContext, from: string, to: string) {
       from.toLowerCase() === to.toLowerCase();
     return { type, after, size: type === "file" ? stat?.size : undefined, renamesOnly };
   });
+  const { overwrite, afterwards, signal } = options;
+  const replaced = renamesOnly
+    ? undefined
+    : await keepDisplaced(context, recording, to, { overwrite, signal, links: "keep" });
+  const [displaced, uncovered] = [replaced !== undefined, afterwards !== undefined];
+  await recording.write(
+    { kind: "moved", from, to, after, displaced, uncovered },
+    { before: replaced, after: size },
+  );
+  await guard.move(from, to, { overwrite });
+  await afterwards?.().catch(async (error: unknown) => {
+    await guard.move(to, from);
+    throw error;
+  });
+  return { path: from, destination: to, type, replaced };
+}
+
+/**
+ * Saves the entry at `path` as the image of a change that will replace it.
+ *
+ * @returns its size in bytes, or undefined if it does not exist.
+ * @throws ToolError `conflict` if it may not be replaced: without `overwrite`, a directory, or a link that is
+ * refused.
+ */
+export async function keepDisplaced(
+  { guard }: ChangeContext,
+  recording: Recording,
+  path: string,
+  options: { overwrite: boolean; links: "keep" | "refuse"; signal?: AbortSignal | undefined },
+): Promise<number | undefined> {
+  const place = await guard.place(path, { write: true });
+  try {
+    const { stat } = place;
+    if (stat === undefined) return undefined;
+    if (stat.isDirectory()) {
+      throw failure("directory_exists", `${named(path)} already exists and is a directory.`);
+    }
+    if (!options.overwrite) throw failure("exists", `${named(path)} already exists.`);
+    if (stat.isSymbolicLink()) {
+      if (options.links === "refuse") {
+        throw failure("link_exists", `${named(path)} already exists and is a symlink.`);
+      }
+      const image = recording.imageFor(0);
+      if (image !== undefined) await symlink(await readlink(place.entry), image);
+      return 0;
+    }
+  } finally {
+    await place.parent.close();
+  }
+  return withFile(guard, path, async (file) => {
+    await recording.keep(file, options.signal);
+    return file.stat.size;
+  });
+}
+
+/** The question to ask before a file at `path` is permanently replaced; undefined if the journal keeps its content. */
+export async function replaceQuestion(
+  context: ChangeContext,
+  { destination, overwrite }: Pick<MoveRequest, "destination" | "overwrite">,
+): Promise<string | undefined> {
+  if (!overwrite) return undefined;
+  const { path, stat } = await placeOf(context.guard, destination, { write: true });
+  if (stat === undefined || stat.isDirectory() || stat.size === 0) return undefined;
+  return lossQuestion(context, "Replace", path, stat.size);
+}
+
+/**
+ * `Overwrite "…"? Its current content will be permanently lost: …`, or undefined if the journal keeps that many bytes.
+ */
+export async function lossQuestion({ journal }: ChangeContext, verb: string, path: string, bytes: number) {
+  const reason = await journal.whyFinal(path, bytes);
+  return reason === undefined
+    ? undefined
+    : `${verb} ${named(path)}? Its current content (${sized(bytes)}) will be permanently lost: ${reason}.`;
 }

@@ -1,26 +1,23 @@
 import { isAbsolute, join } from "node:path";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { ToolError } from "@refmcp/boundary/answer";
 import { applyPatch as applyTo, parsePatch, type StructuredPatch } from "diff";
-import { type ChangeContext, lockPath } from "../change/change-context.ts";
+import type { ChangeContext } from "../change/change-context.ts";
 import { deletePlanned, planDelete } from "../change/delete.ts";
 import { replaceContent } from "../change/replace-content.ts";
 import type { Receipt } from "../journal/recording.ts";
+import { failure, named } from "../messages.ts";
+import { lockPath } from "../open-path.ts";
 import { decode, encode } from "../read/text-encoding.ts";
-import { difference } from "./changed-ranges.ts";
+import { differences, unified, withLf } from "./changed-ranges.ts";
 import { countsOf, type LineCounts } from "./diff.ts";
 import { type ChangedFiles, changeInTurn, readEditable } from "./edit.ts";
-import { unified, withLf } from "./line-endings.ts";
 import { write } from "./write.ts";
 
-/** Maximum files in one patch. */
 const MAX_FILES = 500;
 
 export interface PatchRequest {
-  /** The directory that the patch's paths are relative to. */
   readonly path: string;
-  /** A unified diff of one or more files. */
   readonly patch: string;
-  /** Only checks whether it applies. */
   readonly dryRun: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,7 +25,6 @@ export interface PatchRequest {
 export interface Patched extends LineCounts {
   readonly path: string;
   readonly action: "create" | "edit" | "delete";
-  /** Undefined for a dry run. */
   readonly receipt: Receipt | undefined;
 }
 
@@ -48,9 +44,8 @@ export async function applyPatch(
   context: ChangeContext,
   request: PatchRequest,
 ): Promise<ChangedFiles<Patched>> {
-  const patches = parsed(request.patch);
   const steps: Step[] = [];
-  for (const patch of patches) steps.push(await stepOf(context, request, patch));
+  for (const patch of parsed(request.patch)) steps.push(await stepOf(context, request, patch));
   return changeInTurn(steps, async ({ run, ...step }) => {
     return { ...step, receipt: request.dryRun ? undefined : await run() };
   });
@@ -69,24 +64,21 @@ function parsed(text: string): StructuredPatch[] {
 }
 
 async function stepOf(context: ChangeContext, request: PatchRequest, patch: StructuredPatch): Promise<Step> {
+  const { guard, locks } = context;
+  const { signal } = request;
   const [from, to] = namesOf(patch);
-  const counts = countsOf(patch.hunks);
   const name = to ?? from;
   if (name === undefined) throw noPatch("A file has no name (--- a/…, +++ b/…).");
-  const path = await context.guard.resolve(isAbsolute(name) ? name : join(request.path, name));
-  const { signal } = request;
+  const path = await guard.resolve(isAbsolute(name) ? name : join(request.path, name));
+  const step = { path, ...countsOf(patch.hunks) };
   if (from === undefined) {
     const content = appliedTo("", patch, path);
-    const run = async () => {
-      return (await write(context, { path, content, mode: "create", createParents: true, signal })).receipt;
-    };
-    return { path, action: "create", ...counts, run };
+    const file = { path, content, mode: "create", createParents: true, signal } as const;
+    return { ...step, action: "create", run: async () => (await write(context, file)).receipt };
   }
   const found = await readEditable(context, path);
   if (found === undefined) {
-    throw new ToolError("not_found", `"${oneLine(path)}" does not exist; nothing was changed.`, {
-      hint: "Set path to the directory that the patch's paths are relative to.",
-    });
+    throw failure("not_patched", `${named(path)} does not exist; nothing was changed.`);
   }
   const { before, bytes: old, form } = found;
   const text = unified(decode(old, form), form.eol);
@@ -94,26 +86,19 @@ async function stepOf(context: ChangeContext, request: PatchRequest, patch: Stru
   if (to === undefined) {
     const plan = await planDelete(context, path, { recursive: false, signal });
     if (plan.question !== undefined || after !== "") {
-      throw new ToolError("denied", `"${oneLine(path)}" is not deleted by this patch; nothing was changed.`, {
-        hint: "Use delete_file, which asks the user first if the file could not be restored.",
-      });
+      throw failure("not_deleted", `${named(path)} is not deleted by this patch; nothing was changed.`);
     }
     return {
-      path,
+      ...step,
       action: "delete",
-      ...counts,
       run: async () => (await deletePlanned(context, plan, signal)).receipt,
     };
   }
-  const region = difference(text.text, after);
-  const bytes = encode(text.restore(after, region === undefined ? [] : [region]), form);
+  const bytes = encode(text.restore(after, differences(text.text, after)), form);
+  const replacement = { action: "edit", path, bytes, before, signal } as const;
   const run = async () =>
-    context.locks.hold(
-      [await lockPath(context.guard, path)],
-      () => replaceContent(context, { action: "edit", path, bytes, before, createParents: false, signal }),
-      signal,
-    );
-  return { path, action: "edit", ...counts, run };
+    locks.hold([await lockPath(guard, path)], () => replaceContent(context, replacement), signal);
+  return { ...step, action: "edit", run };
 }
 
 /** The old and the new name without the prefixes a/ and b/ of git; undefined for /dev/null. */
@@ -126,21 +111,18 @@ function namesOf(patch: StructuredPatch): (string | undefined)[] {
 }
 
 function appliedTo(text: string, patch: StructuredPatch, path: string): string {
-  const after = applyTo(text, patch, { autoConvertLineEndings: false });
+  const options = { autoConvertLineEndings: false };
+  const after = applyTo(text, patch, options);
   if (after !== false) return after;
   const index = patch.hunks.findIndex(
-    (hunk) => applyTo(text, { ...patch, hunks: [hunk] }, { autoConvertLineEndings: false }) === false,
+    (hunk) => applyTo(text, { ...patch, hunks: [hunk] }, options) === false,
   );
   const hunk = patch.hunks[index];
   const which =
     hunk === undefined ? "The hunks together do" : `Hunk ${index + 1} (line ${hunk.oldStart}) does`;
-  throw new ToolError("conflict", `${which} not match "${oneLine(path)}"; nothing was changed.`, {
-    hint: "Read those lines with read_text_file and create the patch again, or use edit_file.",
-  });
+  throw failure("bad_hunk", `${which} not match ${named(path)}; nothing was changed.`);
 }
 
 function noPatch(reason: string): ToolError {
-  return new ToolError("invalid", `The patch is invalid. ${reason}`.trim(), {
-    hint: "Give a unified diff, as written by diff -u or git diff.",
-  });
+  return failure("bad_patch", `The patch is invalid. ${reason}`.trim());
 }

@@ -1,3 +1,5 @@
+import type { Eol } from "../read/text-encoding.ts";
+
 /**
  * A range of a text that was replaced: from `oldStart` to `oldEnd` before, from `newStart` to `newEnd` after.
  */
@@ -23,8 +25,7 @@ export function spliced(text: string, splices: readonly Splice[]): string {
     parts.push(text.slice(at, start), replacement);
     at = end;
   }
-  parts.push(text.slice(at));
-  return parts.join("");
+  return parts.join("") + text.slice(at);
 }
 
 /**
@@ -33,12 +34,9 @@ export function spliced(text: string, splices: readonly Splice[]): string {
  */
 export function compose(regions: readonly Region[], splices: readonly Splice[]): Region[] {
   const steps = [
-    ...regions.map(({ oldStart, oldEnd, newStart, newEnd }) => ({
-      start: newStart,
-      end: newEnd,
-      fromOld: newEnd - newStart - (oldEnd - oldStart),
-      toNew: 0,
-    })),
+    ...regions.map(({ oldStart, oldEnd, newStart: start, newEnd: end }) => {
+      return { start, end, fromOld: end - start - (oldEnd - oldStart), toNew: 0 };
+    }),
     ...splices.map(({ start, end, text }) => ({
       start,
       end,
@@ -50,32 +48,99 @@ export function compose(regions: readonly Region[], splices: readonly Splice[]):
   let fromOld = 0;
   let toNew = 0;
   for (let index = 0; index < steps.length; ) {
-    let { start, end } = steps[index] ?? { start: 0, end: 0 };
+    const { start } = steps[index] ?? { start: 0 };
     const oldStart = start - fromOld;
     const newStart = start + toNew;
+    let end = start;
     for (let step = steps[index]; step !== undefined && step.start <= end; step = steps[++index]) {
       end = Math.max(end, step.end);
       fromOld += step.fromOld;
       toNew += step.toNew;
-      start = Math.min(start, step.start);
     }
     result.push({ oldStart, oldEnd: end - fromOld, newStart, newEnd: end + toNew });
   }
   return result;
 }
 
-/** The region in which two texts differ, or undefined if they are equal. */
 export function difference(before: string, after: string): Region | undefined {
   if (before === after) return undefined;
   const max = Math.min(before.length, after.length);
   let front = 0;
   while (front < max && before.charCodeAt(front) === after.charCodeAt(front)) front += 1;
-  let back = 0;
-  while (
-    back < max - front &&
-    before.charCodeAt(before.length - 1 - back) === after.charCodeAt(after.length - 1 - back)
-  ) {
-    back += 1;
+  let [oldEnd, newEnd] = [before.length, after.length];
+  while (Math.min(oldEnd, newEnd) > front && before.charCodeAt(oldEnd - 1) === after.charCodeAt(newEnd - 1)) {
+    oldEnd -= 1;
+    newEnd -= 1;
   }
-  return { oldStart: front, oldEnd: before.length - back, newStart: front, newEnd: after.length - back };
+  return { oldStart: front, oldEnd, newStart: front, newEnd };
+}
+
+/** The regions in which two texts differ: one, or none. */
+export function differences(before: string, after: string): Region[] {
+  const region = difference(before, after);
+  return region === undefined ? [] : [region];
+}
+
+/**
+ * Converts line endings to LF, so that text with LF matches files with any. A lone CR counts if the file has no other
+ * line endings.
+ */
+export function unified(original: string, eol: Eol) {
+  const isCr = eol === "cr";
+  const carriages = eol === "crlf" || eol === "mixed" ? carriagesIn(original) : [];
+  const toOriginal = (at: number) => at + countBelow(carriages, at);
+  return {
+    text: isCr ? original.replaceAll("\r", "\n") : withLf(original),
+    /** The original with the ranges of `regions` (in `text`) replaced from `after`; everything else is unchanged. */
+    restore: (after: string, regions: readonly Region[]): string => {
+      const splices = regions.map(({ oldStart, oldEnd, newStart, newEnd }) => {
+        const [start, end] = [toOriginal(oldStart), toOriginal(oldEnd)];
+        const ending = isCr ? "\r" : endAt(original, start, end);
+        return { start, end, text: withEnds(after.slice(newStart, newEnd), ending) };
+      });
+      return spliced(original, splices);
+    },
+  };
+}
+
+export function feedsIn(text: string, from = 0, to = text.length): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}
+
+/** Converts line endings of a caller's text to LF. */
+export function withLf(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
+export function withEnds(text: string, end: "\n" | "\r\n" | "\r"): string {
+  return end === "\n" ? text : text.replaceAll("\n", end);
+}
+
+/** For each CRLF, the position of its LF in the text without carriage returns. */
+function carriagesIn(original: string): number[] {
+  const found: number[] = [];
+  for (let at = original.indexOf("\r\n"); at !== -1; at = original.indexOf("\r\n", at + 2))
+    found.push(at - found.length);
+  return found;
+}
+
+function countBelow(sorted: readonly number[], at: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The line ending that applies to a range: its first one, else the one before it, else the one after it. */
+function endAt(text: string, start: number, end: number): "\n" | "\r\n" {
+  const inside = text.indexOf("\n", start);
+  const before = start === 0 ? -1 : text.lastIndexOf("\n", start - 1);
+  const at = inside !== -1 && inside < end ? inside : before !== -1 ? before : inside;
+  return at > 0 && text[at - 1] === "\r" ? "\r\n" : "\n";
 }

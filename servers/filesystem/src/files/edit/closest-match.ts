@@ -1,19 +1,14 @@
 import { clip, oneLine } from "@refmcp/boundary/answer";
 
-/** How much of a text is searched for something similar, in characters. */
 const MAX_CHARS = 8_000_000;
-/** How much of a line is compared, in characters. */
 const MAX_LINE_CHARS = 300;
 /** Below this similarity (0 to 1) a line is not worth showing. */
 const WORTH_SHOWING = 0.45;
 const EXCERPT_LINES = 6;
 
 export interface Closest {
-  /** From 1. */
   readonly line: number;
-  /** Whether it differs only in whitespace. */
   readonly whiteSpaceOnly: boolean;
-  /** A few lines of the file at this place. */
   readonly excerpt: string;
 }
 
@@ -77,7 +72,6 @@ function bySimilarLine(lines: readonly string[], wanted: readonly string[]): num
   return best === undefined ? undefined : best.index - wanted.indexOf(telling);
 }
 
-/** Pairs of adjacent characters, ignoring whitespace. */
 function pairsOf(line: string): Set<string> {
   const text = squeezed(line.slice(0, MAX_LINE_CHARS)).toLowerCase();
   const pairs = new Set<string>();

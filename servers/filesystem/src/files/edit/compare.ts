@@ -4,29 +4,22 @@ import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
 import type { Change } from "../journal/change-record.ts";
 import { withFile } from "../open-path.ts";
-import { binary } from "../read/read-text.ts";
-import { hashOf, readAt, tooLarge } from "../read/source.ts";
-import { type FormedText, textOf } from "../read/text-encoding.ts";
+import { binary, hashOf, readAt, tooLarge } from "../read/source.ts";
+import { textOf } from "../read/text-encoding.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
+import { withLf } from "./changed-ranges.ts";
 import { type Diff, type DiffWork, diffTexts } from "./diff.ts";
 import { MAX_EDIT_BYTES, MAX_INLINE_BYTES } from "./edit.ts";
-import { withLf } from "./line-endings.ts";
 
 export interface CompareRequest {
   readonly from: string;
   readonly to: string;
-  /** Maximum characters of the diff. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Comparison extends Diff {
-  /** Absolute paths. */
-  readonly from: string;
-  readonly to: string;
-  /** Other differences than lines: `encoding`, `byte order mark`, `line endings`. */
-  readonly forms: readonly string[];
-}
+/** A diff, and other differences than lines (`encoding`, `byte order mark`, `line endings`). Paths are absolute. */
+export type Comparison = Diff & { from: string; to: string; forms: readonly string[] };
 
 /**
  * The unified diff from one text file to another, whatever their encodings and line endings.
@@ -34,21 +27,19 @@ export interface Comparison extends Diff {
  * @throws ToolError `invalid` for a binary file, `too_large` beyond 32 MiB.
  */
 export async function compareFiles(
-  { guard, threads }: { guard: PathGuard; threads: ThreadPool },
+  { guard, threads }: ChangeContext,
   { from, to, maxChars, signal }: CompareRequest,
 ): Promise<Comparison> {
   const [one, other] = [await readText(guard, from), await readText(guard, to)];
-  const diff = await diffSomewhere(
-    threads,
-    { oldName: one.path, newName: other.path, before: one.text, after: other.text, maxChars },
-    signal,
-  );
+  const work = { oldName: one.path, newName: other.path, before: one.text, after: other.text, maxChars };
+  const differs = (fact: "encoding" | "bom" | "eol", what: string) =>
+    one.form[fact] === other.form[fact] ? [] : [what];
   const forms = [
-    one.form.encoding === other.form.encoding ? "" : "encoding",
-    one.form.bom === other.form.bom ? "" : "byte order mark",
-    one.form.eol === other.form.eol ? "" : "line endings",
-  ].filter((what) => what !== "");
-  return { from: one.path, to: other.path, forms, ...diff };
+    ...differs("encoding", "encoding"),
+    ...differs("bom", "byte order mark"),
+    ...differs("eol", "line endings"),
+  ];
+  return { from: one.path, to: other.path, forms, ...(await diffSomewhere(threads, work, signal)) };
 }
 
 /** The diff of two texts; computed in a thread if they are large. */
@@ -61,15 +52,16 @@ export async function diffSomewhere(
   return threads.run("diff", work, signal);
 }
 
-async function readText(guard: PathGuard, path: string): Promise<FormedText & { readonly path: string }> {
-  return withFile(guard, path, async (file) => {
-    if (file.stat.size > MAX_EDIT_BYTES) {
+async function readText(guard: PathGuard, given: string) {
+  return withFile(guard, given, async (file) => {
+    const { path, stat } = file;
+    if (stat.size > MAX_EDIT_BYTES) {
       const hint = "Read the relevant parts with read_text_file.";
-      throw tooLarge(file.path, file.stat.size, MAX_EDIT_BYTES, "are compared", hint);
+      throw tooLarge(path, stat.size, MAX_EDIT_BYTES, "are compared", hint);
     }
-    const found = await textOf(await readAt(file, 0, file.stat.size));
-    if (found === undefined) throw binary(file.path);
-    return { path: file.path, text: withLf(found.text), form: found.form };
+    const found = await textOf(await readAt(file, 0, stat.size));
+    if (found === undefined) throw binary(path);
+    return { path, text: withLf(found.text), form: found.form };
   });
 }
 
@@ -92,20 +84,13 @@ export async function diffOfChange(
     }
   } else if (effect?.kind === "removed") before = await imageOf(context, id);
   else return undefined;
-  const texts = [await linesOf(before), await linesOf(after)];
-  if (texts[0] === undefined || texts[1] === undefined) return undefined;
-  const names = { oldName: path, newName: path };
-  return (
-    await diffSomewhere(context.threads, { ...names, before: texts[0], after: texts[1], maxChars }, signal)
-  ).text;
+  const texts = { before: await linesOf(before), after: await linesOf(after) };
+  if (texts.before === undefined || texts.after === undefined) return undefined;
+  const work = { oldName: path, newName: path, before: texts.before, after: texts.after, maxChars };
+  return (await diffSomewhere(context.threads, work, signal)).text;
 }
 
-async function contentAfter(
-  context: ChangeContext,
-  id: string,
-  path: string,
-  hash: string,
-): Promise<Buffer | undefined> {
+async function contentAfter(context: ChangeContext, id: string, path: string, hash: string) {
   const now = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
   if (now?.hash === hash) return now.bytes;
   for (const later of await context.journal.list({ below: path, limit: 100 })) {
@@ -116,9 +101,9 @@ async function contentAfter(
   return undefined;
 }
 
+/** Undefined for a directory, or a change without an image. */
 async function imageOf({ journal }: ChangeContext, id: string): Promise<Buffer | undefined> {
   const { directory } = await journal.get(id);
-  // A directory, or a change without an image.
   return readFile(journal.imagePath(directory, id)).catch(() => undefined);
 }
 

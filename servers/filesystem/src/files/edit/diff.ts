@@ -1,13 +1,12 @@
 import { clip, grouped, oneLine } from "@refmcp/boundary/answer";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
-import { difference, type Region } from "./changed-ranges.ts";
-import { feedsIn } from "./line-endings.ts";
+import { counted } from "../messages.ts";
+import { differences, feedsIn, type Region } from "./changed-ranges.ts";
 
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
 /** Maximum length of the edit script to search for; beyond it, the whole range counts as replaced. */
 const MAX_EDITS = 1000;
-/** Longer lines are truncated in a diff. */
 const MAX_LINE_CHARS = 1000;
 
 type Hunk = StructuredPatch["hunks"][number];
@@ -17,14 +16,16 @@ export interface LineCounts {
   readonly removed: number;
 }
 
-/** How many lines overwriting adds and removes. */
+/** `1 line added, 2 removed` */
+export function lineCounts({ added, removed }: LineCounts): string {
+  return `${counted(added, "line")} added, ${grouped(removed)} removed`;
+}
+
 export function countLines(before: string, after: string): LineCounts {
-  const region = difference(before, after);
-  const [excerpt] = region === undefined ? [] : excerptsOf(before, after, [region], 0);
+  const [excerpt] = excerptsOf(before, after, differences(before, after), 0);
   return excerpt === undefined ? { added: 0, removed: 0 } : countsOf(hunksOf(excerpt, 0));
 }
 
-/** Two texts to compare, as plain data for a thread. */
 export interface DiffWork {
   readonly oldName: string;
   readonly newName: string;
@@ -34,16 +35,12 @@ export interface DiffWork {
   readonly maxChars: number;
 }
 
-/** The unified diff of two texts with LF line endings. */
 export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWork): Diff {
-  const region = difference(before, after);
-  return unifiedDiff(oldName, before, after, region === undefined ? [] : [region], maxChars, newName);
+  return unifiedDiff(oldName, before, after, differences(before, after), maxChars, newName);
 }
 
 export interface Diff extends LineCounts {
-  /** Unified, with 3 lines of context. */
   readonly text: string;
-  /** The number of hunks that did not fit. */
   readonly hiddenHunks: number;
 }
 
@@ -62,47 +59,35 @@ export function unifiedDiff(
   newPath = path,
 ): Diff {
   const shown: Hunk[] = [];
-  let added = 0;
-  let removed = 0;
+  const total = { added: 0, removed: 0 };
   let hiddenHunks = 0;
   let remaining = maxChars;
+  const count = ({ added, removed }: LineCounts) => {
+    total.added += added;
+    total.removed += removed;
+  };
   for (const excerpt of excerptsOf(before, after, regions, CONTEXT)) {
     if (hiddenHunks > 0) {
       // This hunk is not shown, so only its lines are counted.
       hiddenHunks += 1;
-      added += excerpt.touched.added;
-      removed += excerpt.touched.removed;
+      count(excerpt.touched);
       continue;
     }
     for (const hunk of hunksOf(excerpt, CONTEXT)) {
-      const counts = countsOf([hunk]);
-      added += counts.added;
-      removed += counts.removed;
-      const lines = fitting(
-        hunk.lines.map(cutLine),
-        shown.length === 0 ? Math.max(remaining, 1000) : remaining,
-      );
+      count(countsOf([hunk]));
+      const isFirst = shown.length === 0;
+      const lines = fitting(hunk.lines.map(cutLine), isFirst ? Math.max(remaining, 1000) : remaining);
       remaining -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
       if (lines.length === hunk.lines.length) shown.push({ ...hunk, lines });
       else {
         hiddenHunks += 1;
-        if (shown.length === 0) shown.push({ ...hunk, lines: [...lines, " …"] });
+        if (isFirst) shown.push({ ...hunk, lines: [...lines, " …"] });
       }
     }
   }
-  const patch = {
-    oldFileName: oneLine(path),
-    newFileName: oneLine(newPath),
-    oldHeader: undefined,
-    newHeader: undefined,
-    hunks: shown,
-  };
-  return {
-    text: shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY),
-    added,
-    removed,
-    hiddenHunks,
-  };
+  const names = { oldFileName: oneLine(path), newFileName: oneLine(newPath) };
+  const patch = { ...names, oldHeader: undefined, newHeader: undefined, hunks: shown };
+  return { text: shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY), ...total, hiddenHunks };
 }
 
 function fitting(lines: readonly string[], remaining: number): string[] {
@@ -174,14 +159,14 @@ function* excerptsOf(
 function coreOf(before: string, after: string, region: Region | undefined): Region {
   if (region === undefined) return { oldStart: 0, oldEnd: 0, newStart: 0, newEnd: 0 };
   const { oldStart, oldEnd, newStart, newEnd } = region;
-  const front = oldStart - linesBack(before, oldStart, 0);
+  const start = linesBack(before, oldStart, 0);
   const closed = startsLine(before, oldEnd) && startsLine(after, newEnd);
-  const back = closed ? 0 : linesOn(before, oldEnd, 1) - oldEnd;
+  const end = closed ? oldEnd : linesOn(before, oldEnd, 1);
   return {
-    oldStart: oldStart - front,
-    oldEnd: oldEnd + back,
-    newStart: newStart - front,
-    newEnd: newEnd + back,
+    oldStart: start,
+    oldEnd: end,
+    newStart: newStart - (oldStart - start),
+    newEnd: newEnd + (end - oldEnd),
   };
 }
 
@@ -216,10 +201,8 @@ function linesIn(text: string): number {
 
 /** The hunks of an excerpt, with the line numbers of the whole texts. */
 function hunksOf({ before, after, oldLine, newLine }: Excerpt, context: number): Hunk[] {
-  const patch = structuredPatch("", "", before, after, undefined, undefined, {
-    context,
-    maxEditLength: MAX_EDITS,
-  });
+  const options = { context, maxEditLength: MAX_EDITS };
+  const patch = structuredPatch("", "", before, after, undefined, undefined, options);
   const hunks = patch?.hunks ?? [replacingHunk(before, after)];
   return hunks.map((hunk) => ({
     ...hunk,
@@ -228,7 +211,6 @@ function hunksOf({ before, after, oldLine, newLine }: Excerpt, context: number):
   }));
 }
 
-/** A hunk that removes everything and adds everything. */
 function replacingHunk(before: string, after: string): Hunk {
   const lines = [...marked("-", before), ...marked("+", after)];
   return { oldStart: 1, oldLines: linesIn(before), newStart: 1, newLines: linesIn(after), lines };
@@ -242,7 +224,6 @@ function marked(mark: string, text: string): string[] {
   return lines;
 }
 
-/** How many lines the hunks add and remove. */
 export function countsOf(hunks: readonly Hunk[]): LineCounts {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return {

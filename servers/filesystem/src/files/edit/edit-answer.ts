@@ -1,7 +1,9 @@
 import { grouped, oneLine } from "@refmcp/boundary/answer";
-import { counted, lineCounts, receiptText } from "../wording.ts";
+import { receiptText } from "../journal/list-changes.ts";
+import { counted } from "../messages.ts";
 import type { Patched } from "./apply-patch.ts";
 import type { Comparison } from "./compare.ts";
+import { lineCounts } from "./diff.ts";
 import type { ChangedFiles, Edited } from "./edit.ts";
 
 /** How many files are listed individually if their diffs do not fit. */
@@ -9,20 +11,15 @@ const MAX_NAMED = 100;
 
 type Changed = Pick<Patched, "path" | "added" | "removed" | "receipt">;
 
-/**
- * The diff of an edit, then the server's own line in square brackets, which cannot be mistaken for a line of the diff.
- */
+/** The server's own line, in square brackets, which cannot be mistaken for a line of a diff. */
+const line = (...facts: readonly string[]) => `[${facts.join(" ")}]`;
+
 export function editAnswer(edited: Edited, dryRun: boolean): string {
   const { diff, hiddenHunks, replacements, hash } = edited;
   const places = counted(replacements, "place");
   const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
-  const facts = [
-    `${done} (${lineCounts(edited)}).`,
-    ...hiddenFacts(hiddenHunks),
-    `Hash ${hash}.`,
-    ...receiptText(edited.receipt),
-  ];
-  return `${diff}[${facts.join(" ")}]`;
+  const counts = `${done} (${lineCounts(edited)}).`;
+  return diff + line(counts, ...hiddenFacts(hiddenHunks), `Hash ${hash}.`, ...receiptText(edited.receipt));
 }
 
 /** The diffs of many files as far as they fit, then one line for each of the other files. */
@@ -37,34 +34,23 @@ export function editManyAnswer(
   });
   const left = files.filter((_, index) => parts[index] === undefined);
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
-  const done = dryRun ? "Would replace" : "Replaced";
-  const end = dryRun ? "; nothing was changed" : "";
-  const facts = [
-    `${done} ${counted(replaced, "place")} in ${counted(files.length, "file")}${end}.`,
-    ...stoppedFacts(stopped),
-  ];
-  return `${parts.join("")}${changedLines(dryRun ? left : files)}[${facts.join(" ")}]`;
+  const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
+  const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;
+  return parts.join("") + changedLines(dryRun ? left : files) + line(done, ...stoppedFacts(stopped));
 }
 
-/** A line for each file of a patch. */
 export function patchAnswer({ files, stopped }: ChangedFiles<Patched>, dryRun: boolean): string {
-  const facts = [
-    dryRun
-      ? `The patch applies to ${counted(files.length, "file")}; nothing was changed.`
-      : `Changed ${counted(files.length, "file")}.`,
-    ...stoppedFacts(stopped),
-  ];
-  return `${changedLines(files)}[${facts.join(" ")}]`;
+  const count = counted(files.length, "file");
+  const done = dryRun ? `The patch applies to ${count}; nothing was changed.` : `Changed ${count}.`;
+  return changedLines(files) + line(done, ...stoppedFacts(stopped));
 }
 
 export function compareAnswer(comparison: Comparison): string {
-  const { diff, forms, hiddenHunks, from, to } = { diff: comparison.text, ...comparison };
-  const facts = [
-    diff === "" ? `${oneLine(from)} and ${oneLine(to)} have the same lines.` : `${lineCounts(comparison)}.`,
-    ...hiddenFacts(hiddenHunks),
-    ...(forms.length === 0 ? [] : [`They differ in ${forms.join(", ")}.`]),
-  ];
-  return `${diff}[${facts.join(" ")}]`;
+  const { text, forms, hiddenHunks, from, to } = comparison;
+  const counts = `${lineCounts(comparison)}.`;
+  const facts = text === "" ? `${oneLine(from)} and ${oneLine(to)} have the same lines.` : counts;
+  const others = forms.length === 0 ? [] : [`They differ in ${forms.join(", ")}.`];
+  return text + line(facts, ...hiddenFacts(hiddenHunks), ...others);
 }
 
 const hiddenFacts = (hunks: number) =>
@@ -72,8 +58,7 @@ const hiddenFacts = (hunks: number) =>
 
 function changedLines(files: readonly Changed[]): string {
   const lines = files.slice(0, MAX_NAMED).map((file) => {
-    const undo = receiptText(file.receipt).join(" ");
-    return `${oneLine(file.path)}: ${lineCounts(file)}.${undo === "" ? "" : ` ${undo}`}\n`;
+    return `${[`${oneLine(file.path)}: ${lineCounts(file)}.`, ...receiptText(file.receipt)].join(" ")}\n`;
   });
   const more = files.length - MAX_NAMED;
   return lines.join("") + (more > 0 ? `… and ${grouped(more)} more; list_changes names them.\n` : "");
@@ -81,7 +66,6 @@ function changedLines(files: readonly Changed[]): string {
 
 function stoppedFacts(stopped: ChangedFiles<Changed>["stopped"]): string[] {
   if (stopped === undefined) return [];
-  return [
-    `Stopped at ${oneLine(stopped.path)}: ${oneLine(stopped.error.message)} The remaining files are unchanged.`,
-  ];
+  const { path, error } = stopped;
+  return [`Stopped at ${oneLine(path)}: ${oneLine(error.message)} The remaining files are unchanged.`];
 }

@@ -1,10 +1,19 @@
-import { clip, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { clip, grouped, type ToolError } from "@refmcp/boundary/answer";
+import { failure, named } from "../messages.ts";
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { textPattern } from "../search/text-pattern.ts";
-import { compose, difference, type Region, type Splice, spliced } from "./changed-ranges.ts";
+import {
+  compose,
+  differences,
+  feedsIn,
+  type Region,
+  type Splice,
+  spliced,
+  unified,
+  withLf,
+} from "./changed-ranges.ts";
 import { closest } from "./closest-match.ts";
 import { type Diff, unifiedDiff } from "./diff.ts";
-import { feedsIn, unified, withLf } from "./line-endings.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -16,13 +25,11 @@ export interface EditOptions {
   readonly replaceAll: boolean;
   /** Each `oldText` is a regular expression as in search_text, and `newText` may contain $1, $<name>, $& and $$. */
   readonly regex?: boolean | undefined;
-  /** Skips edits that match nothing. */
   readonly skipMissing?: boolean | undefined;
 }
 
 export interface EditedText {
   readonly text: string;
-  /** Where it differs from the text before. */
   readonly regions: readonly Region[];
   readonly replacements: number;
   /** The indexes of edits that matched nothing. */
@@ -78,7 +85,6 @@ export function editTogether(text: string, edits: readonly Edit[]): EditedText |
   return { text: edited, regions: compose([], changes), replacements: edits.length, missing: [] };
 }
 
-/** Applies the edits in order, each to the result of the previous ones. */
 export function editInSequence(
   path: string,
   text: string,
@@ -100,7 +106,12 @@ export function editInSequence(
             return { start, end: start + oldText.length, text: newText };
           });
     if (matches.length === 0) {
-      if (skipMissing !== true) throw noMatch(path, current, oldText, where, index > 0, regex === true);
+      if (skipMissing !== true && regex === true) {
+        const wanted = JSON.stringify(clip(oldText, 120));
+        const what = `${where} ${wanted} matches no line of ${named(path)}`;
+        throw failure("no_match", `${what}; nothing was changed.`);
+      }
+      if (skipMissing !== true) throw noMatch(path, current, oldText, where, index > 0);
       missing.push(index);
     }
     const starts = matches.map(({ start }) => start);
@@ -116,9 +127,7 @@ export function editInSequence(
 /** Where `wanted` begins, including overlapping occurrences, of which only one can be replaced (`apart`). */
 function occurrences(text: string, wanted: string, where: string, apart: boolean): number[] {
   if (wanted === "") {
-    throw new ToolError("invalid", `${where} is empty; it must be text from the file.`, {
-      hint: "To insert text, use an adjacent line as oldText and repeat it in newText; to append, use write_file with mode append.",
-    });
+    throw failure("empty_text", `${where} is empty; it must be text from the file.`);
   }
   const starts: number[] = [];
   const step = apart ? wanted.length : 1;
@@ -154,19 +163,17 @@ function filled(template: string, match: RegExpMatchArray): string {
 
 /** Only the difference between old and new text is replaced, so common parts keep their bytes. */
 function narrowed(oldText: string, { start, text }: Splice): Splice[] {
-  const changed = difference(oldText, text);
-  if (changed === undefined) return [];
-  const { oldStart, oldEnd, newStart, newEnd } = changed;
-  return [{ start: start + oldStart, end: start + oldEnd, text: text.slice(newStart, newEnd) }];
+  return differences(oldText, text).map(({ oldStart, oldEnd, newStart, newEnd }) => {
+    return { start: start + oldStart, end: start + oldEnd, text: text.slice(newStart, newEnd) };
+  });
 }
 
 function ambiguous(path: string, text: string, starts: readonly number[], where: string): ToolError {
   const lines = starts.slice(0, MAX_PLACES).map((start) => grouped(1 + feedsIn(text, 0, start)));
   const more = starts.length > MAX_PLACES ? ` and ${grouped(starts.length - MAX_PLACES)} more` : "";
-  return new ToolError(
-    "invalid",
-    `${where} occurs ${grouped(starts.length)} times in "${oneLine(path)}", at lines ${lines.join(", ")}${more}; nothing was changed.`,
-    { hint: "Include surrounding lines to make it unique, or set replace_all to change every occurrence." },
+  return failure(
+    "several_places",
+    `${where} occurs ${grouped(starts.length)} times in ${named(path)}, at lines ${lines.join(", ")}${more}; nothing was changed.`,
   );
 }
 
@@ -176,44 +183,30 @@ function noMatch(
   oldText: string,
   where: string,
   afterOthers: boolean,
-  regex: boolean,
 ): ToolError {
-  const wanted = JSON.stringify(clip(oldText, 120));
-  if (regex) {
-    return new ToolError(
-      "not_found",
-      `${where} ${wanted} matches no line of "${oneLine(path)}"; nothing was changed.`,
-      { hint: "Try the expression with search_text, or leave regex out to replace exact text." },
-    );
-  }
   const near = closest(text, oldText);
   const after = afterOthers ? " after the edits before it" : "";
   const place =
     near === undefined
       ? " The file contains nothing similar."
       : `${near.whiteSpaceOnly ? " It differs only in whitespace from" : " The closest match is"} line ${grouped(near.line)}:\n${near.excerpt}`;
-  return new ToolError(
-    "not_found",
-    `${where} ${wanted}${oldText.length > 120 ? "…" : ""} is not in "${oneLine(path)}"${after}; nothing was changed.${place}`,
-    {
-      hint: "Copy oldText exactly from read_text_file (with indentation, without line numbers), then repeat all edits.",
-    },
+  const wanted = `${JSON.stringify(clip(oldText, 120))}${oldText.length > 120 ? "…" : ""}`;
+  return failure(
+    "no_place",
+    `${where} ${wanted} is not in ${named(path)}${after}; nothing was changed.${place}`,
   );
 }
 
 /** What to edit, as plain data for a thread. */
 export interface EditWork extends EditOptions {
-  /** For messages and the diff. */
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly form: TextForm;
   readonly edits: readonly Edit[];
-  /** Maximum characters of the diff. */
   readonly maxChars: number;
 }
 
 export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text" | "regions"> {
-  /** Undefined if the edits change nothing. */
   readonly after: Uint8Array | undefined;
   /** Unified; empty if the edits change nothing. */
   readonly diff: string;
@@ -223,8 +216,8 @@ export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text"
 export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork): EditedBytes {
   const text = unified(decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form), form.eol);
   const edited = editText(path, text.text, edits, options);
-  const { text: diff, ...counts } = unifiedDiff(path, text.text, edited.text, edited.regions, maxChars);
-  const isChanged = edited.regions.length > 0;
-  const after = isChanged ? encode(text.restore(edited.text, edited.regions), form) : undefined;
-  return { after, diff, ...counts, replacements: edited.replacements, missing: edited.missing };
+  const { text: changed, regions, ...outcome } = edited;
+  const { text: diff, ...counts } = unifiedDiff(path, text.text, changed, regions, maxChars);
+  const after = regions.length > 0 ? encode(text.restore(changed, regions), form) : undefined;
+  return { after, diff, ...counts, ...outcome };
 }

@@ -1,36 +1,39 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type ChangeContext, lockPath } from "../change/change-context.ts";
-import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
+import { join } from "node:path";
+import { grouped, ToolError } from "@refmcp/boundary/answer";
+import type { ChangeContext } from "../change/change-context.ts";
+import { checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
+import { compileGlob } from "../glob/glob.ts";
+import { IgnoreScope } from "../glob/ignore-scope.ts";
 import type { Receipt } from "../journal/recording.ts";
-import { notThere } from "../open-path.ts";
-import { binary } from "../read/read-text.ts";
-import { hashOf, tooLarge } from "../read/source.ts";
-import { decodesBack, formOfText, type TextForm } from "../read/text-encoding.ts";
+import { failure, named } from "../messages.ts";
+import { lockPath, notThere, withDirectory } from "../open-path.ts";
+import { binary, hashOf, tooLarge } from "../read/source.ts";
+import { decodesBack, formOfText, textOf } from "../read/text-encoding.ts";
+import { walk } from "../tree/walk.ts";
+import { withLf } from "./changed-ranges.ts";
 import { type Edit, type EditedBytes, type EditOptions, editBytes } from "./edit-text.ts";
 
 /** Maximum bytes of a file that is edited, since several copies are kept in memory. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
 export const MAX_INLINE_BYTES = 256 * 1024;
-/** Time limit for the edits of a file, in milliseconds. */
 const EDIT_MS = 20_000;
+/** Maximum files searched in one call, and files changed in one. */
+const MAX_FILES = 20_000;
+const MAX_CHANGED = 500;
 
 export interface EditRequest extends EditOptions {
   readonly path: string;
   readonly edits: readonly Edit[];
-  /** Shows what would change without changing anything. */
   readonly dryRun: boolean;
   readonly expectedHash?: string | undefined;
-  /** Maximum characters of the diff. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Edited extends Omit<EditedBytes, "after"> {
   readonly path: string;
-  /** The hash of the content after the edits. */
   readonly hash: string;
-  /** Undefined if nothing was changed. */
   readonly receipt: Receipt | undefined;
 }
 
@@ -42,56 +45,38 @@ export interface Edited extends Omit<EditedBytes, "after"> {
  * not the expected one or changes concurrently, `too_large` beyond 32 MiB, and what the guard throws.
  */
 export async function edit(context: ChangeContext, request: EditRequest): Promise<Edited> {
-  const path = await context.guard.resolve(request.path);
-  const key = await lockPath(context.guard, path);
-  return context.locks.hold([key], () => editLocked(context, path, request), request.signal);
-}
-
-async function editLocked(context: ChangeContext, path: string, request: EditRequest): Promise<Edited> {
-  const { before, bytes, form } =
-    (await readEditable(context, path)) ?? (await notThere(context.guard, path));
-  checkExpected(path, before, request.expectedHash);
+  const { guard, locks, threads } = context;
+  const path = await guard.resolve(request.path);
   const { edits, replaceAll, regex, skipMissing, maxChars, signal } = request;
-  const work = { path, bytes, form, edits, replaceAll, regex, skipMissing, maxChars };
-  const { after, ...outcome } =
-    bytes.length <= MAX_INLINE_BYTES && regex !== true
-      ? editBytes(work)
-      : await context.threads.runWithin(EDIT_MS, () => tooSlow(path), "edit", work, signal);
-  if (after === undefined) return { path, ...outcome, hash: hashOf(bytes), receipt: undefined };
-  if (request.dryRun) return { path, ...outcome, hash: hashOf(after), receipt: undefined };
-  const { hash, ...receipt } = await replaceContent(context, {
-    action: "edit",
-    path,
-    bytes: after,
-    before,
-    createParents: false,
-    signal,
-  });
-  return { path, ...outcome, hash, receipt };
-}
-
-function tooSlow(path: string): ToolError {
-  return new ToolError(
-    "timeout",
-    `The edits of "${oneLine(path)}" took more than ${EDIT_MS / 1000} s; nothing was changed.`,
-    { hint: "Simplify the expressions: nested repetition, as in (a+)+, may never finish." },
-  );
-}
-
-/** A text file as read before it is edited. */
-export interface Editable {
-  readonly before: Before;
-  readonly bytes: Buffer;
-  readonly form: TextForm;
+  const editLocked = async (): Promise<Edited> => {
+    const { before, bytes, form } = (await readEditable(context, path)) ?? (await notThere(guard, path));
+    checkExpected(path, before, request.expectedHash);
+    const work = { path, bytes, form, edits, replaceAll, regex, skipMissing, maxChars };
+    const tooSlow = () =>
+      failure(
+        "edits_too_slow",
+        `The edits of ${named(path)} took more than ${EDIT_MS / 1000} s; nothing was changed.`,
+      );
+    const { after, ...outcome } =
+      bytes.length <= MAX_INLINE_BYTES && regex !== true
+        ? editBytes(work)
+        : await threads.runWithin(EDIT_MS, tooSlow, "edit", work, signal);
+    const edited = { path, ...outcome, hash: hashOf(after ?? bytes), receipt: undefined };
+    if (after === undefined || request.dryRun) return edited;
+    const replacement = { action: "edit", path, bytes: after, before, signal } as const;
+    const { hash, ...receipt } = await replaceContent(context, replacement);
+    return { ...edited, hash, receipt };
+  };
+  return locks.hold([await lockPath(guard, path)], editLocked, signal);
 }
 
 /**
- * Reads a file to edit; undefined if it does not exist.
+ * Reads a text file to edit; undefined if it does not exist.
  *
  * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte for byte, `too_large`
  * beyond 32 MiB.
  */
-export async function readEditable(context: ChangeContext, path: string): Promise<Editable | undefined> {
+export async function readEditable(context: ChangeContext, path: string) {
   const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
   if (before === undefined) return undefined;
   const { bytes, stat } = before;
@@ -102,20 +87,14 @@ export async function readEditable(context: ChangeContext, path: string): Promis
   }
   const form = await formOfText(bytes, { whole: true });
   if (form === undefined) throw binary(path);
-  if (!decodesBack(bytes, form)) throw notKept(path, form.encoding);
+  if (!decodesBack(bytes, form)) {
+    const what = `${form.encoding} text that cannot be written back byte for byte`;
+    throw failure("not_kept", `${named(path)} is ${what}.`);
+  }
   return { before, bytes, form };
 }
 
-function notKept(path: string, encoding: string): ToolError {
-  return new ToolError(
-    "invalid",
-    `"${oneLine(path)}" is ${encoding} text that cannot be written back byte for byte.`,
-    { hint: "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program." },
-  );
-}
-
 export interface ChangedFiles<File> {
-  /** Those that changed, in order. */
   readonly files: readonly File[];
   /** The file that could not be changed after the previous ones were, and why. */
   readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
@@ -136,4 +115,69 @@ export async function changeInTurn<Step extends { readonly path: string }, File>
     }
   }
   return { files, stopped: undefined };
+}
+
+export interface EditManyRequest extends Omit<EditRequest, "expectedHash"> {
+  /** Selects files below the directory `path`; ignored files are excluded. */
+  readonly glob: string;
+}
+
+/**
+ * Makes the same edits in all files below a directory that contain any of the texts. All results are computed before
+ * the first file is changed; then each file is changed only if it has not changed since it was read.
+ *
+ * @param ignored patterns of the `--ignore` option.
+ * @throws ToolError as `edit` does, `not_found` if no file contains one of the texts, `too_large` for too many files.
+ */
+export async function editMany(
+  context: ChangeContext,
+  request: EditManyRequest,
+  ignored: readonly string[],
+): Promise<ChangedFiles<Edited>> {
+  const { edits, regex, dryRun, signal } = request;
+  const unseen = new Set(edits);
+  const planned: { path: string; edited: Edited; again: EditRequest }[] = [];
+  for (const path of await filesBelow(context, request, ignored)) {
+    signal?.throwIfAborted();
+    const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
+    const held = before?.bytes && (await textOf(before.bytes));
+    if (before === undefined || held === undefined) continue;
+    const text = withLf(held.text);
+    const found = regex === true ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
+    if (found.length === 0) continue;
+    const again = { ...request, path, edits: found, expectedHash: before.hash, skipMissing: regex };
+    const edited = await edit(context, { ...again, dryRun: true });
+    if (edited.replacements === 0) continue;
+    if (planned.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
+    for (const [index, one] of found.entries()) if (!edited.missing.includes(index)) unseen.delete(one);
+    planned.push({ path: edited.path, edited, again });
+  }
+  const [missing] = unseen;
+  if (missing !== undefined) {
+    const text = JSON.stringify(missing.oldText.slice(0, 120));
+    throw failure("in_no_file", `No file contains oldText ${text}.`);
+  }
+  return changeInTurn(planned, async ({ edited, again }) => (dryRun ? edited : edit(context, again)));
+}
+
+async function filesBelow(
+  { guard }: ChangeContext,
+  { path, glob: text, signal }: EditManyRequest,
+  ignored: readonly string[],
+): Promise<string[]> {
+  const glob = compileGlob(text);
+  return withDirectory(guard, path, async (root) => {
+    const ignore = await IgnoreScope.above(guard, root, ignored);
+    const found: string[] = [];
+    await walk(guard, root, { signal, ignore }, ({ path, name, type }) => {
+      if (type === "file" && glob.matches(path, name, false)) found.push(join(root.path, path));
+      return found.length > MAX_FILES ? "stop" : undefined;
+    });
+    if (found.length <= MAX_FILES) return found;
+    throw tooMany(`more than ${grouped(MAX_FILES)} files below ${named(path)} match the glob`);
+  });
+}
+
+function tooMany(what: string): ToolError {
+  return failure("too_many_files", `Nothing was changed: ${what}.`);
 }

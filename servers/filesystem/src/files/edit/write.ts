@@ -1,32 +1,24 @@
-import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { type ChangeContext, lockPath } from "../change/change-context.ts";
+import { sized, ToolError } from "@refmcp/boundary/answer";
+import type { ChangeContext } from "../change/change-context.ts";
+import { lossQuestion } from "../change/move.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
-import { lossQuestion } from "../change/replaced-entry.ts";
+import { changeAnswer } from "../journal/list-changes.ts";
 import type { Receipt } from "../journal/recording.ts";
-import { binary } from "../read/read-text.ts";
-import { tooLarge } from "../read/source.ts";
-import {
-  decode,
-  type Encoding,
-  encode,
-  type FormedText,
-  type TextForm,
-  textOf,
-} from "../read/text-encoding.ts";
-import { changeAnswer, lineCounts, named } from "../wording.ts";
+import { failure, named } from "../messages.ts";
+import { lockPath } from "../open-path.ts";
+import { binary, tooLarge } from "../read/source.ts";
+import { decode, type Encoding, encode, type TextForm, textOf } from "../read/text-encoding.ts";
+import { withEnds } from "./changed-ranges.ts";
 import { diffSomewhere } from "./compare.ts";
-import { countLines, type LineCounts } from "./diff.ts";
-import { withEnds } from "./line-endings.ts";
+import { countLines, type LineCounts, lineCounts } from "./diff.ts";
 
 /** Maximum bytes of a file that is appended to or compared by lines, since it is kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
-export type WriteMode = "overwrite" | "create" | "append";
-
 export interface WriteRequest {
   readonly path: string;
   readonly content: string;
-  readonly mode: WriteMode;
+  readonly mode: "overwrite" | "create" | "append";
   readonly createParents: boolean;
   readonly expectedHash?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +27,6 @@ export interface WriteRequest {
 export interface Written {
   readonly path: string;
   readonly created: boolean;
-  /** Bytes. */
   readonly size: number;
   readonly sizeBefore: number | undefined;
   /** Lines added and removed; unknown if the previous content was binary or very large. */
@@ -56,69 +47,65 @@ export interface Written {
  * `invalid` for appending to a binary file, `too_large` for appending beyond 32 MiB, and what the guard throws.
  */
 export async function write(context: ChangeContext, request: WriteRequest): Promise<Written> {
-  const path = await context.guard.resolve(request.path);
-  const key = await lockPath(context.guard, path);
-  return context.locks
-    .hold([key], () => writeLocked(context, path, request), request.signal)
-    .catch((error: unknown) => {
-      const isParentMissing =
-        error instanceof ToolError && error.kind === "not_found" && !request.createParents;
-      if (!isParentMissing) throw error;
-      throw new ToolError("not_found", error.message, {
-        hint: "Set create_parents to create the missing directories.",
-        cause: error,
-      });
-    });
+  const { guard, locks } = context;
+  const path = await guard.resolve(request.path);
+  const work = () => writeLocked(context, path, request);
+  return locks.hold([await lockPath(guard, path)], work, request.signal).catch((error: unknown) => {
+    const isParentMissing = error instanceof ToolError && error.kind === "not_found";
+    if (!isParentMissing || request.createParents) throw error;
+    throw failure("no_parent", error.message, { cause: error });
+  });
 }
 
 /**
  * The question to ask before an overwrite that cannot be undone; undefined if it can, or if nothing is lost.
  */
-export async function overwriteQuestion(
-  context: ChangeContext,
-  path: string,
-  mode: WriteMode,
-): Promise<string | undefined> {
+export async function overwriteQuestion(context: ChangeContext, path: string, mode: WriteRequest["mode"]) {
   if (mode !== "overwrite") return undefined;
   const before = await readBefore(context, path, { max: 0, hash: false });
   if (before === undefined || before.stat.size === 0) return undefined;
   return lossQuestion(context, "Overwrite", path, before.stat.size);
 }
 
-async function writeLocked(context: ChangeContext, path: string, request: WriteRequest): Promise<Written> {
-  const { mode, expectedHash, signal } = request;
-  const before = await readBefore(context, path, {
-    max: MAX_HELD_BYTES,
-    hash: expectedHash !== undefined,
-    signal,
-  });
-  if (mode === "create" && before !== undefined) throw exists(path);
+async function writeLocked(
+  context: ChangeContext,
+  path: string,
+  { mode, content, createParents, expectedHash, signal }: WriteRequest,
+): Promise<Written> {
+  const needs = { max: MAX_HELD_BYTES, hash: expectedHash !== undefined, signal };
+  const before = await readBefore(context, path, needs);
+  if (mode === "create" && before !== undefined) {
+    throw failure("create_only", `${named(path)} already exists; mode create only writes new files.`);
+  }
   checkExpected(path, before, expectedHash);
   const was = before?.bytes && (await textOf(before.bytes));
   const next: Next =
     mode === "append" && before !== undefined
-      ? appended(path, before, was?.form, request.content)
-      : { bytes: Buffer.from(request.content, "utf8"), encoding: "utf-8" };
+      ? appended(path, before, was?.form, content)
+      : { bytes: Buffer.from(content, "utf8"), encoding: "utf-8" };
+  const { bytes, encoding, kept } = next;
+  let lines = before === undefined ? countLines("", content) : undefined;
+  if (was !== undefined) {
+    const form = { ...was.form, encoding, bom: kept !== undefined && was.form.bom };
+    const texts = { before: was.text, after: decode(bytes, form) };
+    const work = { oldName: "", newName: "", ...texts, maxChars: 0 };
+    const { added, removed } = await diffSomewhere(context.threads, work, signal);
+    lines = { added, removed };
+  }
+  const isSameEncoding = was?.form.encoding === encoding || before?.stat.size === 0;
   const outcome = {
     path,
     created: before === undefined,
-    size: next.bytes.length,
+    size: bytes.length,
     sizeBefore: before?.stat.size,
-    lines: before === undefined ? countLines("", request.content) : await linesOf(context, was, next, signal),
-    encoding: next.encoding,
-    encodingBefore:
-      was?.form.encoding === next.encoding || before?.stat.size === 0 ? undefined : was?.form.encoding,
+    lines,
+    encoding,
+    encodingBefore: isSameEncoding ? undefined : was?.form.encoding,
   };
-  if (before?.bytes?.equals(next.bytes)) return { ...outcome, hash: before.hash ?? "", receipt: undefined };
-  const { hash, ...receipt } = await replaceContent(context, {
-    action: before === undefined ? "create" : mode === "append" ? "append" : "overwrite",
-    path,
-    bytes: next.bytes,
-    before,
-    createParents: request.createParents,
-    kept: next.kept,
-    signal,
-  });
+  if (before?.bytes?.equals(bytes)) return { ...outcome, hash: before.hash ?? "", receipt: undefined };
+  const action = before === undefined ? "create" : mode === "append" ? "append" : "overwrite";
+  const replacement = { action, path, bytes, before, createParents, kept, signal } as const;
+  const { hash, ...receipt } = await replaceContent(context, replacement);
   return { ...outcome, hash, receipt };
 }
 
@@ -129,44 +116,17 @@ interface Next {
   readonly kept?: number;
 }
 
-function appended(path: string, before: Before, form: TextForm | undefined, content: string): Next {
-  if (before.bytes === undefined) {
+function appended(path: string, { bytes, stat }: Before, form: TextForm | undefined, content: string): Next {
+  if (bytes === undefined) {
     const hint = "Write the new text to a separate file.";
-    throw tooLarge(path, before.stat.size, MAX_HELD_BYTES, "are appended to", hint);
+    throw tooLarge(path, stat.size, MAX_HELD_BYTES, "are appended to", hint);
   }
   if (form === undefined) throw binary(path);
   const ends = form.eol === "crlf" && !content.includes("\r") ? withEnds(content, "\r\n") : content;
   const addition = encode(ends, { ...form, bom: false });
-  return {
-    bytes: Buffer.concat([before.bytes, addition]),
-    encoding: form.encoding,
-    kept: before.bytes.length,
-  };
+  return { bytes: Buffer.concat([bytes, addition]), encoding: form.encoding, kept: bytes.length };
 }
 
-async function linesOf(
-  context: ChangeContext,
-  was: FormedText | undefined,
-  next: Next,
-  signal: AbortSignal | undefined,
-): Promise<LineCounts | undefined> {
-  if (was === undefined) return undefined;
-  const form = { ...was.form, encoding: next.encoding, bom: next.kept !== undefined && was.form.bom };
-  const { added, removed } = await diffSomewhere(
-    context.threads,
-    { oldName: "", newName: "", before: was.text, after: decode(next.bytes, form), maxChars: 0 },
-    signal,
-  );
-  return { added, removed };
-}
-
-function exists(path: string): ToolError {
-  return new ToolError("conflict", `"${oneLine(path)}" already exists; mode create only writes new files.`, {
-    hint: "Choose another name, or use mode overwrite or append.",
-  });
-}
-
-/** One line that describes what was written. */
 export function writeAnswer(written: Written): string {
   const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
   if (receipt === undefined) return `${named(path)} already has this content. Hash ${hash}.`;

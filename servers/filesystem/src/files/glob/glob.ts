@@ -1,13 +1,10 @@
 import { compilePattern, HAS_FORMS, invalidGlob } from "./pattern.ts";
 
-/** Maximum characters of a glob. */
 const MAX_GLOB = 1_000;
-/** Maximum globs in one list. */
 const MAX_GLOBS = 100;
 
 /** A compiled glob, matched in linear time whatever the pattern. */
 export interface Glob {
-  /** Whether it contains a wildcard. */
   readonly hasWildcard: boolean;
   /**
    * @param path relative to the directory that is searched, with `/` between components.

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTree, type Tree } from "../../../test/tree.ts";
 import { walk } from "../tree/walk.ts";
-import { compileIgnoreLines, parseIgnoreLines } from "./gitignore.ts";
-import { IgnoreScope } from "./ignore-scope.ts";
+import { compileIgnoreLines, IgnoreScope, parseIgnoreLines } from "./ignore-scope.ts";
 
 /** The files that are not hidden below `from`. */
 async function shown(tree: Tree, from = tree.root, extra: string[] = []): Promise<string[]> {

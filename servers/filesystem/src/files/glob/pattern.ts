@@ -1,5 +1,5 @@
-import { ToolError } from "@refmcp/boundary/answer";
-import { type CharacterTest, classEnd, classTest } from "./character-class.ts";
+import type { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../messages.ts";
 
 /**
  * A pattern whose matches depend on the Unicode form of accented letters (NFC, or NFD as on macOS), because it contains
@@ -9,12 +9,14 @@ export const HAS_FORMS = /[^\0-\x7f]|[?[]/;
 
 /** Maximum states of a compiled pattern, since brace ranges can multiply it. */
 const MAX_STATES = 50_000;
-/** Maximum values of a `{1..9}` range. */
 const MAX_RANGE = 1_000;
 const RANGE = /^\{(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9}))?\}/;
 /** The most common patterns, `*.log` and `tmp*`, which need no states. */
 const SUFFIX = /^\*([^*?[{}()\\@+!/]+)$/;
 const PREFIX = /^([^*?[{}()\\@+!/]+)\*$/;
+
+/** Whether a pattern's class or wildcard accepts a character (a code point). */
+type CharacterTest = (code: number) => boolean;
 
 /**
  * One state of a pattern. It accepts one character and continues with the next state, with `repeats` any number of
@@ -44,195 +46,171 @@ export function compilePattern(glob: string, dialect: { groups: boolean }): (tex
   if (suffix !== undefined) return (text) => text.endsWith(suffix) && !text.includes("/");
   const prefix = PREFIX.exec(glob)?.[1];
   if (prefix !== undefined) return (text) => text.startsWith(prefix) && !text.includes("/");
-  return matcher(new PatternParser(glob, dialect.groups).parse());
+  return matcher(parse(glob, dialect.groups));
 }
 
 /** How a piece of a pattern ends: with a literal slash, with any number of whole components, or otherwise. */
 type Ending = "slash" | "components" | "other";
 
-class PatternParser {
-  readonly #glob: string;
-  readonly #groups: boolean;
-  readonly #braces: Braces;
-  readonly #states: State[] = [];
-  #at = 0;
-
-  constructor(glob: string, groups: boolean) {
-    this.#glob = glob;
-    this.#groups = groups;
-    this.#braces = findBraces(glob);
-  }
-
-  parse(): readonly State[] {
-    this.#sequence("", true);
-    return this.#states;
-  }
+function parse(glob: string, groups: boolean): readonly State[] {
+  const braces = findBraces(groups ? glob : "");
+  const states: State[] = [];
+  let at = 0;
+  sequence("", true);
+  return states;
 
   /** Parses up to one of the characters in `ends`, which is not consumed. `begins`: whether a component begins here. */
-  #sequence(ends: string, begins: boolean): Ending {
-    let ending: Ending = "other";
-    let atBegin = begins;
-    while (this.#at < this.#glob.length) {
-      const char = this.#glob.charAt(this.#at);
-      if (ends.includes(char) && !(char === "}" && this.#braces.plain.has(this.#at))) break;
-      ending = this.#piece(char, atBegin, ends);
-      atBegin = ending !== "other";
+  function sequence(ends: string, begins: boolean): Ending {
+    let ending: Ending = begins ? "slash" : "other";
+    let last: Ending = "other";
+    while (at < glob.length) {
+      const char = glob.charAt(at);
+      if (ends.includes(char) && !(char === "}" && braces.plain.has(at))) break;
+      last = ending = piece(char, ending !== "other", ends);
     }
-    return ending;
+    return last;
   }
 
-  #piece(char: string, atBegin: boolean, ends: string): Ending {
-    const next = this.#glob.charAt(this.#at + 1);
-    if (this.#groups && next === "(" && "?*+@!".includes(char)) return this.#extended(char, atBegin);
-    switch (char) {
-      case "*":
-        return this.#stars(atBegin, ends);
-      case "?":
-        this.#at += 1;
-        return this.#add(notSlash);
-      case "[":
-        return this.#class();
-      case "{":
-        return this.#groups ? this.#brace(atBegin) : this.#literal();
-      case "\\":
-        if (next === "") throw this.#refusal("It ends with a backslash.");
-        this.#at += 1;
-        return this.#literal();
-      default:
-        return this.#literal();
+  function piece(char: string, atBegin: boolean, ends: string): Ending {
+    const next = glob.charAt(at + 1);
+    if (groups && next === "(" && "?*+@!".includes(char)) return extended(char, atBegin);
+    if (char === "*") return stars(atBegin, ends);
+    if (char === "[") return characterClass();
+    if (char === "{" && groups) return brace(atBegin);
+    if (char === "?") {
+      at += 1;
+      return add(notSlash);
     }
+    if (char === "\\") {
+      if (next === "") throw invalidGlob(glob, "It ends with a backslash.");
+      at += 1;
+    }
+    return literal();
   }
 
-  #add(accepts: number | CharacterTest, repeats = false): Ending {
-    this.#push({ accepts, repeats });
+  function push(state: State): void {
+    if (states.length === MAX_STATES) throw invalidGlob(glob, "It expands to too many alternatives.");
+    states.push(state);
+  }
+
+  function add(accepts: number | CharacterTest, repeats = false): Ending {
+    push({ accepts, repeats });
     return accepts === SLASH ? "slash" : "other";
   }
 
-  #push(state: State): void {
-    if (this.#states.length === MAX_STATES) throw this.#refusal("It expands to too many alternatives.");
-    this.#states.push(state);
+  function literal(): Ending {
+    const code = glob.codePointAt(at) ?? 0;
+    at += code > 0xffff ? 2 : 1;
+    return add(code);
   }
 
-  #literal(): Ending {
-    const code = this.#glob.codePointAt(this.#at) ?? 0;
-    this.#at += code > 0xffff ? 2 : 1;
-    return this.#add(code);
-  }
-
-  #stars(atBegin: boolean, ends: string): Ending {
-    const from = this.#at;
-    while (this.#glob.charAt(this.#at) === "*") this.#at += 1;
-    const next = this.#glob.charAt(this.#at);
-    const isWhole = this.#at - from >= 2 && atBegin;
+  function stars(atBegin: boolean, ends: string): Ending {
+    const from = at;
+    while (glob.charAt(at) === "*") at += 1;
+    const next = glob.charAt(at);
+    const isWhole = at - from >= 2 && atBegin;
     if (isWhole && next === "/") {
-      this.#at += 1;
-      const start = this.#states.length;
-      this.#push({ jumps: [start + 1, start + 5] });
-      this.#add(notSlash);
-      this.#add(notSlash, true);
-      this.#add(SLASH);
-      this.#push({ jumps: [start] });
+      at += 1;
+      const start = states.length;
+      push({ jumps: [start + 1, start + 5] });
+      add(notSlash);
+      add(notSlash, true);
+      add(SLASH);
+      push({ jumps: [start] });
       return "components";
     }
-    if (isWhole && (next === "" || ends.includes(next))) {
-      this.#add(any);
-      return this.#add(any, true);
-    }
-    return this.#add(notSlash, true);
+    if (!isWhole || (next !== "" && !ends.includes(next))) return add(notSlash, true);
+    add(any);
+    return add(any, true);
   }
 
-  #class(): Ending {
-    const end = classEnd(this.#glob, this.#at);
-    if (end === undefined) return this.#literal();
-    const body = this.#glob.slice(this.#at + 1, end);
+  function characterClass(): Ending {
+    const end = classEnd(glob, at);
+    if (end === undefined) return literal();
+    const body = glob.slice(at + 1, end);
     const test = classTest(body);
-    if (test === undefined) throw this.#refusal(`The range in [${body}] is reversed.`);
-    this.#at = end + 1;
-    return this.#add(test);
+    if (test === undefined) throw invalidGlob(glob, `The range in [${body}] is reversed.`);
+    at = end + 1;
+    return add(test);
   }
 
-  /** `@(a|b)` and similar. */
-  #extended(operator: string, atBegin: boolean): Ending {
+  function extended(operator: string, atBegin: boolean): Ending {
     if (operator === "!")
-      throw this.#refusal("A negated group, !(…), is not supported; use exclude patterns instead.");
-    this.#at += 2;
-    const ending = this.#group(operator, "|", ")", atBegin);
+      throw invalidGlob(glob, "A negated group, !(…), is not supported; use exclude patterns instead.");
+    at += 2;
+    const ending = group(operator, "|", ")", atBegin);
     return operator === "*" && ending === "slash" ? "components" : "other";
   }
 
   /** `{a,b}` or `{1..9}`; any other brace is an ordinary character. */
-  #brace(atBegin: boolean): Ending {
-    if (this.#braces.groups.has(this.#at)) {
-      this.#at += 1;
-      this.#group("@", ",", "}", atBegin);
+  function brace(atBegin: boolean): Ending {
+    if (braces.groups.has(at)) {
+      at += 1;
+      group("@", ",", "}", atBegin);
       return "other";
     }
-    const range = RANGE.exec(this.#glob.slice(this.#at, this.#at + 64));
-    if (range === null) return this.#literal();
-    const [whole, from = "", to = "", step = "1"] = range;
-    const values = this.#rangeValues(from, to, Math.abs(Number(step)) || 1);
-    if (values === undefined) return this.#literal();
-    this.#at += whole.length;
-    this.#alternatives("@", (index) => {
-      for (const char of values[index] ?? "") this.#add(char.charCodeAt(0));
+    const range = RANGE.exec(glob.slice(at, at + 64));
+    const values = range === null ? undefined : rangeValues(glob, range);
+    if (range === null || values === undefined) return literal();
+    at += range[0].length;
+    alternatives("@", (index) => {
+      for (const char of values[index] ?? "") add(char.charCodeAt(0));
       return index + 1 < values.length;
     });
     return "other";
   }
 
-  #rangeValues(from: string, to: string, step: number): string[] | undefined {
-    const numeric = /\d/.test(from);
-    if (numeric !== /\d/.test(to)) return undefined;
-    const first = numeric ? Number(from) : from.charCodeAt(0);
-    const last = numeric ? Number(to) : to.charCodeAt(0);
-    const count = Math.floor(Math.abs(last - first) / step) + 1;
-    if (count > MAX_RANGE)
-      throw this.#refusal(
-        `The range {${from}..${to}} has ${count} values; at most ${MAX_RANGE} are allowed.`,
-      );
-    const width = /^-?0\d/.test(from) || /^-?0\d/.test(to) ? Math.max(from.length, to.length) : 0;
-    return Array.from({ length: count }, (_, index) => {
-      const value = first + (last < first ? -index : index) * step;
-      if (!numeric) return String.fromCharCode(value);
-      return value < 0 ? `-${String(-value).padStart(width - 1, "0")}` : String(value).padStart(width, "0");
-    });
-  }
-
   /** Parses a group up to and including its closing character. Returns how its last alternative ends. */
-  #group(operator: string, separator: string, close: string, atBegin: boolean): Ending {
+  function group(operator: string, separator: string, close: string, atBegin: boolean): Ending {
     let ending: Ending = "other";
-    this.#alternatives(operator, () => {
-      ending = this.#sequence(separator + close, atBegin);
-      const end = this.#glob.charAt(this.#at);
-      this.#at += 1;
-      if (end === "") throw this.#refusal(`The group ${operator}( is not closed.`);
+    alternatives(operator, () => {
+      ending = sequence(separator + close, atBegin);
+      const end = glob.charAt(at);
+      at += 1;
+      if (end === "") throw invalidGlob(glob, `The group ${operator}( is not closed.`);
       return end === separator;
     });
     return ending;
   }
 
-  /** Adds a group. `parse` adds the states of one alternative, and returns whether another one follows. */
-  #alternatives(operator: string, parse: (index: number) => boolean): void {
-    const start = this.#states.length;
+  /** Adds a group. `parseOne` adds the states of one alternative, and returns whether another one follows. */
+  function alternatives(operator: string, parseOne: (index: number) => boolean): void {
+    const start = states.length;
     const starts: number[] = [];
     const ends: number[][] = [];
-    this.#push({ jumps: starts });
+    push({ jumps: starts });
     for (let follows = true; follows; ) {
-      starts.push(this.#states.length);
-      follows = parse(ends.length);
+      starts.push(states.length);
+      follows = parseOne(ends.length);
       const jumps: number[] = [];
-      this.#push({ jumps });
+      push({ jumps });
       ends.push(jumps);
     }
-    const after = this.#states.length;
+    const after = states.length;
     if (operator === "?" || operator === "*") starts.push(after);
     const again = operator === "*" || operator === "+" ? [start] : [];
     for (const jumps of ends) jumps.push(after, ...again);
   }
+}
 
-  #refusal(reason: string): ToolError {
-    return invalidGlob(this.#glob, reason);
+/** The values of a range, `{1..9}` or `{a..e}`; undefined if its ends are of different types. */
+function rangeValues(glob: string, [, from = "", to = "", step = "1"]: readonly string[]) {
+  const numeric = /\d/.test(from);
+  if (numeric !== /\d/.test(to)) return undefined;
+  const first = numeric ? Number(from) : from.charCodeAt(0);
+  const last = numeric ? Number(to) : to.charCodeAt(0);
+  const by = Math.abs(Number(step)) || 1;
+  const count = Math.floor(Math.abs(last - first) / by) + 1;
+  if (count > MAX_RANGE) {
+    const allowed = `at most ${MAX_RANGE} are allowed`;
+    throw invalidGlob(glob, `The range {${from}..${to}} has ${count} values; ${allowed}.`);
   }
+  const width = /^-?0\d/.test(from) || /^-?0\d/.test(to) ? Math.max(from.length, to.length) : 0;
+  return Array.from({ length: count }, (_, index) => {
+    const value = first + (last < first ? -index : index) * by;
+    if (!numeric) return String.fromCharCode(value);
+    return value < 0 ? `-${String(-value).padStart(width - 1, "0")}` : String(value).padStart(width, "0");
+  });
 }
 
 /** The states that a text can have led to, and those after each further character as far as already computed. */
@@ -244,7 +222,6 @@ interface ActiveStates {
 /** Maximum numbers of states to remember in all sets together, since there can be exponentially many sets. */
 const MAX_REMEMBERED = 200_000;
 
-/** Follows all paths through the states at once. */
 function matcher(states: readonly State[]): (text: string) => boolean {
   const end = states.length;
   const remembered = new Map<string, ActiveStates>();
@@ -271,15 +248,13 @@ function matcher(states: readonly State[]): (text: string) => boolean {
   }
 
   function after(active: ActiveStates, code: number): ActiveStates {
-    const following: number[] = [];
-    for (const index of active.states) {
+    const following = active.states.flatMap((index) => {
       const state = states[index];
-      if (state === undefined || "jumps" in state) continue;
+      if (state === undefined || "jumps" in state) return [];
       const { accepts, repeats } = state;
-      if (typeof accepts === "number" ? accepts === code : accepts(code)) {
-        following.push(repeats ? index : index + 1);
-      }
-    }
+      const isAccepted = typeof accepts === "number" ? accepts === code : accepts(code);
+      return isAccepted ? [repeats ? index : index + 1] : [];
+    });
     if (size > MAX_REMEMBERED) {
       remembered.clear();
       start.next.clear();
@@ -305,20 +280,14 @@ function matcher(states: readonly State[]): (text: string) => boolean {
 /** The refusal of a glob; `reason` is a sentence. */
 export function invalidGlob(glob: string, reason: string): ToolError {
   const shown = glob.length > 200 ? `${glob.slice(0, 200)}…` : glob;
-  return new ToolError("invalid", `The glob ${JSON.stringify(shown)} is invalid. ${reason}`, {
-    hint: "Globs support * ? ** [a-z] {a,b} and @(a|b), as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
-  });
+  return failure("bad_glob", `The glob ${JSON.stringify(shown)} is invalid. ${reason}`);
 }
 
-/** Which braces of a glob form groups. Found in one pass, so that `{{{{…` takes linear time. */
-interface Braces {
-  /** Positions where a group with alternatives opens. */
-  readonly groups: ReadonlySet<number>;
-  /** Closing braces that do not end a group: `{b}` in `{a,{b}}`. */
-  readonly plain: ReadonlySet<number>;
-}
-
-function findBraces(glob: string): Braces {
+/**
+ * Which braces of a glob form groups: the positions where one with alternatives opens, and closing braces that do not
+ * end one (`{b}` in `{a,{b}}`). Found in one pass, so that `{{{{…` takes linear time.
+ */
+function findBraces(glob: string) {
   const groups = new Set<number>();
   const plain = new Set<number>();
   const open: { at: number; kind: "{" | "("; commas: boolean }[] = [];
@@ -327,10 +296,10 @@ function findBraces(glob: string): Braces {
     const top = open.at(-1);
     if (char === "\\") at += 1;
     else if (char === "[") at = classEnd(glob, at) ?? at;
-    else if (char === "{") open.push({ at, kind: "{", commas: false });
+    else if (char === "{") open.push({ at, kind: char, commas: false });
     // The group of an extended glob, such as @(a|b).
     else if (char === "(" && at > 0 && "?*+@!".includes(glob.charAt(at - 1)))
-      open.push({ at, kind: "(", commas: false });
+      open.push({ at, kind: char, commas: false });
     else if (char === "," && top?.kind === "{") top.commas = true;
     else if (char === "}" && top?.kind === "{") {
       open.pop();
@@ -343,4 +312,53 @@ function findBraces(glob: string): Braces {
     }
   }
   return { groups, plain };
+}
+
+/**
+ * The ranges of each named class in a bracket expression, `[[:alpha:]]` (POSIX.1-2017 XCU 2.13.1 and gitignore(5)): pairs
+ * of the first and the last character.
+ */
+const POSIX_CLASSES: Readonly<Record<string, string>> = {
+  alnum: "09AZaz",
+  alpha: "AZaz",
+  ascii: "\0\x7f",
+  blank: "\t\t  ",
+  cntrl: "\0\x1f\x7f\x7f",
+  digit: "09",
+  graph: "!~",
+  lower: "az",
+  print: " ~",
+  punct: "!/:@[`{~",
+  space: "\t\r  ",
+  upper: "AZ",
+  word: "09AZ__az",
+  xdigit: "09AFaf",
+};
+const POSIX_CLASS = `\\[:(${Object.keys(POSIX_CLASSES).join("|")}):\\]`;
+/** A bracket expression. A bracket in the first position is a member. */
+const CLASS = new RegExp(
+  `\\[(?:[!^]|(?![!^]))(?:\\]|(?!\\]))(?:${POSIX_CLASS}|\\\\[^]|(?!${POSIX_CLASS})[^\\]\\\\])*\\]`,
+  "y",
+);
+/** A named class, a character or a range; a backslash makes the next character literal. */
+const MEMBER = new RegExp(`${POSIX_CLASS}|(?:\\\\(?=.))?(.)(?:-(?:\\\\(?=.))?(.))?`, "gsu");
+
+/** Where the class that opens at `start` closes; undefined if it does not, so `[` is an ordinary character. */
+function classEnd(glob: string, start: number): number | undefined {
+  CLASS.lastIndex = start;
+  return CLASS.test(glob) ? CLASS.lastIndex - 1 : undefined;
+}
+
+/** The test for the body of a class, which never accepts `/`; undefined if a range is reversed, `[z-a]`. */
+function classTest(body: string): CharacterTest | undefined {
+  const negated = /^[!^]/.test(body);
+  const ranges: [first: number, last: number][] = [];
+  for (const [, name, from = "", to = from] of body.slice(negated ? 1 : 0).matchAll(MEMBER)) {
+    const pairs = name === undefined ? [from, to] : Array.from(POSIX_CLASSES[name] ?? "");
+    for (let at = 0; at < pairs.length; at += 2)
+      ranges.push([pairs[at]?.codePointAt(0) ?? 0, pairs[at + 1]?.codePointAt(0) ?? 0]);
+  }
+  if (ranges.some(([first, last]) => last < first)) return undefined;
+  return (code) =>
+    code !== SLASH && negated !== ranges.some(([first, last]) => first <= code && code <= last);
 }

@@ -20,7 +20,6 @@ export const stateSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("file"), hash: z.string(), size: z.number() }),
   /** A file that was moved, so its content was not read. */
   z.object({ type: z.literal("moved file"), size: z.number(), mtime_ms: z.number() }),
-  /** A directory that was moved, with its contents. */
   z.object({ type: z.literal("moved directory") }),
   /**
    * A directory that was copied or restored. `digest` covers the path, type, size and modification time of everything
@@ -73,14 +72,11 @@ export const effectSchema = z.discriminatedUnion("kind", [
 
 export type Effect = z.output<typeof effectSchema>;
 
-/** A change as recorded in the journal. */
 export const changeSchema = z.object({
   id: z.string(),
-  /** ISO 8601. */
   time: z.string(),
   action: z.enum(ACTIONS),
   path: z.string(),
-  /** The destination of a move or copy. */
   destination: z.string().optional(),
   /** For `undo`: the change that it undid. */
   undoes: z.string().optional(),

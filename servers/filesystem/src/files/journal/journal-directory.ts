@@ -22,7 +22,6 @@ export function stateDirectories(
   ];
 }
 
-/** The per-user directory for state on a platform. */
 function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   if (platform === "win32") {
     const local = environment.LOCALAPPDATA;

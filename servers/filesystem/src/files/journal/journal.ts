@@ -1,60 +1,46 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AllowedDirectories, errorCode } from "@refmcp/boundary";
-import { sized, ToolError } from "@refmcp/boundary/answer";
-import * as z from "zod";
+import { sized } from "@refmcp/boundary/answer";
+import { failure } from "../messages.ts";
 import { type Change, changeSchema } from "./change-record.ts";
+import {
+  byId,
+  type Entry,
+  entriesIn,
+  idAt,
+  imagePath,
+  journalsIn,
+  OWNER_NAME,
+  removeFiles,
+  removeOrphans,
+} from "./entries.ts";
 import { openStateDirectory, within } from "./journal-directory.ts";
+import { notJournaled, type Opened, type Receipt, Recording, type Subject } from "./recording.ts";
 
 export interface JournalOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
   readonly directories: readonly string[];
   readonly allowed: AllowedDirectories;
-  /** False for no journal (`--no-journal`). */
   readonly enabled: boolean;
   /** Maximum bytes of all images of an allowed directory. */
   readonly maxBytes?: number;
   /** Maximum changes of an allowed directory. */
   readonly maxEntries?: number;
-  /** How many days a change is kept. */
   readonly maxDays?: number;
-  /** Maximum bytes of an image. */
   readonly maxImageBytes?: number;
 }
 
-const DEFAULTS = {
-  maxBytes: 200 * 1024 * 1024,
-  maxEntries: 1000,
-  maxDays: 30,
-  maxImageBytes: 100 * 1024 * 1024,
-};
-
-const ENTRY_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(\d+)(?:\.([0-9a-z]{9}-[0-9a-f]{6}))?\.json$/;
-const IMAGE_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.image$/;
-/** The file in a journal that names its directory. */
-const OWNER_NAME = "directory.json";
-const ownerSchema = z.object({ path: z.string(), days: z.number() });
+const MIB = 1024 * 1024;
+const DEFAULTS = { maxBytes: 200 * MIB, maxEntries: 1000, maxDays: 30, maxImageBytes: 100 * MIB };
 const DAY_MS = 86_400_000;
-/** An image without an entry that is older than this was left by a crash; a newer one may still be in progress. */
-const ORPHAN_MS = 3_600_000;
 /** How many entries are written between checks of the limits. */
 const PRUNE_EVERY = 20;
 /** A more recent change may still be in progress, here or in another process, and is not dropped. */
 const RECENT_MS = 60_000;
 /** The disk space of an entry without its image, in bytes. */
 const ENTRY_BYTES = 4_096;
-
-/** An entry, parsed from its file name. */
-interface Listed {
-  readonly directory: string;
-  readonly id: string;
-  readonly name: string;
-  /** The size of its image. */
-  readonly bytes: number;
-  /** The change that it undid. */
-  readonly undoes: string | undefined;
-}
 
 /**
  * The record of changes. Each allowed directory has its own journal directory, so activity in one does not displace
@@ -80,8 +66,27 @@ export class Journal {
     this.maxImageBytes = this.#options.maxImageBytes;
   }
 
+  /**
+   * Makes a change and records it. `make` saves the current state (`keep` or `imageFor`), calls `write`, and then makes
+   * the change; if it fails, the record is removed.
+   *
+   * @returns what `make` returns, with the receipt.
+   */
+  async record<Value extends object>(
+    subject: Subject,
+    make: (recording: Recording) => Promise<Value>,
+  ): Promise<Value & { readonly receipt: Receipt }> {
+    const recording = new Recording(this, subject, await this.open(subject.path));
+    try {
+      return { ...(await make(recording)), receipt: recording.receipt() };
+    } catch (error) {
+      await recording.drop();
+      throw error;
+    }
+  }
+
   /** The journal for changes at an absolute path, created if it is missing; or the reason why there is none. */
-  async open(path: string): Promise<{ directory: string } | { reason: string }> {
+  async open(path: string): Promise<Opened> {
     const opened = await this.#openAll(true);
     if ("reason" in opened) return opened;
     const { path: owner } = this.#options.allowed
@@ -122,8 +127,7 @@ export class Journal {
     return this.#note;
   }
 
-  /** The directory of all journals. */
-  async #openAll(create: boolean): Promise<{ directory: string } | { reason: string }> {
+  async #openAll(create: boolean): Promise<Opened> {
     if (!this.#options.enabled) return { reason: "the journal is off (--no-journal)" };
     const opened = await openStateDirectory(this.#options.directories, this.#options.allowed, create);
     if ("reason" in opened) return { reason: `there is no journal: ${opened.reason}` };
@@ -139,9 +143,8 @@ export class Journal {
     return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
   }
 
-  /** Where the image of a change is or will be stored. */
   imagePath(directory: string, id: string): string {
-    return join(directory, `${id}.image`);
+    return imagePath(directory, id);
   }
 
   /** Records a change whose image (`bytes` bytes) is in place. The record is written before the change is made. */
@@ -160,10 +163,9 @@ export class Journal {
   /** Writes a file of a journal completely or not at all. */
   async #put(directory: string, name: string, text: string, keep?: string): Promise<void> {
     const draft = join(directory, `${this.newId()}.tmp`);
+    const write = () => writeFile(draft, text, { mode: 0o600 });
     try {
-      await this.withRoom(directory, { bytes: text.length, keep }, () =>
-        writeFile(draft, text, { mode: 0o600 }),
-      );
+      await this.withRoom(directory, { bytes: text.length, keep }, write);
       await rename(draft, join(directory, name));
     } catch (error) {
       await rm(draft, { force: true });
@@ -195,7 +197,7 @@ export class Journal {
   async #makeRoom(directory: string, bytes: number, keep: string | undefined): Promise<boolean> {
     const recent = idAt(Date.now() - RECENT_MS);
     let freed = 0;
-    for (const entry of await listed(directory)) {
+    for (const entry of await entriesIn(directory)) {
       if (freed >= bytes || entry.id >= recent) break;
       if (entry.id === keep) continue;
       await this.#remove(entry);
@@ -214,8 +216,8 @@ export class Journal {
 
   /** Removes the entry and the image of a change that failed. */
   async drop(directory: string, id: string): Promise<void> {
-    const entry = (await listed(directory)).find((one) => one.id === id);
-    await this.#remove(entry ?? { directory, id, name: `${id}.0.json`, bytes: 0, undoes: undefined });
+    const entry = (await entriesIn(directory)).find((one) => one.id === id);
+    await this.#remove(entry ?? { directory, id, name: `${id}.0.json` });
   }
 
   /**
@@ -224,20 +226,22 @@ export class Journal {
    * @param range.before only changes older than this id.
    * @param range.below only changes at or below this absolute path.
    */
-  async list(range: {
+  async list({
+    before,
+    below,
+    limit,
+  }: {
     before?: string | undefined;
     below?: string | undefined;
     limit: number;
   }): Promise<Change[]> {
     const found: Change[] = [];
     for (const entry of (await this.#entries()).toReversed()) {
-      if (found.length === range.limit) break;
-      if (range.before !== undefined && entry.id >= range.before) continue;
+      if (found.length === limit) break;
+      if (before !== undefined && entry.id >= before) continue;
       const change = await this.#read(entry);
       if (change === undefined) continue;
-      const below = range.below;
-      if (below !== undefined && !pathsOf(change).some((path) => within(path, below))) continue;
-      found.push(change);
+      if (below === undefined || pathsOf(change).some((path) => within(path, below))) found.push(change);
     }
     return found;
   }
@@ -249,21 +253,16 @@ export class Journal {
    */
   async get(id: string): Promise<{ directory: string; change: Change }> {
     const entry = (await this.#entries()).find((one) => one.id === id);
-    const change = entry === undefined ? undefined : await this.#read(entry);
-    if (entry === undefined || change === undefined) {
-      throw new ToolError("not_found", `The journal has no change ${JSON.stringify(id)}.`, {
-        hint: "list_changes lists the recorded changes, newest first.",
-      });
-    }
-    return { directory: entry.directory, change };
+    const change = entry && (await this.#read(entry));
+    if (change === undefined) throw failure("no_change", `The journal has no change ${JSON.stringify(id)}.`);
+    return { directory: entry?.directory ?? "", change };
   }
 
   /** The latest undo of each change: id of the change → id of its undo. */
   async undone(): Promise<Map<string, string>> {
-    const entries = await this.#entries();
-    return new Map(
-      entries.flatMap(({ id, undoes }): [string, string][] => (undoes === undefined ? [] : [[undoes, id]])),
-    );
+    const undone = new Map<string, string>();
+    for (const { id, undoes } of await this.#entries()) if (undoes !== undefined) undone.set(undoes, id);
+    return undone;
   }
 
   /** Erases all recorded changes inside the bound, with their images. */
@@ -273,27 +272,21 @@ export class Journal {
     }
   }
 
-  /** Changes outside this server's directories are not shown. */
-  #visible(change: Change): boolean {
-    const allowed = this.#options.allowed.directories().flatMap(({ path, realPath }) => [path, realPath]);
-    return pathsOf(change).every((path) => allowed.some((directory) => within(path, directory)));
-  }
-
   /** The entries of all journals that may concern the allowed directories, by time. */
-  async #entries(): Promise<Listed[]> {
+  async #entries(): Promise<Entry[]> {
     const opened = await this.#openAll(false);
-    if ("reason" in opened) throw unavailable(opened.reason);
+    if ("reason" in opened) throw failure("no_journal", `No change is recorded: ${opened.reason}.`);
     const allowed = this.#options.allowed.directories();
-    const found: Listed[] = [];
+    const found: Entry[] = [];
     for await (const { directory, path } of journalsIn(opened.directory)) {
       const isNear = allowed.some(({ realPath }) => within(path, realPath) || within(realPath, path));
-      if (isNear) found.push(...(await listed(directory)));
+      if (isNear) found.push(...(await entriesIn(directory)));
     }
     return found.sort(byId);
   }
 
-  /** Undefined for a change outside this server's directories. */
-  async #read({ directory, id, name }: Listed): Promise<Change | undefined> {
+  /** Undefined for a change outside this server's directories, which is not shown. */
+  async #read({ directory, id, name }: Entry): Promise<Change | undefined> {
     let change = this.#cache.get(id);
     try {
       change ??= changeSchema.parse(JSON.parse(await readFile(join(directory, name), "utf8")));
@@ -302,98 +295,38 @@ export class Journal {
       return undefined;
     }
     this.#cache.set(id, change);
-    return change.id === id && this.#visible(change) ? change : undefined;
+    const allowed = this.#options.allowed.directories().flatMap((one) => [one.path, one.realPath]);
+    const isVisible = pathsOf(change).every((path) => allowed.some((one) => within(path, one)));
+    return change.id === id && isVisible ? change : undefined;
   }
 
-  async #remove({ directory, id, name }: Listed): Promise<void> {
-    this.#cache.delete(id);
-    await rm(join(directory, name), { force: true });
-    await rm(this.imagePath(directory, id), { recursive: true, force: true });
+  async #remove(entry: Pick<Entry, "directory" | "id" | "name">): Promise<void> {
+    this.#cache.delete(entry.id);
+    await removeFiles(entry);
   }
 
   /**
    * Removes the oldest entries beyond the limits, leftovers of crashes, and entries of any journal that are too old.
    */
   async #prune(directory: string, keep: string): Promise<void> {
-    const entries = (await listed(directory)).toReversed();
-    const known = new Set(entries.map(({ id }) => id));
+    const entries = (await entriesIn(directory)).toReversed();
     let bytes = 0;
     for (const [index, entry] of entries.entries()) {
       bytes += entry.bytes;
       const tooMuch = index >= this.#options.maxEntries || bytes > this.#options.maxBytes;
       if (tooMuch && entry.id !== keep) await this.#remove(entry);
     }
-    const oldest = idAt(Date.now() - ORPHAN_MS);
-    for (const name of await namesIn(directory)) {
-      const id = IMAGE_NAME.exec(name)?.[1] ?? (name.endsWith(".tmp") ? name : undefined);
-      if (id === undefined || known.has(id) || id >= oldest) continue;
-      await rm(join(directory, name), { recursive: true, force: true });
-    }
+    await removeOrphans(directory, new Set(entries.map(({ id }) => id)));
     // Each journal has its own retention time.
     for await (const journal of journalsIn(join(directory, ".."))) {
       const oldest = idAt(Date.now() - journal.days * DAY_MS);
-      for (const entry of await listed(journal.directory)) if (entry.id < oldest) await this.#remove(entry);
+      for (const entry of await entriesIn(journal.directory)) {
+        if (entry.id < oldest) await this.#remove(entry);
+      }
     }
   }
 }
 
-/** The prefix of ids at a time. */
-function idAt(time: number): string {
-  return time.toString(36).padStart(9, "0");
-}
-
-/** All journals, each with its directory and the days that it keeps a change. */
-async function* journalsIn(
-  all: string,
-): AsyncGenerator<z.output<typeof ownerSchema> & { directory: string }> {
-  for (const name of await namesIn(all)) {
-    const directory = join(all, name);
-    const owner = await readFile(join(directory, OWNER_NAME), "utf8")
-      .then((text) => ownerSchema.parse(JSON.parse(text)))
-      .catch(() => undefined);
-    if (owner !== undefined) yield { directory, ...owner };
-  }
-}
-
-/** A change that cannot be recorded is not made, since the caller relies on undo. */
-export function notJournaled(directory: string, cause: unknown): ToolError {
-  return new ToolError(
-    "unavailable",
-    `The change was not made, because it could not be recorded in ${directory} (${errorCode(cause)}).`,
-    { hint: "Ask the user to free space there, or to start the server with --no-journal.", cause },
-  );
-}
-
-function pathsOf(change: Change): string[] {
-  return change.destination === undefined ? [change.path] : [change.path, change.destination];
-}
-
-/** The entries by time. */
-async function listed(directory: string): Promise<Listed[]> {
-  const found: Listed[] = [];
-  for (const name of await namesIn(directory)) {
-    const [, id, bytes, undoes] = ENTRY_NAME.exec(name) ?? [];
-    if (id !== undefined) found.push({ directory, id, name, bytes: Number(bytes), undoes });
-  }
-  return found.sort(byId);
-}
-
-function byId(a: Listed, b: Listed): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-/** None before the first change, when the directory does not exist yet. */
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-
-function unavailable(reason: string): ToolError {
-  return new ToolError("unavailable", `No change is recorded: ${reason}.`, {
-    hint: "Ask the user to start the server without --no-journal, and with directories that do not contain its state directory.",
-  });
+function pathsOf({ path, destination }: Change): string[] {
+  return destination === undefined ? [path] : [path, destination];
 }

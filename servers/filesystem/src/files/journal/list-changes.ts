@@ -1,15 +1,15 @@
 import type { PathGuard } from "@refmcp/boundary";
 import { cursorsOf, fitting, oneLine, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { counted } from "../wording.ts";
+import { counted } from "../messages.ts";
 import type { Change } from "./change-record.ts";
 import type { Journal } from "./journal.ts";
+import type { Receipt } from "./recording.ts";
 
 /** Characters of a response reserved for text other than the changes. */
 const PAGE_CHARS = 300;
 
 export interface ListChanges {
-  /** Only changes at or below this path. */
   readonly path?: string | undefined;
   readonly limit: number;
   /** Maximum characters of the answer, which limits the number of changes. */
@@ -17,15 +17,9 @@ export interface ListChanges {
   readonly cursor?: string | undefined;
 }
 
-export interface ListedChange {
+interface ListedChange {
   readonly change: Change;
-  /** The change that undid it, if any. */
   readonly undoneBy: string | undefined;
-}
-
-export interface ChangePage {
-  readonly changes: readonly ListedChange[];
-  readonly nextCursor: string | undefined;
 }
 
 /**
@@ -35,20 +29,18 @@ export interface ChangePage {
  */
 export async function listChanges(
   { guard, journal }: { guard: PathGuard; journal: Journal },
-  range: ListChanges,
-): Promise<ChangePage> {
-  const below = range.path === undefined ? undefined : await guard.resolve(range.path);
+  { path, limit, maxChars, cursor }: ListChanges,
+) {
+  const below = path === undefined ? undefined : await guard.resolve(path);
   const cursors = cursorsOf("list_changes", { path: below }, z.string());
-  const found = await journal.list({ before: cursors.decode(range.cursor), below, limit: range.limit + 1 });
+  const found = await journal.list({ before: cursors.decode(cursor), below, limit: limit + 1 });
   const undone = await journal.undone();
-  const all = found.map((change) => ({ change, undoneBy: undone.get(change.id) }));
-  const fits = fitting(all, range.maxChars - PAGE_CHARS, (listed) => changeLine(listed).length);
-  const changes = all.slice(0, Math.min(range.limit, fits));
+  const all = found.map((change): ListedChange => ({ change, undoneBy: undone.get(change.id) }));
+  const fits = fitting(all, maxChars - PAGE_CHARS, (listed) => changeLine(listed).length);
+  const changes = all.slice(0, Math.min(limit, fits));
   const last = changes.at(-1)?.change.id;
-  return {
-    changes,
-    nextCursor: last === undefined || all.length === changes.length ? undefined : cursors.encode(last),
-  };
+  const isLast = last === undefined || all.length === changes.length;
+  return { changes, nextCursor: isLast ? undefined : cursors.encode(last) };
 }
 
 /**
@@ -58,7 +50,7 @@ export async function listChanges(
  * @param diffOf the diff of a change, at most `maxChars` characters; undefined for none.
  */
 export async function changesAnswer(
-  { changes, nextCursor }: ChangePage,
+  { changes, nextCursor }: Awaited<ReturnType<typeof listChanges>>,
   maxChars: number,
   diffOf: (change: Change, maxChars: number) => Promise<string | undefined>,
 ): Promise<string> {
@@ -67,9 +59,9 @@ export async function changesAnswer(
   let hidden = 0;
   let text = "";
   for (const [index, { change }] of changes.entries()) {
-    const diff = remaining > 0 ? await diffOf(change, Math.floor(remaining / 2)) : undefined;
-    if (diff !== undefined && diff.length > remaining) hidden += 1;
-    const shown = diff === undefined || diff.length > remaining ? "" : diff;
+    const diff = remaining > 0 ? ((await diffOf(change, Math.floor(remaining / 2))) ?? "") : "";
+    const shown = diff.length > remaining ? "" : diff;
+    if (shown !== diff) hidden += 1;
     remaining -= shown.length;
     text += `${lines[index]}${shown}`;
   }
@@ -83,24 +75,29 @@ export async function changesAnswer(
 
 /** `0mwrwtp3p-adc3d4 2026-01-01T00:00:00Z edit /a/b (3 B → 5 B, undone by 0mw…)` */
 function changeLine({ change, undoneBy }: ListedChange): string {
-  const {
-    id,
-    time,
-    action,
-    path,
-    destination,
-    undoes,
-    size_before: before,
-    size_after: after,
-    final,
-  } = change;
-  const sizes = [before, after].map((size) => (size === undefined ? "nothing" : sized(size)));
+  const { id, time, action, path, destination, undoes, size_before, size_after, final } = change;
+  const sizes = [size_before, size_after];
+  const shown = sizes.map((size) => (size === undefined ? "nothing" : sized(size))).join(" → ");
   const facts = [
-    ...(before === undefined && after === undefined ? [] : [sizes.join(" → ")]),
+    ...(sizes.every((size) => size === undefined) ? [] : [shown]),
     ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
     ...(undoneBy === undefined ? [] : [`undone by ${undoneBy}`]),
     ...(final === undefined ? [] : [`cannot be undone: ${final}`]),
   ];
   const to = destination === undefined ? "" : ` → ${oneLine(destination)}`;
   return `${id} ${time} ${action} ${oneLine(path)}${to}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}\n`;
+}
+
+/** The sentences about the journal in an answer; none if nothing was changed. */
+export function receiptText(receipt: Receipt | undefined): string[] {
+  if (receipt === undefined) return [];
+  const { changeId, final, note } = receipt;
+  const change = changeId === undefined ? [] : [`Change ${changeId}.`];
+  const undo = final === undefined ? change : [`Cannot be undone: ${final}.`];
+  return note === undefined ? undo : [...undo, note];
+}
+
+/** One line: what was done, then what the journal recorded. */
+export function changeAnswer(done: string, receipt: Receipt | undefined): string {
+  return [done, ...receiptText(receipt)].join(" ");
 }

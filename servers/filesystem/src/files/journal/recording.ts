@@ -1,10 +1,11 @@
 import { writeFile } from "node:fs/promises";
-import type { GuardedFile } from "@refmcp/boundary";
+import { errorCode, type GuardedFile } from "@refmcp/boundary";
+import type { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../messages.ts";
 import { chunksOf } from "../read/source.ts";
-import type { Action, Change, Effect } from "./change-record.ts";
-import { type Journal, notJournaled } from "./journal.ts";
+import type { Change, Effect } from "./change-record.ts";
+import { imagePath } from "./entries.ts";
 
-/** The information about a recorded change for the caller. */
 export interface Receipt {
   /** For `undo_change`; undefined if there is no journal. */
   readonly changeId: string | undefined;
@@ -14,60 +15,51 @@ export interface Receipt {
   readonly note?: string | undefined;
 }
 
-export interface Subject {
-  readonly action: Action;
-  /** Absolute. */
-  readonly path: string;
-  readonly destination?: string | undefined;
-  /** The change that this one undoes. */
-  readonly undoes?: string | undefined;
-}
+/** What is changed: its action and absolute paths, and the change that it undoes. */
+export type Subject = Pick<Change, "action" | "path" | "destination" | "undoes">;
 
-/**
- * Makes a change and records it. `make` saves the current state (`keep` or `imageFor`), calls `write`, and then makes
- * the change; if it fails, the record is removed.
- *
- * @returns what `make` returns, with the receipt.
- */
-export async function record<Value extends object>(
-  journal: Journal,
-  subject: Subject,
-  make: (recording: Recording) => Promise<Value>,
-): Promise<Value & { readonly receipt: Receipt }> {
-  const recording = new Recording(journal, subject, await journal.open(subject.path));
-  try {
-    return { ...(await make(recording)), receipt: recording.receipt() };
-  } catch (error) {
-    await recording.drop();
-    throw error;
-  }
-}
+/** Where changes are recorded, or the reason why they are not. */
+export type Opened = { directory: string } | { reason: string };
+
+/** The journal as far as a record needs it. */
+type Store = {
+  newId(): string;
+  whyNoImage(bytes: number): string | undefined;
+  takeNote(): string | undefined;
+  write(directory: string, change: Change, bytes: number): Promise<void>;
+  withRoom<Value>(
+    directory: string,
+    need: { bytes: number; keep?: string | undefined },
+    work: () => Promise<Value>,
+  ): Promise<Value>;
+  drop(directory: string, id: string): Promise<void>;
+};
 
 /** The record of one change. Without a journal nothing is kept, and `final` says why. */
 export class Recording {
-  readonly #journal: Journal;
+  readonly #journal: Store;
   readonly #subject: Subject;
   readonly #directory: string | undefined;
   readonly #id: string;
-  #final: string | undefined;
+  final: string | undefined;
   #imageBytes = 0;
   #written = false;
 
-  constructor(journal: Journal, subject: Subject, opened: { directory: string } | { reason: string }) {
+  constructor(journal: Store, subject: Subject, opened: Opened) {
     this.#journal = journal;
     this.#subject = subject;
     this.#id = journal.newId();
     this.#directory = "directory" in opened ? opened.directory : undefined;
-    this.#final = "reason" in opened ? opened.reason : undefined;
+    this.final = "reason" in opened ? opened.reason : undefined;
   }
 
   /** The path for an image of `bytes` bytes; undefined if it is not kept, and `final` says why. */
   imageFor(bytes: number): string | undefined {
     if (this.#directory === undefined) return undefined;
-    this.#final = this.#journal.whyNoImage(bytes);
-    if (this.#final !== undefined) return undefined;
+    this.final = this.#journal.whyNoImage(bytes);
+    if (this.final !== undefined) return undefined;
     this.#imageBytes = bytes;
-    return this.#journal.imagePath(this.#directory, this.#id);
+    return imagePath(this.#directory, this.#id);
   }
 
   /** Saves the content of an open file, or content in memory, as the image. */
@@ -91,8 +83,8 @@ export class Recording {
       id: this.#id,
       time: new Date().toISOString(),
       ...this.#subject,
-      effect: this.#final === undefined ? effect : undefined,
-      final: this.#final,
+      effect: this.final === undefined ? effect : undefined,
+      final: this.final,
       size_before: sizes.before,
       size_after: sizes.after,
     };
@@ -102,28 +94,19 @@ export class Recording {
   /** Runs work that stores the image, dropping older changes if space is needed. */
   withRoom<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#directory === undefined) return work();
-    return this.#journal.withRoom(
-      this.#directory,
-      { bytes: this.#imageBytes, keep: this.#subject.undoes },
-      work,
-    );
+    const need = { bytes: this.#imageBytes, keep: this.#subject.undoes };
+    return this.#journal.withRoom(this.#directory, need, work);
   }
 
-  /** Removes the record of a change that was not made. */
   async drop(): Promise<void> {
     if (this.#directory === undefined || (!this.#written && this.#imageBytes === 0)) return;
     await this.#journal.drop(this.#directory, this.#id);
   }
 
-  /** Why the change cannot be undone, as far as known. */
-  get final(): string | undefined {
-    return this.#final;
-  }
-
   receipt(): Receipt {
     const changeId = this.#directory === undefined ? undefined : this.#id;
     // The note is for the first answer that reports a change.
-    return { changeId, final: this.#final, note: this.#written ? this.#journal.takeNote() : undefined };
+    return { changeId, final: this.final, note: this.#written ? this.#journal.takeNote() : undefined };
   }
 
   async #guarded(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
@@ -136,4 +119,13 @@ export class Recording {
       throw notJournaled(this.#directory ?? "the journal", error);
     }
   }
+}
+
+/** A change that cannot be recorded is not made, since the caller relies on undo. */
+export function notJournaled(directory: string, cause: unknown): ToolError {
+  return failure(
+    "not_journaled",
+    `The change was not made, because it could not be recorded in ${directory} (${errorCode(cause)}).`,
+    { cause },
+  );
 }

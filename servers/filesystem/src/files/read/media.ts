@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
-import { grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import { grouped, sized } from "@refmcp/boundary/answer";
+import { failure, named } from "../messages.ts";
 import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
@@ -9,53 +10,38 @@ import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
 /** Maximum bytes of an image or audio in an answer: 5 MB as base64, the limit of models for an image. */
 export const MAX_MEDIA_BYTES = 3_750_000;
-
 /** Maximum side of an image in pixels; models refuse larger ones. */
 const MAX_SIDE = 8_000;
 /** Images with more pixels are not decoded, whatever the file size, since each pixel takes at least four bytes. */
 const MAX_PIXELS = 64_000_000;
-/** Maximum bytes of an image file that is scaled. */
 const MAX_SCALED_BYTES = 64 * 1024 * 1024;
-/** Time limit for scaling, in milliseconds. */
 const SCALE_MS = 40_000;
-
-/** Maximum bytes of an SVG that is shown in full. */
 const MAX_SVG_BYTES = 60_000;
 
-export interface PictureSize {
+interface PictureSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** The dimensions of an image before and after scaling. */
-export interface Scaling {
-  readonly from: PictureSize & { readonly size: number };
-  readonly to: PictureSize;
-}
-
-/** A binary file: its content or, if that cannot be shown, a link to it. */
-export type Media =
+/** A binary file: its content, for an SVG as text, or if it cannot be shown, a link to it and why. */
+export type Media = { readonly path: string } & (
   | {
       readonly kind: "image" | "audio";
-      readonly path: string;
       readonly mime: string;
       readonly bytes: Uint8Array;
-      /** Undefined if the bytes are unchanged. */
-      readonly scaled?: Scaling | undefined;
+      /** The dimensions before and after scaling; undefined if the bytes are unchanged. */
+      readonly scaled?: { from: PictureSize & { size: number }; to: PictureSize };
     }
-  /** An SVG, returned as text. */
-  | { readonly kind: "svg"; readonly path: string; readonly text: string }
+  | { readonly kind: "svg"; readonly text: string }
   | {
       readonly kind: "link";
-      readonly path: string;
       readonly name: string;
       readonly uri: string;
       readonly mime: string;
-      /** Bytes. */
       readonly size: number;
-      /** Why only a link is returned. */
       readonly why: string;
-    };
+    }
+);
 
 /**
  * Reads an image, audio or another binary file. A JPEG or PNG that is too large for an answer is scaled in a thread.
@@ -64,28 +50,25 @@ export type Media =
  */
 export async function readMedia(
   { guard, threads }: { guard: PathGuard; threads: ThreadPool },
-  path: string,
+  given: string,
   signal?: AbortSignal,
 ): Promise<Media> {
-  return withFile(guard, path, async (file): Promise<Media> => {
+  return withFile(guard, given, async (file): Promise<Media> => {
     const { mime, text } = await typeOf(file);
-    if (text && /\.svg$/i.test(file.path) && file.stat.size <= MAX_SVG_BYTES) {
+    const { path } = file;
+    const { size } = file.stat;
+    if (text && /\.svg$/i.test(path) && size <= MAX_SVG_BYTES) {
       const form = await formOf(await sourceOf(file));
-      const bytes = await readAt(file, 0, file.stat.size);
-      return { kind: "svg", path: file.path, text: form === undefined ? "" : decode(bytes, form) };
+      const bytes = await readAt(file, 0, size);
+      return { kind: "svg", path, text: form === undefined ? "" : decode(bytes, form) };
     }
     if (text) {
-      throw new ToolError(
-        "invalid",
-        `"${oneLine(file.path)}" is text (${mime}), not an image, audio or other binary file.`,
-        { hint: "Use read_text_file." },
-      );
+      const what = `${named(path)} is text (${mime})`;
+      throw failure("not_binary", `${what}, not an image, audio or other binary file.`);
     }
-    const { size } = file.stat;
     const kind = /^(image|audio)\//.exec(mime)?.[1];
     const link = (why: string): Media => {
-      const uri = pathToFileURL(file.path).href;
-      return { kind: "link", path: file.path, name: basename(file.path), uri, mime, size, why };
+      return { kind: "link", path, name: basename(path), uri: pathToFileURL(path).href, mime, size, why };
     };
     if (kind !== "image" && kind !== "audio") return link("neither image nor audio");
     const isScalable = mime === "image/jpeg" || mime === "image/png";
@@ -94,7 +77,7 @@ export async function readMedia(
     const bytes = await readAt(file, 0, size);
     const from = isScalable ? await pictureSize(bytes) : undefined;
     if (size <= MAX_MEDIA_BYTES && (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)) {
-      return { kind, path: file.path, mime, bytes };
+      return { kind, path, mime, bytes };
     }
     if (from === undefined) return link("its dimensions cannot be read, so it was not scaled");
     if (from.width * from.height > MAX_PIXELS) {
@@ -103,17 +86,13 @@ export async function readMedia(
     }
     // The decoder has no size limit for interlaced PNGs.
     if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
+    const tooSlow = () =>
+      failure("scaling_too_slow", `Scaling the image took longer than ${SCALE_MS / 1000} s.`);
     const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MAX_MEDIA_BYTES };
     const scaled = await threads.runWithin(SCALE_MS, tooSlow, "picture", work, signal);
     if (scaled === undefined) return link("too large, and damaged, so it was not scaled");
     const { width, height, ...picture } = scaled;
-    return { kind, path: file.path, ...picture, scaled: { from: { ...from, size }, to: { width, height } } };
-  });
-}
-
-function tooSlow(): ToolError {
-  return new ToolError("timeout", `Scaling the image took longer than ${SCALE_MS / 1000} s.`, {
-    hint: "Ask the user for a smaller copy.",
+    return { kind, path, ...picture, scaled: { from: { ...from, size }, to: { width, height } } };
   });
 }
 

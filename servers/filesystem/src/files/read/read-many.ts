@@ -20,7 +20,6 @@ const TAG = "=== 0123456789abcdef";
 const ENDS_CHARS = 300;
 
 export interface ReadManyOptions {
-  /** Maximum characters of the whole answer. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,7 +30,6 @@ export type OneOfMany =
   | { readonly path: string; readonly part?: undefined; readonly error: ToolError };
 
 export interface ManyTexts {
-  /** In the requested order. */
   readonly files: readonly OneOfMany[];
   /** How many of the last paths did not fit at all. */
   readonly hidden: number;

@@ -1,10 +1,8 @@
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
-import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { withFile } from "../open-path.ts";
+import { clip, grouped, sized } from "@refmcp/boundary/answer";
+import { counted, failure } from "../messages.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
-import { counted } from "../wording.ts";
-import { Lines } from "./lines.ts";
-import { formOf, hashOf, type Source, sourceOf, tooLarge, wholeSource } from "./source.ts";
+import { binary, formOf, hashOf, Lines, type Source, sourceOf, tooLarge, wholeSource } from "./source.ts";
 import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
 
 /** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
@@ -13,48 +11,38 @@ export interface TextRange {
   readonly tail?: number | undefined;
   /** First line, from 1; negative counts from the end, -1 being the last line. */
   readonly offset?: number | undefined;
-  /** Maximum lines. */
   readonly limit?: number | undefined;
   /** First character of the line at `offset`, from 1; for a line longer than an answer. */
   readonly column?: number | undefined;
 }
 
-/** Maximum bytes of a PDF. */
 const MAX_PDF_BYTES = 32 * 1024 * 1024;
 /** If few lines are requested, this many characters per line are read first, before the maximum. */
 const LIKELY_LINE_CHARS = 200;
 
 export interface ReadTextOptions extends TextRange {
   readonly lineNumbers?: boolean | undefined;
-  /** The file's encoding; detected by default. */
   readonly encoding?: Encoding | undefined;
-  /** Maximum characters of text. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface TextPart extends TextForm {
-  /** The requested absolute path. */
   readonly path: string;
   /** The file's text (with line numbers if requested), with its original line endings and without a byte order mark. */
   readonly text: string;
-  /** Bytes of the whole file. */
   readonly size: number;
-  /** The number of pages, if it is a PDF. */
   readonly pages: number | undefined;
   /** The hash of the whole file; known up to 8 MiB. */
   readonly hash: string | undefined;
   /** Number of the first line shown; unknown at the end of a large file. */
   readonly startLine: number | undefined;
-  /** How many lines are shown. */
   readonly lines: number;
   /** Lines of the whole file; known up to 8 MiB, or if the end was reached. */
   readonly totalLines: number | undefined;
-  /** Whether the end of the file is shown. */
   readonly ends: boolean;
   /** Whether the file's last line has a line ending; known if the end is shown. */
   readonly closed: boolean | undefined;
-  /** Where to continue; undefined at the end of the file. */
   readonly next: { readonly offset: number; readonly column: number } | undefined;
   /** How much of a cut line is missing at its end, or for `tail` at its start. */
   readonly missing: { readonly chars: number; readonly exact: boolean } | undefined;
@@ -76,39 +64,37 @@ export async function readText(
   threads?: ThreadPool,
 ): Promise<TextPart> {
   checkRange(options);
-  return withFile(guard, path, async (file) => {
+  const file = await guard.openFile(path);
+  try {
+    const { signal, offset = 1, limit } = options;
     let source = await sourceOf(file);
     let form = await formOf(source, options.encoding);
     const { size } = source;
     const hash = source.whole === undefined ? undefined : hashOf(source.whole);
     let pages: number | undefined;
     if (form === undefined) {
-      const pdf = await readPdf(file, source, threads, options.signal);
+      const pdf = await readPdf(file, source, threads, signal);
       if (pdf === undefined) throw binary(file.path);
       pages = pdf.pages;
       source = wholeSource(Buffer.from(pdf.text));
       form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" };
     }
-    const lines = new Lines(source, form, options.signal);
+    const lines = new Lines(source, form, signal);
     const totalLines = source.whole === undefined ? undefined : await lines.count();
-    const { tail = options.limit === undefined ? fromEnd(options.offset) : undefined, ...range } = options;
-    const first =
-      tail === undefined && fromEnd(range.offset) !== undefined ? (totalLines ?? (await lines.count())) : 0;
-    const offset = first === 0 ? range.offset : Math.max(1, first + 1 + (range.offset ?? 0));
-    const part =
-      tail === undefined
-        ? await forward(lines, source, totalLines, { ...range, offset })
-        : await backward(lines, source, totalLines, tail, options);
+    // A negative offset counts from the end; without a limit, it is a tail.
+    const tail = options.tail ?? (offset < 0 && limit === undefined ? -offset : undefined);
+    if (tail !== undefined) {
+      const part = await backward(lines, source, totalLines, tail, options);
+      return { path: file.path, size, hash, pages, ...form, ...part };
+    }
+    const from = offset < 0 ? Math.max(1, (totalLines ?? (await lines.count())) + 1 + offset) : offset;
+    const part = await forward(lines, source, totalLines, from, options);
     return { path: file.path, size, hash, pages, ...form, ...part };
-  });
+  } finally {
+    await file.handle.close();
+  }
 }
 
-/** The number of lines from the end for a negative offset. */
-function fromEnd(offset: number | undefined): number | undefined {
-  return offset !== undefined && offset < 0 ? -offset : undefined;
-}
-
-/** The text of a PDF; undefined for any other file. */
 async function readPdf(
   file: GuardedFile,
   source: Source,
@@ -130,23 +116,29 @@ async function forward(
   lines: Lines,
   source: Source,
   totalLines: number | undefined,
-  options: ReadTextOptions,
+  offset: number,
+  { column = 1, head, limit = head ?? Number.POSITIVE_INFINITY, lineNumbers, maxChars }: ReadTextOptions,
 ): Promise<Part> {
-  const offset = options.offset ?? 1;
-  const column = options.column ?? 1;
-  const limit = options.head ?? options.limit ?? Number.POSITIVE_INFINITY;
   const skipped = await lines.skip(lines.start, offset - 1);
-  if (offset > 1 && skipped.position >= source.size) throw beyondEnd(offset, totalLines ?? skipped.lines);
+  if (offset > 1 && skipped.position >= source.size) {
+    const total = totalLines ?? skipped.lines;
+    const range = `Use an offset from 1 to ${total}, or tail for the last lines.`;
+    throw failure(
+      "past_end",
+      `offset ${grouped(offset)} is past the end: the file has ${grouped(total)} lines.`,
+      { hint: total === 0 ? "The file is empty." : range },
+    );
+  }
   const from = await lines.column(skipped.position, column - 1, offset);
-  const window = await windowFor(lines, from, limit, options.maxChars);
-  const label = (index: number) => (options.lineNumbers === true ? `${offset + index}\t` : "");
+  const window = await windowFor(lines, from, limit, maxChars);
+  const label = (index: number) => (lineNumbers === true ? `${offset + index}\t` : "");
   let text = "";
   let shown = 0;
   let consumed = 0;
   let missing: TextPart["missing"];
   for (const { line, whole } of lines.split(window.text, limit)) {
     const labeled = label(shown) + line;
-    if ((whole || window.ends) && text.length + labeled.length <= options.maxChars) {
+    if ((whole || window.ends) && text.length + labeled.length <= maxChars) {
       text += labeled;
       shown += 1;
       consumed += line.length;
@@ -154,7 +146,7 @@ async function forward(
     }
     if (shown > 0) break;
     // A single line that is longer than the answer.
-    const head = clip(line, Math.max(2, options.maxChars - label(0).length));
+    const head = clip(line, Math.max(2, maxChars - label(0).length));
     text = label(0) + head;
     missing = await lines.restOfLine(await lines.column(from, head.length, offset));
     shown = 1;
@@ -195,16 +187,15 @@ async function backward(
   source: Source,
   totalLines: number | undefined,
   tail: number,
-  options: ReadTextOptions,
+  { lineNumbers: numbered = false, maxChars }: ReadTextOptions,
 ): Promise<Part> {
-  const numbered = options.lineNumbers === true;
   const total = totalLines ?? (numbered ? await lines.count() : undefined);
   // A character takes at most three bytes, so the first character kept is complete.
-  const found = await lines.last(tail, 3 * options.maxChars + 64);
+  const found = await lines.last(tail, 3 * maxChars + 64);
   const { text } = await lines.text(found.position, source.size - found.position);
   const all = [...lines.split(text, Number.POSITIVE_INFINITY)].map(({ line }) => line);
   const kept: string[] = [];
-  let remaining = options.maxChars;
+  let remaining = maxChars;
   for (const line of all.toReversed()) {
     const number = total === undefined ? 0 : total - kept.length;
     const shown = numbered ? `${number}\t${line}` : line;
@@ -215,7 +206,7 @@ async function backward(
   let missing: TextPart["missing"];
   const last = all.at(-1);
   if (kept.length === 0 && last !== undefined) {
-    const end = clipStart(last, options.maxChars);
+    const end = clipStart(last, maxChars);
     kept.push(end);
     missing = { chars: last.length - end.length, exact: found.complete || all.length > 1 };
   }
@@ -242,12 +233,9 @@ function clipStart(text: string, max: number): string {
 }
 
 function checkRange({ head, tail, offset, limit, column }: TextRange): void {
-  if (offset === 0 || (offset !== undefined && offset < 0 && column !== undefined)) {
-    throw new ToolError(
-      "invalid",
-      offset === 0 ? "Lines are counted from 1." : "column needs an offset from 1.",
-      { hint: "Use an offset from 1, or a negative one to count from the end." },
-    );
+  if (offset === 0) throw failure("line_zero", "Lines are counted from 1.");
+  if (offset !== undefined && offset < 0 && column !== undefined) {
+    throw failure("line_zero", "column needs an offset from 1.");
   }
   const ways = [
     head === undefined ? undefined : "head",
@@ -255,27 +243,7 @@ function checkRange({ head, tail, offset, limit, column }: TextRange): void {
     (offset ?? limit ?? column) === undefined ? undefined : "offset, limit or column",
   ].filter((way) => way !== undefined);
   if (ways.length < 2) return;
-  throw new ToolError("invalid", `${ways.join(" and ")} select different parts of the file.`, {
-    hint: "Use head for the first lines, tail for the last lines, or offset with limit for lines in between.",
-  });
-}
-
-function beyondEnd(offset: number, total: number): ToolError {
-  return new ToolError(
-    "invalid",
-    `offset ${grouped(offset)} is past the end: the file has ${grouped(total)} lines.`,
-    {
-      hint:
-        total === 0 ? "The file is empty." : `Use an offset from 1 to ${total}, or tail for the last lines.`,
-    },
-  );
-}
-
-/** The refusal of binary content. */
-export function binary(path: string): ToolError {
-  return new ToolError("invalid", `"${oneLine(path)}" is not text (its bytes look binary).`, {
-    hint: "Use read_media_file for images, audio and other binary files, or pass encoding to read the bytes as text anyway.",
-  });
+  throw failure("several_ranges", `${ways.join(" and ")} select different parts of the file.`);
 }
 
 const EOL_WORDS: Readonly<Record<Eol, string>> = {
@@ -298,14 +266,18 @@ export function factsLine(part: TextPart): string {
 export function partFacts(part: TextPart, full: boolean): string {
   const facts = [shown(part), continuation(part)];
   if (full) {
-    const encoding = part.bom ? `${part.encoding} with byte order mark` : part.encoding;
+    const { pages, size, encoding, bom, eol, hash } = part;
     const kind =
-      part.pages === undefined
-        ? [encoding, EOL_WORDS[part.eol]]
-        : [`text of a PDF of ${counted(part.pages, "page")}`];
-    const file = [sized(part.size), ...kind];
-    if (part.hash !== undefined) file.push(`hash ${part.hash}`);
-    facts.push(...warnings(part), `File: ${file.join(", ")}.`);
+      pages === undefined
+        ? [bom ? `${encoding} with byte order mark` : encoding, EOL_WORDS[eol]]
+        : [`text of a PDF of ${counted(pages, "page")}`];
+    const file = [sized(size), ...kind, ...(hash === undefined ? [] : [`hash ${hash}`])];
+    facts.push(
+      part.closed === false ? "No newline at the end of the file." : "",
+      part.damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
+      part.weak ? "The encoding is a guess; if the text looks wrong, pass encoding." : "",
+      `File: ${file.join(", ")}.`,
+    );
   }
   return facts.filter((text) => text !== "").join(" ");
 }
@@ -334,14 +306,6 @@ function continuation({ next, leftOut, startLine }: TextPart): string {
   if (leftOut === undefined) return "";
   const from = startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
   return `${grouped(leftOut)} earlier lines did not fit.${from}`;
-}
-
-function warnings(part: TextPart): string[] {
-  const found: string[] = [];
-  if (part.closed === false) found.push("No newline at the end of the file.");
-  if (part.damaged) found.push("Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them.");
-  if (part.weak) found.push("The encoding is a guess; if the text looks wrong, pass encoding.");
-  return found;
 }
 
 /** What to append to a text so that the server's line is on its own line. */

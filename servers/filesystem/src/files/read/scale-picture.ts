@@ -7,25 +7,10 @@ import { methods } from "@jimp/plugin-resize";
 const MAX_SIDE = 2_000;
 const QUALITY = 85;
 
-/** Plain data, so that a thread can do it. */
-export interface PictureWork {
-  readonly bytes: Uint8Array;
-  readonly maxPixels: number;
-  /** Maximum bytes of a PNG in the result. */
-  readonly maxBytes: number;
-}
-
-export interface ScaledPicture {
-  readonly mime: "image/jpeg" | "image/png";
-  readonly bytes: Uint8Array;
-  readonly width: number;
-  readonly height: number;
-}
-
 const Jimp = createJimp({ formats: [jpeg, png], plugins: [methods] });
 
 /**
- * Scales a JPEG or PNG to fit into an answer, rotated by its EXIF data. A PNG stays a PNG if that is small enough.
+ * Scales a JPEG or PNG to fit into an answer, rotated by its EXIF data. A PNG stays a PNG if it is at most `maxBytes`.
  *
  * @returns undefined if the image cannot be decoded.
  */
@@ -33,21 +18,24 @@ export async function scalePicture({
   bytes,
   maxPixels,
   maxBytes,
-}: PictureWork): Promise<ScaledPicture | undefined> {
+}: {
+  bytes: Uint8Array;
+  maxPixels: number;
+  maxBytes: number;
+}): Promise<{ mime: string; bytes: Uint8Array; width: number; height: number } | undefined> {
   // Limits for the decoder, which may find a different size than in the header.
   const limits = { maxResolutionInMP: maxPixels / 1e6, maxMemoryUsageInMB: 2_048 };
   const image = await Jimp.fromBuffer(Buffer.from(bytes), { "image/jpeg": limits }).catch(() => undefined);
   if (image === undefined) return undefined;
-  const side = Math.max(image.width, image.height);
-  const factor = Math.min(1, MAX_SIDE / side);
-  const w = Math.max(1, Math.round(image.width * factor));
-  const h = Math.max(1, Math.round(image.height * factor));
-  image.resize({ w, h });
-  const size = { width: w, height: h };
+  const factor = Math.min(1, MAX_SIDE / Math.max(image.width, image.height));
+  const width = Math.max(1, Math.round(image.width * factor));
+  const height = Math.max(1, Math.round(image.height * factor));
+  image.resize({ w: width, h: height });
   if (image.mime === "image/png") {
     const encoded = await image.getBuffer("image/png");
-    if (encoded.length <= maxBytes) return { mime: "image/png", bytes: encoded, ...size };
+    if (encoded.length <= maxBytes) return { mime: "image/png", bytes: encoded, width, height };
   }
-  const page = new Jimp({ ...size, color: 0xffffffff }).composite(image);
-  return { mime: "image/jpeg", bytes: await page.getBuffer("image/jpeg", { quality: QUALITY }), ...size };
+  const page = new Jimp({ width, height, color: 0xffffffff }).composite(image);
+  const encoded = await page.getBuffer("image/jpeg", { quality: QUALITY });
+  return { mime: "image/jpeg", bytes: encoded, width, height };
 }

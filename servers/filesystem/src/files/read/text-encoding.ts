@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { TextDecoder } from "node:util";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
+import type { Match } from "chardet";
+import { failure } from "../messages.ts";
 
 /**
  * The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1.
@@ -15,13 +17,11 @@ export type Encoding = string;
 export function encodingNamed(label: string): Encoding {
   const encoding = standardName(label);
   if (encoding !== undefined) return encoding;
-  throw new ToolError("invalid", `The encoding ${JSON.stringify(oneLine(label))} is not supported.`, {
-    hint: "Use a WHATWG name, such as utf-8, utf-16le, windows-1252, gbk, big5, shift_jis, euc-kr or koi8-r; or leave it out.",
-  });
+  throw failure("unknown_encoding", `The encoding ${JSON.stringify(oneLine(label))} is not supported.`);
 }
 
 /** The WHATWG name of a supported encoding; undefined for stateful and unknown ones. */
-export function standardName(label: string): Encoding | undefined {
+function standardName(label: string): Encoding | undefined {
   try {
     const { encoding } = new TextDecoder(label);
     return /^(?:iso-2022|replacement|x-user)/.test(encoding) ? undefined : encoding;
@@ -30,10 +30,8 @@ export function standardName(label: string): Encoding | undefined {
   }
 }
 
-/** The line endings of a text. */
 export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
 
-/** How a text is encoded as bytes. */
 export interface TextForm {
   readonly encoding: Encoding;
   /** Whether it begins with a byte order mark, which is not part of the text. */
@@ -41,7 +39,6 @@ export interface TextForm {
   readonly eol: Eol;
   /** Whether it is UTF-8 with some invalid bytes, which survive decoding and encoding. */
   readonly damaged: boolean;
-  /** Whether the encoding is a guess. */
   readonly weak?: boolean;
 }
 
@@ -65,85 +62,83 @@ export function markedEncoding(bytes: Buffer): Encoding | undefined {
   return BOMS.find((mark) => bytes.subarray(0, mark.bytes.length).equals(mark.bytes))?.encoding;
 }
 
-/** The byte order mark of an encoding; empty if it has none. */
 export function bomOf(encoding: Encoding): Buffer {
   return BOMS.find((mark) => mark.encoding === encoding)?.bytes ?? Buffer.alloc(0);
 }
 
-/**
- * The form of the text in `bytes`, the beginning of a file or all of it. If it is neither UTF-8 nor UTF-16, the
- * encoding is guessed.
- *
- * @param options see `detect`.
- * @returns undefined for binary content.
- */
-export async function formOfText(
-  bytes: Buffer,
-  options: { whole: boolean; encoding?: Encoding | undefined },
-): Promise<TextForm | undefined> {
-  const form = detect(bytes, options);
-  if (form?.encoding !== "windows-1252" || options.encoding !== undefined) return form;
-  // Loaded on first use: few files need it.
-  const { guessLegacy } = await import("./legacy-encoding.ts");
-  return { ...form, ...guessLegacy(bytes.subarray(0, SAMPLE_BYTES)) };
+interface FormOptions {
+  /** Whether the bytes are the whole file; otherwise a character may be cut off at their end. */
+  readonly whole: boolean;
+  /** The encoding given by the caller; then nothing counts as binary. */
+  readonly encoding?: Encoding | undefined;
 }
 
-/** A text, and how it is encoded as bytes. */
-export interface FormedText {
-  readonly text: string;
-  readonly form: TextForm;
+/**
+ * The form of the text in `bytes`, the beginning of a file or all of it. If it is neither UTF-8 nor UTF-16, the
+ * encoding is guessed. Undefined for binary content.
+ */
+export async function formOfText(bytes: Buffer, options: FormOptions): Promise<TextForm | undefined> {
+  const form = detect(bytes, options);
+  if (form?.encoding !== "windows-1252" || options.encoding !== undefined) return form;
+  // Loaded on first use: few files need it. A CommonJS module, so a bundle has only its default export.
+  const { default: chardet } = await import("chardet");
+  return { ...form, ...guessLegacy(chardet.analyse(bytes.subarray(0, SAMPLE_BYTES))) };
+}
+
+/** Letter statistics hardly distinguish Latin alphabets, so Western European is preferred. */
+const LATIN = /^(?:iso-8859-(?:1|2|9|15)|windows-125[0247])$/;
+const MULTIBYTE = /^(?:gb18030|gbk|big5|shift_jis|euc-jp|euc-kr)$/;
+
+/** Chooses the encoding of text that is not UTF-8 or UTF-16; `weak` if it could equally be in another one. */
+export function guessLegacy(matches: readonly Match[]): { encoding: Encoding; weak: boolean } {
+  let western = 0;
+  for (const { name, confidence } of matches) {
+    const encoding = standardName(name);
+    if (encoding === undefined || encoding.startsWith("utf-")) continue;
+    if (MULTIBYTE.test(encoding) && confidence >= 60) return { encoding, weak: false };
+    if (LATIN.test(encoding)) western = Math.max(western, confidence);
+    else if (!MULTIBYTE.test(encoding) && confidence >= 25) return { encoding, weak: confidence < 50 };
+  }
+  return { encoding: "windows-1252", weak: western < 40 };
 }
 
 /** The text of a whole file; undefined for binary content. */
-export async function textOf(bytes: Buffer): Promise<FormedText | undefined> {
+export async function textOf(bytes: Buffer): Promise<{ text: string; form: TextForm } | undefined> {
   const form = await formOfText(bytes, { whole: true });
   return form === undefined ? undefined : { text: decode(bytes, form), form };
 }
 
-/**
- * Like `formOfText`, but anything other than UTF-8 and UTF-16 counts as windows-1252.
- *
- * @param options.whole whether `bytes` is the whole file; otherwise a character may be cut off at its end.
- * @param options.encoding the encoding given by the caller; then nothing counts as binary.
- * @returns undefined for binary content.
- */
-export function detect(
-  bytes: Buffer,
-  options: { whole: boolean; encoding?: Encoding | undefined },
-): TextForm | undefined {
+/** Like `formOfText`, but anything other than UTF-8 and UTF-16 counts as windows-1252. */
+export function detect(bytes: Buffer, { whole, encoding: given }: FormOptions): TextForm | undefined {
   const mark = markedEncoding(bytes);
-  if (options.encoding !== undefined) {
-    const encoding = options.encoding;
-    const bom = mark === encoding;
-    const damaged = encoding === "utf-8" && !isUtf8(options.whole ? bytes : withoutCutCharacter(bytes));
+  const complete = whole ? bytes : withoutCutCharacter(bytes);
+  const form = (encoding: Encoding, bom: boolean, damaged = false) => {
     return { encoding, bom, damaged, eol: eolOf(bytes, encoding) };
-  }
+  };
+  if (given !== undefined) return form(given, mark === given, given === "utf-8" && !isUtf8(complete));
   if (mark !== undefined && mark !== "utf-8") {
     // FF FE 00 00 is UTF-32, and half a code unit at the end is not text.
-    if (bytes.length % 2 === 1 && options.whole) return undefined;
-    if (mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0) return undefined;
-    return { encoding: mark, bom: true, damaged: false, eol: eolOf(bytes, mark) };
+    const isUtf32 = mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0;
+    return isUtf32 || (whole && bytes.length % 2 === 1) ? undefined : form(mark, true);
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const wide = options.whole && bytes.length % 2 === 1 ? undefined : unmarkedUtf16(sample);
-  if (wide !== undefined) return { encoding: wide, bom: false, damaged: false, eol: eolOf(bytes, wide) };
+  const wide = whole && bytes.length % 2 === 1 ? undefined : unmarkedUtf16(sample);
+  if (wide !== undefined) return form(wide, false);
   if (sample.includes(0) || sample.subarray(0, 5).toString("latin1") === "%PDF-") return undefined;
   const bom = mark !== undefined;
-  const complete = options.whole ? bytes : withoutCutCharacter(bytes);
   const controls = controlShare(sample.subarray(0, COUNTED_BYTES));
-  if (isUtf8(complete)) {
-    if (controls > 0.2) return undefined;
-    return { encoding: "utf-8", bom, damaged: false, eol: eolOf(bytes, "utf-8") };
-  }
+  if (isUtf8(complete)) return controls > 0.2 ? undefined : form("utf-8", bom);
   if (controls > BINARY_CONTROLS) return undefined;
   // Text in windows-1252 rarely contains valid UTF-8 sequences by chance, so they indicate a damaged UTF-8 file.
   const { sequences, strays } = countUtf8(complete);
-  const encoding = bom || sequences > strays ? "utf-8" : "windows-1252";
-  return { encoding, bom, damaged: encoding === "utf-8", eol: eolOf(bytes, encoding) };
+  const isDamaged = bom || sequences > strays;
+  return form(isDamaged ? "utf-8" : "windows-1252", bom, isDamaged);
 }
 
+type Form = Pick<TextForm, "encoding" | "bom" | "damaged">;
+
 /** Decodes `bytes` without the byte order mark. Encoding the result restores the same bytes. */
-export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | "damaged">): string {
+export function decode(bytes: Buffer, form: Form): string {
   const body = form.bom ? bytes.subarray(bomOf(form.encoding).length) : bytes;
   switch (form.encoding) {
     case "utf-8":
@@ -168,12 +163,12 @@ export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | 
  *
  * @throws ToolError `invalid` if the encoding has no byte for a character.
  */
-export function encode(text: string, form: Pick<TextForm, "encoding" | "bom" | "damaged">): Buffer {
+export function encode(text: string, form: Form): Buffer {
   const body = encodeBody(text, form);
   return form.bom ? Buffer.concat([bomOf(form.encoding), body]) : body;
 }
 
-function encodeBody(text: string, form: Pick<TextForm, "encoding" | "damaged">): Buffer {
+function encodeBody(text: string, form: Form): Buffer {
   switch (form.encoding) {
     case "utf-8":
       return form.damaged ? encodeDamaged(text) : Buffer.from(text, "utf8");
@@ -226,40 +221,32 @@ export function decodesBack(bytes: Buffer, form: TextForm): boolean {
   }
 }
 
-/** The line endings of a text in this encoding. */
 export function eolOf(bytes: Buffer, encoding: Encoding): Eol {
-  const counted = encoding.startsWith("utf-16")
-    ? countEnds(decode(bytes, { encoding, bom: false, damaged: false }), "\r", "\n")
-    : countEnds(bytes, 13, 10);
-  const kinds = Object.entries(counted).filter(([, count]) => count > 0);
-  const [first] = kinds;
-  if (first === undefined) return "none";
-  if (kinds.length > 1) return "mixed";
-  return first[0] === "lf" ? "lf" : first[0] === "crlf" ? "crlf" : "cr";
+  const { crlf, cr, lf } = encoding.startsWith("utf-16")
+    ? endsIn(decode(bytes, { encoding, bom: false, damaged: false }), "\r", "\n")
+    : endsIn(bytes, 13, 10);
+  if (Number(crlf) + Number(cr) + Number(lf) > 1) return "mixed";
+  return crlf ? "crlf" : cr ? "cr" : lf ? "lf" : "none";
 }
 
 interface Searchable<Item> {
-  readonly length: number;
   indexOf(item: Item, from?: number): number;
   at(index: number): Item | undefined;
 }
 
-/** Counts by jumping from one CR to the next. Most files have none, which costs two scans at memory speed. */
-function countEnds<Item>(text: Searchable<Item>, carriageReturn: Item, lineFeed: Item) {
-  let crlf = 0;
-  let cr = 0;
+/**
+ * Which line ends occur. Jumps from one CR to the next; most files have none, which costs two scans at memory speed.
+ */
+function endsIn<Item>(text: Searchable<Item>, carriageReturn: Item, lineFeed: Item) {
+  const found = { crlf: false, cr: false, lf: false };
   for (let at = text.indexOf(carriageReturn); at !== -1; at = text.indexOf(carriageReturn, at + 1)) {
-    if (text.at(at + 1) === lineFeed) crlf += 1;
-    else cr += 1;
+    found[text.at(at + 1) === lineFeed ? "crlf" : "cr"] = true;
   }
-  let lf = 0;
-  for (let at = text.indexOf(lineFeed); at !== -1; at = text.indexOf(lineFeed, at + 1)) {
-    if (at > 0 && text.at(at - 1) === carriageReturn) continue;
-    lf += 1;
-    // One lone LF among CRLFs is enough, and a file without CR has only LFs.
-    break;
+  // One lone LF among CRLFs is enough, and a file without CR has only LFs.
+  for (let at = text.indexOf(lineFeed); at !== -1 && !found.lf; at = text.indexOf(lineFeed, at + 1)) {
+    found.lf = at === 0 || text.at(at - 1) !== carriageReturn;
   }
-  return { lf, crlf, cr };
+  return found;
 }
 
 /** Detects UTF-16 without a byte order mark: in Latin text, every second byte is NUL. */
@@ -383,9 +370,7 @@ function toWindows1252(char: string): string {
 
 function noCharacter(encoding: Encoding, char: string): never {
   const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  throw new ToolError(
-    "invalid",
-    `The file is ${encoding} text, which has no character U+${code} (${char}).`,
-    { hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.` },
-  );
+  throw failure("no_character", `The file is ${encoding} text, which has no character U+${code} (${char}).`, {
+    hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`,
+  });
 }

@@ -1,10 +1,8 @@
-import { feedsIn } from "../edit/line-endings.ts";
+import { feedsIn } from "../edit/changed-ranges.ts";
 import { type Block, readBlocks } from "./text-blocks.ts";
 import type { LineMatcher } from "./text-pattern.ts";
 
-/** A matching line. */
 export interface FoundLine {
-  /** From 1. */
   line: number;
   /** Its text, or of a long line the part around the match, with `…` where it was cut. */
   text: string;
@@ -16,11 +14,8 @@ export interface FoundLine {
 }
 
 export interface ExtractRequest {
-  /** The first line to search. */
   readonly from: number;
-  /** Maximum matching lines. */
   readonly limit: number;
-  /** How many lines to show before and after. */
   readonly context: number;
   /** Maximum length of a line's text, in UTF-16 code units. */
   readonly width: number;
@@ -30,7 +25,6 @@ export interface ExtractRequest {
 
 export interface Extract {
   readonly lines: FoundLine[];
-  /** Whether more lines match after these. */
   readonly more: boolean;
   /** The number of matching lines, if all were counted. */
   readonly total: number;
@@ -45,12 +39,12 @@ export function extractLines(
 ): Extract {
   const extractor = new Extractor(matcher, request);
   const isText = readBlocks(fd, (block) => extractor.take(block), size);
-  if (!isText) return { lines: [], more: false, total: 0 };
-  return { lines: extractor.found, more: extractor.more, total: extractor.total };
+  const { lines, more, total } = extractor;
+  return isText ? { lines, more, total } : { lines: [], more: false, total: 0 };
 }
 
 class Extractor {
-  readonly found: FoundLine[] = [];
+  readonly lines: FoundLine[] = [];
   more = false;
   total = 0;
   readonly #matcher: LineMatcher;
@@ -68,18 +62,14 @@ class Extractor {
     this.#request = request;
   }
 
-  /** Whether only counting is left. */
-  get #isFull(): boolean {
-    return this.#request.total && this.found.length >= this.#request.limit && this.#behind === 0;
-  }
-
   take(block: Block): "stop" | undefined {
     const starts = this.#matcher.lines(block);
     const { partial } = block;
     // A very long line comes in parts; it counts once.
     const again = this.#continued === "found" && starts[0] === 0 ? 1 : 0;
     this.total += starts.length - again;
-    if (this.#isFull) {
+    // Only counting is left.
+    if (this.#request.total && this.lines.length >= this.#request.limit && this.#behind === 0) {
       this.more ||= starts.length > again;
       const isFound = partial && (starts[0] === 0 || this.#continued === "found");
       this.#continued = isFound ? "found" : "no";
@@ -116,15 +106,14 @@ class Extractor {
 
   #takeLine(line: string, matches: boolean): "stop" | undefined {
     const { from, limit, context, width, total } = this.#request;
-    const again = this.#continued === "found";
-    if (this.#continued === "no") this.#continued = "open";
-    if (again) return undefined;
+    if (this.#continued === "found") return undefined;
+    this.#continued = "open";
     if (!matches || this.#line < from) {
       this.#pass(line);
       return undefined;
     }
     this.#continued = "found";
-    if (this.found.length >= limit) {
+    if (this.lines.length >= limit) {
       this.more = true;
       return total ? undefined : "stop";
     }
@@ -132,42 +121,28 @@ class Extractor {
     if (this.#recent.length > 0) found.before = this.#recent.map((one) => begin(one, width));
     this.#recent = [];
     this.#behind = context;
-    this.found.push(found);
+    this.lines.push(found);
     return undefined;
   }
 
   /** Handles a line without a match, which may be shown as context. */
   #pass(line: string): void {
     const { context, width } = this.#request;
-    const last = this.found.at(-1);
+    const last = this.lines.at(-1);
     if (this.#behind > 0 && last !== undefined) {
       this.#behind -= 1;
-      last.after ??= [];
-      last.after.push(begin(line, width));
-    } else if (context > 0) {
-      this.#recent.push(line);
-      if (this.#recent.length > context) this.#recent.shift();
-    }
+      last.after = [...(last.after ?? []), begin(line, width)];
+    } else if (context > 0) this.#recent = [...this.#recent, line].slice(-context);
   }
 }
 
-function withoutReturn(line: string): string {
-  return line.endsWith("\r") ? line.slice(0, -1) : line;
-}
-
-/** The beginning of a context line. */
 function begin(line: string, width: number): string {
-  const text = withoutReturn(line);
+  const text = line.replace(/\r$/, "");
   return text.length > width ? `${cut(text, 0, width)}…` : text;
 }
 
-/** A line, or the part of it around a match. */
-function around(
-  line: string,
-  match: { start: number; end: number } | undefined,
-  width: number,
-): { text: string; column?: number } {
-  const text = withoutReturn(line);
+function around(line: string, match: { start: number } | undefined, width: number) {
+  const text = line.replace(/\r$/, "");
   if (text.length <= width) return { text };
   const start = match?.start ?? 0;
   // A quarter of the width before the match is enough context.
@@ -179,11 +154,6 @@ function around(
 
 /** A part of a text, without splitting a surrogate pair. */
 function cut(text: string, from: number, to: number): string {
-  const first = isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from;
-  const last = to < text.length && isLowSurrogate(text.charCodeAt(to)) ? to - 1 : to;
-  return text.slice(first, last);
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
+  const isLow = (at: number) => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+  return text.slice(isLow(from) ? from + 1 : from, to < text.length && isLow(to) ? to - 1 : to);
 }

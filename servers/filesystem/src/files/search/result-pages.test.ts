@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import type { TextFound } from "./search-text.ts";
+import type { TextFound } from "./result-pages.ts";
 
 describe("pages of text", () => {
   it("cuts long lines around the match", async () => {

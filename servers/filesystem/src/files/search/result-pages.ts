@@ -1,22 +1,20 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
-import { cursorsOf } from "@refmcp/boundary/answer";
+import { cursorsOf, grouped, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
+import { counted } from "../messages.ts";
 import { orRefused } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { FoundLine } from "./line-extract.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
-export interface FoundFile {
-  /** Absolute. */
+interface FoundFile {
   path: string;
   /** The number of matching lines; only in mode `counts`. */
   lines?: number;
-  /** Only in mode `content`. */
   matches?: FoundLine[];
 }
 
-/** The parameters of a page. */
 export interface PageRequest {
   /** Whether to return lines, files, or the number of lines per file. */
   readonly mode: "content" | "files" | "counts";
@@ -24,18 +22,15 @@ export interface PageRequest {
   readonly context: number;
   /** Lines in mode `content`, files in the other modes. */
   readonly limit: number;
-  /** Maximum characters of the answer. */
   readonly budget: number;
   readonly cursor?: string | undefined;
 }
 
-/** The searched files. */
-export interface PagePlace {
+/** The searched directory or file: its real path, and the one given by the caller. */
+interface PagePlace {
   readonly guard: PathGuard;
   readonly pool: ThreadPool;
-  /** The searched directory or file. */
   readonly realPath: string;
-  /** The same path as given by the caller. */
   readonly path: string;
 }
 
@@ -45,22 +40,19 @@ export interface TextPage {
 }
 
 /** The last line that was shown; `DONE` if the whole file was. */
-export type TextPosition = readonly [path: string, line: number];
+type TextPosition = readonly [path: string, line: number];
 export const DONE = Number.MAX_SAFE_INTEGER;
 const position = z.tuple([z.string(), z.number()]);
 
-/** Maximum characters of a line. */
 const WIDTH = 300;
-/** How many files are read ahead. */
 const AHEAD = 8;
 /** Characters of an answer reserved for text other than its files and cursor. */
 const FRAME = 1_000;
 
-/** The matches in a file: the number of lines, and those to show. */
+/** The matches in a file: the number of lines, those to show, and whether more lines match after those. */
 interface Read {
   readonly lines: number;
   readonly matches: readonly FoundLine[];
-  /** Whether more lines match after those. */
   readonly more: boolean;
 }
 
@@ -74,23 +66,22 @@ interface Read {
  */
 export function textPages(
   { guard, pool, realPath, path: base }: PagePlace,
-  request: PageRequest,
+  { mode, context, limit, budget, cursor }: PageRequest,
   pattern: TextPattern,
   query: unknown,
   signal: AbortSignal,
 ) {
-  const { mode } = request;
   const cursors = cursorsOf("search_text", [realPath, mode, pattern, query], position);
-  const after: TextPosition | undefined = cursors.decode(request.cursor);
+  const after: TextPosition | undefined = cursors.decode(cursor);
   let total = 0;
 
   /** Undefined if the file is gone, was replaced with a link, or cannot be read. */
-  async function read(path: string, limit: number): Promise<Read | undefined> {
+  async function read(path: string, left: number): Promise<Read | undefined> {
     const expected = join(realPath, path);
     const extract = {
       from: after?.[0] === path ? after[1] + 1 : 1,
-      limit: mode === "content" ? limit : mode === "files" ? 1 : 0,
-      context: mode === "content" ? request.context : 0,
+      limit: mode === "content" ? left : mode === "files" ? 1 : 0,
+      context: mode === "content" ? context : 0,
       width: WIDTH,
       total: mode === "counts" || (path === "" && after === undefined),
     };
@@ -98,9 +89,9 @@ export function textPages(
     try {
       if (file?.realPath !== expected) return undefined;
       const work = { pattern, fd: file.handle.fd, path: expected, extract };
-      const found = await pool.run("extract", work, signal);
-      total += found.total;
-      return { ...found, lines: mode === "counts" ? found.total : found.lines.length, matches: found.lines };
+      const { lines: matches, more, total: all } = await pool.run("extract", work, signal);
+      total += all;
+      return { lines: mode === "counts" ? all : matches.length, matches, more };
     } finally {
       await file?.handle.close();
     }
@@ -113,20 +104,16 @@ export function textPages(
   async function show(paths: readonly string[], more: boolean): Promise<TextPage> {
     const files: FoundFile[] = [];
     /** The number of lines or files that the limit still allows. */
-    let left = request.limit;
+    let left = limit;
     // The cursor contains a path as well, in a longer form.
-    let chars = request.budget - FRAME - 2 * paths.reduce((max, path) => Math.max(max, path.length), 0);
+    let chars = budget - FRAME - 2 * paths.reduce((max, path) => Math.max(max, path.length), 0);
     let lastShown: string | undefined;
     const upTo = (next: TextPosition | undefined): TextPage =>
       next === undefined ? { files } : { files, next_cursor: cursors.encode([...next]) };
 
     /** When the page is full, returns where the next one begins, if there is one. `last`: no candidate follows. */
-    function add(
-      path: string,
-      { lines, matches, more }: Read,
-      last: boolean,
-    ): { next: TextPosition | undefined } | undefined {
-      const before: TextPosition | undefined = lastShown === undefined ? undefined : [lastShown, DONE];
+    function add(path: string, { lines, matches, more }: Read, last: boolean) {
+      const full = { next: lastShown === undefined ? undefined : ([lastShown, DONE] as TextPosition) };
       const file: FoundFile = { path: path === "" ? base : join(base, path) };
       if (mode === "counts") file.lines = lines;
       let cost = JSON.stringify(file).length + 16;
@@ -139,9 +126,9 @@ export function textPages(
           cost += matchCost;
           shown.push(match);
         }
-        if (shown.length === 0) return { next: before };
+        if (shown.length === 0) return full;
         file.matches = shown;
-      } else if (cost > chars && !isFirst) return { next: before };
+      } else if (cost > chars && !isFirst) return full;
       files.push(file);
       lastShown = path;
       chars -= cost;
@@ -173,4 +160,60 @@ export function textPages(
       return total;
     },
   };
+}
+
+export interface TextFound extends TextPage {
+  /** Over all pages; absent on later pages. */
+  total_files?: number;
+  total_lines?: number;
+  notes?: string[];
+}
+
+/**
+ * Search results in the form of `rg --heading -n`: a file's path, then its matching lines as `12:text`, context lines
+ * as `11-text`, and `--` where lines are omitted. In mode `counts`, the number of lines precedes the path.
+ * The last line, in square brackets, is the server's own; since each line of a file begins with its number, no file can
+ * imitate it.
+ *
+ * @param base the directory that relative paths start from; paths below it are shortened.
+ */
+export function searchAnswer(found: TextFound, context: number, base = ""): string {
+  const { files, total_files, total_lines, next_cursor, notes = [] } = found;
+  const start = base.endsWith(sep) ? base : base + sep;
+  const parts = files.map(({ path, lines, matches }) => {
+    const name = oneLine(path.startsWith(start) ? relativeName(path.slice(start.length)) : path);
+    if (matches !== undefined) return `${name}\n${linesOf(matches, context)}\n`;
+    return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
+  });
+  const facts: string[] = [];
+  if (total_lines !== undefined && total_files !== undefined) {
+    facts.push(`${counted(total_lines, "line")} in ${counted(total_files, "file")}.`);
+  }
+  if (next_cursor !== undefined) facts.push(`Continue with cursor="${next_cursor}".`);
+  else if (facts.length === 0) facts.push("The end.");
+  const isShort = base !== "" && files.some(({ path }) => path.startsWith(start));
+  facts.push(...notes, ...(isShort ? [`Paths are relative to ${oneLine(base)}.`] : []));
+  return `${parts.join("")}[${facts.join(" ")}]`;
+}
+
+/** Adds `./` to a name that could be mistaken for a numbered line, a line of the server or the home directory. */
+function relativeName(path: string): string {
+  return /^[\d[~-]/.test(path) ? `.${sep}${path}` : path;
+}
+
+function linesOf(matches: readonly FoundLine[], context: number): string {
+  const shown: string[] = [];
+  let last: number | undefined;
+  for (const { line, text, column, before = [], after = [] } of matches) {
+    const first = line - before.length;
+    if (context > 0 && last !== undefined && first > last + 1) shown.push("--");
+    const at = column === undefined ? "" : ` (column ${column})`;
+    shown.push(
+      ...before.map((one, index) => `${first + index}-${one}`),
+      `${line}${at}:${text}`,
+      ...after.map((one, index) => `${line + 1 + index}-${one}`),
+    );
+    last = line + after.length;
+  }
+  return shown.join("\n");
 }

@@ -1,16 +1,15 @@
 import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { failure } from "../messages.ts";
 import { directoryAt, withFile } from "../open-path.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
-import { findFiles } from "./find-files.ts";
-import { DONE, type PageRequest, type TextPage, textPages } from "./result-pages.ts";
+import { walk } from "../tree/walk.ts";
+import { DONE, type PageRequest, type TextFound, textPages } from "./result-pages.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
 export interface TextSearch extends PageRequest {
-  /** A directory or a single file. */
   readonly path: string;
   readonly pattern: string;
   /** Matches the pattern literally, not as a regular expression. */
@@ -19,19 +18,14 @@ export interface TextSearch extends PageRequest {
   /** Which files to search; all if omitted. */
   readonly glob?: string | undefined;
   readonly includeIgnored: boolean;
-  /** Time limit in milliseconds; default 40 s. */
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
 }
 
-export interface TextFound extends TextPage {
-  /** Over all pages; absent on later pages. */
-  total_files?: number;
-  total_lines?: number;
-  notes?: string[];
-}
-
 const BUDGET_MS = 40_000;
+const BATCH = 128;
+/** How many batches may wait for a thread before the walk pauses. */
+const WAITING = 4;
 
 /**
  * Searches the text of files in threads, which are terminated if they take too long. The threads find the files; what
@@ -42,12 +36,13 @@ const BUDGET_MS = 40_000;
 export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
   const pool = new ThreadPool();
 
-  async function searchFile(request: TextSearch, pattern: TextPattern, signal: AbortSignal) {
-    const { realPath, path } = await withFile(guard, request.path, async ({ realPath, path }) => ({
-      realPath,
-      path,
-    }));
-    const pages = textPages({ guard, pool, realPath, path }, request, pattern, [], signal);
+  async function searchFile(
+    request: TextSearch,
+    pattern: TextPattern,
+    signal: AbortSignal,
+  ): Promise<TextFound> {
+    const place = await withFile(guard, request.path, async ({ realPath, path }) => ({ realPath, path }));
+    const pages = textPages({ guard, pool, ...place }, request, pattern, [], signal);
     const page = await pages.show([""], false);
     if (pages.after !== undefined) return page;
     return { ...page, total_files: pages.total > 0 ? 1 : 0, total_lines: pages.total };
@@ -57,34 +52,86 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     root: GuardedDirectory,
     request: TextSearch,
     pattern: TextPattern,
-    { signal, abort }: Pick<Deadline, "signal" | "abort">,
+    deadline: Deadline,
   ): Promise<TextFound> {
-    const { includeIgnored, glob: globText, limit } = request;
-    const glob = globText === undefined ? undefined : compileGlob(globText);
+    const { includeIgnored, glob, limit } = request;
     const place = { guard, pool, realPath: root.realPath, path: root.path };
-    const pages = textPages(place, request, pattern, [globText, includeIgnored], signal);
+    const isWanted = glob === undefined ? undefined : compileGlob(glob);
+    const pages = textPages(place, request, pattern, [glob, includeIgnored], deadline.signal);
     const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);
     const candidates = new TopItems<string>(limit + 1, comparePaths);
-    let files = 0;
-    let lines = 0;
-    await findFiles(pool, { guard, root, pattern, glob, ignore, signal, abort }, (file) => {
-      files += 1;
-      lines += file.lines;
-      const order = pages.after === undefined ? 1 : comparePaths(file.path, pages.after[0]);
+    const total = { files: 0, lines: 0 };
+    const select = (path: string, name: string) => isWanted?.matches(path, name, false) !== false;
+    await findFiles({ root, pattern, select, ignore, ...deadline }, (path, lines) => {
+      total.files += 1;
+      total.lines += lines;
+      const order = pages.after === undefined ? 1 : comparePaths(path, pages.after[0]);
       // The cursor's file may have more lines.
-      if (order > 0 || (order === 0 && pages.after?.[1] !== DONE)) candidates.add(file.path);
+      if (order > 0 || (order === 0 && pages.after?.[1] !== DONE)) candidates.add(path);
     });
     await root.verify();
     const paths = candidates.take();
     const page = await pages.show(paths.slice(0, limit), paths.length > limit);
     if (pages.after !== undefined) return page;
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
-    return {
-      ...page,
-      total_files: files,
-      total_lines: lines,
-      ...(files === 0 && !includeIgnored ? { notes: [hint] } : {}),
-    };
+    const notes = total.files === 0 && !includeIgnored ? { notes: [hint] } : {};
+    return { ...page, total_files: total.files, total_lines: total.lines, ...notes };
+  }
+
+  /**
+   * Finds the files of a tree with matching lines, in any order.
+   *
+   * @param request.ignore the ignore rules that apply at `root`; undefined to search ignored files too.
+   * @param request.abort aborts the signal, so that nothing continues after a failure.
+   * @param found gets a path below the root, and the number of matching lines.
+   * @throws the error of a thread.
+   */
+  async function findFiles(
+    request: {
+      root: GuardedDirectory;
+      pattern: TextPattern;
+      select: (path: string, name: string) => boolean;
+      ignore: IgnoreScope | undefined;
+    } & Pick<Deadline, "signal" | "abort">,
+    found: (path: string, lines: number) => void,
+  ): Promise<void> {
+    const { root, pattern, select, ignore, signal, abort } = request;
+    const running = new Set<Promise<void>>();
+    let batch: string[] = [];
+
+    async function count(paths: readonly string[]): Promise<void> {
+      const { realPath } = root;
+      const counts = await pool.run("count", { pattern, at: root.entry(""), realPath, paths }, signal);
+      for (const [index, lines] of counts.entries()) {
+        const path = paths[index];
+        if (lines > 0 && path !== undefined) found(path, lines);
+      }
+      // Other calls got their turn in between.
+      if (counts.length < paths.length) await count(paths.slice(counts.length));
+    }
+
+    function send(): void {
+      const job = count(batch).catch(abort);
+      batch = [];
+      running.add(job);
+      void job.then(() => running.delete(job));
+    }
+
+    // Returned so that the walk waits if the threads are behind.
+    const rest = () => (running.size >= pool.width + WAITING ? Promise.race(running) : undefined);
+    try {
+      await walk(guard, root, { signal, ignore, rest }, ({ path, name, type }) => {
+        if (type === "file" && select(path, name)) batch.push(path);
+        if (batch.length >= BATCH) send();
+        return signal.aborted ? "stop" : undefined;
+      });
+    } finally {
+      // The threads use the root's descriptor, so they must end before it is closed.
+      await Promise.all(running);
+    }
+    if (batch.length > 0 && !signal.aborted) send();
+    await Promise.all(running);
+    signal.throwIfAborted();
   }
 
   return {
@@ -95,7 +142,9 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     async search(request: TextSearch): Promise<TextFound> {
       const { literal, ignoreCase, budgetMs = BUDGET_MS } = request;
       const pattern = textPattern(request.pattern, { literal, ignoreCase });
-      const deadline = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
+      const tooLate = () =>
+        failure("search_too_slow", `The search did not finish within ${budgetMs / 1000} s.`);
+      const deadline = startDeadline(budgetMs, request.signal, tooLate);
       try {
         deadline.signal.throwIfAborted();
         const directory = await directoryAt(guard, request.path);
@@ -107,10 +156,4 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     },
     close: () => pool.close(),
   };
-}
-
-function tooLate(budgetMs: number): ToolError {
-  return new ToolError("timeout", `The search did not finish within ${budgetMs / 1000} s.`, {
-    hint: "Search a subdirectory or fewer files (path, glob), or use a simpler pattern.",
-  });
 }

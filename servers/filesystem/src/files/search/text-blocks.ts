@@ -1,11 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, readSync } from "node:fs";
 import { TextDecoder } from "node:util";
-import { guessLegacy } from "../read/legacy-encoding.ts";
+import { analyse } from "chardet";
 import { CHUNK_BYTES } from "../read/source.ts";
 import {
   decode,
   type Encoding,
+  guessLegacy,
   hasTooManyControls,
   markedEncoding,
   SAMPLE_BYTES,
@@ -39,7 +40,6 @@ export class Block {
     this.#encoding = encoding === "utf-8" ? () => encoding : encoding;
   }
 
-  /** Decoded on first use. */
   get text(): string {
     this.#text ??= decode(this.bytes, { encoding: this.#encoding(), bom: false, damaged: false });
     return this.#text;
@@ -97,7 +97,7 @@ function legacyOf(bytes: Buffer): () => Encoding {
   const sample = Buffer.from(bytes.subarray(0, SAMPLE_BYTES));
   let encoding: Encoding | undefined;
   return () => {
-    encoding ??= guessLegacy(sample).encoding;
+    encoding ??= guessLegacy(analyse(sample)).encoding;
     return encoding;
   };
 }
@@ -117,7 +117,6 @@ function* chunksOf(fd: number, size: number): Generator<Buffer> {
   }
 }
 
-/** Splits a stream of bytes at line endings. */
 class LineBlocks {
   readonly #take: (block: Block) => "stop" | undefined;
   /** The beginning of a line whose end was not read yet. */

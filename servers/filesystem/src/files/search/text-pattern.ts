@@ -1,9 +1,9 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import type { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../messages.ts";
 import type { Block } from "./text-blocks.ts";
 
 /** What to search for in lines of text. Plain data, so that it can be sent to a worker. */
 export interface TextPattern {
-  /** As given. */
   readonly text: string;
   /** The source of a RegExp that is matched within one line. */
   readonly source: string;
@@ -14,7 +14,6 @@ export interface TextPattern {
   readonly literal: string | undefined;
 }
 
-/** Maximum characters of a pattern. */
 const MAX_PATTERN = 1_000;
 
 /** An escape, a character class, or a single character. */
@@ -118,14 +117,13 @@ const ONE_LINE: Readonly<Record<string, string>> = {
 
 function refusal(text: string, reason: string, literal: boolean): ToolError {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return new ToolError("invalid", `The pattern ${JSON.stringify(shown)} is invalid. ${reason}`, {
+  return failure("bad_pattern", `The pattern ${JSON.stringify(shown)} is invalid. ${reason}`, {
     hint: literal
       ? "Search for a part of the text that is on one line."
       : "Patterns are JavaScript regular expressions, matched line by line. To search for plain text, set literal=true.",
   });
 }
 
-/** Finds matching lines. */
 export interface LineMatcher {
   /** The positions in the block's text at which matching lines begin, in order. */
   lines(block: Block): number[];

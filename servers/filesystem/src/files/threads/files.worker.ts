@@ -2,16 +2,16 @@
  * The thread for long operations, which never block the server and can be terminated. It has no guard and accesses only
  * what it is given: see `openScanned`.
  */
-import { closeSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorKind, ToolError } from "@refmcp/boundary/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
-import type { PictureWork } from "../read/scale-picture.ts";
 import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
-import { openScanned } from "../search/open-scanned.ts";
 import type { Block } from "../search/text-blocks.ts";
 import { type LineMatcher, lineMatcher, type TextPattern } from "../search/text-pattern.ts";
+import { FILE_FLAGS } from "../tree/open-below.ts";
 import { Progress } from "./progress.ts";
 
 const progress = new Progress(workerData);
@@ -31,7 +31,6 @@ interface ExtractWork {
   readonly pattern: TextPattern;
   /** A descriptor of this process; the caller keeps it open until the answer. */
   readonly fd: number;
-  /** For messages. */
   readonly path: string;
   readonly extract: ExtractRequest;
 }
@@ -57,9 +56,10 @@ const kinds = {
   extract: (work: ExtractWork) => extract(work.fd, matcherOf(work.pattern), work.extract),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
-  pdf: async ({ path, bytes }: { path: string; bytes: Uint8Array }) =>
-    (await import("../read/pdf-text.ts")).pdfText(path, bytes),
-  picture: async (work: PictureWork) => (await import("../read/scale-picture.ts")).scalePicture(work),
+  pdf: async (work: { path: string; bytes: Uint8Array }) =>
+    (await import("../read/pdf-text.ts")).pdfText(work),
+  picture: async (work: { bytes: Uint8Array; maxPixels: number; maxBytes: number }) =>
+    (await import("../read/scale-picture.ts")).scalePicture(work),
 };
 
 type Kinds = typeof kinds;
@@ -82,6 +82,42 @@ export type ThreadAnswer =
         readonly hint: string | undefined;
       };
     };
+
+/**
+ * Opens a regular file below a directory that the guard opened, and verifies that it is the file at exactly this path:
+ * on Linux by the kernel's path, elsewhere by real path and inode. Takes about 15 µs.
+ *
+ * @param at path for fs calls on the directory.
+ * @returns the descriptor and the size in bytes, or undefined if the file is gone, was swapped for a link or cannot be
+ *   read.
+ */
+function openScanned(at: string, realPath: string, path: string): { fd: number; size: number } | undefined {
+  const byDescriptor = at.startsWith("/proc/self/fd/");
+  let fd: number;
+  try {
+    fd = openSync(byDescriptor ? `${at}/${path}` : join(at, path), FILE_FLAGS);
+  } catch {
+    return undefined;
+  }
+  const size = verifiedSize(fd, byDescriptor, join(realPath, path));
+  if (size !== undefined) return { fd, size };
+  closeSync(fd);
+  return undefined;
+}
+
+/** Undefined if something else was opened. */
+function verifiedSize(fd: number, byDescriptor: boolean, expected: string): number | undefined {
+  try {
+    const opened = fstatSync(fd);
+    if (!opened.isFile()) return undefined;
+    if (byDescriptor) return readlinkSync(`/proc/self/fd/${fd}`) === expected ? opened.size : undefined;
+    if (realpathSync.native(expected) !== expected) return undefined;
+    const named = lstatSync(expected);
+    return named.ino === opened.ino && named.dev === opened.dev ? opened.size : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 let last: { key: string; matcher: LineMatcher } | undefined;
 

@@ -2,8 +2,9 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { errorCode, startDeadline } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
+import { failure, named } from "../messages.ts";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
 import { Progress } from "./progress.ts";
 
@@ -39,7 +40,6 @@ export class ThreadPool {
   readonly #idle: Thread[] = [];
   readonly #threads = new Set<Thread>();
 
-  /** Maximum concurrent requests. */
   readonly width = MAX_WORKERS;
   readonly #heapMb: number;
 
@@ -203,22 +203,14 @@ function answerTo(
 function tooSlow({ work }: ThreadRequest, file: number, ms: number): ToolError {
   const path =
     "paths" in work ? join(work.realPath, work.paths[file] ?? "") : "path" in work ? work.path : "";
-  const pattern = "pattern" in work ? work.pattern.text : "";
-  return new ToolError(
-    "timeout",
-    `Matching ${JSON.stringify(pattern)} took more than ${ms / 1000} s for one part of "${oneLine(path)}", so the search was stopped.`,
-    {
-      hint: "Simplify the pattern: nested repetition, as in (a+)+, may never finish. Or exclude the file with glob.",
-    },
-  );
+  const pattern = JSON.stringify("pattern" in work ? work.pattern.text : "");
+  const where = `for one part of ${named(path)}, so the search was stopped`;
+  return failure("matching_too_slow", `Matching ${pattern} took more than ${ms / 1000} s ${where}.`);
 }
 
 function explained(error: unknown): unknown {
   if (errorCode(error) !== "ERR_WORKER_OUT_OF_MEMORY") return error;
-  return new ToolError("too_large", "The operation ran out of memory.", {
-    hint: "Do less at once: fewer files (path, glob), a simpler pattern, or fewer edits.",
-    cause: error,
-  });
+  return failure("out_of_memory", "The operation ran out of memory.", { cause: error });
 }
 
 async function startWorker(heapMb: number, progress: Progress): Promise<Worker> {

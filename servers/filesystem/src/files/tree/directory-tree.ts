@@ -1,11 +1,11 @@
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
-import { compileExclusion, type Exclusion } from "../glob/glob.ts";
+import { compileExclusion } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { counted } from "../messages.ts";
 import { withDirectory } from "../open-path.ts";
-import { counted } from "../wording.ts";
 import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
-import { TimeSlices } from "./time-slices.ts";
+import { TimeSlices } from "./walk.ts";
 
 export interface TreeRequest {
   readonly path: string;
@@ -13,19 +13,16 @@ export interface TreeRequest {
   readonly maxEntries: number;
   readonly exclude: readonly string[];
   readonly includeIgnored: boolean;
-  /** Maximum characters of the answer. */
   readonly budget: number;
   readonly signal?: AbortSignal;
 }
 
-/** A directory of the tree. */
 interface Branch {
   readonly path: string;
   readonly depth: number;
   readonly ignore: IgnoreScope | undefined;
-  /** Its entries that may be shown; undefined if it was not, or cannot be, read. */
-  entries: readonly Entry[] | undefined;
-  /** The number of shown entries. */
+  /** Its entries that may be shown; none if it was not, or cannot be, read. */
+  readonly entries: readonly Entry[];
   shown: number;
   readonly branches: Map<string, Branch>;
 }
@@ -41,103 +38,113 @@ const FRAME = 1_000;
  * Upper levels are filled before lower ones, and each directory of a level gets a fair share of `maxEntries`. Only
  * shown directories are read, so the size of the whole tree does not matter.
  *
- * @param extraIgnored patterns of the `--ignore` option.
+ * @param ignored patterns of the `--ignore` option.
  */
 export async function drawTree(
   guard: PathGuard,
   request: TreeRequest,
-  extraIgnored: readonly string[],
+  ignored: readonly string[],
 ): Promise<string> {
   const exclude = compileExclusion(request.exclude);
   return withDirectory(guard, request.path, async (root) => {
-    const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored);
-    const grown = await grow(request, exclude, await walkedDirectory(guard, root), ignore);
+    const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);
+    const tree = new Tree(request, exclude, await walkedDirectory(guard, root));
+    const trunk = await tree.grow(ignore);
     await root.verify();
-    return `${oneLine(root.path)}/\n${draw(grown.trunk, 1)}${factsOn(request, grown)}`;
+    return `${oneLine(root.path)}/\n${draw(trunk, 1)}[${tree.facts().join(" ")}]`;
   });
 }
 
-/** The shown tree, and what was omitted. */
-interface Grown {
-  readonly trunk: Branch;
-  readonly shown: number;
-  readonly hidden: number;
-  readonly unreadable: number;
-  /** What truncated the tree. */
-  readonly cut: { readonly depth: boolean; readonly entries: boolean; readonly chars: boolean };
-}
+class Tree {
+  readonly #request: TreeRequest;
+  readonly #exclude: ReturnType<typeof compileExclusion>;
+  readonly #root: WalkedDirectory;
+  #entriesLeft: number;
+  #charsLeft: number;
+  #shown = 0;
+  #hidden = 0;
+  #unreadable = 0;
+  readonly #cut = { depth: false, entries: false, chars: false };
 
-async function grow(
-  request: TreeRequest,
-  exclude: Exclusion,
-  root: WalkedDirectory,
-  rootIgnore: IgnoreScope | undefined,
-): Promise<Grown> {
-  const slices = new TimeSlices(request.signal);
-  let entriesLeft = request.maxEntries;
-  let charsLeft = request.budget - FRAME - root.realPath.length;
-  let shown = 0;
-  let hidden = 0;
-  let unreadable = 0;
-  const cut = { depth: false, entries: false, chars: false };
+  constructor(request: TreeRequest, exclude: ReturnType<typeof compileExclusion>, root: WalkedDirectory) {
+    this.#request = request;
+    this.#exclude = exclude;
+    this.#root = root;
+    this.#entriesLeft = request.maxEntries;
+    this.#charsLeft = request.budget - FRAME - root.realPath.length;
+  }
+
+  async grow(ignore: IgnoreScope | undefined): Promise<Branch> {
+    const slices = new TimeSlices(this.#request.signal);
+    const trunk = this.#read("", 0, ignore);
+    for (let level = [trunk]; level.length > 0; ) {
+      this.#share(level);
+      level = await this.#nextLevel(level, slices);
+    }
+    return trunk;
+  }
 
   /**
    * Divides the remaining entries among the directories of a level: small ones are shown completely, large ones get
    * equal shares.
    */
-  function share(level: readonly Branch[]): void {
-    const bySize = [...level].sort((a, b) => (a.entries?.length ?? 0) - (b.entries?.length ?? 0));
-    let left = bySize.length;
-    for (const branch of bySize) {
-      const entries = branch.entries ?? [];
-      const share = Math.floor(entriesLeft / left);
-      const chars = Math.floor(charsLeft / left);
-      const max = Math.min(entries.length, share);
+  #share(level: readonly Branch[]): void {
+    const bySize = level.toSorted((a, b) => a.entries.length - b.entries.length);
+    for (const [index, branch] of bySize.entries()) {
+      const { entries, depth } = branch;
+      const left = bySize.length - index;
+      const max = Math.min(entries.length, Math.floor(this.#entriesLeft / left));
+      const chars = Math.floor(this.#charsLeft / left);
       let used = 0;
-      while (branch.shown < max) {
-        const entry = entries[branch.shown];
-        const cost = entry === undefined ? 0 : costOf(entry, branch.depth + 1);
+      for (const entry of entries.slice(0, max)) {
+        const cost = costOf(entry, depth + 1);
         if (used + cost > chars) {
-          cut.chars = true;
+          this.#cut.chars = true;
           break;
         }
         used += cost;
         branch.shown += 1;
       }
-      if (max < entries.length) cut.entries = true;
-      entriesLeft -= branch.shown;
-      charsLeft -= used;
-      shown += branch.shown;
-      left -= 1;
+      if (max < entries.length) this.#cut.entries = true;
+      this.#entriesLeft -= branch.shown;
+      this.#charsLeft -= used;
+      this.#shown += branch.shown;
     }
   }
 
-  async function nextLevel(level: readonly Branch[]): Promise<Branch[]> {
+  async #nextLevel(level: readonly Branch[], slices: TimeSlices): Promise<Branch[]> {
     const next: Branch[] = [];
     for (const branch of level) {
-      for (const { name, type } of branch.entries?.slice(0, branch.shown) ?? []) {
+      for (const { name, type } of branch.entries.slice(0, branch.shown)) {
         if (type !== "directory") continue;
         if (slices.due()) await slices.rest();
         const path = branch.path === "" ? name : `${branch.path}/${name}`;
-        if (exclude.hidesContents(path)) continue;
-        const child = read(path, branch.depth + 1, branch.ignore);
+        if (this.#exclude.hidesContents(path)) continue;
+        const child = this.#read(path, branch.depth + 1, branch.ignore);
         branch.branches.set(name, child);
-        if (child.depth < request.maxDepth) next.push(child);
-        else if ((child.entries?.length ?? 0) > 0) cut.depth = true;
+        if (child.depth < this.#request.maxDepth) next.push(child);
+        else if (child.entries.length > 0) this.#cut.depth = true;
       }
     }
     return next;
   }
 
-  function read(path: string, depth: number, outer: IgnoreScope | undefined): Branch {
-    const opened = open(path);
-    const branch: Branch = { path, depth, ignore: outer, entries: undefined, shown: 0, branches: new Map() };
-    if (opened === undefined) return branch;
-    const { directory, close } = opened;
+  #read(path: string, depth: number, outer: IgnoreScope | undefined): Branch {
+    const branch = { path, depth, ignore: outer, entries: [], shown: 0, branches: new Map() };
+    // Opened from the root, component by component, so that no swapped link leads outside.
+    const opened: WalkedDirectory[] = [];
     try {
+      let directory = this.#root;
+      for (const name of path === "" ? [] : path.split("/")) {
+        const child = directory.child(name);
+        if (child === "unreadable") this.#unreadable += 1;
+        if (typeof child === "string") return branch;
+        opened.push(child);
+        directory = child;
+      }
       const all = directory.entries();
       if (all === undefined) {
-        unreadable += 1;
+        this.#unreadable += 1;
         return branch;
       }
       const prefix = path === "" ? "" : `${path}/`;
@@ -145,52 +152,40 @@ async function grow(
       const entries = all.filter(({ name, type }) => {
         const isDirectory = type === "directory";
         const isHidden = name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;
-        if (isHidden) hidden += 1;
-        return !isHidden && !exclude.hides(prefix + name, name, isDirectory);
+        if (isHidden) this.#hidden += 1;
+        return !isHidden && !this.#exclude.hides(prefix + name, name, isDirectory);
       });
       return { ...branch, ignore, entries };
     } finally {
-      close();
-    }
-  }
-
-  /** Opens a directory from the root, component by component, so that no swapped link leads outside. */
-  function open(path: string): { directory: WalkedDirectory; close(): void } | undefined {
-    let directory = root;
-    const opened: WalkedDirectory[] = [];
-    const close = () => {
       for (const one of opened) one.close();
-    };
-    for (const name of path === "" ? [] : path.split("/")) {
-      const child = directory.child(name);
-      if (typeof child === "string") {
-        if (child === "unreadable") unreadable += 1;
-        close();
-        return undefined;
-      }
-      opened.push(child);
-      directory = child;
     }
-    return { directory, close };
   }
 
-  const trunk = read("", 0, rootIgnore);
-  for (let level = [trunk]; level.length > 0; ) {
-    share(level);
-    level = await nextLevel(level);
+  facts(): string[] {
+    const { maxDepth, maxEntries, includeIgnored } = this.#request;
+    const { depth, chars, entries } = this.#cut;
+    const limits = `max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}`;
+    const facts = [`${counted(this.#shown, "entry", "entries")} shown (${limits}).`];
+    if (depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
+    if (chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
+    else if (entries)
+      facts.push("More entries: raise max_entries, ask for a subdirectory, or page with list_directory.");
+    if (this.#hidden > 0 && !includeIgnored) {
+      const hidden = `${grouped(this.#hidden)} hidden by ignore rules or .git`;
+      facts.push(`${hidden}; include_ignored=true shows the ignored ones.`);
+    }
+    if (this.#unreadable > 0) facts.push(`${grouped(this.#unreadable)} directories could not be read.`);
+    return facts;
   }
-  return { trunk, shown, hidden, unreadable, cut };
 }
 
-function draw(branch: Branch, depth: number): string {
+function draw({ entries, shown, branches }: Branch, depth: number): string {
   let text = "";
-  const entries = branch.entries ?? [];
-  for (const entry of entries.slice(0, branch.shown)) {
-    text += lineOf(entry, depth);
-    const child = branch.branches.get(entry.name);
-    if (child !== undefined) text += draw(child, depth + 1);
+  for (const entry of entries.slice(0, shown)) {
+    const child = branches.get(entry.name);
+    text += lineOf(entry, depth) + (child === undefined ? "" : draw(child, depth + 1));
   }
-  const more = entries.length - branch.shown;
+  const more = entries.length - shown;
   return more > 0 ? text + moreLine(more, depth) : text;
 }
 
@@ -213,24 +208,4 @@ function moreLine(more: number, depth: number): string {
 function plainName(name: string): string {
   const line = oneLine(name);
   return line !== name || /^[\s"+[]|[\s@=/]$/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;
-}
-
-function factsOn(
-  { maxDepth, maxEntries, includeIgnored }: TreeRequest,
-  { shown, hidden, unreadable, cut }: Grown,
-): string {
-  const facts = [
-    `${counted(shown, "entry", "entries")} shown (max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}).`,
-  ];
-  if (cut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
-  if (cut.chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
-  else if (cut.entries)
-    facts.push("More entries: raise max_entries, ask for a subdirectory, or page with list_directory.");
-  if (hidden > 0 && !includeIgnored) {
-    facts.push(
-      `${grouped(hidden)} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
-    );
-  }
-  if (unreadable > 0) facts.push(`${grouped(unreadable)} directories could not be read.`);
-  return `[${facts.join(" ")}]`;
 }

@@ -13,7 +13,6 @@ import { join, sep } from "node:path";
 import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 
-/** The type of a directory entry; a link is not followed. */
 export type EntryType = "file" | "directory" | "link" | "other";
 
 export interface Entry {

@@ -1,10 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import type { Exclusion } from "../glob/glob.ts";
 import type { IgnoreScope } from "../glob/ignore-scope.ts";
 import { type Entry, type EntryType, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
-import { TimeSlices } from "./time-slices.ts";
 
-/** An entry found by a walk. */
 export interface Met {
   /** Below the walk's start, with `/` between components. */
   readonly path: string;
@@ -20,7 +19,6 @@ export interface WalkOptions {
   readonly budgetMs?: number;
   /** Ignore rules; without them, only `.git` is hidden. */
   readonly ignore?: IgnoreScope | undefined;
-  /** Also visits `.git`. */
   readonly git?: boolean;
   readonly exclude?: Exclusion;
   /** Continues after this path, as if everything before it had been visited. */
@@ -36,7 +34,6 @@ export interface WalkReport {
   readonly last: string | undefined;
   /** Entries hidden by ignore rules; the contents of a hidden directory are not counted. */
   readonly hidden: number;
-  /** Directories that could not be read. */
   readonly unreadable: number;
 }
 
@@ -47,6 +44,42 @@ export type Visit = (met: Met) => "stop" | undefined;
 const MAX_DEPTH = 256;
 /** How many entries are visited between two checks of the clock. */
 const STRIDE = 64;
+
+/** How long synchronous work may block the event loop before other calls get their turn, in milliseconds. */
+const SLICE_MS = 8;
+
+/**
+ * Divides long synchronous work into slices: `due` tells when to yield to the event loop; `rest` yields, and throws if
+ * the caller cancelled.
+ */
+export class TimeSlices {
+  readonly #signal: AbortSignal | undefined;
+  readonly #end: number;
+  #sliceEnd: number;
+  /** Whether the time for all the work is used up. */
+  late = false;
+
+  constructor(signal: AbortSignal | undefined, budgetMs = Number.POSITIVE_INFINITY) {
+    signal?.throwIfAborted();
+    this.#signal = signal;
+    const now = performance.now();
+    this.#end = now + budgetMs;
+    this.#sliceEnd = now + SLICE_MS;
+  }
+
+  /** Whether the current slice is over. About 50 ns. */
+  due(): boolean {
+    return performance.now() >= this.#sliceEnd;
+  }
+
+  async rest(): Promise<void> {
+    await setImmediate();
+    this.#signal?.throwIfAborted();
+    const now = performance.now();
+    this.late = now >= this.#end;
+    this.#sliceEnd = now + SLICE_MS;
+  }
+}
 
 interface Frame {
   readonly directory: WalkedDirectory;

@@ -1,0 +1,145 @@
+import { type ErrorKind, grouped, oneLine, ToolError, type ToolErrorOptions } from "@refmcp/boundary/answer";
+
+export function named(path: string): string {
+  return `"${oneLine(path)}"`;
+}
+
+/** A number with its noun: `1 file`, `2,000 files`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** This server's errors: each with its kind, and what to do next. */
+const ERRORS = {
+  // Paths
+  just_created: ["conflict", "Retry."],
+  swapped: ["conflict", "Check it, then retry."],
+  unreadable: ["denied", "Ask the user to change its permissions, or list another directory."],
+  special_file: ["denied", "Choose another path."],
+  too_many_entries: ["too_large", "Work on its subdirectories one by one."],
+  too_many_watched: [
+    "too_large",
+    "Unsubscribe from some first; a directory's subscription covers the entries in it.",
+  ],
+
+  // Reading
+  binary: [
+    "invalid",
+    "Use read_media_file for images, audio and other binary files, or pass encoding to read the bytes as text anyway.",
+  ],
+  not_binary: ["invalid", "Use read_text_file."],
+  line_zero: ["invalid", "Use an offset from 1, or a negative one to count from the end."],
+  several_ranges: [
+    "invalid",
+    "Use head for the first lines, tail for the last lines, or offset with limit for lines in between.",
+  ],
+  past_end: ["invalid"],
+  short_line: ["invalid", "Use a smaller column, or leave it out."],
+  line_too_far: ["too_large", "Read the end with tail, or find the text with search_text."],
+  unknown_encoding: [
+    "invalid",
+    "Use a WHATWG name, such as utf-8, utf-16le, windows-1252, gbk, big5, shift_jis, euc-kr or koi8-r; or leave it out.",
+  ],
+  no_character: ["invalid"],
+  bad_pdf: ["invalid", "Ask the user for the text."],
+  scaling_too_slow: ["timeout", "Ask the user for a smaller copy."],
+  too_large: ["too_large"],
+
+  // Searching
+  bad_glob: [
+    "invalid",
+    "Globs support * ? ** [a-z] {a,b} and @(a|b), as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
+  ],
+  bad_pattern: ["invalid"],
+  names_too_slow: [
+    "timeout",
+    'Search a subdirectory, exclude large ones, or use sort="path", which returns results in pages.',
+  ],
+  search_too_slow: [
+    "timeout",
+    "Search a subdirectory or fewer files (path, glob), or use a simpler pattern.",
+  ],
+  matching_too_slow: [
+    "timeout",
+    "Simplify the pattern: nested repetition, as in (a+)+, may never finish. Or exclude the file with glob.",
+  ],
+  out_of_memory: [
+    "too_large",
+    "Do less at once: fewer files (path, glob), a simpler pattern, or fewer edits.",
+  ],
+
+  // Editing
+  other_hash: ["conflict", "Read it again with read_text_file, then repeat the change with the new hash."],
+  just_changed: ["conflict", "Read it again, then repeat the change."],
+  create_only: ["conflict", "Choose another name, or use mode overwrite or append."],
+  no_parent: ["not_found", "Set create_parents to create the missing directories."],
+  empty_text: [
+    "invalid",
+    "To insert text, use an adjacent line as oldText and repeat it in newText; to append, use write_file with mode append.",
+  ],
+  several_places: [
+    "invalid",
+    "Include surrounding lines to make it unique, or set replace_all to change every occurrence.",
+  ],
+  no_place: [
+    "not_found",
+    "Copy oldText exactly from read_text_file (with indentation, without line numbers), then repeat all edits.",
+  ],
+  no_match: ["not_found", "Try the expression with search_text, or leave regex out to replace exact text."],
+  in_no_file: [
+    "not_found",
+    "Nothing was changed. Search for it using search_text with the same path and glob.",
+  ],
+  too_many_files: ["too_large", "Narrow path or glob, and make several calls."],
+  edits_too_slow: ["timeout", "Simplify the expressions: nested repetition, as in (a+)+, may never finish."],
+  not_kept: [
+    "invalid",
+    "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
+  ],
+  bad_patch: ["invalid", "Give a unified diff, as written by diff -u or git diff."],
+  not_patched: ["not_found", "Set path to the directory that the patch's paths are relative to."],
+  bad_hunk: [
+    "conflict",
+    "Read those lines with read_text_file and create the patch again, or use edit_file.",
+  ],
+  not_deleted: ["denied", "Use delete_file, which asks the user first if the file could not be restored."],
+
+  // Moving, copying and deleting
+  exists: ["conflict", "Choose another name, or set overwrite to replace it."],
+  directory_exists: ["conflict", "Give a path inside it, choose another name, or move or delete it first."],
+  link_exists: ["conflict", "Give the path of its target, or delete the symlink first."],
+  onto_itself: ["invalid", "Give another destination."],
+  into_itself: ["invalid", "Choose a destination outside the directory being copied."],
+  not_empty: ["conflict", "To delete it with its contents, pass recursive: true."],
+  plan_changed: ["conflict", "Repeat the call to see what would be deleted now."],
+
+  // The journal
+  no_journal: [
+    "unavailable",
+    "Ask the user to start the server without --no-journal, and with directories that do not contain its state directory.",
+  ],
+  not_journaled: [
+    "unavailable",
+    "Ask the user to free space there, or to start the server with --no-journal.",
+  ],
+  no_change: ["not_found", "list_changes lists the recorded changes, newest first."],
+  not_undoable: ["denied", "list_changes shows which changes can be undone."],
+  already_undone: ["conflict"],
+  changed_since: [
+    "conflict",
+    "Undo the later changes first (list_changes with this path shows them), or write the content you want.",
+  ],
+  image_missing: ["conflict", "list_changes shows what can still be undone."],
+  not_removed: ["denied", "Use delete_file, which asks the user first."],
+  occupied: ["conflict", "Move or delete it first."],
+} as const satisfies Record<string, readonly [kind: ErrorKind, hint?: string]>;
+
+/** One of this server's errors; a hint in `options` replaces the one in the table. */
+export function failure(
+  name: keyof typeof ERRORS,
+  message: string,
+  options: Omit<ToolErrorOptions, "code"> = {},
+): ToolError {
+  const [kind, hint] = ERRORS[name];
+  return new ToolError(kind, message, { hint, ...options });
+}
