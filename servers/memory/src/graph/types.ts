@@ -1,16 +1,6 @@
-/** An entity as in the official server's answers and file. */
-export type Entity = {
-  readonly name: string;
-  readonly entityType: string;
-  readonly observations: string[];
-};
-
-/** A relation as in the official server's answers and file. */
-export interface Relation {
-  readonly from: string;
-  readonly to: string;
-  readonly relationType: string;
-}
+/** An entity and a relation as in the official server's answers and file. */
+export type Entity = Readonly<Record<"name" | "entityType", string>> & { readonly observations: string[] };
+export type Relation = Readonly<Record<"from" | "to" | "relationType", string>>;
 
 /** An entity in a store. Times are milliseconds since 1970. */
 export interface EntityRow {
@@ -89,11 +79,7 @@ export interface ChangeRow {
   readonly hard: boolean;
 }
 
-export interface Counts {
-  readonly entities: number;
-  readonly observations: number;
-  readonly relations: number;
-}
+export type Counts = Readonly<Record<"entities" | "observations" | "relations", number>>;
 
 /** How the search index contains a word of a query. */
 export interface IndexedWord {
@@ -111,14 +97,6 @@ export interface IndexedWord {
   readonly isCommon: boolean;
 }
 
-/** An entity that a search found; a higher score is a better match. */
-export interface Match {
-  readonly id: number;
-  readonly score: number;
-  /** How many words of the query it has. */
-  readonly words: number;
-}
-
 export type Direction = "out" | "in" | "both";
 
 /** Filters of a search: entity types, and times of change (milliseconds since 1970). */
@@ -126,33 +104,6 @@ export interface Within {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly types?: readonly string[] | undefined;
-}
-
-export interface RecentQuery extends Within {
-  readonly before: { readonly updatedAt: number; readonly id: number } | undefined;
-  readonly limit: number;
-}
-
-/** Which relations of some entities are wanted; by default all that are not deleted. */
-export interface RelationQuery {
-  readonly direction?: Direction;
-  readonly types?: readonly string[] | undefined;
-  /** Only those with a higher id. */
-  readonly after?: number;
-  readonly limit?: number;
-  /** Includes softly deleted ones. */
-  readonly alsoRemoved?: boolean;
-}
-
-export interface NewObservation {
-  readonly entityId: number;
-  readonly content: string;
-}
-
-export interface NewRelation {
-  readonly fromId: number;
-  readonly toId: number;
-  readonly type: string;
 }
 
 /** The ids of rows, in order. */

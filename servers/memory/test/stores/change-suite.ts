@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { prune } from "../../src/graph/change/change.ts";
 import { addObservations } from "../../src/graph/change/create.ts";
-import { recentChanges } from "../../src/graph/change/recent.ts";
+import { recentChanges, undoChange } from "../../src/graph/change/history.ts";
 import { deleteEntities, deleteObservations, deleteRelations } from "../../src/graph/change/remove.ts";
-import { undoChange } from "../../src/graph/change/undo.ts";
-import { memoryStats } from "../../src/graph/read/stats.ts";
+import { memoryStats } from "../../src/graph/read/read.ts";
 import { exportGraph } from "../../src/graph/transfer/export.ts";
 import {
   budget,

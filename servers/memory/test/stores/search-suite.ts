@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addObservations } from "../../src/graph/change/create.ts";
+import { undoChange } from "../../src/graph/change/history.ts";
 import { deleteObservations } from "../../src/graph/change/remove.ts";
-import { undoChange } from "../../src/graph/change/undo.ts";
 import { updateEntities } from "../../src/graph/change/update.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search/search.ts";
 import { budget, create, entity, erase, forget, type Given, relate, relation } from "./help.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { undoChange } from "../../src/graph/change/undo.ts";
+import { undoChange } from "../../src/graph/change/history.ts";
 import { openNodes } from "../../src/graph/read/read.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { storeOfCall } from "../../src/graph/store/store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { undoChange } from "../../src/graph/change/undo.ts";
+import { undoChange } from "../../src/graph/change/history.ts";
 import { updateEntities } from "../../src/graph/change/update.ts";
 import { exportGraph } from "../../src/graph/transfer/export.ts";
 import { create, entity, type Given, relate, relation } from "./help.ts";

@@ -1,3 +1,5 @@
+import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { ChangeFacts } from "../types.ts";
 
@@ -30,4 +32,33 @@ const PRUNED_AT_ONCE = 200;
 export async function prune(store: Store, days: number): Promise<void> {
   const before = Date.now() - days * DAY_MS;
   while ((await store.write((writer) => writer.forgetChanges(before, PRUNED_AT_ONCE))) === PRUNED_AT_ONCE);
+}
+
+/** What each text is called, and its maximum length in UTF-16 units. */
+const TEXTS = {
+  name: ["An entity's name", 10_000],
+  type: ["A type", 500],
+  observation: ["An observation", 50_000],
+} as const;
+
+/** What is wrong with a text to store, as a clause; undefined if it is valid. */
+export function textProblem(kind: keyof typeof TEXTS, text: string): string | undefined {
+  const [what, max] = TEXTS[kind];
+  if (text.trim() === "") return `${what} must not be empty`;
+  if (text.length <= max) return undefined;
+  return `${what} can have at most ${grouped(max)} characters; this one has ${grouped(text.length)}`;
+}
+
+/**
+ * Checks a text and returns it well-formed: half a surrogate pair, which no store keeps, becomes U+FFFD.
+ *
+ * @param where the argument, for example `entities.0.name`.
+ * @throws ToolError `invalid`.
+ */
+export function checkedText(kind: keyof typeof TEXTS, text: string, where: string): string {
+  const problem = textProblem(kind, text);
+  if (problem === undefined) return text.toWellFormed();
+  throw new ToolError("invalid", `${where}: ${problem}; got ${quote(text)}.`, {
+    hint: "Nothing was changed. Correct it and repeat the entire call.",
+  });
 }

@@ -1,9 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
 import { quote, unknownEntities } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
-import type { ChangeFacts, Entity, EntityRow, NewObservation, NewRelation, Relation } from "../types.ts";
-import { change, unlessEmpty } from "./change.ts";
-import { checkedText } from "./checks.ts";
+import type { NewObservation, NewRelation } from "../store/writer.ts";
+import type { ChangeFacts, Entity, Relation } from "../types.ts";
+import { change, checkedText, unlessEmpty } from "./change.ts";
 
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";
@@ -54,7 +55,12 @@ export async function addEntities(
     if (twin === undefined && !existing.has(entity.name)) {
       fresh.set(entity.name, { entity, contents: new Set(entity.observations) });
     } else if (onConflict === "error") {
-      throw conflict(entity.name, existing.get(entity.name));
+      const type = existing.get(entity.name)?.type;
+      const what =
+        type === undefined ? "occurs twice in the call" : `already exists, with type ${quote(type)}`;
+      throw failure("exists", `The entity ${quote(entity.name)} ${what}. Nothing was created.`, {
+        hint: "Call add_observations to add to it, update_entities to change it, or pass on_conflict merge or skip.",
+      });
     } else if (onConflict === "skip") {
       skipped.push(entity.name);
     } else if (twin !== undefined) {
@@ -71,25 +77,13 @@ export async function addEntities(
   return { entities, skipped, merged: await addNew(writer, merging, existing) };
 }
 
-function conflict(name: string, existing: EntityRow | undefined): ToolError {
-  const what =
-    existing === undefined
-      ? `The entity ${quote(name)} occurs twice in the call.`
-      : `The entity ${quote(name)} already exists, with type ${quote(existing.type)}.`;
-  return new ToolError("conflict", `${what} Nothing was created.`, {
-    hint: "Call add_observations to add to it, update_entities to change it, or pass on_conflict merge or skip.",
-    code: "exists",
-  });
-}
-
 /** Inserts entities that do not exist, with their observations; returns their ids in order. */
 async function insertEntities(writer: Writer, entities: readonly Entity[]): Promise<number[]> {
   const ids = await writer.addEntities(entities.map(({ name, entityType }) => ({ name, type: entityType })));
-  await writer.addObservations(
-    entities.flatMap(({ observations }, index) =>
-      observations.map((content) => ({ entityId: ids[index] ?? 0, content })),
-    ),
+  const contents = entities.flatMap(({ observations }, index) =>
+    observations.map((content) => ({ entityId: ids[index] ?? 0, content })),
   );
+  await writer.addObservations(contents);
   return ids;
 }
 
@@ -145,9 +139,6 @@ export async function addObservations(
   });
 }
 
-/** The type of an entity that was created because a relation names it. */
-const UNKNOWN_TYPE = "unknown";
-
 /**
  * Creates relations between entities.
  *
@@ -179,15 +170,19 @@ export async function addRelations(
   const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
   const ids = new Map([...(await writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
   const missing = names.filter((name) => !ids.has(name));
-  if (missing.length > 0 && onMissing === "error") throw await unknownEnd(writer, missing);
-  const made = missing.map((name) => ({ name, entityType: UNKNOWN_TYPE, observations: [] }));
+  if (missing.length > 0 && onMissing === "error") {
+    const { kind, message, hint, code } = await unknownEntities(writer, missing);
+    throw new ToolError(kind, `${message} No relation was created.`, {
+      hint: `${hint} Or pass on_missing create.`,
+      code,
+    });
+  }
+  const made = missing.map((name) => ({ name, entityType: "unknown", observations: [] }));
   for (const [index, id] of (await insertEntities(writer, made)).entries()) ids.set(missing[index] ?? "", id);
-  const rows = wanted.map((relation) => ({
-    relation,
-    fromId: ids.get(relation.from) ?? 0,
-    toId: ids.get(relation.to) ?? 0,
-    type: relation.relationType,
-  }));
+  const rows = wanted.map((relation) => {
+    const { from, to, relationType: type } = relation;
+    return { relation, fromId: ids.get(from) ?? 0, toId: ids.get(to) ?? 0, type };
+  });
   const keyOf = ({ fromId, toId, type }: NewRelation) => JSON.stringify([fromId, toId, type]);
   const known = new Set((await writer.relationsBetween(rows)).map(keyOf));
   const fresh: NewRelation[] = [];
@@ -201,12 +196,4 @@ export async function addRelations(
   }
   await writer.addRelations(fresh);
   return { relations, duplicates, missing };
-}
-
-async function unknownEnd(writer: Writer, missing: readonly string[]): Promise<ToolError> {
-  const { kind, message, hint, code } = await unknownEntities(writer, missing);
-  return new ToolError(kind, `${message} No relation was created.`, {
-    hint: `${hint} Or pass on_missing create.`,
-    code,
-  });
 }

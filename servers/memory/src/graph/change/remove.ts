@@ -1,6 +1,6 @@
-import { grouped, ToolError } from "@refmcp/boundary/answer";
-import { quoteAll, unknownEntities } from "../read/names.ts";
-import type { Reader, Store, Writer } from "../store/store.ts";
+import { ToolError } from "@refmcp/boundary/answer";
+import { counted, quoteAll, unknownEntities } from "../read/names.ts";
+import type { Reader, Store } from "../store/store.ts";
 import {
   type ChangeFacts,
   type Counts,
@@ -20,17 +20,12 @@ export interface Deleted {
   readonly change_id?: number | undefined;
 }
 
-/** Whether rows are erased permanently, which needs the user's confirmation. */
-export interface Hard {
-  readonly hard: boolean;
-  /** The question that the user confirmed. Without it, a hard deletion only returns its question. */
-  readonly agreed?: string | undefined;
-}
-
-/** The question of a hard deletion to the user. */
-export interface Question {
-  readonly question: string;
-}
+/**
+ * Whether rows are erased permanently, and the question that the user confirmed. Without it, a hard deletion only returns its
+ * question.
+ */
+export type Hard = { readonly hard: boolean; readonly agreed?: string | undefined };
+export type Question = { readonly question: string };
 
 /** The rows that a deletion found. A hard deletion includes rows that were already softly deleted. */
 interface Found {
@@ -39,8 +34,6 @@ interface Found {
   readonly relations: readonly RelationRow[];
   readonly missing: readonly string[];
 }
-
-const NOTHING: Found = { entities: [], observations: [], relations: [], missing: [] };
 
 /**
  * Deletes entities with their observations and relations.
@@ -101,7 +94,7 @@ export function deleteObservations(
       throw new ToolError("not_found", `None of these observations exists: ${quoteAll(missing)}.`, {
         hint: "Observations are deleted by their exact text; open_nodes shows it.",
       });
-    return { ...NOTHING, observations: [...rows.values()], missing };
+    return { entities: [], observations: [...rows.values()], relations: [], missing };
   });
 }
 
@@ -132,13 +125,12 @@ export function deleteRelations(store: Store, given: readonly Relation[], option
       throw new ToolError("not_found", `None of these relations exists: ${quoteAll(missing)}.`, {
         hint: "A relation is deleted by from, to and relationType as open_nodes shows them.",
       });
-    return { ...NOTHING, relations, missing };
+    return { entities: [], observations: [], relations, missing };
   });
 }
 
-function relationText({ from, type, to }: { from: string; type: string; to: string }): string {
-  return `${from} ${type} ${to}`;
-}
+const relationText = ({ from, type, to }: { from: string; type: string; to: string }) =>
+  `${from} ${type} ${to}`;
 
 /**
  * Deletes what `find` finds, softly, or permanently once the user confirmed exactly that.
@@ -158,15 +150,20 @@ async function remove(
       throw new ToolError("conflict", "The memory changed after the user was asked; nothing was erased.", {
         hint: "Repeat the call; the user is asked again.",
       });
-    await (hard ? erase(writer, found) : removeFound(writer, found));
+    if (hard) await writer.changeId();
+    for (const [kind, rows] of [
+      ["relation", found.relations],
+      ["observation", found.observations],
+      ["entity", found.entities],
+    ] as const)
+      await (hard ? writer.purge(kind, idsOf(rows)) : writer.remove(kind, rows));
     return found;
   });
   const counts = subject === "entities" ? countsOf(found) : { [subject]: found[subject].length };
   const left = hard ? await store.overwriteErased().catch(notOverwritten) : undefined;
-  const undo =
-    hard || change_id === undefined
-      ? ""
-      : ` undo_memory_change with change_id ${change_id} restores ${totalOf(counts) === 1 ? "it" : "them"}.`;
+  const them = totalOf(counts) === 1 ? "it" : "them";
+  const canUndo = !hard && change_id !== undefined;
+  const undo = canUndo ? ` undo_memory_change with change_id ${change_id} restores ${them}.` : "";
   return {
     success: true,
     message: `${hard ? "Erased" : "Deleted"} ${counted(counts)}.${undo}${left === undefined ? "" : ` ${left}`}`,
@@ -176,19 +173,6 @@ async function remove(
   };
 }
 
-async function removeFound(writer: Writer, { entities, observations, relations }: Found): Promise<void> {
-  await writer.remove("relation", relations);
-  await writer.remove("observation", observations);
-  await writer.remove("entity", entities);
-}
-
-async function erase(writer: Writer, { entities, observations, relations }: Found): Promise<void> {
-  await writer.changeId();
-  await writer.purge("relation", idsOf(relations));
-  await writer.purge("observation", idsOf(observations));
-  await writer.purge("entity", idsOf(entities));
-}
-
 /** The rows are already deleted, so this is not a failed deletion. */
 function notOverwritten(error: unknown): string {
   return `Old copies on disk could not be overwritten: ${error instanceof Error ? error.message : String(error)}`;
@@ -196,13 +180,7 @@ function notOverwritten(error: unknown): string {
 
 /** States exactly what would be lost. */
 function questionOf(found: Found, subject: keyof Counts): string {
-  const removed = ({ removedBy }: { removedBy: number | null }) => removedBy !== null;
-  const before = countsOf({
-    ...found,
-    entities: found.entities.filter(removed),
-    observations: found.observations.filter(removed),
-    relations: found.relations.filter(removed),
-  });
+  const before = countsOf(found, ({ removedBy }) => removedBy !== null);
   const parts = Object.fromEntries(Object.entries(before).filter(([, count]) => count > 0));
   const also = totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored.`;
   if (subject === "entities") {
@@ -217,19 +195,15 @@ function questionOf(found: Found, subject: keyof Counts): string {
   return `Permanently erase ${counted({ [subject]: texts.length })} from memory: ${quoteAll(texts)}?${also}`;
 }
 
-function countsOf({ entities, observations, relations }: Found): Counts {
-  return { entities: entities.length, observations: observations.length, relations: relations.length };
+type Removable = { readonly removedBy: number | null };
+
+function countsOf(found: Found, isCounted: (row: Removable) => boolean = () => true): Counts {
+  const count = (rows: readonly Removable[]) => rows.filter(isCounted).length;
+  return {
+    entities: count(found.entities),
+    observations: count(found.observations),
+    relations: count(found.relations),
+  };
 }
 
 const totalOf = (counts: Partial<Counts>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
-
-/** { entities: 1, relations: 2 } → "1 entity, 2 relations". */
-export function counted(counts: Partial<Counts>): string {
-  const part = (count: number | undefined, one: string, many: string) =>
-    count === undefined ? [] : [`${grouped(count)} ${count === 1 ? one : many}`];
-  return [
-    ...part(counts.entities, "entity", "entities"),
-    ...part(counts.observations, "observation", "observations"),
-    ...part(counts.relations, "relation", "relations"),
-  ].join(", ");
-}

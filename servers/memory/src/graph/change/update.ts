@@ -1,24 +1,13 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
 import { entityNamed, quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { ChangeFacts, EntityRow } from "../types.ts";
-import { change } from "./change.ts";
-import { checkedText } from "./checks.ts";
+import { change, checkedText } from "./change.ts";
 
-interface EntityUpdate {
-  readonly name: string;
-  readonly new_name?: string | undefined;
-  readonly new_type?: string | undefined;
-  /** The entity that this one becomes part of. */
-  readonly merge_into?: string | undefined;
-}
-
-type UpdatedEntity = {
-  readonly name: string;
-  readonly before: { name: string; entityType: string };
-  readonly after: { name: string; entityType: string };
-  /** What moved into another entity; duplicates were dropped. */
-  readonly moved?: { observations: number; relations: number };
+/** An update either sets the new name or type, or makes the entity part of another one. */
+type EntityUpdate = { readonly name: string } & {
+  readonly [Field in "new_name" | "new_type" | "merge_into"]?: string | undefined;
 };
 
 /**
@@ -30,14 +19,16 @@ type UpdatedEntity = {
 export async function updateEntities(store: Store, updates: readonly EntityUpdate[], facts: ChangeFacts) {
   const checked = updates.map(checkedUpdate);
   return change(store, facts, async (writer) => {
-    const updated: UpdatedEntity[] = [];
+    const updated = [];
     for (const update of checked) {
       const entity = await entityNamed(writer, update.name);
-      updated.push(
-        update.merge_into === undefined
+      const into = update.merge_into;
+      const result =
+        into === undefined
           ? await alter(writer, entity, update)
-          : await merge(writer, entity, await entityNamed(writer, update.merge_into)),
-      );
+          : await merge(writer, entity, await entityNamed(writer, into));
+      const { name, type } = entity;
+      updated.push({ name: result.after.name, before: { name, entityType: type }, ...result });
     }
     return { updated };
   });
@@ -62,42 +53,30 @@ function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
   };
 }
 
-async function alter(
-  writer: Writer,
-  entity: EntityRow,
-  { new_name, new_type }: EntityUpdate,
-): Promise<UpdatedEntity> {
+async function alter(writer: Writer, entity: EntityRow, { new_name, new_type }: EntityUpdate) {
   if (new_name !== undefined && new_name !== entity.name) {
     if ((await writer.entitiesNamed([new_name])).has(new_name))
-      throw new ToolError("conflict", `The name ${quote(new_name)} is taken; nothing was changed.`, {
+      throw failure("exists", `The name ${quote(new_name)} is taken; nothing was changed.`, {
         hint: `To merge the two, pass merge_into ${quote(new_name)}; or choose another name.`,
-        code: "exists",
       });
     await writer.rename(entity, new_name);
   }
   if (new_type !== undefined && new_type !== entity.type) await writer.retype(entity, new_type);
-  return {
-    name: new_name ?? entity.name,
-    before: { name: entity.name, entityType: entity.type },
-    after: { name: new_name ?? entity.name, entityType: new_type ?? entity.type },
-  };
+  return { after: { name: new_name ?? entity.name, entityType: new_type ?? entity.type } };
 }
 
-/** Moves everything attached to `from` to `into`, drops duplicates, and deletes `from`. */
-async function merge(writer: Writer, from: EntityRow, into: EntityRow): Promise<UpdatedEntity> {
+/** Moves everything attached to `from` to `into`, drops duplicates, and deletes `from`; returns what moved. */
+async function merge(writer: Writer, from: EntityRow, into: EntityRow) {
   if (from.id === into.id)
     throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
       hint: "Pass another entity as merge_into.",
     });
   const observations = await writer.observationsOf([from.id]);
   const contents = observations.map(({ content }) => content);
-  const twins = await writer.observationsMatching(into.id, contents);
-  const had = new Set(twins.map(({ content }) => content));
+  const had = new Set((await writer.observationsMatching(into.id, contents)).map(({ content }) => content));
   const fresh = observations.filter(({ content }) => !had.has(content));
-  await writer.remove(
-    "observation",
-    observations.filter(({ content }) => had.has(content)),
-  );
+  const twins = observations.filter(({ content }) => had.has(content));
+  await writer.remove("observation", twins);
   for (const { id } of fresh) await writer.moveObservation(id, from.id, into.id);
 
   const relations = await writer.relationsOf([from.id]);
@@ -117,8 +96,6 @@ async function merge(writer: Writer, from: EntityRow, into: EntityRow): Promise<
   }
   await writer.remove("entity", [from]);
   return {
-    name: into.name,
-    before: { name: from.name, entityType: from.type },
     after: { name: into.name, entityType: into.type },
     moved: { observations: fresh.length, relations: moved },
   };

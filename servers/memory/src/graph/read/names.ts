@@ -1,7 +1,8 @@
-import { grouped, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { grouped, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
 import type { Reader } from "../store/store.ts";
 import { foldedName, wordsOf } from "../text.ts";
-import { type EntityRow, type IndexedWord, idsOf } from "../types.ts";
+import { type Counts, type EntityRow, idsOf, type Kind } from "../types.ts";
 
 /** Untrusted text inside one of our sentences: on one line, in quotes, truncated if long. */
 export function quote(text: string): string {
@@ -13,6 +14,21 @@ export function quote(text: string): string {
 export function quoteAll(names: readonly string[]): string {
   const shown = names.slice(0, 5).map(quote).join(", ");
   return names.length > 5 ? `${shown} and ${grouped(names.length - 5)} more` : shown;
+}
+
+/** The names of the counts, and of what each counts. */
+export const NOUNS: readonly (readonly [many: keyof Counts, one: Kind])[] = [
+  ["entities", "entity"],
+  ["observations", "observation"],
+  ["relations", "relation"],
+];
+
+/** { entities: 1, relations: 2 } → "1 entity, 2 relations". */
+export function counted(counts: Partial<Counts>): string {
+  return NOUNS.flatMap(([many, one]) => {
+    const count = counts[many];
+    return count === undefined ? [] : [`${grouped(count)} ${count === 1 ? one : many}`];
+  }).join(", ");
 }
 
 const MAX_LIKE = 3;
@@ -28,10 +44,13 @@ async function namesLike(reader: Reader, name: string): Promise<string[]> {
     for (const entity of names) candidates.set(foldedName(entity.name), entity.name);
   };
   add(await reader.namesFrom(folded.slice(0, 2), 500));
-  const words: IndexedWord[] = [];
-  for (const word of wordsOf(folded).slice(0, 3))
-    words.push(...[await reader.lookUp(word)].flatMap((one) => one ?? []));
-  const matches = await reader.rank(words, {}, 100);
+  const words = [];
+  for (const word of wordsOf(folded).slice(0, 3)) words.push(await reader.lookUp(word));
+  const matches = await reader.rank(
+    words.filter((word) => word !== undefined),
+    {},
+    100,
+  );
   add((await reader.entitiesById(idsOf(matches))).values());
   const near = nearest(folded, candidates.keys(), MAX_LIKE);
   const longer = [...candidates.keys()].filter((key) => key.includes(folded) && !near.includes(key)).sort();
@@ -48,20 +67,16 @@ export async function didYouMean(reader: Reader, names: readonly string[]): Prom
 /** The error for entities that do not exist, with similar ones. */
 export async function unknownEntities(reader: Reader, names: readonly string[]): Promise<ToolError> {
   const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
+  const gone = quoteAll([...new Set(removed)]);
   const hints = [
     await didYouMean(reader, names),
-    removed.length === 0
-      ? ""
-      : `Deleted: ${quoteAll([...new Set(removed)])}; to restore it, use recent_changes and undo_memory_change.`,
+    removed.length === 0 ? "" : `Deleted: ${gone}; to restore it, use recent_changes and undo_memory_change.`,
     "Find names with search_nodes, or create the entity with create_entities.",
   ];
-  return new ToolError(
-    "not_found",
-    names.length === 1
-      ? `There is no entity ${quoteAll(names)}.`
-      : `There are no entities ${quoteAll(names)}.`,
-    { hint: hints.filter((hint) => hint !== "").join(" "), code: "unknown_entity" },
-  );
+  const what = names.length === 1 ? "is no entity" : "are no entities";
+  return failure("unknown_entity", `There ${what} ${quoteAll(names)}.`, {
+    hint: hints.filter((hint) => hint !== "").join(" "),
+  });
 }
 
 /** @throws ToolError `not_found` for an unknown entity. */

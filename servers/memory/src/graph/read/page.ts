@@ -1,5 +1,5 @@
-import { clip } from "@refmcp/boundary/answer";
-import { batches } from "../store/batches.ts";
+import { clip, type StateCheck } from "@refmcp/boundary/answer";
+import { batches } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
 import type { EntityRow, Relation, RelationRow } from "../types.ts";
 
@@ -142,13 +142,13 @@ function clipJson(text: string): string {
   return shown;
 }
 
-/** A cursor's content, checked without zod, which the database thread would load only for this. */
-type Checked<State> = { readonly success: true; readonly data: State } | { readonly success: false };
-
-/** A check for objects with these keys, all of them whole numbers from 0. */
-export function naturals<Key extends string>(...keys: readonly Key[]) {
+/**
+ * A check of a cursor's content: an object with these keys, all of them whole numbers from 0. It does without zod, which the
+ * database thread would load only for this.
+ */
+export function naturals<Key extends string>(...keys: readonly Key[]): StateCheck<Record<Key, number>> {
   return {
-    safeParse(value: unknown): Checked<Record<Key, number>> {
+    safeParse(value) {
       const found = new Map(Object.entries(Object(value)));
       const isNatural = (key: Key) => Number.isSafeInteger(found.get(key)) && Number(found.get(key)) >= 0;
       if (!keys.every(isNatural)) return { success: false };
@@ -176,8 +176,7 @@ export function bounded<Answer extends object>(
     return left >= 0;
   };
   const shown = structuredClone(answer);
-  for (const value of Object.values(shown)) {
+  for (const value of Object.values(shown))
     if (Array.isArray(value)) value.splice(0, value.length, ...value.filter(fits));
-  }
   return cut === 0 ? shown : { ...shown, not_shown: cut };
 }

@@ -3,7 +3,7 @@ import type { Reader, Store } from "../store/store.ts";
 import { type Counts, type EntityRow, idsOf, type Relation } from "../types.ts";
 import { didYouMean, entityNamed, quoteAll, unknownEntities } from "./names.ts";
 import { naturals, Page, type ShownEntity } from "./page.ts";
-import { nearestFirst, walk } from "./walk.ts";
+import { nearestFirst, walk } from "./related.ts";
 
 /** Where a list of entities, followed by their relations, continues. */
 interface Position {
@@ -38,6 +38,9 @@ const ENTITY_BATCH = 50;
 /** Maximum number of entities that `depth` adds. */
 const MAX_NEIGHBORS = 500;
 
+/** Where a page continues, and how many characters of JSON it may have. */
+type PageRequest = { readonly cursor?: string | undefined; readonly budget: number };
+
 interface GraphPage {
   readonly entities: ShownEntity[];
   readonly relations: Relation[];
@@ -53,12 +56,7 @@ interface GraphPage {
  */
 export async function readGraph(
   store: Store,
-  {
-    detail,
-    limit,
-    cursor,
-    budget,
-  }: { detail: "concise" | "full"; limit: number; cursor?: string | undefined; budget: number },
+  { detail, limit, cursor, budget }: PageRequest & { detail: "concise" | "full"; limit: number },
 ): Promise<GraphPage> {
   const cursors = cursorsOf("read_graph", [detail], graphPosition);
   const start = cursors.decode(cursor);
@@ -85,53 +83,32 @@ export async function readGraph(
 function graphNote({ entities, relations }: Page, total: Counts, detail: string): string {
   const what = detail === "concise" ? ", without their observations" : "";
   const shown = [
-    ...(entities.length === 0
-      ? []
-      : [`${grouped(entities.length)} of ${grouped(total.entities)} entities${what}`]),
-    ...(relations.length === 0
-      ? []
-      : [`${grouped(relations.length)} of ${grouped(total.relations)} relations`]),
-  ].join(", and ");
-  return `${shown}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
+    `${grouped(entities.length)} of ${grouped(total.entities)} entities${what}`,
+    `${grouped(relations.length)} of ${grouped(total.relations)} relations`,
+  ].filter((part) => !part.startsWith("0 "));
+  return `${shown.join(", and ")}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }
 
-interface Fill {
-  readonly detail: "concise" | "full";
-  readonly limit: number;
-  readonly batch: number;
-}
+type Fill = { readonly detail: "concise" | "full"; readonly limit: number; readonly batch: number };
 
 /** Fills a page from a position; returns where the next one continues. */
-async function fillGraph(
-  reader: Reader,
-  page: Page,
-  start: GraphPosition,
-  fill: Fill,
-): Promise<GraphPosition | undefined> {
+async function fillGraph(reader: Reader, page: Page, start: GraphPosition, fill: Fill) {
   let position = start;
   for (let isFull = false; ; ) {
-    const relation = await addRelationsOf(reader, page, position, fill.batch);
-    if (relation !== undefined) return { ...position, relation };
-    const { at, after } = position;
+    const { at, after, first, last } = position;
+    if (first !== 0) {
+      // The pending relations.
+      const ids = idsOf(await reader.entityPage(first - 1, fill.batch)).filter((id) => id <= last);
+      const earlier = (after: number, limit: number) => reader.relationsToEarlier(ids, after, limit);
+      const relation = await page.addRelations(earlier, position.relation);
+      if (relation !== undefined) return { ...position, relation };
+    }
     if (isFull) return { ...START, at, after };
     const rows = await reader.entityPage(at, fill.batch);
     if (rows.length === 0) return undefined;
-    const next = await addEntities(reader, page, rows, position, fill);
-    isFull = next.at !== rows.at(-1)?.id;
-    position = next;
+    position = await addEntities(reader, page, rows, position, fill);
+    isFull = position.at !== rows.at(-1)?.id;
   }
-}
-
-/** Adds the pending relations of a position; returns the last one that fits, if there are more. */
-async function addRelationsOf(
-  reader: Reader,
-  page: Page,
-  { first, last, relation }: GraphPosition,
-  batch: number,
-): Promise<number | undefined> {
-  if (first === 0) return undefined;
-  const ids = idsOf(await reader.entityPage(first - 1, batch)).filter((id) => id <= last);
-  return page.addRelations((after, limit) => reader.relationsToEarlier(ids, after, limit), relation);
 }
 
 /** Adds entities until the page is full; their relations are pending then. */
@@ -172,12 +149,7 @@ async function addEntities(
  */
 export async function openNodes(
   store: Store,
-  {
-    names,
-    depth,
-    cursor,
-    budget,
-  }: { names: readonly string[]; depth: number; cursor?: string | undefined; budget: number },
+  { names, depth, cursor, budget }: PageRequest & { names: readonly string[]; depth: number },
 ): Promise<GraphPage> {
   const wanted = [...new Set(names.map((name) => name.toWellFormed()))];
   const cursors = cursorsOf("open_nodes", [wanted, depth], position);
@@ -192,9 +164,9 @@ export async function openNodes(
     page.reserve(missing, true);
     const next = await fillNodes(reader, page, rows, start);
     const notes = [
-      ...(missing.length === 0 ? [] : [await missingNote(reader, missing)]),
-      ...(isCut ? [`Only the nearest ${grouped(MAX_NEIGHBORS)} entities around them are included.`] : []),
-    ];
+      missing.length === 0 ? "" : await missingNote(reader, missing),
+      isCut ? `Only the nearest ${grouped(MAX_NEIGHBORS)} entities around them are included.` : "",
+    ].filter((note) => note !== "");
     return {
       entities: page.entities,
       relations: page.relations,
@@ -286,5 +258,50 @@ export function namesBeginning(store: Store, foldedPrefix: string, max: number):
 
 /** The entities that changed last. */
 export function latestEntities(store: Store, max: number): Promise<{ name: string; type: string }[]> {
-  return store.read((reader) => reader.recentEntities({ before: undefined, limit: max }));
+  return store.read((reader) => reader.recentEntities({}, max));
+}
+
+/** The store's note about the file that it was imported from. */
+export type ImportNote = {
+  readonly path: string;
+  readonly at: string;
+  /** The size of the file at that time. */
+  readonly bytes: number;
+  readonly entities: number;
+  readonly relations: number;
+  readonly rejected: number;
+};
+
+/** The key of the stored note. */
+export const IMPORTED = "imported_from";
+const TYPES = 20;
+const ORPHANS = 10;
+
+export const importNoteOf = (text: string | undefined): ImportNote | undefined => text && JSON.parse(text);
+
+/** Counts, the location, and the file that the memory was imported from. */
+export async function memoryStats(store: Store, space: string) {
+  const size = await store.size();
+  return store.read(async (reader) => {
+    const [latest] = await reader.changes(undefined, 1);
+    const imported = importNoteOf(await reader.meta(IMPORTED));
+    const orphans = await reader.orphans(ORPHANS);
+    return {
+      store: store.kind,
+      location: store.location,
+      space,
+      size_bytes: size,
+      total: await reader.counts(),
+      // Soft-deleted rows, which undo can restore.
+      deleted: await reader.counts("removed"),
+      entity_types: await reader.typeCounts("entity", TYPES),
+      relation_types: await reader.typeCounts("relation", TYPES),
+      orphans: {
+        count: orphans.count,
+        names: orphans.names.map((name) => name.slice(0, 200).toWellFormed()),
+      },
+      last_change: latest && { change_id: latest.id, at: new Date(latest.at).toISOString() },
+      imported_from: imported,
+    };
+  });
 }

@@ -1,11 +1,29 @@
 import { grouped } from "@refmcp/boundary/answer";
 import type { Reader, Store } from "../store/store.ts";
-import type { EntityRow, Relation } from "../types.ts";
+import type { Direction, EntityRow, Relation, RelationRow } from "../types.ts";
 import { unknownEntities } from "./names.ts";
 import { Page } from "./page.ts";
-import { MAX_VISITED, nearestFirst, type Walk, walk } from "./walk.ts";
 
 const FRAME = 600;
+/** Maximum number of entities in one walk. */
+const MAX_VISITED = 20_000;
+const BATCH = 1_000;
+
+/** Which relations a graph traversal follows, and how far. */
+interface Walk {
+  readonly depth: number;
+  readonly direction: Direction;
+  readonly types: readonly string[] | undefined;
+  /** Stops before the next step after visiting more than this many entities. */
+  readonly enough?: number;
+}
+
+/** How an entity was first reached. */
+interface Step {
+  readonly distance: number;
+  readonly via?: RelationRow;
+  readonly from?: number;
+}
 
 export interface RelatedQuery extends Walk {
   readonly name: string;
@@ -29,9 +47,7 @@ interface Related {
  * @throws ToolError `not_found` for an unknown entity.
  */
 export async function findRelated(store: Store, query: RelatedQuery): Promise<Related> {
-  const names = [query.name, ...(query.to === undefined ? [] : [query.to])].map((name) =>
-    name.toWellFormed(),
-  );
+  const names = [query.name, query.to].flatMap((name) => name?.toWellFormed() ?? []);
   return store.read(async (reader) => {
     const known = await reader.entitiesNamed(names);
     const [start, end] = names.map((name) => known.get(name));
@@ -57,35 +73,31 @@ async function neighborhood(reader: Reader, start: EntityRow, query: RelatedQuer
     entities.push(shown);
   }
   const inside = new Set(kept.slice(0, entities.length));
-  const relations = await reader.relationsOf([...inside], {
-    direction: "out",
-    types: query.types,
-    limit: 5_000,
-  });
+  const outgoing = { direction: "out", types: query.types, limit: 5_000 } as const;
+  const relations = await reader.relationsOf([...inside], outgoing);
   const between = relations.filter(({ toId }) => inside.has(toId));
   const fits = between.every((relation) => page.addRelation(relation));
   const missing = steps.size - entities.length;
+  const more = isCut ? " or more" : "";
   const notes = [
-    ...(missing > 0
-      ? [`${grouped(missing)}${isCut ? " or more" : ""} further entities within this depth are not shown.`]
-      : []),
-    ...(fits ? [] : ["Not all relations between them are shown."]),
-    ...(missing > 0 || !fits ? ["Narrow with depth, direction or relation_types, or raise limit."] : []),
-  ];
+    missing > 0 ? `${grouped(missing)}${more} further entities within this depth are not shown.` : "",
+    fits ? "" : "Not all relations between them are shown.",
+    missing > 0 || !fits ? "Narrow with depth, direction or relation_types, or raise limit." : "",
+  ].filter((note) => note !== "");
   return { entities, relations: page.relations, note: notes.join(" ") || undefined };
 }
 
 async function path(reader: Reader, start: EntityRow, end: EntityRow, query: RelatedQuery): Promise<Related> {
   const { steps, isCut } = await walk(reader, [start.id], query, end.id);
   if (!steps.has(end.id)) {
+    const steps = query.depth === 1 ? "step" : "steps";
+    const toward = query.direction === "both" ? "" : ` in direction ${query.direction}`;
+    const typed = query.types === undefined ? "" : " using these relation types";
     const why = isCut
       ? `No path was found among the nearest ${grouped(MAX_VISITED)} entities.`
-      : `There is no path within ${query.depth} ${query.depth === 1 ? "step" : "steps"}${query.direction === "both" ? "" : ` in direction ${query.direction}`}${query.types === undefined ? "" : " using these relation types"}.`;
-    return {
-      entities: [],
-      relations: [],
-      note: `${why} Try a larger depth, direction both or other relation_types.`,
-    };
+      : `There is no path within ${query.depth} ${steps}${toward}${typed}.`;
+    const note = `${why} Try a larger depth, direction both or other relation_types.`;
+    return { entities: [], relations: [], note };
   }
   const ids: number[] = [];
   const relations: Relation[] = [];
@@ -100,4 +112,42 @@ async function path(reader: Reader, start: EntityRow, end: EntityRow, query: Rel
     return row === undefined ? [] : [{ name: row.name, entityType: row.type, distance }];
   });
   return { entities, relations, path: entities.map(({ name }) => name) };
+}
+
+/** Walks breadth first from some entities; stops at `until`, at `depth`, or after too many entities. */
+export async function walk(
+  reader: Reader,
+  start: readonly number[],
+  { direction, types, depth, enough = MAX_VISITED }: Walk,
+  until?: number,
+): Promise<{ steps: Map<number, Step>; isCut: boolean }> {
+  const steps = new Map<number, Step>(start.map((id) => [id, { distance: 0 }]));
+  let edge = start;
+  for (let distance = 1; distance <= depth && edge.length > 0 && steps.size <= enough; distance++) {
+    const next: number[] = [];
+    for (let at = 0; at < edge.length; at += BATCH) {
+      const ids = edge.slice(at, at + BATCH);
+      const inBatch = new Set(ids);
+      for (const via of await reader.relationsOf(ids, { direction, types, limit: MAX_VISITED + 1 })) {
+        const ends: (readonly [number, number])[] = [];
+        if (direction !== "in" && inBatch.has(via.fromId)) ends.push([via.fromId, via.toId]);
+        if (direction !== "out" && inBatch.has(via.toId)) ends.push([via.toId, via.fromId]);
+        for (const [from, id] of ends) {
+          if (steps.has(id)) continue;
+          steps.set(id, { distance, via, from });
+          if (id === until) return { steps, isCut: false };
+          if (steps.size > MAX_VISITED) return { steps, isCut: true };
+          next.push(id);
+        }
+      }
+    }
+    edge = next;
+  }
+  return { steps, isCut: false };
+}
+
+/** The ids of the visited entities, by distance, then in order of creation. */
+export function nearestFirst(steps: ReadonlyMap<number, Step>): number[] {
+  const order = [...steps].sort(([a, x], [b, y]) => x.distance - y.distance || a - b);
+  return order.map(([id]) => id);
 }

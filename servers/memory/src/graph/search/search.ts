@@ -56,20 +56,15 @@ export async function searchNodes(store: Store, search: SearchQuery) {
   return store.read(async (reader) => {
     const enough = Math.max(MAX_RANKED, offset + limit) + 1;
     const found = await lookUpAll(reader, words);
-    const byWords =
-      words.length === 0 ? await newest(reader, search, enough) : await rank(reader, search, found, enough);
-    const ranked =
-      model === undefined || words.length === 0
-        ? byWords
-        : {
-            ...byWords,
-            ids: await combined(reader, search, byWords, await nearestEntities(reader, model, query)),
-          };
-    const chosen = ranked.ids.slice(offset, offset + limit);
+    const isEmpty = words.length === 0;
+    const ranked = isEmpty ? await newest(reader, search, enough) : await rank(reader, search, found, enough);
+    const ids =
+      model === undefined || isEmpty
+        ? ranked.ids
+        : await combined(reader, search, ranked, await nearestEntities(reader, model, query));
+    const chosen = ids.slice(offset, offset + limit);
     const rows = await reader.entitiesById(chosen);
-    const stems = found.known.flatMap(({ word, as }) =>
-      as === "near" ? [word.slice(0, 3)] : [stemOf(word)],
-    );
+    const stems = found.known.map(({ word, as }) => (as === "near" ? word.slice(0, 3) : stemOf(word)));
     const page = new Page(budget - FRAME);
     const shown: EntityRow[] = [];
     for (const id of chosen) {
@@ -84,22 +79,18 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     const related = await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 });
     const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
     const next = offset + shown.length;
-    const notes = [
-      ...wordNotes(found, page.entities),
-      ...(fits && related.length <= SHOWN_RELATIONS
-        ? []
-        : ["Not all relations of these entities are shown; open_nodes shows them."]),
-    ];
+    const notes = wordNotes(found, page.entities);
+    if (!fits || related.length > SHOWN_RELATIONS)
+      notes.push("Not all relations of these entities are shown; open_nodes shows them.");
     return {
       entities: page.entities,
       relations: page.relations,
-      total: ranked.ids.length,
+      total: ids.length,
       total_is_minimum: ranked.isMinimum || undefined,
       // No entity has every word.
-      matched: ranked.hasAll || ranked.ids.length === 0 ? undefined : "some words",
+      matched: ranked.hasAll || ids.length === 0 ? undefined : "some words",
       note: notes.join(" ") || undefined,
-      next_cursor:
-        next < ranked.ids.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
+      next_cursor: next < ids.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
     };
   });
 }
@@ -111,12 +102,9 @@ export async function searchNodes(store: Store, search: SearchQuery) {
 async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Words> {
   const found: Words = { known: [], replaced: new Map(), unknown: [] };
   const lookUp = async (each: readonly string[]) => {
-    const indexed: IndexedWord[] = [];
-    for (const word of each) {
-      const one = await reader.lookUp(word);
-      if (one !== undefined) indexed.push(one);
-    }
-    return indexed;
+    const indexed = [];
+    for (const word of each) indexed.push(await reader.lookUp(word));
+    return indexed.filter((one) => one !== undefined);
   };
   for (const word of words) {
     const parts = wordsOf(word);
@@ -151,12 +139,7 @@ function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]):
 }
 
 /** An entity with its observations, or with the `max` best ones if it has more than 10. */
-async function excerpt(
-  reader: Reader,
-  row: EntityRow,
-  stems: readonly string[],
-  max: number,
-): Promise<ShownEntity> {
+async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[], max: number) {
   const observations = await reader.observationsOf([row.id]);
   const isShort = observations.length <= SHOWN_OBSERVATIONS;
   const chosen = isShort ? observations : bestFacts(observations, row.name, stems).slice(0, max);
@@ -182,24 +165,24 @@ interface Ranked {
   readonly hasAll: boolean;
 }
 
-async function newest(reader: Reader, { since, until, types }: SearchQuery, limit: number): Promise<Ranked> {
-  const rows = await reader.recentEntities({ since, until, types, before: undefined, limit });
+async function newest(reader: Reader, search: SearchQuery, limit: number): Promise<Ranked> {
+  const rows = await reader.recentEntities(search, limit);
   return { ids: idsOf(rows), scores: new Map(), isMinimum: rows.length === limit, hasAll: true };
 }
 
 async function rank(
   reader: Reader,
-  { query, since, until, types }: SearchQuery,
+  search: SearchQuery,
   { known, replaced, unknown }: Words,
   limit: number,
 ): Promise<Ranked> {
   const rare = known.filter(({ isCommon }) => !isCommon);
   const ranking = rare.length === 0 ? known : rare;
-  const matches = await reader.rank(ranking, { since, until, types }, limit);
+  const matches = await reader.rank(ranking, search, limit);
   const all = ranking.length + unknown.length;
   const min = (matches[0]?.score ?? 0) * MIN_SCORE;
   const good = matches.filter(({ score, words }) => score >= min || words === all);
-  const wanted = foldedName(query.trim());
+  const wanted = foldedName(search.query.trim());
   const named = (await reader.namesFrom(wanted, 20)).filter(({ name }) => foldedName(name) === wanted);
   const exact = idsOf(named).filter((id) => good.some((match) => match.id === id));
   return {

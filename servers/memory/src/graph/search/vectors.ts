@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { batches } from "../store/batches.ts";
+import { batches } from "../store/connection.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { Model } from "./embedding-model.ts";
 
@@ -12,7 +12,7 @@ const MAX_NEAREST = 5;
 /** A cosine counts as near if it is this many standard deviations above the mean; at most this many count. */
 const [MIN_DEVIATIONS, MAX_DEVIATIONS] = [2, 6];
 /** Assumed distribution of cosines before there are many: with few, outliers mean little. */
-const DEFAULT_DISTRIBUTION = { count: 30, deviation: 0.2 } as const;
+const ASSUMED = { count: 30, deviation: 0.2 } as const;
 
 /**
  * Computes a vector for each observation without one; those of another model are dropped first.
@@ -50,19 +50,11 @@ async function embed(store: Store, model: Model): Promise<void> {
  * standard deviations it is nearer than most. Typical cosines depend on the model (near 0 or near 0.7), so only
  * outliers are meaningful.
  */
-export async function nearestEntities(
-  reader: Reader,
-  model: Model,
-  text: string,
-): Promise<ReadonlyMap<number, number>> {
+export async function nearestEntities(reader: Reader, model: Model, text: string) {
   const wanted = model.embed(text);
-  if (wanted === undefined) return new Map();
+  if (wanted === undefined) return new Map<number, number>();
   const best = new Map<number, number>();
-  let [count, sum, squares] = [
-    DEFAULT_DISTRIBUTION.count,
-    0,
-    DEFAULT_DISTRIBUTION.count * DEFAULT_DISTRIBUTION.deviation ** 2,
-  ];
+  let [count, sum, squares] = [ASSUMED.count, 0, ASSUMED.count * ASSUMED.deviation ** 2];
   for await (const rows of batches((after, limit) => reader.vectors(after, limit), SCANNED_AT_ONCE)) {
     for (const { entityId, vector } of rows) {
       const near = cosine(wanted, vector);

@@ -12,13 +12,14 @@ export function isList(value: Parameter): value is readonly Value[] | Pairs {
 /** The tables with bulk inserts. */
 export type Table = "entities" | "observations" | "relations" | "changes";
 
+export const TABLES: Readonly<Record<Kind, Table>> = {
+  entity: "entities",
+  observation: "observations",
+  relation: "relations",
+};
+
 /** A row of the search index: all texts of one entity, folded, with spaces between words. */
-export interface IndexRow {
-  readonly id: number;
-  readonly name: string;
-  readonly type: string;
-  readonly content: string;
-}
+export type IndexRow = Readonly<Record<"name" | "type" | "content", string> & { id: number }>;
 
 /** Weight of a word that is only similar to the one in the query. */
 export const NEAR_WEIGHT = 0.7;
@@ -27,6 +28,14 @@ export const MIN_PREFIX = 4;
 /** Below this length, words a few letters away are different words. */
 export const MIN_NEAR = 5;
 
+/** Ends work early: an AbortSignal, or a flag that another thread can set while this one is busy. */
+export interface Stop {
+  /** @throws the reason if the work should end. */
+  throwIfAborted(): void;
+  /** Aborts when the work should end, for work that waits. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * A connection inside a transaction, with everything that differs between SQLite and PostgreSQL. Statements are in the SQL
  * that both understand, with `?` for parameters, `{in}` for "is one of" after a column, and `{pairs}` for the same after a pair of
@@ -34,21 +43,30 @@ export const MIN_NEAR = 5;
  */
 export interface Connection {
   all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]>;
-  run(statement: string, ...params: readonly Value[]): Promise<void>;
   /** Inserts rows and returns their ids in order. */
   insert(table: Table, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<number[]>;
   /** Writes rows to the search index, replacing those of the same entities. */
   index(rows: readonly IndexRow[]): Promise<void>;
   /** Removes entities from the search index. */
   unindex(ids: readonly number[]): Promise<void>;
-  /** See `Reader.lookUp`. */
+  /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
   lookUp(word: string): Promise<IndexedWord | undefined>;
   /** A SELECT of `id` and `score` of the entities that have a word, and its parameters. */
   scored(word: IndexedWord): { readonly select: string; readonly params: readonly Value[] };
 }
 
-export const TABLES: Readonly<Record<Kind, Table>> = {
-  entity: "entities",
-  observation: "observations",
-  relation: "relations",
-};
+/** Rows in the order of their ids, in batches; `page` returns those after an id. */
+export async function* batches<Row extends { readonly id: number }>(
+  page: (after: number, limit: number) => Promise<Row[]>,
+  size: number,
+  start = 0,
+): AsyncGenerator<Row[]> {
+  for (let after = start; ; ) {
+    const rows = await page(after, size);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    if (rows.length < size) return;
+    after = last.id;
+  }
+}

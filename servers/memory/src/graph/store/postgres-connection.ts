@@ -11,11 +11,13 @@ import {
   NEAR_WEIGHT,
   type Pairs,
   type Parameter,
+  type Stop,
   type Table,
   type Value,
 } from "./connection.ts";
-import { COLUMN_TYPES } from "./postgres-schema.ts";
-import type { Stop } from "./store.ts";
+
+/** When rows are inserted, the parameters of the other columns are bigints. */
+const TEXT_COLUMNS = new Set(["name", "name_key", "folded", "type", "content", "source", "action", "items"]);
 
 /** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
 const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
@@ -58,12 +60,12 @@ export class PostgresConnection implements Connection {
       });
     const values = params.flatMap(stored);
     const { rows } = await this.#client.query<Row & QueryResultRow>(numbered, values);
-    for (const row of rows) restoreTexts(row);
+    // The rows were just received, so they can be changed in place.
+    for (const row of rows)
+      for (const [column, value] of Object.entries(row))
+        if (typeof value === "string" && value.includes(MARK))
+          Object.assign(row, { [column]: fromStored(value) });
     return rows;
-  }
-
-  async run(statement: string, ...params: readonly Value[]): Promise<void> {
-    await this.all(statement, ...params);
   }
 
   async insert(
@@ -73,19 +75,15 @@ export class PostgresConnection implements Connection {
   ): Promise<number[]> {
     if (rows.length === 0) return [];
     const arrays = columns.map((_, index) => rows.map((row) => row[index] ?? null));
-    const types = columns.map((column) => `?::${COLUMN_TYPES[column] ?? "bigint"}[]`).join(", ");
-    const list = columns.join(", ");
+    const types = columns.map((column) => `?::${TEXT_COLUMNS.has(column) ? "text" : "bigint"}[]`);
     // Ids are allocated first, so that each row's id is known.
     const drawn = await this.all<{ id: number }>(
       `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id FROM generate_series(1, ?::int)`,
       rows.length,
     );
     const ids = idsOf(drawn);
-    await this.all(
-      `INSERT INTO ${table} (id, ${list}) SELECT * FROM unnest(?::bigint[], ${types})`,
-      ids,
-      ...arrays,
-    );
+    const lists = `(id, ${columns.join(", ")}) SELECT * FROM unnest(?::bigint[], ${types.join(", ")})`;
+    await this.all(`INSERT INTO ${table} ${lists}`, ids, ...arrays);
     return ids;
   }
 
@@ -170,24 +168,14 @@ export class PostgresConnection implements Connection {
 
 /** A parameter in PostgreSQL's form; pairs become two lists. */
 function stored(value: Parameter): unknown[] {
-  if (!isList(value)) return [storedValue(value)];
+  const one = (single: Value) => (typeof single === "string" ? toStored(single) : single);
+  if (!isList(value)) return [one(value)];
   if (isPairs(value)) return [value.map(([first]) => first), value.map(([, second]) => second)];
-  return [value.map(storedValue)];
+  return [value.map(one)];
 }
 
 function isPairs(list: readonly Value[] | Pairs): list is Pairs {
   return Array.isArray(list[0]);
-}
-
-function storedValue(value: Value): Value {
-  return typeof value === "string" ? toStored(value) : value;
-}
-
-/** Restores NULs in the texts of a row. The row was just received, so it can be changed in place. */
-function restoreTexts(row: Record<string, unknown>): void {
-  for (const [column, value] of Object.entries(row)) {
-    if (typeof value === "string") row[column] = fromStored(value);
-  }
 }
 
 /**

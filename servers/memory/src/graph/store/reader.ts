@@ -2,14 +2,12 @@ import type {
   ChangeItem,
   ChangeRow,
   Counts,
+  Direction,
   EntityRow,
   IndexedWord,
   ItemOp,
   Kind,
-  Match,
   ObservationRow,
-  RecentQuery,
-  RelationQuery,
   RelationRow,
   Within,
 } from "../types.ts";
@@ -29,7 +27,6 @@ const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "retype", 
 /** No limit. */
 const ALL = 2 ** 31 - 1;
 
-type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
 /** A change's items as stored. They are JSON, because thousands of rows would dominate the cost of a large write. */
 type StoredItem = [
   kind: number,
@@ -64,20 +61,31 @@ export function readItems(text: string): ChangeItem[] {
 }
 
 /** The condition that rows of a table are not softly deleted, unless those are wanted too. */
-function live(alias: string, alsoRemoved = false): string {
-  return alsoRemoved ? "" : ` AND ${alias}.removed_by IS NULL`;
-}
+const live = (alias: string, alsoRemoved = false) => (alsoRemoved ? "" : ` AND ${alias}.removed_by IS NULL`);
+
+/** The condition that a column has one of some types; always true if there are none. */
+const typed = (column: string, types: readonly string[]) =>
+  types.length === 0 ? "" : ` AND ${column} IN (${types.map(() => "?").join(", ")})`;
 
 /** The conditions of a search, beginning with AND, and their parameters. */
-function conditions({ since, until, types }: Within): { where: string; params: Value[] } {
-  const parts: [string, readonly Value[]][] = [];
-  if (since !== undefined) parts.push(["e.updated_at >= ?", [since]]);
-  if (until !== undefined) parts.push(["e.updated_at <= ?", [until]]);
-  if (types !== undefined) parts.push([`e.type IN (${types.map(() => "?").join(", ")})`, types]);
+function conditions({ since, until, types = [] }: Within): { where: string; params: Value[] } {
+  const from = since === undefined ? "" : " AND e.updated_at >= ?";
+  const to = until === undefined ? "" : " AND e.updated_at <= ?";
   return {
-    where: parts.map(([condition]) => ` AND ${condition}`).join(""),
-    params: parts.flatMap(([, values]) => values),
+    where: `${from}${to}${typed("e.type", types)}`,
+    params: [since, until, ...types].filter((value) => value !== undefined),
   };
+}
+
+/** Which relations of some entities are wanted; by default all that are not deleted. */
+interface RelationQuery {
+  readonly direction?: Direction;
+  readonly types?: readonly string[] | undefined;
+  /** Only those with a higher id. */
+  readonly after?: number;
+  readonly limit?: number;
+  /** Includes softly deleted ones. */
+  readonly alsoRemoved?: boolean;
 }
 
 /**
@@ -111,16 +119,11 @@ export class Reader {
     return this.#entities("e.id > ? AND e.removed_by IS NULL ORDER BY e.id LIMIT ?", after, limit);
   }
 
-  /** Entities changed within the times, newest first; `before` continues after that one. */
-  recentEntities({ before, limit, ...within }: RecentQuery): Promise<EntityRow[]> {
+  /** Entities changed within the times, newest first. */
+  recentEntities(within: Within, limit: number): Promise<EntityRow[]> {
     const { where, params } = conditions(within);
-    return this.#entities(
-      `e.removed_by IS NULL${where}${before === undefined ? "" : " AND (e.updated_at, e.id) < (?, ?)"}
-       ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`,
-      ...params,
-      ...(before === undefined ? [] : [before.updatedAt, before.id]),
-      limit,
-    );
+    const newest = `e.removed_by IS NULL${where} ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`;
+    return this.#entities(newest, ...params, limit);
   }
 
   /** Entities whose folded name begins with the folded prefix, by name. */
@@ -134,7 +137,7 @@ export class Reader {
   }
 
   #entities(where: string, ...params: readonly Parameter[]): Promise<EntityRow[]> {
-    return this.connection.all<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
+    return this.connection.all(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
   }
 
   /** @param alsoRemoved includes softly deleted rows, here and below */
@@ -166,10 +169,7 @@ export class Reader {
   }
 
   #observations(where: string, ...params: readonly Parameter[]): Promise<ObservationRow[]> {
-    return this.connection.all<ObservationRow>(
-      `SELECT ${OBSERVATION} FROM observations o WHERE ${where}`,
-      ...params,
-    );
+    return this.connection.all(`SELECT ${OBSERVATION} FROM observations o WHERE ${where}`, ...params);
   }
 
   async observationCounts(entityIds: readonly number[]): Promise<Map<number, number>> {
@@ -197,10 +197,10 @@ export class Reader {
     condition = "",
   ): Promise<RelationRow[]> {
     const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
-    const typed = types.length === 0 ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
+    const wanted = `${condition}${live("r", alsoRemoved)} AND r.id > ?${typed("r.type", types)}`;
     const found = new Map<number, RelationRow>();
     for (const column of columns) {
-      const where = `r.${column} {in}${condition}${live("r", alsoRemoved)} AND r.id > ?${typed} ORDER BY r.id LIMIT ?`;
+      const where = `r.${column} {in}${wanted} ORDER BY r.id LIMIT ?`;
       for (const row of await this.#relations(where, ids, after, ...types, limit)) found.set(row.id, row);
     }
     return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
@@ -229,7 +229,7 @@ export class Reader {
   }
 
   #relations(where: string, ...params: readonly Parameter[]): Promise<RelationRow[]> {
-    return this.connection.all<RelationRow>(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
+    return this.connection.all(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
   }
 
   degrees(limit: number): Promise<{ entityId: number; degree: number }[]> {
@@ -251,25 +251,27 @@ export class Reader {
     return new Map(rows.map(({ id, removedBy }) => [id, removedBy]));
   }
 
-  /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
+  /** See `Connection.lookUp`. */
   lookUp(word: string): Promise<IndexedWord | undefined> {
     return this.connection.lookUp(word);
   }
 
-  /** The best entities for words that `lookUp` found. A rare word counts more than a common one (BM25). */
-  async rank(words: readonly IndexedWord[], within: Within, limit: number): Promise<Match[]> {
+  /**
+   * The best entities for words that `lookUp` found, with a score (higher is better) and how many of the words they have. A rare
+   * word counts more than a common one (BM25).
+   */
+  async rank(words: readonly IndexedWord[], within: Within, limit: number) {
     if (words.length === 0) return [];
     const parts = words.map((word) => this.connection.scored(word));
     const { where, params } = conditions(within);
     const union = parts.map(({ select }) => `SELECT * FROM (${select}) one`).join(" UNION ALL ");
+    const join = where === "" ? "" : `JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`;
     const [columns, group] =
       parts.length === 1
         ? ["m.score, 1 AS words", ""]
         : ["sum(m.score) AS score, count(*) AS words", "GROUP BY m.id"];
-    return this.connection.all<Match>(
-      `SELECT m.id, ${columns} FROM (${union}) m
-       ${where === "" ? "" : `JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`}
-       ${group} ORDER BY score DESC, m.id LIMIT ?`,
+    return this.connection.all<{ id: number; score: number; words: number }>(
+      `SELECT m.id, ${columns} FROM (${union}) m ${join} ${group} ORDER BY score DESC, m.id LIMIT ?`,
       ...parts.flatMap((part) => part.params),
       ...params,
       limit,
@@ -297,14 +299,10 @@ export class Reader {
     const where = `e.removed_by IS NULL
       AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.from_id = e.id AND r.removed_by IS NULL)
       AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.to_id = e.id AND r.removed_by IS NULL)`;
-    const [total] = await this.connection.all<{ count: number }>(
-      `SELECT count(*) AS count FROM entities e WHERE ${where}`,
-    );
-    const rows = await this.connection.all<{ name: string }>(
-      `SELECT e.name FROM entities e WHERE ${where} ORDER BY e.id LIMIT ?`,
-      limit,
-    );
-    return { count: total?.count ?? 0, names: rows.map((row) => row.name) };
+    const total = `SELECT count(*) AS count FROM entities e WHERE ${where}`;
+    const [{ count } = { count: 0 }] = await this.connection.all<{ count: number }>(total);
+    const rows = await this.#entities(`${where} ORDER BY e.id LIMIT ?`, limit);
+    return { count, names: rows.map(({ name }) => name) };
   }
 
   async change(id: number): Promise<ChangeRow | undefined> {
@@ -321,22 +319,18 @@ export class Reader {
   }
 
   async #changes(where: string, ...params: readonly Value[]): Promise<ChangeRow[]> {
-    const rows = await this.connection.all<StoredChange>(
-      `SELECT ${CHANGE} FROM changes c WHERE ${where}`,
-      ...params,
-    );
+    const select = `SELECT ${CHANGE} FROM changes c WHERE ${where}`;
+    const rows = await this.connection.all<Omit<ChangeRow, "hard"> & { hard: number }>(select, ...params);
     return rows.map((row) => ({ ...row, hard: row.hard !== 0 }));
   }
 
   async itemsOf(changeId: number): Promise<ChangeItem[]> {
-    const [row] = await this.connection.all<{ items: string }>(
-      "SELECT items FROM changes WHERE id = ?",
-      changeId,
-    );
-    return row === undefined ? [] : readItems(row.items);
+    const select = "SELECT items FROM changes WHERE id = ?";
+    const rows = await this.connection.all<{ items: string }>(select, changeId);
+    return rows.flatMap(({ items }) => readItems(items));
   }
 
-  /** Observations that have no vector yet; see embeddings/vectors.ts. */
+  /** Observations that have no vector yet; see search/vectors.ts. */
   withoutVector(limit: number): Promise<{ id: number; content: string }[]> {
     // Ids only increase, so new observations come after the last vector.
     return this.connection.all(
@@ -347,10 +341,7 @@ export class Reader {
   }
 
   /** Vectors of live observations by id. */
-  async vectors(
-    after: number,
-    limit: number,
-  ): Promise<{ id: number; entityId: number; vector: Int8Array }[]> {
+  async vectors(after: number, limit: number) {
     const rows = await this.connection.all<{ id: number; entityId: number; vector: Uint8Array }>(
       `SELECT v.observation_id AS id, o.entity_id AS "entityId", v.vector FROM vectors v
        JOIN observations o ON o.id = v.observation_id

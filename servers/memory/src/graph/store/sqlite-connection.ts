@@ -10,10 +10,10 @@ import {
   MIN_PREFIX,
   NEAR_WEIGHT,
   type Parameter,
+  type Stop,
   type Table,
   type Value,
 } from "./connection.ts";
-import type { Stop } from "./store.ts";
 
 /** How much more a word counts in a name or a type than in an observation (columns name, type, content). */
 const WEIGHTS = "5.0, 2.0, 1.0";
@@ -45,14 +45,9 @@ export class SqliteConnection implements Connection {
 
   async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
     if (params.some((value) => isList(value) && value.length === 0)) return [];
-    const listed = statement.replace("{in}", IN_LIST).replace("{pairs}", IN_PAIRS);
     // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
     const values = params.map((value) => (isList(value) ? JSON.stringify(value) : value));
-    return this.#all<Row>(listed, values);
-  }
-
-  async run(statement: string, ...params: readonly Value[]): Promise<void> {
-    this.#prepare(statement).run(...params);
+    return this.#all<Row>(statement.replace("{in}", IN_LIST).replace("{pairs}", IN_PAIRS), values);
   }
 
   async insert(
@@ -147,10 +142,8 @@ export class SqliteConnection implements Connection {
   #all<Row>(statement: string, params: readonly Value[]): Row[] {
     this.stop?.throwIfAborted();
     const prepared = this.#prepare(statement);
-    if (prepared.reader) {
-      // The statement determines the type of its rows, which TypeScript cannot know.
-      return prepared.all(...params) as Row[];
-    }
+    // The statement determines the type of its rows, which TypeScript cannot know.
+    if (prepared.reader) return prepared.all(...params) as Row[];
     prepared.run(...params);
     return [];
   }

@@ -5,25 +5,30 @@ import { errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
-import { codeOf, damaged, explained, isBusy, readOnly, refuseLarge } from "./sqlite-errors.ts";
-import { SEARCH_INDEX } from "./sqlite-search-index.ts";
+import { damaged, explainedSqlite, failure, readOnly, refuseLarge, sqliteCode } from "../errors.ts";
 import { tablesOf } from "./tables.ts";
 
 /** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
 const APPLICATION_ID = 0x524d454d;
 const SCHEMA_VERSION = 2;
 
-const TABLES = tablesOf({
-  id: "INTEGER PRIMARY KEY AUTOINCREMENT",
-  integer: "INTEGER",
-  byCodePoint: "TEXT",
-  options: " STRICT",
-});
+/**
+ * The search index has one row for each live entity: its name, type and observations, folded. It does not store these texts
+ * ("contentless"), so a row is removed by its id, even if another Node.js version with other Unicode tables folded it. `terms`
+ * lists the stems in it.
+ */
+export const SEARCH_INDEX = `
+CREATE VIRTUAL TABLE search USING fts5 (
+  name, type, content, content = '', contentless_delete = 1,
+  tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
+);
+CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
+`;
 
 /** The tables of a graph and its search index. */
 const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-${TABLES}
+${tablesOf({ id: "INTEGER PRIMARY KEY AUTOINCREMENT", integer: "INTEGER", byCodePoint: "TEXT", options: " STRICT" })}
 ${SEARCH_INDEX}
 `;
 
@@ -34,12 +39,6 @@ export const LOCK_WAIT_MS = 30_000;
 /** How long opening waits for a program that lets nobody read; processes of this server never do that for long. */
 const OPEN_WAIT_MS = 2_000;
 
-/** An opened database file. */
-export interface OpenedFile {
-  readonly writer: Database | undefined;
-  readonly reader: Database;
-}
-
 /**
  * Opens a memory file, or creates it (mode 0600, its folder 0700). A file that cannot be written is opened for reading, without
  * a writer.
@@ -47,7 +46,7 @@ export interface OpenedFile {
  * @throws ToolError `unavailable` for a damaged file or another program's file, which is not changed;
  *   `denied` for a read-only location without a file.
  */
-export async function openFile(Sqlite: Sqlite, file: string): Promise<OpenedFile> {
+export async function openFile(Sqlite: Sqlite, file: string) {
   createMissing(file);
   let writer: Database | undefined;
   try {
@@ -55,7 +54,7 @@ export async function openFile(Sqlite: Sqlite, file: string): Promise<OpenedFile
     return { writer, reader: openReader(Sqlite, file) };
   } catch (error) {
     writer?.close();
-    throw explained(error, file);
+    throw explainedSqlite(error, file);
   }
 }
 
@@ -75,10 +74,7 @@ function createMissing(file: string): void {
     throw new ToolError(
       "unavailable",
       `The memory file ${file} cannot be created: ${errorCode(cause) ?? String(cause)}.`,
-      {
-        hint: "Choose a location that this user can write to with --file.",
-        cause,
-      },
+      { hint: "Choose a location that this user can write to with --file.", cause },
     );
   }
 }
@@ -125,7 +121,7 @@ function openReader(Sqlite: Sqlite, file: string): Database {
     reader.pragma("schema_version");
     return reader;
   } catch (error) {
-    const noShm = /^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error) ?? "");
+    const noShm = /^SQLITE_(CANTOPEN|READONLY)/.test(sqliteCode(error));
     const walSize = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     // The content of a WAL file would be missing from the copy.
     if (!noShm || walSize > 0 || isWritable(file)) throw error;
@@ -154,29 +150,27 @@ function checkOwner(db: Database, file: string): void {
     tables: db.prepare<[], { count: number }>("SELECT count(*) AS count FROM sqlite_schema").get(),
   }));
   const { owner, version, tables } = look.deferred();
-  if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0) {
-    throw new ToolError("unavailable", `${file} is another program's SQLite database.`, {
-      hint: "It was not changed. Choose another file with --file.",
-      code: "foreign",
-    });
-  }
-  if (version !== 0 && version !== SCHEMA_VERSION) {
-    const age = version > SCHEMA_VERSION ? "a newer" : "an early development";
-    throw new ToolError(
-      "unavailable",
-      `${file} was written by ${age} version of this server (format ${version}; this version supports ${SCHEMA_VERSION}).`,
-      {
-        hint: `The file was not changed. ${version > SCHEMA_VERSION ? "Update this server to its newest version." : "Export it with that version (export_graph), and import it into a new file."}`,
-      },
-    );
-  }
+  if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0)
+    throw failure("foreign", `${file} is another program's SQLite database.`);
+  if (version === 0 || version === SCHEMA_VERSION) return;
+  const [age, hint] =
+    version > SCHEMA_VERSION
+      ? ["a newer", "Update this server to its newest version."]
+      : [
+          "an early development",
+          "Export it with that version (export_graph), and import it into a new file.",
+        ];
+  const formats = `format ${version}; this version supports ${SCHEMA_VERSION}`;
+  throw new ToolError("unavailable", `${file} was written by ${age} version of this server (${formats}).`, {
+    hint: `The file was not changed. ${hint}`,
+  });
 }
 
 /** Whether the schema exists. Reading it needs no lock, so a long write by another process does not prevent opening. */
 function isMade(db: Database, file: string): boolean {
   if (db.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) return false;
-  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").get();
-  if (known === undefined) throw damaged(file);
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").get() === undefined)
+    throw damaged(file);
   return true;
 }
 
@@ -189,6 +183,11 @@ function migrate(db: Database, file: string): void {
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();
+}
+
+/** Whether another process currently holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error).startsWith("SQLITE_BUSY");
 }
 
 /** Repeats some work while another process holds a lock, without blocking this one. */

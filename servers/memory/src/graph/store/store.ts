@@ -1,16 +1,9 @@
 import type { Model } from "../search/embedding-model.ts";
+import type { Stop } from "./connection.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 
 export type { Reader, Writer };
-
-/** Ends work early: an AbortSignal, or a flag that another thread can set while this one is busy. */
-export interface Stop {
-  /** @throws the reason if the work should end. */
-  throwIfAborted(): void;
-  /** Aborts when the work should end, for work that waits. */
-  readonly signal?: AbortSignal;
-}
 
 /** Where a graph is kept. Implemented for SQLite and PostgreSQL; one suite tests both. */
 export interface Store {
@@ -31,7 +24,7 @@ export interface Store {
   overwriteErased(): Promise<string | undefined>;
   /** Bytes on the disk. */
   size(): Promise<number>;
-  /** What its user should know about it since it was opened. */
+  /** What its user should know about damage found since it was opened. */
   readonly warning?: string | undefined;
   /** If set, searches also compare meanings with this model. */
   model?: Model | undefined;
@@ -43,15 +36,9 @@ export interface Store {
 /** A store for one call: its work ends when the call does, and its progress is reported to the caller. */
 export function storeOfCall(store: Store, stop: Stop, progress: (done: number) => void): Store {
   return {
-    kind: store.kind,
-    location: store.location,
+    ...store,
     read: (work) => store.read(work, stop),
     write: (work) => store.write(work, stop),
-    version: () => store.version(),
-    overwriteErased: () => store.overwriteErased(),
-    size: () => store.size(),
-    close: () => store.close(),
-    model: store.model,
     progress,
   };
 }

@@ -1,19 +1,14 @@
 import { hash } from "node:crypto";
 
-/** The parts of table definitions that differ between SQLite and PostgreSQL. */
-interface ColumnTypes {
-  /** An id that is never reused. */
-  readonly id: string;
-  /** A 64-bit type; INTEGER has 64 bits only in SQLite. */
-  readonly integer: string;
-  /** Text compared by code points. */
-  readonly byCodePoint: string;
-  /** Options after the columns of a table. */
-  readonly options: string;
-}
-
-/** The tables of a graph. Deleted rows remain, marked with the change that deleted them, until they are purged. */
-export function tablesOf({ id, integer, byCodePoint, options }: ColumnTypes): string {
+/**
+ * The tables of a graph. Deleted rows remain, marked with the change that deleted them, until they are purged. The parameters
+ * differ between SQLite and PostgreSQL: an id that is never reused, a 64-bit type (INTEGER has 64 bits only in SQLite), text
+ * compared by code points, and options after the columns of a table.
+ */
+export function tablesOf(
+  types: Readonly<Record<"id" | "integer" | "byCodePoint" | "options", string>>,
+): string {
+  const { id, integer, byCodePoint, options } = types;
   return `
 CREATE TABLE entities (
   id ${id},

@@ -1,15 +1,6 @@
 import { fold, foldedName, spaced } from "../text.ts";
-import {
-  type ChangeFacts,
-  type ChangeItem,
-  type ItemOp,
-  idsOf,
-  type Kind,
-  type NewObservation,
-  type NewRelation,
-} from "../types.ts";
-import { batches } from "./batches.ts";
-import { TABLES, type Value } from "./connection.ts";
+import { type ChangeFacts, type ChangeItem, type ItemOp, idsOf, type Kind } from "../types.ts";
+import { batches, TABLES, type Value } from "./connection.ts";
 import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
 import { contentKey, digest } from "./tables.ts";
 
@@ -18,6 +9,9 @@ const INDEX_BATCH = 500;
 
 /** The key of `meta` that is set if there is a table of vectors. */
 const HAS_VECTORS = "has_vectors";
+
+export type NewObservation = { readonly entityId: number; readonly content: string };
+export type NewRelation = { readonly fromId: number; readonly toId: number; readonly type: string };
 
 /** The kinds of rows that belong to an entity, and the columns that name it. */
 const ATTACHED = [
@@ -51,7 +45,11 @@ export class Writer extends Reader {
   readonly #fresh = new Set<number>();
   /** Entities whose texts differ from those in the search index. */
   readonly #stale = new Set<number>();
-  readonly #counted = KINDS.map(() => ({ live: 0, removed: 0 }));
+  readonly #counted = {
+    entity: { live: 0, removed: 0 },
+    observation: { live: 0, removed: 0 },
+    relation: { live: 0, removed: 0 },
+  };
 
   startChange(facts: ChangeFacts): void {
     this.#facts = facts;
@@ -80,14 +78,11 @@ export class Writer extends Reader {
 
   /** Updates the search index and the counters, as the last step before the commit. */
   async finish(): Promise<void> {
-    for (const [kind, { live, removed }] of this.#counted.entries())
-      if (live !== 0 || removed !== 0)
-        await this.connection.run(
-          "UPDATE counters SET live = live + ?, removed = removed + ? WHERE kind = ?",
-          live,
-          removed,
-          kind,
-        );
+    for (const [index, kind] of KINDS.entries()) {
+      const { live, removed } = this.#counted[kind];
+      const update = "UPDATE counters SET live = live + ?, removed = removed + ? WHERE kind = ?";
+      if (live !== 0 || removed !== 0) await this.connection.all(update, live, removed, index);
+    }
     const ids = [...this.#stale];
     for (let at = 0; at < ids.length; at += INDEX_BATCH) await this.#index(ids.slice(at, at + INDEX_BATCH));
   }
@@ -99,11 +94,7 @@ export class Writer extends Reader {
       ["name", "name_key", "folded", "type", "created_at", "updated_at"],
       rows.map(({ name, type }) => [name, digest(name), foldedName(name), type, this.#at, this.#at]),
     );
-    this.#record(
-      "entity",
-      "add",
-      ids.map((id) => touchedBy({ id })),
-    );
+    this.#record("entity", "add", idRows(ids));
     for (const id of ids) {
       this.#fresh.add(id);
       this.#stale.add(id);
@@ -118,11 +109,7 @@ export class Writer extends Reader {
       ["entity_id", "content", "content_key", "source", "created_at"],
       rows.map(({ entityId, content }) => [entityId, content, contentKey(content), source, this.#at]),
     );
-    this.#record(
-      "observation",
-      "add",
-      ids.map((id, index) => touchedBy({ id, ...rows[index] })),
-    );
+    this.#record("observation", "add", idRows(ids, rows));
     for (const { entityId } of rows) this.#stale.add(entityId);
   }
 
@@ -132,11 +119,7 @@ export class Writer extends Reader {
       ["from_id", "to_id", "type", "created_at"],
       rows.map(({ fromId, toId, type }) => [fromId, toId, type, this.#at]),
     );
-    this.#record(
-      "relation",
-      "add",
-      ids.map((id, index) => touchedBy({ id, ...rows[index] })),
-    );
+    this.#record("relation", "add", idRows(ids, rows));
   }
 
   /** Marks live rows as deleted by this change; they are rows or items of the journal. */
@@ -180,26 +163,18 @@ export class Writer extends Reader {
   }
 
   /** @param from and `to` are pairs of entity ids: where the relation begins and where it ends. */
-  async moveRelation(
-    id: number,
-    from: readonly [number, number],
-    to: readonly [number, number],
-  ): Promise<void> {
-    const [fromId, toId] = to;
+  async moveRelation(id: number, from: readonly number[], [fromId, toId]: readonly [number, number]) {
     await this.#set("relation", [id], { from_id: fromId, to_id: toId });
-    this.#record("relation", "move", [touchedBy({ id, fromId, toId })], from.join(" "), to.join(" "));
+    this.#record("relation", "move", [touchedBy({ id, fromId, toId })], from.join(" "), `${fromId} ${toId}`);
   }
 
-  setUndone(changeId: number, by: number): Promise<void> {
-    return this.connection.run("UPDATE changes SET undone_by = ? WHERE id = ?", by, changeId);
+  async setUndone(changeId: number, by: number): Promise<void> {
+    await this.connection.all("UPDATE changes SET undone_by = ? WHERE id = ?", by, changeId);
   }
 
-  setMeta(key: string, value: string): Promise<void> {
-    return this.connection.run(
-      "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-      key,
-      value,
-    );
+  async setMeta(key: string, value: string): Promise<void> {
+    const upsert = "ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    await this.connection.all(`INSERT INTO meta (key, value) VALUES (?, ?) ${upsert}`, key, value);
   }
 
   /**
@@ -207,11 +182,8 @@ export class Writer extends Reader {
    * number.
    */
   async forgetChanges(before: number, limit: number): Promise<number> {
-    const changes = await this.connection.all<{ id: number; items: string }>(
-      "SELECT id, items FROM changes WHERE at < ? ORDER BY id LIMIT ?",
-      before,
-      limit,
-    );
+    const select = "SELECT id, items FROM changes WHERE at < ? ORDER BY id LIMIT ?";
+    const changes = await this.connection.all<{ id: number; items: string }>(select, before, limit);
     const ids = new Set(idsOf(changes));
     const items = changes.flatMap((change) => readItems(change.items));
     for (const kind of KINDS) {
@@ -227,12 +199,9 @@ export class Writer extends Reader {
   /** Erases rows, their items in the journal, and everything that belongs to erased entities. */
   async purge(kind: Kind, ids: readonly number[]): Promise<void> {
     const erased = await this.#erase(kind, ids);
+    const select = "SELECT id, items FROM changes WHERE id > ? ORDER BY id LIMIT ?";
     const page = (after: number, limit: number) =>
-      this.connection.all<{ id: number; items: string }>(
-        "SELECT id, items FROM changes WHERE id > ? ORDER BY id LIMIT ?",
-        after,
-        limit,
-      );
+      this.connection.all<{ id: number; items: string }>(select, after, limit);
     for await (const changes of batches(page, 100))
       for (const { id, items } of changes) {
         const all = readItems(items);
@@ -262,8 +231,8 @@ export class Writer extends Reader {
 
   /** Removes all vectors, and creates their table if missing. */
   async dropVectors(): Promise<void> {
-    await this.connection.run("DROP TABLE IF EXISTS vectors");
-    await this.connection.run(
+    await this.connection.all("DROP TABLE IF EXISTS vectors");
+    await this.connection.all(
       "CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)",
     );
     await this.setMeta(HAS_VECTORS, "yes");
@@ -271,7 +240,7 @@ export class Writer extends Reader {
 
   async insertVectors(rows: readonly { id: number; vector: Int8Array }[]): Promise<void> {
     for (const { id, vector } of rows)
-      await this.connection.run(
+      await this.connection.all(
         "INSERT INTO vectors (observation_id, vector) VALUES (?, ?) ON CONFLICT (observation_id) DO NOTHING",
         id,
         Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
@@ -303,11 +272,8 @@ export class Writer extends Reader {
   async #textsChanged(kind: Kind, ids: readonly number[]): Promise<void> {
     if (kind === "entity") for (const id of ids) this.#stale.add(id);
     if (kind !== "observation") return;
-    const hosts = await this.connection.all<{ id: number }>(
-      "SELECT DISTINCT entity_id AS id FROM observations WHERE id {in}",
-      ids,
-    );
-    for (const { id } of hosts) this.#stale.add(id);
+    const select = "SELECT DISTINCT entity_id AS id FROM observations WHERE id {in}";
+    for (const { id } of await this.connection.all<{ id: number }>(select, ids)) this.#stale.add(id);
   }
 
   /** Records what was done to rows of one kind. */
@@ -325,15 +291,13 @@ export class Writer extends Reader {
     }
   }
 
-  #writeItems(changeId: number, items: readonly ChangeItem[]): Promise<void> {
-    return this.connection.run("UPDATE changes SET items = ? WHERE id = ?", writeItems(items), changeId);
+  async #writeItems(changeId: number, items: readonly ChangeItem[]): Promise<void> {
+    await this.connection.all("UPDATE changes SET items = ? WHERE id = ?", writeItems(items), changeId);
   }
 
   #count(kind: Kind, live: number, removed: number): void {
-    const counted = this.#counted[KINDS.indexOf(kind)];
-    if (counted === undefined) return;
-    counted.live += live;
-    counted.removed += removed;
+    this.#counted[kind].live += live;
+    this.#counted[kind].removed += removed;
   }
 
   async #insert(kind: Kind, columns: readonly string[], rows: readonly Value[][]): Promise<number[]> {
@@ -348,6 +312,9 @@ export class Writer extends Reader {
     await this.connection.all(update, ...Object.values(values), ids);
   }
 }
+
+const idRows = (ids: readonly number[], rows: readonly object[] = []) =>
+  ids.map((id, index) => touchedBy({ id, ...rows[index] }));
 
 function touchedBy(row: Row): Touched {
   if ("rowId" in row) return { rowId: row.rowId, entityId: row.entityId, otherId: row.otherId };

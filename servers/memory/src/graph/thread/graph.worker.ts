@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Stop, type Store, storeOfCall } from "../store/store.ts";
-import { jobs } from "./jobs.ts";
-import { failureOf, type Opened, type Reply, type Request } from "./messages.ts";
+import type { Stop } from "../store/connection.ts";
+import { type Store, storeOfCall } from "../store/store.ts";
+import { type Failure, jobs, type Opened, type Reply, type Request } from "./jobs.ts";
 import { openStore } from "./open.ts";
 
 const send = (reply: Reply) => parentPort?.postMessage(reply);
@@ -29,6 +29,13 @@ async function work(store: Store, request: Request): Promise<void> {
   } finally {
     running.delete(id);
   }
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof ToolError))
+    return { message: String(error), detail: error instanceof Error ? error.stack : undefined };
+  const { kind, message, hint, code, data, cause } = error;
+  return { kind, message, hint, code, data, detail: cause === undefined ? undefined : String(cause) };
 }
 
 try {

@@ -1,15 +1,22 @@
+import type { ToolError, ToolErrorOptions } from "@refmcp/boundary/answer";
 import { addObservations, createEntities, createRelations } from "../change/create.ts";
-import { recentChanges } from "../change/recent.ts";
+import { recentChanges, undoChange } from "../change/history.ts";
 import { deleteEntities, deleteObservations, deleteRelations } from "../change/remove.ts";
-import { undoChange } from "../change/undo.ts";
 import { updateEntities } from "../change/update.ts";
-import { entityRecord, latestEntities, namesBeginning, openNodes, readGraph } from "../read/read.ts";
+import {
+  entityRecord,
+  latestEntities,
+  memoryStats,
+  namesBeginning,
+  openNodes,
+  readGraph,
+} from "../read/read.ts";
 import { findRelated } from "../read/related.ts";
-import { memoryStats } from "../read/stats.ts";
 import { searchNodes } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
 import { exportGraph } from "../transfer/export.ts";
 import { importMemory } from "../transfer/import.ts";
+import type { OpenedStore } from "./open.ts";
 import { changesAfter } from "./watch.ts";
 
 /** The jobs of the thread that owns the database. Each takes the store and values that can be sent to a thread. */
@@ -42,3 +49,32 @@ export type JobName = keyof Jobs;
 export type JobArguments<Name extends JobName> =
   Parameters<Jobs[Name]> extends [Store, ...infer Rest] ? Rest : never;
 export type JobResult<Name extends JobName> = Awaited<ReturnType<Jobs[Name]>>;
+
+/** To the thread: a job, with a flag that is set when it should stop, or a notification that the flag was set. */
+export type Request =
+  | {
+      readonly id: number;
+      readonly name: JobName;
+      readonly args: readonly unknown[];
+      readonly flag: Int32Array;
+    }
+  | { readonly id: number; readonly stopped: true };
+
+/** What the main thread knows about an open store. */
+export type Opened = Omit<OpenedStore, "store">;
+
+/** From the thread. The first message has id 0: the store is open, or why it is not. */
+export type Reply = { readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly failed: Failure }
+  | { readonly progress: number }
+);
+
+/** An error as it passes between threads, which keep no classes. */
+export interface Failure extends Pick<ToolErrorOptions, "hint" | "code" | "data"> {
+  /** Omitted if it is not a ToolError: an internal error. */
+  readonly kind?: ToolError["kind"];
+  readonly message: string;
+  /** The cause, or the stack of an internal error. */
+  readonly detail: string | undefined;
+}

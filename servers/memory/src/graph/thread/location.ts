@@ -31,17 +31,14 @@ export const DEFAULT_SPACE = "default";
  * @param project the directory that `auto` refers to.
  * @throws ToolError `invalid` for a store that is not a PostgreSQL URL.
  */
-export function locationOf(options: {
-  file: string | undefined;
-  store: string | undefined;
-  space: string;
-  project: string;
-  historyDays?: number | undefined;
-  embeddings?: string | undefined;
-}): MemoryLocation {
+export function locationOf(
+  options: Readonly<Record<"file" | "store", string | undefined> & Record<"space" | "project", string>> &
+    Pick<MemoryLocation, "historyDays" | "embeddings">,
+): MemoryLocation {
   const { historyDays, embeddings } = options;
   const space = options.space === "auto" ? projectSpace(options.project) : options.space;
-  const file = options.file ?? defaultFile();
+  // The platform's data directory. (The official server keeps its file in npx's cache, which npm empties.)
+  const file = options.file ?? join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
   const ending = extname(file);
   const isOfficial = [".jsonl", ".json"].includes(ending.toLowerCase());
   const common = { space, historyDays, embeddings, ...(isOfficial ? { official: file } : {}) };
@@ -50,11 +47,6 @@ export function locationOf(options: {
   const named = `${basename(file, ending)}${isDefaultSpace ? "" : `.${space}`}${isOfficial ? ".db" : ending}`;
   const isDefault = isDefaultSpace && options.file === undefined;
   return { ...common, kind: "sqlite", isDefault, file: join(dirname(file), named) };
-}
-
-/** The platform's data directory. (The official server keeps its file in npx's cache, which npm empties.) */
-function defaultFile(): string {
-  return join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
 }
 
 /** What is wrong with a space's name, as a clause after "it"; undefined if it is valid. */

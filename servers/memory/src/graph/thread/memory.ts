@@ -3,9 +3,9 @@ import { Worker } from "node:worker_threads";
 import type { PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
-import type { JobArguments, JobName, JobResult } from "./jobs.ts";
+import { failure } from "../errors.ts";
+import type { Failure, JobArguments, JobName, JobResult, Opened, Reply, Request } from "./jobs.ts";
 import type { MemoryLocation } from "./location.ts";
-import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
 import { GraphWatch } from "./watch.ts";
 
 /** Options of a job's caller. */
@@ -15,11 +15,7 @@ export interface Caller {
   progress?(done: number): void;
 }
 
-interface Waiting {
-  readonly caller: Caller;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
-}
+type Waiting = { readonly caller: Caller; resolve(value: unknown): void; reject(error: unknown): void };
 
 /**
  * A memory in its own thread, which owns the database: no search, import or picture blocks this thread. A
@@ -51,15 +47,15 @@ export class Memory {
   /** @throws ToolError if the location cannot be opened; see `openStore`. */
   static async at(location: MemoryLocation, paths: PathGuard): Promise<Memory> {
     const memory = new Memory(location, paths);
-    const { notice, warning, official } = await memory.open();
+    const { notice, warning, official } = await memory.#open();
     memory.warning = warning;
     memory.official = official;
     memory.#notice = [warning, notice].filter(Boolean).join(" ");
     return memory;
   }
 
-  /** @throws ToolError if the location cannot be opened; see `openStore`. The next call tries again. */
-  open(): Promise<Opened> {
+  /** If it fails, the next call tries again. */
+  #open(): Promise<Opened> {
     this.#opened ??= this.#start();
     return this.#opened;
   }
@@ -77,7 +73,7 @@ export class Memory {
     args: JobArguments<Name>,
     caller: Caller = {},
   ): Promise<JobResult<Name>> {
-    await this.open();
+    await this.#open();
     const flag = new Int32Array(new SharedArrayBuffer(4));
     this.#last += 1;
     const id = this.#last;
@@ -134,7 +130,8 @@ export class Memory {
     worker.once("exit", () => {
       this.#worker = undefined;
       this.#opened = undefined;
-      const error = isOpen ? stopped(fault) : notStarted(fault);
+      const notStarted = `The memory thread could not start${because(fault)}.`;
+      const error = isOpen ? stopped(fault) : failure("not_started", notStarted, { cause: fault });
       for (const { reject } of this.#waiting.values()) reject(error);
       this.#waiting.clear();
     });
@@ -162,15 +159,14 @@ function stopped(cause?: unknown): ToolError {
   return new ToolError("unavailable", message, { hint: "Repeat the call.", cause });
 }
 
-function notStarted(cause: unknown): ToolError {
-  return new ToolError("unavailable", `The memory thread could not start${because(cause)}.`, {
-    hint: "Install this server again: one of its files may be missing or damaged.",
-    code: "not_started",
-    cause,
-  });
-}
-
 function because(cause: unknown): string {
   const [line = ""] = (cause instanceof Error ? cause.message : "").split("\n");
   return line === "" ? "" : ` (${oneLine(line)})`;
+}
+
+function errorOf({ kind, message, detail, ...options }: Failure): Error {
+  if (kind !== undefined) return new ToolError(kind, message, { ...options, cause: detail });
+  const error = new Error(message);
+  if (detail !== undefined) error.stack = detail;
+  return error;
 }

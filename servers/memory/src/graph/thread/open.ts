@@ -5,10 +5,10 @@ import { basename, join } from "node:path";
 import { errorCode } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { prune } from "../change/change.ts";
-import { counted } from "../change/remove.ts";
-import { IMPORTED, type ImportNote, importNoteOf } from "../read/stats.ts";
+import { refuseLarge } from "../errors.ts";
+import { counted } from "../read/names.ts";
+import { IMPORTED, type ImportNote, importNoteOf } from "../read/read.ts";
 import { openPostgresStore } from "../store/postgres-store.ts";
-import { refuseLarge } from "../store/sqlite-errors.ts";
 import { openSqliteStore } from "../store/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { type Imported, importMemory } from "../transfer/import.ts";
@@ -33,17 +33,15 @@ export interface OpenedStore {
  * @throws ToolError if the location cannot be opened or the file not be read; see the stores.
  */
 export async function openStore(location: MemoryLocation): Promise<OpenedStore> {
+  const { embeddings } = location;
   // Most memories have no model, so its code is only loaded for one.
-  const model =
-    location.embeddings === undefined
-      ? undefined
-      : await (await import("../search/embedding-model.ts")).loadModel(location.embeddings);
+  const model = embeddings && (await (await import("../search/embedding-model.ts")).loadModel(embeddings));
   const store =
     location.kind === "postgres"
       ? await openPostgresStore(location.url, location.space)
       : await openSqliteStore(location.file);
   const { warning } = store;
-  store.model = model;
+  if (model) store.model = model;
   try {
     // A memory that is not writable now is pruned at a later start.
     if (location.historyDays !== undefined)
@@ -62,12 +60,8 @@ export async function openStore(location: MemoryLocation): Promise<OpenedStore> 
       named === undefined
         ? `but the official memory server left one at ${official}. To import it`
         : `and ${named} was not imported: only the default space in SQLite imports automatically. To import it`;
-    return {
-      store,
-      warning,
-      notice: `This memory is empty, ${what}, call import_graph with that path.`,
-      official,
-    };
+    const notice = `This memory is empty, ${what}, call import_graph with that path.`;
+    return { store, warning, notice, official };
   } catch (error) {
     await store.close();
     throw error;
@@ -79,8 +73,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
   const facts = await stat(source).catch(() => undefined);
   const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));
   if (note !== undefined) {
-    const isSame = facts === undefined || note.bytes === facts.size;
-    return isSame
+    return facts === undefined || note.bytes === facts.size
       ? ""
       : `${source} has changed since it was imported on ${note.at.slice(0, 10)}, so another program still writes to it. Configure that program to use this server; import_graph with that path adds the new entries.`;
   }
@@ -111,8 +104,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
 /** The bytes of a file; undefined if there is none. */
 async function readWhole(file: string): Promise<Uint8Array | undefined> {
   try {
-    const { size } = await stat(file);
-    refuseLarge(file, size);
+    refuseLarge(file, (await stat(file)).size);
     return await readFile(file);
   } catch (cause) {
     if (cause instanceof ToolError) throw cause;

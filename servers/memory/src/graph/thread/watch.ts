@@ -4,13 +4,10 @@ import type { Reader, Store } from "../store/store.ts";
 export type Touched = ReadonlySet<string> | "all";
 
 /** How much of a store's history a watcher has seen. */
-export interface Seen {
-  readonly version: number;
-  readonly change: number;
-}
+type Seen = { readonly version: number; readonly change: number };
 
 /** Checks for commits after those seen, by any process; the first check only records the current position. */
-export type Look = (seen: Seen | undefined) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
+type Look = (seen: Seen | undefined) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
 
 const POLL_MS = 250;
 const MAX_CHANGES = 100;

@@ -1,4 +1,4 @@
-import { batches } from "../store/batches.ts";
+import { batches } from "../store/connection.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { type Entity, idsOf, type Relation } from "../types.ts";
 import { entityLine, type Format, relationLine } from "./jsonl.ts";

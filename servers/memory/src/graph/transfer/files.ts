@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, sized, ToolError } from "@refmcp/boundary/answer";
-import { refuseLarge } from "../store/sqlite-errors.ts";
+import { unlessEmpty } from "../change/change.ts";
+import { refuseLarge } from "../errors.ts";
 import type { Caller, Memory } from "../thread/memory.ts";
 import type { ChangeFacts } from "../types.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
@@ -20,31 +21,24 @@ export async function importText(
   facts: ChangeFacts,
   caller: Caller,
 ) {
-  if ((path === undefined) === (text === undefined))
-    throw new ToolError(
-      "invalid",
-      `${path === undefined ? "Neither path nor text is" : "Both path and text are"} given.`,
-      {
-        hint: "Pass path for a file, or text for the lines themselves.",
-      },
-    );
-  const { paths } = memory;
-  const bytes =
-    path === undefined
-      ? Buffer.from(text ?? "", "utf8")
-      : path === memory.official
-        ? await readFile(path)
-        : await readAllowed(paths, path);
+  if ((path === undefined) === (text === undefined)) {
+    const which = path === undefined ? "Neither path nor text is" : "Both path and text are";
+    throw new ToolError("invalid", `${which} given.`, {
+      hint: "Pass path for a file, or text for the lines themselves.",
+    });
+  }
+  const { paths, official } = memory;
+  const read = (file: string) => (file === official ? readFile(file) : readAllowed(paths, file));
+  const bytes = path === undefined ? Buffer.from(text ?? "", "utf8") : await read(path);
   const { rejects, change_id, ...tally } = await memory.run("importMemory", [bytes, facts], caller);
-  const shown = rejects
-    .slice(0, SHOWN_REJECTS)
-    .map((reject) => ({ ...reject, text: reject.text.slice(0, 200).toWellFormed() }));
-  const kept = rejects.length > 0 && path !== undefined ? await keepRejects(paths, path, rejects) : undefined;
   return {
     ...tally,
     rejected: rejects.length,
-    rejects: shown.length === 0 ? undefined : shown,
-    rejects_file: kept,
+    rejects: unlessEmpty(
+      rejects.slice(0, SHOWN_REJECTS).map((one) => ({ ...one, text: one.text.slice(0, 200).toWellFormed() })),
+    ),
+    rejects_file:
+      rejects.length > 0 && path !== undefined ? await keepRejects(paths, path, rejects) : undefined,
     change_id,
   };
 }
@@ -60,11 +54,7 @@ async function readAllowed(paths: PathGuard, path: string): Promise<Uint8Array> 
 }
 
 /** The import is already saved; if the location is not writable, only the file of rejects is missing. */
-async function keepRejects(
-  paths: PathGuard,
-  path: string,
-  rejects: readonly Reject[],
-): Promise<string | undefined> {
+async function keepRejects(paths: PathGuard, path: string, rejects: readonly Reject[]) {
   try {
     return (await paths.writeFile(`${path}.rejects`, Buffer.from(rejectsFile(rejects)))).path;
   } catch (error) {

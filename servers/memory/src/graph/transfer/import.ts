@@ -6,28 +6,19 @@ import { parseMemory, type Reject } from "./jsonl.ts";
 
 const BATCH = 1_000;
 
-/** What an import added. */
-interface Tally {
-  /** New entities and relations, and observations added to entities that existed. */
-  entities: number;
-  observations: number;
-  relations: number;
-  /** Entities, observations and relations that existed. */
-  duplicates: number;
-  /**
-   * Entities created because a relation refers to them; the official server keeps such relations without
-   * entities.
-   */
-  created_for_relations: number;
-}
+/**
+ * What an import added: new entities and relations, observations, and entities created because a relation refers to them (the
+ * official server keeps such relations without entities); and the duplicates, which existed.
+ */
+const NOTHING = { entities: 0, observations: 0, relations: 0, duplicates: 0, created_for_relations: 0 };
 
 /** What an import added, with its change, and the lines that were unreadable. */
 export type Imported = Awaited<ReturnType<typeof importMemory>>;
 
-interface Once {
-  /** A note to keep with the import; if one already exists, nothing is imported. */
-  readonly once?: { readonly key: string; note(tally: Tally, rejected: number): string };
-}
+/** A note to keep with the import; if one already exists, nothing is imported. */
+type Once = {
+  readonly once?: { readonly key: string; note(tally: typeof NOTHING, rejected: number): string };
+};
 
 /**
  * Imports an official memory file in one change: everything that can be read, or nothing if it is cancelled
@@ -35,13 +26,7 @@ interface Once {
  */
 export async function importMemory(store: Store, bytes: Uint8Array, { once, ...facts }: ChangeFacts & Once) {
   const rejects: Reject[] = [];
-  const tally: Tally = {
-    entities: 0,
-    observations: 0,
-    relations: 0,
-    duplicates: 0,
-    created_for_relations: 0,
-  };
+  const tally = { ...NOTHING };
   const added = await change(store, facts, async (writer) => {
     if (once !== undefined && (await writer.meta(once.key)) !== undefined) return tally;
     // Relations may precede the entities that they name.
@@ -78,6 +63,5 @@ export async function importMemory(store: Store, bytes: Uint8Array, { once, ...f
   return { ...added, rejects };
 }
 
-function observationsOf(entities: readonly Entity[]): number {
-  return entities.flatMap(({ observations }) => observations).length;
-}
+const observationsOf = (entities: readonly Entity[]) =>
+  entities.flatMap(({ observations }) => observations).length;

@@ -1,4 +1,4 @@
-import { textProblem } from "../change/checks.ts";
+import { textProblem } from "../change/change.ts";
 import type { Entity, Relation } from "../types.ts";
 
 /** What a graph can be exported as. */
@@ -11,12 +11,8 @@ export type Parsed =
   | { readonly kind: "relation"; readonly relation: Relation }
   | { readonly kind: "rejected"; readonly reject: Reject };
 
-export interface Reject {
-  /** The line of the file, from 1. */
-  readonly line: number;
-  readonly reason: string;
-  readonly text: string;
-}
+/** What could not be read, with the line of the file, from 1. */
+export type Reject = { readonly line: number; readonly reason: string; readonly text: string };
 
 /**
  * Reads an official memory file, one JSON object on each line, as written by the official server or damaged
@@ -31,9 +27,10 @@ export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
     for (const item of whole) yield classify(item, 1, () => JSON.stringify(item));
     return;
   }
-  let number = 0;
-  for (const line of linesOf(bytes)) {
-    number += 1;
+  for (let number = 1, start = 0; start < bytes.length; number++) {
+    const newline = bytes.indexOf(0x0a, start);
+    const line = bytes.subarray(start, newline === -1 ? bytes.length : newline);
+    start += line.length + 1;
     let content: string;
     try {
       content = text.decode(line);
@@ -46,26 +43,13 @@ export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
   }
 }
 
-function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  let start = 0;
-  while (start < bytes.length) {
-    const end = bytes.indexOf(0x0a, start);
-    yield bytes.subarray(start, end === -1 ? bytes.length : end);
-    if (end === -1) return;
-    start = end + 1;
-  }
-}
-
 const MAX_DOCUMENT = 64 * 1024 * 1024;
 
 /** The items of a file that is a single JSON document; undefined for lines. */
 function documentOf(bytes: Uint8Array): unknown[] | undefined {
   if (bytes.length > MAX_DOCUMENT) return undefined;
-  const value = parseJson(
-    Buffer.from(bytes)
-      .toString("utf8")
-      .replace(/^\ufeff/, ""),
-  );
+  const text = Buffer.from(bytes).toString("utf8");
+  const value = parseJson(text.replace(/^\ufeff/, ""));
   if (Array.isArray(value)) return value;
   if (!isRecord(value) || !(Array.isArray(value.entities) || Array.isArray(value.relations)))
     return undefined;

@@ -1,7 +1,8 @@
 import { grouped } from "@refmcp/boundary/answer";
 import type { SimulationLinkDatum, SimulationNodeDatum } from "d3-force";
+import { counted } from "../read/names.ts";
 import type { Reader } from "../store/store.ts";
-import type { EntityRow, RelationRow } from "../types.ts";
+import type { Counts, EntityRow, RelationRow } from "../types.ts";
 import { layOut } from "./layout.ts";
 import { xml } from "./xml.ts";
 
@@ -10,16 +11,7 @@ const MAX_NODES = 150;
 const MAX_LABELED_EDGES = 80;
 const LABEL = 28;
 /** Colors distinguishable with any color vision (Okabe and Ito, 2008). */
-const COLORS = [
-  "#0072b2",
-  "#e69f00",
-  "#009e73",
-  "#cc79a7",
-  "#56b4e9",
-  "#d55e00",
-  "#8c6d31",
-  "#666666",
-] as const;
+const COLORS = "#0072b2 #e69f00 #009e73 #cc79a7 #56b4e9 #d55e00 #8c6d31".split(" ");
 const OTHER = "#666666";
 
 interface Node extends SimulationNodeDatum {
@@ -40,10 +32,8 @@ interface Edge extends SimulationLinkDatum<Node> {
  */
 export async function drawGraph(reader: Reader): Promise<string> {
   const total = await reader.counts();
-  const degrees = new Map(
-    (await reader.degrees(MAX_NODES)).map(({ entityId, degree }) => [entityId, degree]),
-  );
-  const rows = new Map((await reader.entitiesById([...degrees.keys()])).entries());
+  const degrees = new Map((await reader.degrees(MAX_NODES)).map((row) => [row.entityId, row.degree]));
+  const rows = await reader.entitiesById([...degrees.keys()]);
   for (const row of await reader.entityPage(0, MAX_NODES)) if (rows.size < MAX_NODES) rows.set(row.id, row);
   const nodes = [...rows.values()]
     .sort((a, b) => a.id - b.id)
@@ -51,10 +41,8 @@ export async function drawGraph(reader: Reader): Promise<string> {
       const degree = degrees.get(entity.id) ?? 0;
       return { entity, degree, radius: 7 + Math.min(14, Math.sqrt(degree) * 3) };
     });
-  const edges = edgesBetween(
-    nodes,
-    await reader.relationsOf([...rows.keys()], { direction: "out", limit: 5_000 }),
-  );
+  const relations = await reader.relationsOf([...rows.keys()], { direction: "out", limit: 5_000 });
+  const edges = edgesBetween(nodes, relations);
   layOut(nodes, edges, {
     distance: 150,
     repulsion: 520,
@@ -62,7 +50,7 @@ export async function drawGraph(reader: Reader): Promise<string> {
     pull: { x: 0.06, y: 0.09 },
     isCentered: true,
   });
-  return svg(nodes, edges, colorsOf(nodes), total);
+  return svg(nodes, edges, total);
 }
 
 /** One line for each pair of entities, with the types of all its relations. */
@@ -85,15 +73,11 @@ function colorsOf(nodes: readonly Node[]): Map<string, string> {
   const counts = new Map<string, number>();
   for (const { entity } of nodes) counts.set(entity.type, (counts.get(entity.type) ?? 0) + 1);
   const order = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-  return new Map(order.slice(0, COLORS.length - 1).map(([type], index) => [type, COLORS[index] ?? OTHER]));
+  return new Map(order.slice(0, COLORS.length).map(([type], index) => [type, COLORS[index] ?? OTHER]));
 }
 
-function svg(
-  nodes: readonly Node[],
-  edges: readonly Edge[],
-  colors: ReadonlyMap<string, string>,
-  total: { entities: number; relations: number },
-): string {
+function svg(nodes: readonly Node[], edges: readonly Edge[], total: Counts): string {
+  const colors = colorsOf(nodes);
   const at = ({ x = 0, y = 0 }: Node) => ({ x, y });
   const xs = nodes.map((node) => at(node).x);
   const ys = nodes.map((node) => at(node).y);
@@ -101,10 +85,11 @@ function svg(
   const top = Math.min(0, ...ys) - 90;
   const width = Math.max(0, ...xs) + 120 - left;
   const height = Math.max(0, ...ys) + 60 - top;
+  const { entities, relations } = total;
   const shown =
-    nodes.length < total.entities
-      ? `the ${grouped(nodes.length)} most connected of ${grouped(total.entities)} entities`
-      : `${grouped(total.entities)} ${total.entities === 1 ? "entity" : "entities"}, ${grouped(total.relations)} ${total.relations === 1 ? "relation" : "relations"}`;
+    nodes.length < entities
+      ? `the ${grouped(nodes.length)} most connected of ${grouped(entities)} entities`
+      : counted({ entities, relations });
   const labeled = edges.length <= MAX_LABELED_EDGES;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${[left, top, width, height].map(round).join(" ")}" width="${round(width)}" height="${round(height)}" font-family="system-ui, sans-serif" font-size="12">`,
