@@ -73,8 +73,8 @@ export async function unknownEntities(reader: Reader, names: readonly string[]):
     removed.length === 0 ? "" : `Deleted: ${gone}; to restore it, use recent_changes and undo_memory_change.`,
     "Find names with search_nodes, or create the entity with create_entities.",
   ];
-  const what = names.length === 1 ? "is no entity" : "are no entities";
-  return failure("unknown_entity", `There ${what} ${quoteAll(names)}.`, {
+  const what = names.length === 1 ? "There is no entity" : "There are no entities";
+  return failure("unknown_entity", `${what} ${quoteAll(names)}.`, {
     hint: hints.filter((hint) => hint !== "").join(" "),
   });
 }
