@@ -3,14 +3,13 @@ import type { ChangeContext } from "../change/change-context.ts";
 import { lossQuestion } from "../change/move.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import { changeAnswer } from "../journal/list-changes.ts";
-import type { Receipt } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath } from "../open-path.ts";
 import { binary, tooLarge } from "../read/source.ts";
 import { decode, type Encoding, encode, type TextForm, textOf } from "../read/text-encoding.ts";
 import { withEnds } from "./changed-ranges.ts";
 import { diffSomewhere } from "./compare.ts";
-import { countLines, type LineCounts, lineCounts } from "./diff.ts";
+import { countLines, lineCounts } from "./diff.ts";
 
 /** Maximum bytes of a file that is appended to or compared by lines, since it is kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
@@ -24,29 +23,16 @@ export interface WriteRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Written {
-  readonly path: string;
-  readonly created: boolean;
-  readonly size: number;
-  readonly sizeBefore: number | undefined;
-  /** Lines added and removed; unknown if the previous content was binary or very large. */
-  readonly lines: LineCounts | undefined;
-  readonly hash: string;
-  readonly encoding: Encoding;
-  /** The previous encoding, if it was different. */
-  readonly encodingBefore: Encoding | undefined;
-  /** Undefined if the file already had this content. */
-  readonly receipt: Receipt | undefined;
-}
-
 /**
  * Writes a whole file, or appends to one, atomically. New content is UTF-8; appended text uses the file's
  * encoding and line endings.
  *
+ * @returns `lines`: those added and removed, unknown if the previous content was binary or very large;
+ * `encodingBefore`, if it was different; `receipt`: undefined if the file already had this content.
  * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
  * `invalid` for appending to a binary file, `too_large` for appending beyond 32 MiB, and what the guard throws.
  */
-export async function write(context: ChangeContext, request: WriteRequest): Promise<Written> {
+export async function write(context: ChangeContext, request: WriteRequest) {
   const { guard, locks } = context;
   const path = await guard.resolve(request.path);
   const work = () => writeLocked(context, path, request);
@@ -71,7 +57,7 @@ async function writeLocked(
   context: ChangeContext,
   path: string,
   { mode, content, createParents, expectedHash, signal }: WriteRequest,
-): Promise<Written> {
+) {
   const needs = { max: MAX_HELD_BYTES, hash: expectedHash !== undefined, signal };
   const before = await readBefore(context, path, needs);
   if (mode === "create" && before !== undefined) {
@@ -127,7 +113,7 @@ function appended(path: string, { bytes, stat }: Before, form: TextForm | undefi
   return { bytes: Buffer.concat([bytes, addition]), encoding: form.encoding, kept: bytes.length };
 }
 
-export function writeAnswer(written: Written): string {
+export function writeAnswer(written: Awaited<ReturnType<typeof write>>): string {
   const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
   if (receipt === undefined) return `${named(path)} already has this content. Hash ${hash}.`;
   const counts = lines === undefined ? "" : `, ${lineCounts(lines)}`;

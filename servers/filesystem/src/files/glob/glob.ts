@@ -3,40 +3,21 @@ import { compilePattern, HAS_FORMS, invalidGlob } from "./pattern.ts";
 const MAX_GLOB = 1_000;
 const MAX_GLOBS = 100;
 
-/** A compiled glob, matched in linear time whatever the pattern. */
-export interface Glob {
-  readonly hasWildcard: boolean;
-  /**
-   * @param path relative to the directory that is searched, with `/` between components.
-   * @param name the last component of `path`.
-   */
-  matches(path: string, name: string, isDirectory: boolean): boolean;
-}
-
 /**
  * Compiles a glob: a pattern without a slash matches names at any depth, one with a slash the path below the searched
  * directory; with a trailing slash, it matches only directories. Case-sensitive; the Unicode form (NFC, NFD) is
- * ignored.
+ * ignored. It is matched in linear time whatever the pattern.
  *
  * @throws ToolError `invalid` with the reason and the supported syntax.
  */
-export function compileGlob(glob: string): Glob {
+export function compileGlob(glob: string) {
   const { matches, hasSlash, directoriesOnly } = compile(glob);
   return {
     hasWildcard: /[*?[{(]/.test(glob),
-    matches: (path, name, isDirectory) =>
+    /** @param path relative to the directory that is searched, with `/` between components; it ends in `name`. */
+    matches: (path: string, name: string, isDirectory: boolean) =>
       (isDirectory || !directoriesOnly) && matches(hasSlash ? path : name),
   };
-}
-
-/** Several exclusion globs. */
-export interface Exclusion {
-  /** Whether the entry is excluded, and with it everything below it. */
-  hides(path: string, name: string, isDirectory: boolean): boolean;
-  /**
-   * Whether everything below this directory is excluded (`vendor/**`), although the directory itself is not.
-   */
-  hidesContents(path: string): boolean;
 }
 
 /**
@@ -44,7 +25,7 @@ export interface Exclusion {
  *
  * @throws ToolError `invalid` for a glob that cannot be used, or more than 100.
  */
-export function compileExclusion(globs: readonly string[]): Exclusion {
+export function compileExclusion(globs: readonly string[]) {
   if (globs.length > MAX_GLOBS)
     throw invalidGlob(globs[0] ?? "", `${globs.length} globs were given; at most ${MAX_GLOBS} are allowed.`);
   const whole = globs.map(compileGlob);
@@ -53,15 +34,17 @@ export function compileExclusion(globs: readonly string[]): Exclusion {
     .map((glob) => glob.replace(/\/\*\*\/?$/, ""));
   const ofContents = contents.map((glob) => compile(glob, true));
   return {
-    hides: (path, name, isDirectory) => whole.some((glob) => glob.matches(path, name, isDirectory)),
-    hidesContents: (path) => ofContents.some(({ matches }) => matches(path)),
+    /** Whether the entry is excluded, and with it everything below it. */
+    hides: (path: string, name: string, isDirectory: boolean) =>
+      whole.some((glob) => glob.matches(path, name, isDirectory)),
+    /** Whether everything below this directory is excluded (`vendor/**`), although the directory itself is not. */
+    hidesContents: (path: string) => ofContents.some(({ matches }) => matches(path)),
   };
 }
 
-function compile(
-  glob: string,
-  anchored = false,
-): { matches(text: string): boolean; hasSlash: boolean; directoriesOnly: boolean } {
+export type Exclusion = ReturnType<typeof compileExclusion>;
+
+function compile(glob: string, anchored = false) {
   if (glob.length > MAX_GLOB)
     throw invalidGlob(glob, `It has ${glob.length} characters; at most ${MAX_GLOB} are allowed.`);
   if (glob.startsWith("!"))

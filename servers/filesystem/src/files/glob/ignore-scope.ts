@@ -16,7 +16,7 @@ interface Level {
   readonly kind: number;
   /** The length of the path prefix of its directory. */
   readonly skip: number;
-  readonly rules: IgnoreRules;
+  readonly rules: ReturnType<typeof compileIgnoreLines>;
 }
 
 /** The active rules in one directory of a walk. */
@@ -218,16 +218,6 @@ function gitPattern(pattern: string): ((text: string) => boolean) | undefined {
 
 type Matches = (path: string, name: string) => boolean;
 
-export interface IgnoreRules {
-  /**
-   * The result of the last matching rule: true for hidden, false for shown (`!`), undefined if none matches. The
-   * Unicode form of names (NFC, NFD) is ignored, as in git on macOS (core.precomposeUnicode).
-   *
-   * @param path below the file's directory, with `/` between components.
-   */
-  verdict(path: string, name: string, isDirectory: boolean): boolean | undefined;
-}
-
 const LITERAL = /^[^*?[\\]+$/;
 
 /**
@@ -235,7 +225,7 @@ const LITERAL = /^[^*?[\\]+$/;
  * matched in linear time, since ignore files are untrusted: a row of double stars keeps a backtracking matcher busy
  * forever.
  */
-export function compileIgnoreLines(lines: readonly IgnoreLine[]): IgnoreRules {
+export function compileIgnoreLines(lines: readonly IgnoreLine[]) {
   // For each name or path, the last line that contains it; with a slash at the end, only for directories.
   const names = new Map<string, number>();
   const paths = new Map<string, number>();
@@ -252,7 +242,13 @@ export function compileIgnoreLines(lines: readonly IgnoreLine[]): IgnoreRules {
   rules.reverse();
   const hasForms = lines.some(({ pattern }) => HAS_FORMS.test(pattern));
   return {
-    verdict(storedPath, storedName, isDirectory) {
+    /**
+     * The result of the last matching rule: true for hidden, false for shown (`!`), undefined if none matches. The
+     * Unicode form of names (NFC, NFD) is ignored, as in git on macOS (core.precomposeUnicode).
+     *
+     * @param storedPath below the file's directory, with `/` between components.
+     */
+    verdict(storedPath: string, storedName: string, isDirectory: boolean): boolean | undefined {
       const path = hasForms ? storedPath.normalize("NFC") : storedPath;
       const name = hasForms ? storedName.normalize("NFC") : storedName;
       let last = Math.max(indexOf(names, name, isDirectory), indexOf(paths, path, isDirectory));

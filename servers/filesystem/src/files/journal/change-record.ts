@@ -1,7 +1,11 @@
 import * as z from "zod";
 
+const path = z.string();
+/** Directories, outermost first. */
+const directories = z.array(path);
+
 /** The kind of change, named after the tools. */
-export const ACTIONS = [
+const action = z.enum([
   "create",
   "overwrite",
   "append",
@@ -11,77 +15,63 @@ export const ACTIONS = [
   "copy",
   "delete",
   "undo",
-] as const;
+]);
 
-export type Action = (typeof ACTIONS)[number];
+export type Action = z.output<typeof action>;
 
-/** The state of a path after a change, which must be the same when the change is undone. */
-export const stateSchema = z.discriminatedUnion("type", [
+/**
+ * The state of a path after a change, which must be the same when the change is undone. The content of a file that was
+ * moved was not read. The `digest` of a directory that was copied or restored (`tree`) covers the path, type, size and
+ * modification time of everything below it.
+ */
+const after = z.discriminatedUnion("type", [
   z.object({ type: z.literal("file"), hash: z.string(), size: z.number() }),
-  /** A file that was moved, so its content was not read. */
   z.object({ type: z.literal("moved file"), size: z.number(), mtime_ms: z.number() }),
   z.object({ type: z.literal("moved directory") }),
-  /**
-   * A directory that was copied or restored. `digest` covers the path, type, size and modification time of everything
-   * below it.
-   */
   z.object({ type: z.literal("tree"), digest: z.string(), bytes: z.number() }),
   z.object({ type: z.literal("link"), target: z.string() }),
 ]);
 
-export type State = z.output<typeof stateSchema>;
+export type State = z.output<typeof after>;
 
-/** The effect of a change, with everything needed to undo it. Paths are absolute. */
-export const effectSchema = z.discriminatedUnion("kind", [
-  /**
-   * A file's content was replaced. The previous content is the image, or the first `kept` bytes of the new content
-   * (append).
-   */
-  z.object({
-    kind: z.literal("replaced"),
-    path: z.string(),
-    after: stateSchema,
-    kept: z.number().optional(),
-  }),
-  /** A new entry was created, with its missing `parents`, outermost first. */
-  z.object({
-    kind: z.literal("created"),
-    path: z.string(),
-    after: stateSchema,
-    parents: z.array(z.string()),
-  }),
-  /** An entry was removed; it is the image. */
-  z.object({ kind: z.literal("removed"), path: z.string() }),
-  /**
-   * A move. `displaced`: the image is the entry that it replaced. `uncovered`: it restored the entry that an earlier
-   * move had replaced.
-   */
+/**
+ * The effect of a change, with everything needed to undo it. Paths are absolute.
+ *
+ * - `replaced`: the previous content is the image, or the first `kept` bytes of the new content (append).
+ * - `created`: a new entry, with its missing `parents`.
+ * - `removed`: the entry is the image.
+ * - `moved`: if `displaced`, the image is the entry that it replaced; if `uncovered`, it restored the entry that an
+ *   earlier move had replaced.
+ * - `made`, `unmade`: directories were created, or removed while empty.
+ */
+const effect = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("replaced"), path, after, kept: z.number().optional() }),
+  z.object({ kind: z.literal("created"), path, after, parents: directories }),
+  z.object({ kind: z.literal("removed"), path }),
   z.object({
     kind: z.literal("moved"),
-    from: z.string(),
-    to: z.string(),
-    after: stateSchema,
+    from: path,
+    to: path,
+    after,
     displaced: z.boolean(),
     uncovered: z.boolean(),
   }),
-  /** Directories that were created, outermost first. */
-  z.object({ kind: z.literal("made"), directories: z.array(z.string()) }),
-  /** Empty directories that were removed, outermost first. */
-  z.object({ kind: z.literal("unmade"), directories: z.array(z.string()) }),
+  z.object({ kind: z.literal("made"), directories }),
+  z.object({ kind: z.literal("unmade"), directories }),
 ]);
 
-export type Effect = z.output<typeof effectSchema>;
+export type Effect = z.output<typeof effect>;
 
 export const changeSchema = z.object({
   id: z.string(),
   time: z.string(),
-  action: z.enum(ACTIONS),
-  path: z.string(),
-  destination: z.string().optional(),
+  action,
+  path,
+  destination: path.optional(),
   /** For `undo`: the change that it undid. */
   undoes: z.string().optional(),
   /** Absent if it cannot be undone; then `final` says why. */
-  effect: effectSchema.optional(),
+  effect: effect.optional(),
   final: z.string().optional(),
   size_before: z.number().optional(),
   size_after: z.number().optional(),

@@ -29,23 +29,14 @@ export type OneOfMany =
   | { readonly path: string; readonly part: TextPart; readonly error?: undefined }
   | { readonly path: string; readonly part?: undefined; readonly error: ToolError };
 
-export interface ManyTexts {
-  readonly files: readonly OneOfMany[];
-  /** How many of the last paths did not fit at all. */
-  readonly hidden: number;
-  /** The common directory of all paths, with a trailing slash; empty if naming it saves nothing. */
-  readonly shared: string;
-}
-
 /**
  * Reads several text files. A file that cannot be read does not affect the others. Space is shared fairly: what short
  * files do not need is divided equally among the longer ones.
+ *
+ * @returns the `files` in the requested order, how many of the last paths did not fit at all (`hidden`), and the common
+ * directory of all paths with a trailing slash (`shared`), empty if naming it saves nothing.
  */
-export async function readMany(
-  guard: PathGuard,
-  paths: readonly string[],
-  options: ReadManyOptions,
-): Promise<ManyTexts> {
+export async function readMany(guard: PathGuard, paths: readonly string[], options: ReadManyOptions) {
   const max = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
   const shared = commonDirectory(paths);
   const available = options.maxChars - ENDS_CHARS - shared.length;
@@ -79,8 +70,9 @@ export async function readMany(
   const remaining = shown.reduce((left, file) => left - frameChars(file), available);
   const shares = sharesOf(shown.map(charsOf), Math.max(0, remaining));
   return {
-    files: shown.map((file, index) =>
-      file.part === undefined ? file : { path: file.path, part: shortened(file.part, shares[index] ?? 0) },
+    files: shown.map(
+      (file, index): OneOfMany =>
+        file.part === undefined ? file : { path: file.path, part: shortened(file.part, shares[index] ?? 0) },
     ),
     hidden: paths.length - count,
     shared,
@@ -150,7 +142,7 @@ function shortened(part: TextPart, max: number): TextPart {
  * The answer with several files. The server's own line precedes each file's text and begins with a tag derived from all
  * the contents, so no file can contain such a line.
  */
-export function framed({ files, hidden, shared }: ManyTexts): string {
+export function framed({ files, hidden, shared }: Awaited<ReturnType<typeof readMany>>): string {
   const hash = createHash("sha256");
   for (const { part } of files) hash.update(`${part?.text.length ?? -1}\n`).update(part?.text ?? "");
   const tag = `=== ${hash.digest("hex").slice(0, 16)}`;

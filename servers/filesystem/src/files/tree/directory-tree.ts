@@ -1,6 +1,6 @@
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
-import { compileExclusion } from "../glob/glob.ts";
+import { compileExclusion, type Exclusion } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { counted } from "../messages.ts";
 import { withDirectory } from "../open-path.ts";
@@ -57,7 +57,7 @@ export async function drawTree(
 
 class Tree {
   readonly #request: TreeRequest;
-  readonly #exclude: ReturnType<typeof compileExclusion>;
+  readonly #exclude: Exclusion;
   readonly #root: WalkedDirectory;
   #entriesLeft: number;
   #charsLeft: number;
@@ -66,7 +66,7 @@ class Tree {
   #unreadable = 0;
   readonly #cut = { depth: false, entries: false, chars: false };
 
-  constructor(request: TreeRequest, exclude: ReturnType<typeof compileExclusion>, root: WalkedDirectory) {
+  constructor(request: TreeRequest, exclude: Exclusion, root: WalkedDirectory) {
     this.#request = request;
     this.#exclude = exclude;
     this.#root = root;

@@ -31,24 +31,13 @@ interface ListedEntry {
   modified?: string;
 }
 
-export interface Listing {
-  path: string;
-  entries: ListedEntry[];
-  total: number;
-  /** With `details`, on the first page: the numbers of files and directories, and the total bytes of the files. */
-  total_files?: number;
-  total_directories?: number;
-  total_size?: number;
-  next_cursor?: string;
-  notes?: string[];
-}
-
 /**
- * Returns a page of a directory's entries; links are not followed. Names may contain anything, even newlines.
+ * Returns a page of a directory's entries; links are not followed. Names may contain anything, even newlines. With
+ * `details`, the first page also has the numbers of files and directories, and the total bytes of the files.
  *
  * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
  */
-export async function listDirectory(guard: PathGuard, request: ListRequest): Promise<Listing> {
+export async function listDirectory(guard: PathGuard, request: ListRequest) {
   const { details, sort, budget, signal } = request;
   return withDirectory(guard, request.path, async (directory) => {
     const page = keyedPage("list_directory", [directory.realPath, sort, details], request, compareText);
@@ -131,7 +120,7 @@ const MARKS: Readonly<Record<EntryType, string>> = {
  * One entry per line: its mark, with `details` its size and modification time, its name, and a link's target. The last
  * line, in square brackets, is the server's own; no name can imitate it, since each follows a mark.
  */
-export function listAnswer(listing: Listing, details: boolean): string {
+export function listAnswer(listing: Awaited<ReturnType<typeof listDirectory>>, details: boolean): string {
   const lines = listing.entries.map(({ name, type, target, target_inside, size, modified }) => {
     const facts = details ? ` ${size ?? "-"} ${modified ?? "-"}` : "";
     const outside = target_inside === false ? " (outside, or missing)" : "";
@@ -154,6 +143,7 @@ export function listAnswer(listing: Listing, details: boolean): string {
 }
 
 /** How an answer with pages ends. */
-export function more({ next_cursor, notes = [] }: { next_cursor?: string; notes?: readonly string[] }) {
+export function more(page: { next_cursor?: string | undefined; notes?: readonly string[] | undefined }) {
+  const { next_cursor, notes = [] } = page;
   return [...(next_cursor === undefined ? [] : [`Continue with cursor="${next_cursor}".`]), ...notes];
 }

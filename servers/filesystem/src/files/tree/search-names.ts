@@ -6,7 +6,7 @@ import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { counted, failure } from "../messages.ts";
 import { withDirectory } from "../open-path.ts";
 import { more } from "./list-directory.ts";
-import { type EntryType, statOf } from "./open-below.ts";
+import { statOf } from "./open-below.ts";
 import { comparePaths, keyedPage, keyOf } from "./path-order.ts";
 import { type Met, walk } from "./walk.ts";
 
@@ -26,24 +26,6 @@ export interface NameSearch {
   readonly signal?: AbortSignal;
 }
 
-interface FoundName {
-  path: string;
-  type: EntryType;
-  size?: number;
-  /** ISO 8601, if sorted by time. */
-  modified?: string;
-}
-
-interface NamesFound {
-  matches: FoundName[];
-  /** The number of all matches; absent on later pages and if the search did not finish. */
-  total?: number;
-  /** Entries hidden by ignore rules; a hidden directory counts once. Absent on later pages. */
-  hidden?: number;
-  next_cursor?: string;
-  notes?: string[];
-}
-
 const BUDGET_MS = 20_000;
 
 /**
@@ -51,14 +33,12 @@ const BUDGET_MS = 20_000;
  * followed.
  *
  * @param ignored patterns of the `--ignore` option.
+ * @returns on the first page also the `total` of all matches, if the search finished, and how many entries are `hidden`
+ * by ignore rules, where a hidden directory counts once. A match has the `size` or time that it is sorted by.
  * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` if a search that needs all results
  * first (sorted by time or size) took too long.
  */
-export async function searchNames(
-  guard: PathGuard,
-  request: NameSearch,
-  ignored: readonly string[],
-): Promise<NamesFound> {
+export async function searchNames(guard: PathGuard, request: NameSearch, ignored: readonly string[]) {
   const { pattern, type: wanted, includeIgnored, sort, limit, signal, budgetMs = BUDGET_MS } = request;
   const glob = compileGlob(pattern);
   const exclude = compileExclusion(request.exclude);
@@ -89,7 +69,7 @@ export async function searchNames(
         `The search did not finish within ${budgetMs / 1000} s, and sorting by ${sort} needs all results.`,
       );
     }
-    const described = page.take().map(({ path, type, key }): FoundName => {
+    const described = page.take().map(({ path, type, key }) => {
       return {
         path: join(root.path, path),
         type,
@@ -134,7 +114,7 @@ export async function searchNames(
  * One path per line, preceded by the time or size if sorted by it; directories have a trailing slash. The last line, in
  * square brackets, is the server's own.
  */
-export function namesAnswer(found: NamesFound): string {
+export function namesAnswer(found: Awaited<ReturnType<typeof searchNames>>): string {
   const lines = found.matches.map(({ path, type, size, modified }) => {
     const key = modified ?? size;
     return `${key === undefined ? "" : `${key} `}${oneLine(path)}${type === "directory" ? "/" : ""}\n`;
