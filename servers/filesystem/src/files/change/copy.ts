@@ -11,7 +11,7 @@ import {
 } from "@refmcp/boundary";
 import type { Effect } from "../journal/change-record.ts";
 import { within } from "../journal/journal-directory.ts";
-import type { Receipt, Recording } from "../journal/recording.ts";
+import type { Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { directoryAt, entryPath, withPlace } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
@@ -39,12 +39,6 @@ interface Contents {
   readonly replaced: number | undefined;
 }
 
-export interface Copied extends Contents {
-  readonly path: string;
-  readonly destination: string;
-  readonly receipt: Receipt;
-}
-
 /**
  * Copies a file, or a directory and everything below it. The copy gets its name when it is complete, so nobody sees an
  * incomplete one, and a failed or cancelled copy leaves nothing behind. A link at `source` is followed; links below it
@@ -53,7 +47,7 @@ export interface Copied extends Contents {
  * @throws ToolError `conflict` if something is at the destination, `too_large` beyond 100,000 entries,
  * `invalid` for a copy into itself.
  */
-export async function copy(context: ChangeContext, request: CopyRequest): Promise<Copied> {
+export async function copy(context: ChangeContext, request: CopyRequest) {
   const { guard, journal, locks } = context;
   const from = await guard.resolve(request.source);
   const to = await guard.resolve(request.destination);
