@@ -1,10 +1,11 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/options.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
+// indexes, the tables in the READMEs, docs/options.md, docs/errors.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
 // and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
 import { dockerfile } from "./generate/dockerfile.mjs";
+import { errorsPage } from "./generate/errors-page.mjs";
 import { icon } from "./generate/icon.mjs";
 import { indexFolders } from "./generate/index-files.mjs";
 import { optionsPage } from "./generate/options-page.mjs";
@@ -40,6 +41,7 @@ for (const server of servers) {
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
 await pages.put(join(ROOT, "docs", "options.md"), optionsPage(servers[0]));
+await pages.put(join(ROOT, "docs", "errors.md"), await errorsPage());
 // A clone of core and one server, in which pnpm new is tested, has neither.
 if (["sqlite", "filesystem"].every((name) => names.includes(name)))
   await pages.put(join(ROOT, "docs", "session.svg"), await sessionPicture());

@@ -45,6 +45,7 @@ describe("the result of pnpm new", () => {
       " M docs/hosts.md",
       " M pnpm-lock.yaml",
       "?? .changeset/",
+      "?? docs/errors.md",
       "?? docs/options.md",
       "?? servers/",
     ]);

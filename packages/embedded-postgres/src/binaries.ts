@@ -14,8 +14,8 @@ import {
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { User } from "./data-directory.ts";
+import { oneLine } from "@refmcp/boundary/answer";
+import { embeddedFailure, type User } from "./data-directory.ts";
 
 const run = promisify(execFile);
 const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
@@ -59,12 +59,11 @@ export async function findBinaries(
     return await tried(join(copy, "bin"), user);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ToolError(
-      "unavailable",
+    throw embeddedFailure(
+      "embedded",
       `The PostgreSQL binaries of ${PACKAGE} do not run on this system: ${oneLine(why.slice(-300))}`,
       {
         hint: "On Linux it needs glibc 2.27 or newer (not Alpine) and a temporary directory that allows executing programs (TMPDIR). Or connect to a server with --url.",
-        code: "embedded",
       },
     );
   }
@@ -82,13 +81,11 @@ export function packaged({ name, peerDependencies }: Installation): string {
   } catch {
     const version = peerDependencies[PACKAGE];
     if (version === undefined)
-      throw new ToolError("unavailable", `--embedded does not support ${platform}.`, {
+      throw embeddedFailure("embedded", `--embedded does not support ${platform}.`, {
         hint: "Install PostgreSQL and connect with --url postgres://user:password@host:5432/database.",
-        code: "embedded",
       });
-    throw new ToolError("unavailable", `--embedded needs the package ${PACKAGE}, which is not installed.`, {
+    throw embeddedFailure("embedded", `--embedded needs the package ${PACKAGE}, which is not installed.`, {
       hint: `Start the server with npx -y -p ${PACKAGE}@${version} -p ${name} refmcp-server-postgres --embedded.`,
-      code: "embedded",
     });
   }
 }

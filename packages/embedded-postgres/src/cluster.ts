@@ -6,9 +6,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { ToolError } from "@refmcp/boundary/answer";
 import { findBinaries } from "./binaries.ts";
-import { dataDirectory, isWindows, privateFolder, shown, userFor } from "./data-directory.ts";
+import { dataDirectory, embeddedFailure, isWindows, privateFolder, shown, userFor } from "./data-directory.ts";
 import { Supervisor } from "./supervisor.ts";
 
 const run = promisify(execFile);
@@ -198,13 +197,9 @@ async function listening(start: () => ChildProcess, directory: string | undefine
     if (!/lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(said()))
       throw new Error(`postgres ended with ${child.exitCode ?? child.signalCode}: ${said()}`);
     if (attempt === LOCK_TRIES)
-      throw new ToolError(
-        "unavailable",
+      throw embeddedFailure(
+        "in_use",
         `The embedded database in ${shown(directory)} is in use by another process.`,
-        {
-          hint: "One server at a time can use a directory. Close the other one (perhaps another client's), or start this server with another --embedded-dir.",
-          code: "in_use",
-        },
       );
     await delay(LOCK_PAUSE_MS);
   }

@@ -4,10 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { errorCode } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { errorsOf, oneLine, type ToolError } from "@refmcp/boundary/answer";
 
 export const isWindows = process.platform === "win32";
 const run = promisify(execFile);
+
+/** The error codes of `--embedded`. */
+export const embeddedFailure = errorsOf({
+  embedded: ["unavailable"],
+  in_use: [
+    "unavailable",
+    "One server at a time can use a directory. Close the other one (perhaps another client's), or start this server with another --embedded-dir.",
+  ],
+});
 
 /** The user that PostgreSQL runs as, if not this process's user. */
 export interface User {
@@ -120,5 +129,5 @@ export function shown(directory: string | undefined): string {
 }
 
 function unusable(what: string, hint: string): ToolError {
-  return new ToolError("unavailable", `${what}.`, { hint, code: "embedded" });
+  return embeddedFailure("embedded", `${what}.`, { hint });
 }

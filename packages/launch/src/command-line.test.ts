@@ -1,9 +1,9 @@
 import { HOST_NAMES } from "@refmcp/core/internal/define/common-options";
 import { defineOptions } from "@refmcp/core/internal/define/options";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { serverOptions } from "./option-table.ts";
-import { parseCommandLine } from "./prepare.ts";
-import { carryOptions } from "./print-config.ts";
+import { carryOptions } from "./host-entry.ts";
+import { serverOptions } from "./options.ts";
+import { parseCommandLine } from "./parse-options.ts";
 
 const options = defineOptions({
   maxReadChars: { type: "integer", default: 5, description: "D." },

@@ -5,7 +5,7 @@ import { serverIconSvg } from "@refmcp/core/internal/define/icon";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable } from "@refmcp/core/internal/define/server";
 import { renderOptionTable } from "./help.ts";
-import { defaultText, optionEntries } from "./option-table.ts";
+import { defaultText, isRepeatable, optionEntries } from "./options.ts";
 
 /**
  * Everything that a server can offer, as plain JSON, whatever its options: the source of READMEs, `server.json` and
@@ -43,7 +43,7 @@ export async function describeServer<Context, Table extends OptionTable>(
         variables,
         valueName,
         type: option.type,
-        repeatable: option.list === true || option.named !== undefined,
+        repeatable: isRepeatable(option),
         positional: option.positional === true,
         ask: option.ask === true,
         default: defaultText(option),

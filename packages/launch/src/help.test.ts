@@ -8,7 +8,7 @@ import {
   renderOptionTable,
   renderToolTable,
 } from "./help.ts";
-import { serverOptions } from "./option-table.ts";
+import { serverOptions } from "./options.ts";
 
 const options = defineOptions({
   maxReadChars: {

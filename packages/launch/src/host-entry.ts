@@ -1,15 +1,19 @@
+import path from "node:path";
 import type { HostName } from "@refmcp/core/internal/define/common-options";
+import type { OptionTable } from "@refmcp/core/internal/define/options";
 import { stringify } from "smol-toml";
+import { shellWord } from "./help.ts";
 import {
   type EntryVariables,
   HOSTS,
   type HostFacts,
-  type HostLocation,
   inputId,
+  type Json,
   type Launch,
   ordinaryEntry,
 } from "./hosts.ts";
-import { type Json, jsonText, shellWord } from "./text-layout.ts";
+import { joinForVariable, type OptionEntry, optionEntries, splitsAtCommas } from "./options.ts";
+import type { OptionsRead } from "./parse-options.ts";
 
 /** A variable of the server's environment in a host's entry. */
 export interface HostVariable {
@@ -38,11 +42,19 @@ export interface ServerLaunch {
   readonly command?: Launch;
 }
 
+export interface HostLocation {
+  /** `project`: relative to its folder; `user`: for all projects. */
+  readonly scope: "project" | "user";
+  readonly platform: "any" | "macOS" | "Linux" | "Windows";
+  /** In the platform's notation; for `any`, `~` is the home directory. */
+  readonly path: string;
+  /** Which installation reads this file, if several differ. */
+  readonly installation?: string;
+}
+
 /** What to paste into a host's configuration, and where. */
-export interface HostEntry {
+export interface HostEntry extends Pick<HostFacts, "title" | "documentation" | "checked"> {
   readonly host: HostName;
-  /** The host's name for people. */
-  readonly title: string;
   readonly locations: readonly HostLocation[];
   readonly format: "json" | "toml" | "yaml";
   /** A complete file with only this server, ending in a line break. */
@@ -57,10 +69,6 @@ export interface HostEntry {
   readonly notes: readonly string[];
   /** The same, for Windows only. */
   readonly windowsNotes: readonly string[];
-  /** The host's own documentation. */
-  readonly documentation: string;
-  /** When the entry was last compared with the host's documentation or source: `2026-09`. */
-  readonly checked: string;
 }
 
 /**
@@ -74,8 +82,8 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
       `The server key "${launch.serverKey}" must consist of at most 20 lowercase letters, digits and dashes.`,
     );
   const facts = HOSTS[host];
-  const { title, documentation, checked, locations, format = "json" } = facts;
-  const start = launchOf(launch);
+  const { title, documentation, checked, format = "json" } = facts;
+  const start = startOf(launch);
   // On Windows, `npx` is a batch file, which only a shell can start.
   const windowsStart =
     facts.findsNpxOnWindows === true ? start : { command: "cmd", args: ["/c", start.command, ...start.args] };
@@ -84,7 +92,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
     title,
     documentation,
     checked,
-    locations,
+    locations: locationsOf(facts),
     format,
     text: entryText(facts, launch, start),
     windowsText: launch.command === undefined ? entryText(facts, launch, windowsStart) : undefined,
@@ -95,12 +103,31 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
   };
 }
 
+function locationsOf({ files }: HostFacts): HostLocation[] {
+  type System = Exclude<HostLocation["platform"], "any">;
+  const systemOf = (file: string): System | undefined =>
+    file.startsWith("~/Library/") ? "macOS" : file.startsWith("%") ? "Windows" : undefined;
+  const rows = files.map((file): Pick<HostLocation, "path" | "installation"> => {
+    return typeof file === "string" ? { path: file } : { path: file[0], installation: file[1] };
+  });
+  const own = rows.map(({ path }) => systemOf(path));
+  const systems: readonly System[] = ["macOS", "Linux", "Windows"];
+  const rest = systems.filter((system) => !own.includes(system));
+  return rows.flatMap((row, index) => {
+    const scope = /^[~%]/.test(row.path) ? "user" : "project";
+    const isForAny = scope === "project" || rest.length === systems.length;
+    const system: HostLocation["platform"] | undefined = own[index] ?? (isForAny ? "any" : undefined);
+    return (system === undefined ? rest : [system]).map((platform): HostLocation => {
+      return { scope, platform, ...row };
+    });
+  });
+}
+
 /** A link that installs the server in VS Code, which asks for secrets and inputs. */
 export function vscodeLink(launch: ServerLaunch): string {
   const inputs = vscodeInputs(launch);
-  const config = serverEntry(HOSTS.vscode, launch, launchOf(launch));
   const asked = inputs.length === 0 ? "" : `&inputs=${queryValue(JSON.stringify(inputs))}`;
-  return `https://insiders.vscode.dev/redirect/mcp/install?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(JSON.stringify(config))}`;
+  return `https://insiders.vscode.dev/redirect/mcp/install?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(entryLine("vscode", launch))}`;
 }
 
 /** A link that installs the server in Cursor, which takes secrets from its environment. */
@@ -122,7 +149,7 @@ function linkWith(page: string, { serverKey }: ServerLaunch, config: string): st
 }
 
 const entryLine = (host: HostName, launch: ServerLaunch) =>
-  JSON.stringify(serverEntry(HOSTS[host], launch, launchOf(launch)));
+  JSON.stringify(serverEntry(HOSTS[host], launch, startOf(launch)));
 const base64Of = (text: string) => Buffer.from(text).toString("base64");
 
 /** Encodes a value for a link, including parentheses, which would end a link in Markdown. */
@@ -130,7 +157,7 @@ function queryValue(text: string): string {
   return encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");
 }
 
-function launchOf({ packageName, args = [], command }: ServerLaunch): Launch {
+function startOf({ packageName, args = [], command }: ServerLaunch): Launch {
   return command === undefined
     ? { command: "npx", args: ["-y", packageName, ...args] }
     : { command: command.command, args: [...command.args, ...args] };
@@ -139,17 +166,17 @@ function launchOf({ packageName, args = [], command }: ServerLaunch): Launch {
 /** The entry itself, without the file around it. */
 function serverEntry(facts: HostFacts, launch: ServerLaunch, start: Launch): { [key: string]: Json } {
   const variables = variablesOf(facts, launch);
-  return facts.entry?.(start, variables, launch.serverKey) ?? ordinaryEntry(start, variables.all);
+  return facts.entry?.(start, variables, launch.serverKey) ?? ordinaryEntry(start, variables);
 }
 
 function variablesOf(facts: HostFacts, { env = [] }: ServerLaunch): EntryVariables {
-  const texts = env.map(({ name, value = "", secret = false }) =>
-    secret ? (facts.secret?.(name) ?? `<paste ${name} here>`) : value,
-  );
-  const named = env.map(({ name }, index) => [name, texts[index] ?? ""] as const);
+  const plain = env.filter((variable) => variable.secret !== true);
+  const pairs = env.map(({ name, value = "", secret = false }) => {
+    return [name, secret ? (facts.secret?.(name) ?? `<paste ${name} here>`) : value] as const;
+  });
   return {
-    all: Object.fromEntries(named),
-    plain: Object.fromEntries(named.filter((_, index) => env[index]?.secret !== true)),
+    all: Object.fromEntries(pairs),
+    plain: Object.fromEntries(plain.map(({ name, value = "" }) => [name, value])),
     secrets: secretNames(env),
   };
 }
@@ -170,16 +197,31 @@ function entryText(facts: HostFacts, launch: ServerLaunch, start: Launch): strin
   return `${jsonText({ ...(inputs.length > 0 && { inputs }), ...file })}\n`;
 }
 
+/** JSON with two spaces of indentation. A list of plain values stays on one line if it fits into 80 columns. */
+export function jsonText(value: Json, indent = ""): string {
+  if (typeof value !== "object") return JSON.stringify(value);
+  const deeper = `${indent}  `;
+  if (isList(value)) {
+    const line = `[${value.map((item) => JSON.stringify(item)).join(", ")}]`;
+    const plain = value.every((item) => typeof item !== "object");
+    if (value.length === 0 || (plain && indent.length + line.length <= 80)) return line;
+    return `[\n${value.map((item) => deeper + jsonText(item, deeper)).join(",\n")}\n${indent}]`;
+  }
+  const fields = Object.entries(value).map(
+    ([key, item]) => `${JSON.stringify(key)}: ${jsonText(item, deeper)}`,
+  );
+  return fields.length === 0 ? "{}" : `{\n${fields.map((field) => deeper + field).join(",\n")}\n${indent}}`;
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
 function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]: Json }[] {
   const type = "promptString";
   const secrets = env.filter((variable) => variable.secret === true);
   return [
-    ...secrets.map(({ name, description = name }) => ({
-      type,
-      id: inputId(name),
-      description,
-      password: true,
-    })),
+    ...secrets.map(({ name, description = name }) => {
+      return { type, id: inputId(name), description, password: true };
+    }),
     ...inputs.map(({ id, description }) => ({ type, id, description })),
   ];
 }
@@ -195,16 +237,19 @@ function shellCommandOf(facts: HostFacts, launch: ServerLaunch): string | undefi
   if (secretNames(launch.env ?? []).length > 0 && (secret === undefined || secret("X") === "X"))
     return undefined;
   const pairs = Object.entries(variablesOf(facts, launch).all);
+  if (adds === undefined || (pairs.length > 0 && !adds.includes(" ENV"))) return undefined;
   const variables = pairs.flatMap(([name, value]) => ["--env", `${name}=${value}`]);
-  const { command, args } = launchOf(launch);
-  const words = adds?.(launch.serverKey, variables);
-  return words && [...words, "--", command, ...args].map(shellWord).join(" ");
+  const words = adds
+    .split(" ")
+    .flatMap((word) => (word === "ENV" ? variables : word === "NAME" ? launch.serverKey : word));
+  const { command, args } = startOf(launch);
+  return [...words, "--", command, ...args].map(shellWord).join(" ");
 }
 
 function notesOf(host: HostName, launch: ServerLaunch): string[] {
   const { title, secret, replaces, notes = [] } = HOSTS[host];
   const secrets = secretNames(launch.env ?? []).join(" and ");
-  const replaced = launchOf(launch).args.filter((arg) => replaces?.test(arg) === true);
+  const replaced = startOf(launch).args.filter((arg) => replaces?.test(arg) === true);
   const found: string[] = [];
   if (secrets !== "" && host === "vscode")
     found.push(
@@ -219,10 +264,126 @@ function notesOf(host: HostName, launch: ServerLaunch): string[] {
 }
 
 function windowsNotesOf(launch: ServerLaunch): string[] {
-  const { args } = launchOf(launch);
+  const { args } = startOf(launch);
   const special = launch.command === undefined ? args.filter((arg) => /[&|<>^%"!]/.test(arg)) : [];
   if (special.length === 0) return [];
   return [
     `In cmd, & | < > ^ % " ! are special; pass ${special.map(shellWord).join(" and ")} through env instead.`,
   ];
+}
+
+/** The options of this process in the form needed to start the server again. */
+export type CarriedOptions = Required<Pick<ServerLaunch, "args" | "env">>;
+
+/**
+ * Converts the options that were set to the arguments and variables of a host's entry: paths become absolute, secrets
+ * become variables without a value, and what came from the environment stays there.
+ */
+export function carryOptions(
+  server: string,
+  table: OptionTable,
+  read: OptionsRead<OptionTable>,
+  platform: NodeJS.Platform,
+): CarriedOptions {
+  const positionals: string[] = [];
+  const flags: string[] = [];
+  const env: HostVariable[] = [];
+  const isGiven = (key: string) => (read.sources[key] ?? "default") !== "default";
+  for (const entry of optionEntries(server, table)) {
+    const { key, option, variables } = entry;
+    const name = read.variables.get(key) ?? variables[0];
+    if (name === undefined) continue;
+    const value = read.values[key];
+    const isAsked = option.ask === true && !option.askUnless?.some(isGiven);
+    if (option.type === "secret" ? isGiven(key) || isAsked : isGiven(key) && hasPassword(value)) {
+      env.push({ name, secret: true, description: option.description });
+    } else if (read.sources[key] === "environment") {
+      env.push({ name, value: joinForVariable(option, textsOf(value), platform) });
+    } else if (isGiven(key)) {
+      const words = argumentsOf(entry, textsOf(value));
+      const isFlag = words.every((word) => word.startsWith("--"));
+      (isFlag ? flags : positionals).push(...words);
+    }
+  }
+  return { args: [...positionals, ...flags], env };
+}
+
+type AnyValue = OptionsRead<OptionTable>["values"][string];
+
+function textsOf(value: AnyValue): string[] {
+  return [value ?? []]
+    .flat()
+    .map((item) =>
+      typeof item === "object" && "name" in item ? `${item.name}=${item.value}` : String(item),
+    );
+}
+
+function hasPassword(value: AnyValue): boolean {
+  return [value ?? []].flat().some((item) => {
+    const scalar = typeof item === "object" && "name" in item ? item.value : item;
+    return scalar instanceof URL && (scalar.username !== "" || scalar.password !== "");
+  });
+}
+
+/** `--flag=value` instead of two words, so that a value may begin with a dash. */
+function argumentsOf({ option, flag }: OptionEntry, texts: readonly string[]): string[] {
+  if (option.type === "flag") return [texts[0] === "true" ? `--${flag}` : `--no-${flag}`];
+  if (option.positional === true && texts.every((text) => !text.startsWith("-"))) return [...texts];
+  return (splitsAtCommas(option) ? [texts.join(",")] : texts).map((text) => `--${flag}=${text}`);
+}
+
+/**
+ * The command that starts this server again if it is not an installed package: this Node.js and the bin as absolute
+ * paths, because desktop hosts often have a PATH without `node`. Undefined inside `node_modules` (npx, a global or a
+ * local installation), where npx is used.
+ *
+ * @param bin the file that node runs: `process.argv[1]` with links resolved
+ */
+export function localCommand(bin: string | undefined): Launch | undefined {
+  return bin === undefined || bin.split(/[\\/]/).includes("node_modules")
+    ? undefined
+    : { command: process.execPath, args: [path.resolve(bin)] };
+}
+
+/**
+ * The output of `--print-config` for the user's platform: this server's entry with the current options, ready to paste,
+ * and for stderr where to put it and what to watch out for.
+ *
+ * @param origin `bin` is the file that node runs, with links resolved; outside `node_modules`, the entry runs it
+ *   instead of npx
+ */
+export function renderHostEntry(
+  host: HostName,
+  { name, packageName }: { readonly name: string; readonly packageName: string },
+  carried: CarriedOptions,
+  {
+    bin,
+    platform = process.platform,
+  }: { readonly bin?: string | undefined; readonly platform?: NodeJS.Platform } = {},
+): { readonly text: string; readonly guidance: string } {
+  const command = localCommand(bin);
+  const launch = { serverKey: name, packageName, ...carried, ...(command !== undefined && { command }) };
+  const entry = hostEntry(host, launch);
+  const windows = platform === "win32";
+  const system = windows ? "Windows" : platform === "darwin" ? "macOS" : "Linux";
+  const here = entry.locations.filter((location) => ["any", system].includes(location.platform));
+  const files = (here.length > 0 ? here : entry.locations).map((location) => {
+    const isForAny = windows && location.platform === "any";
+    const file = isForAny
+      ? location.path.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\")
+      : location.path;
+    const scope = location.scope === "project" ? "this project" : "all your projects";
+    return `${file} (${[scope, location.installation].filter((part) => part !== undefined).join("; ")})`;
+  });
+  const lines = [
+    `${entry.title}: add this to ${files.join(" or ")}.`,
+    "If the file already exists, keep its content and add this server.",
+    ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
+    ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),
+    ...entry.notes,
+    ...(windows ? entry.windowsNotes : []),
+    `More: ${entry.documentation}`,
+  ];
+  const text = windows ? (entry.windowsText ?? entry.text) : entry.text;
+  return { text, guidance: `${lines.join("\n")}\n` };
 }

@@ -1,15 +1,6 @@
 import type { HostName } from "@refmcp/core/internal/define/common-options";
-import type { Json } from "./text-layout.ts";
 
-export interface HostLocation {
-  /** `project`: relative to its folder; `user`: for all projects. */
-  readonly scope: "project" | "user";
-  readonly platform: "any" | "macOS" | "Linux" | "Windows";
-  /** In the platform's notation; for `any`, `~` is the home directory. */
-  readonly path: string;
-  /** Which installation reads this file, if several differ. */
-  readonly installation?: string;
-}
+export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
 /** A program with its arguments. */
 export interface Launch {
@@ -34,7 +25,11 @@ export interface HostFacts {
   readonly documentation: string;
   /** When these facts were last compared with the host's documentation or source. */
   readonly checked: string;
-  readonly locations: readonly HostLocation[];
+  /**
+   * The configuration files, relative ones in a project. Those below `~/Library` are macOS's and those with a variable
+   * Windows's; another in the home directory is for the rest. With the installation that reads it, if several differ.
+   */
+  readonly files: readonly (string | readonly [path: string, installation: string])[];
   /** The key of the file that lists servers, or the keys on the way to it; default: `mcpServers`. */
   readonly key?: string | readonly string[];
   /** Default: `json`. */
@@ -45,8 +40,11 @@ export interface HostFacts {
   readonly secret?: (name: string) => string;
   /** Matches what the host treats as a variable in an argument. */
   readonly replaces?: RegExp;
-  /** The host's own command that adds a server, up to `--`; undefined if it cannot set these variables. */
-  readonly adds?: (serverKey: string, variables: readonly string[]) => readonly string[] | undefined;
+  /**
+   * The host's own command that adds the server NAME with the variables ENV, up to `--`. Without ENV it cannot set
+   * variables.
+   */
+  readonly adds?: string;
   /** Whether the host starts programs through a shell on Windows, and so finds `npx`. */
   readonly findsNpxOnWindows?: boolean;
   readonly notes?: readonly string[];
@@ -54,39 +52,32 @@ export interface HostFacts {
   readonly windowsNotes?: readonly string[];
 }
 
-const project = (path: string): HostLocation => ({ scope: "project", platform: "any", path });
-const user = (path: string, platform: HostLocation["platform"] = "any"): HostLocation => ({
-  scope: "user",
-  platform,
-  path,
-});
-/** A path below the home directory on macOS and Linux, and one on Windows. */
-const userOf = (posix: string, windows: string): HostLocation[] => [
-  user(posix, "macOS"),
-  user(posix, "Linux"),
-  user(windows, "Windows"),
-];
 const braced = (name: string) => `\${${name}}`;
+const bracedEnv = (name: string) => `\${env:${name}}`;
+const itself = (name: string) => name;
+/** What such hosts replace in arguments. */
+const BRACES = /\$\{/;
+const SHELL_VARIABLES = /\$[A-Za-z_{]/;
+/** The member `name` of an entry, unless its value is empty. */
+const unlessEmpty = (name: string, value: readonly string[] | EntryVariables["all"]) =>
+  Object.keys(value).length > 0 && { [name]: value };
 
-/** Facts from each host's documentation. Install links are built in `host-entry.ts`. */
+/** Facts from each host's documentation, one row a host. Install links are built in `host-entry.ts`. */
 export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   "claude-desktop": {
     title: "Claude Desktop",
     documentation: "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
     checked: "2026-11",
-    locations: [
-      user("~/Library/Application Support/Claude/claude_desktop_config.json", "macOS"),
+    files: [
+      "~/Library/Application Support/Claude/claude_desktop_config.json",
       // Since February 2026 the app is an MSIX package, which never reads the file in %APPDATA%
       // (anthropics/claude-code#25579).
-      {
-        ...user(
-          "%LOCALAPPDATA%\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json",
-          "Windows",
-        ),
-        installation: "installed since February 2026",
-      },
-      { ...user("%APPDATA%\\Claude\\claude_desktop_config.json", "Windows"), installation: "older" },
-      user("~/.config/Claude/claude_desktop_config.json", "Linux"),
+      [
+        "%LOCALAPPDATA%\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json",
+        "installed since February 2026",
+      ],
+      ["%APPDATA%\\Claude\\claude_desktop_config.json", "older"],
+      "~/.config/Claude/claude_desktop_config.json",
     ],
     notes: ["Quit and reopen Claude Desktop afterwards."],
     // anthropics/claude-code#26073
@@ -98,61 +89,61 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "Claude Code",
     documentation: "https://code.claude.com/docs/en/mcp",
     checked: "2026-11",
-    locations: [project(".mcp.json"), user("~/.claude.json")],
+    files: [".mcp.json", "~/.claude.json"],
     secret: braced,
-    replaces: /\$\{/,
+    replaces: BRACES,
     // `--env` consumes every word up to the next option.
-    adds: (name, variables) => ["claude", "mcp", "add", ...variables, "--scope", "project", name],
+    adds: "claude mcp add ENV --scope project NAME",
     notes: ["For all your projects, use --scope user instead of --scope project."],
   },
   vscode: {
     title: "VS Code",
     documentation: "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
     checked: "2026-11",
-    locations: [
-      project(".vscode/mcp.json"),
-      user("~/Library/Application Support/Code/User/mcp.json", "macOS"),
-      user("~/.config/Code/User/mcp.json", "Linux"),
-      user("%APPDATA%\\Code\\User\\mcp.json", "Windows"),
+    files: [
+      ".vscode/mcp.json",
+      "~/Library/Application Support/Code/User/mcp.json",
+      "~/.config/Code/User/mcp.json",
+      "%APPDATA%\\Code\\User\\mcp.json",
     ],
     key: "servers",
-    entry: (start, { all }) => ({ type: "stdio", ...ordinaryEntry(start, all) }),
+    entry: (start, variables) => ({ type: "stdio", ...ordinaryEntry(start, variables) }),
     secret: (name) => `\${input:${inputId(name)}}`,
-    replaces: /\$\{/,
+    replaces: BRACES,
   },
   cursor: {
     title: "Cursor",
     documentation: "https://cursor.com/docs/mcp",
     checked: "2026-11",
-    locations: [project(".cursor/mcp.json"), user("~/.cursor/mcp.json")],
-    secret: (name) => `\${env:${name}}`,
-    replaces: /\$\{/,
+    files: [".cursor/mcp.json", "~/.cursor/mcp.json"],
+    secret: bracedEnv,
+    replaces: BRACES,
   },
   codex: {
     title: "Codex",
     documentation: "https://developers.openai.com/codex/mcp",
     checked: "2026-11",
-    locations: [user("~/.codex/config.toml"), project(".codex/config.toml")],
+    files: ["~/.codex/config.toml", ".codex/config.toml"],
     key: "mcp_servers",
     format: "toml",
     // Codex takes secrets from its own environment; `env_vars` lists those that it passes on.
     entry: ({ command, args }, { plain, secrets }) => ({
       command,
       args,
-      ...(secrets.length > 0 && { env_vars: secrets }),
-      ...(Object.keys(plain).length > 0 && { env: plain }),
+      ...unlessEmpty("env_vars", secrets),
+      ...unlessEmpty("env", plain),
     }),
-    secret: (name) => name,
-    adds: (name, variables) => ["codex", "mcp", "add", name, ...variables],
+    secret: itself,
+    adds: "codex mcp add NAME ENV",
     notes: ["Codex reads a project's file only in projects that you trust."],
   },
   gemini: {
     title: "Gemini CLI",
     documentation: "https://geminicli.com/docs/tools/mcp-server",
     checked: "2026-11",
-    locations: [project(".gemini/settings.json"), user("~/.gemini/settings.json")],
+    files: [".gemini/settings.json", "~/.gemini/settings.json"],
     secret: braced,
-    replaces: /\$[A-Za-z_{]/,
+    replaces: SHELL_VARIABLES,
     notes: [
       "Since 2026-06-18, Gemini CLI works with enterprise licenses and API keys only; Antigravity CLI replaces it for other accounts.",
     ],
@@ -161,32 +152,32 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "Antigravity",
     documentation: "https://antigravity.google/docs/mcp",
     checked: "2026-09",
-    locations: [project(".agents/mcp_config.json"), user("~/.gemini/config/mcp_config.json")],
+    files: [".agents/mcp_config.json", "~/.gemini/config/mcp_config.json"],
     notes: ["In the IDE, press Refresh under … > MCP Servers > Manage afterwards."],
   },
   "copilot-cli": {
     title: "Copilot CLI",
     documentation: "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
     checked: "2026-08",
-    locations: [project(".github/mcp.json"), user("~/.copilot/mcp-config.json")],
-    entry: (start, { all }) => ({ type: "local", ...ordinaryEntry(start, all), tools: ["*"] }),
+    files: [".github/mcp.json", "~/.copilot/mcp-config.json"],
+    entry: (start, variables) => ({ type: "local", ...ordinaryEntry(start, variables), tools: ["*"] }),
     secret: braced,
-    replaces: /\$[A-Za-z_{]/,
-    adds: (name, variables) => ["copilot", "mcp", "add", name, ...variables],
+    replaces: SHELL_VARIABLES,
+    adds: "copilot mcp add NAME ENV",
     notes: ["Run /mcp reload afterwards. A project's file is read only in folders that you trust."],
   },
   zed: {
     title: "Zed",
     documentation: "https://zed.dev/docs/ai/mcp",
     checked: "2026-11",
-    locations: userOf("~/.config/zed/settings.json", "%APPDATA%\\Zed\\settings.json"),
+    files: ["~/.config/zed/settings.json", "%APPDATA%\\Zed\\settings.json"],
     key: "context_servers",
   },
   junie: {
     title: "Junie",
     documentation: "https://junie.jetbrains.com/docs/junie-cli-mcp-configuration.html",
     checked: "2026-09",
-    locations: [project(".junie/mcp/mcp.json"), user("~/.junie/mcp/mcp.json")],
+    files: [".junie/mcp/mcp.json", "~/.junie/mcp/mcp.json"],
     notes: [
       "JetBrains AI Assistant has no configuration file: paste the entry under Settings > Tools > AI Assistant > Model Context Protocol.",
     ],
@@ -195,16 +186,16 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "OpenCode",
     documentation: "https://opencode.ai/v2/docs/mcp-servers",
     checked: "2026-09",
-    locations: [project("opencode.json"), user("~/.config/opencode/opencode.json")],
+    files: ["opencode.json", "~/.config/opencode/opencode.json"],
     key: ["mcp", "servers"],
     entry: ({ command, args }, { all }) => ({
       type: "local",
       command: [command, ...args],
-      ...(Object.keys(all).length > 0 && { environment: all }),
+      ...unlessEmpty("environment", all),
     }),
     secret: (name) => `{env:${name}}`,
     replaces: /\{(?:env|file):/,
-    adds: (name, variables) => ["opencode", "mcp", "add", name, ...variables],
+    adds: "opencode mcp add NAME ENV",
     notes: [
       "This is the format of OpenCode 2. OpenCode 1 lists servers directly under mcp, without servers.",
     ],
@@ -213,16 +204,16 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "Cline",
     documentation: "https://docs.cline.bot/mcp/mcp-overview",
     checked: "2026-08",
-    locations: [user("~/.cline/data/settings/cline_mcp_settings.json")],
+    files: ["~/.cline/data/settings/cline_mcp_settings.json"],
     replaces: /\$\{env:/,
-    adds: (name, { length }) => (length > 0 ? undefined : ["cline", "mcp", "install", name, "--yes"]),
+    adds: "cline mcp install NAME --yes",
     notes: ["In VS Code, MCP Servers > Configure opens the file; older versions keep it elsewhere."],
   },
   goose: {
     title: "Goose",
     documentation: "https://goose-docs.ai/docs/guides/config-files/",
     checked: "2026-09",
-    locations: userOf("~/.config/goose/config.yaml", "%APPDATA%\\Block\\goose\\config\\config.yaml"),
+    files: ["~/.config/goose/config.yaml", "%APPDATA%\\Block\\goose\\config\\config.yaml"],
     key: "extensions",
     format: "yaml",
     entry: ({ command, args }, { plain, secrets }, name) => ({
@@ -231,34 +222,34 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
       enabled: true,
       cmd: command,
       args,
-      ...(secrets.length > 0 && { env_keys: secrets }),
-      ...(Object.keys(plain).length > 0 && { envs: plain }),
+      ...unlessEmpty("env_keys", secrets),
+      ...unlessEmpty("envs", plain),
       timeout: 300,
     }),
-    secret: (name) => name,
+    secret: itself,
     notes: ["Start a new session afterwards."],
   },
   "lm-studio": {
     title: "LM Studio",
     documentation: "https://lmstudio.ai/docs/app/mcp",
     checked: "2026-04",
-    locations: [user("~/.lmstudio/mcp.json")],
+    files: ["~/.lmstudio/mcp.json"],
     notes: ["Program > Install > Edit mcp.json opens the file; its location depends on the version."],
   },
   kiro: {
     title: "Kiro",
     documentation: "https://kiro.dev/docs/mcp/configuration/",
     checked: "2026-10",
-    locations: [project(".kiro/settings/mcp.json"), user("~/.kiro/settings/mcp.json")],
+    files: [".kiro/settings/mcp.json", "~/.kiro/settings/mcp.json"],
     secret: braced,
-    replaces: /\$\{/,
+    replaces: BRACES,
     notes: ["The IDE replaces only the variables of its setting “Mcp Approved Env Vars”."],
   },
   warp: {
     title: "Warp",
     documentation: "https://docs.warp.dev/agents/capabilities/mcp",
     checked: "2026-08",
-    locations: [project(".warp/.mcp.json"), user("~/.warp/.mcp.json")],
+    files: [".warp/.mcp.json", "~/.warp/.mcp.json"],
     secret: braced,
     replaces: /\$\{|\{\{/,
     findsNpxOnWindows: true,
@@ -271,33 +262,27 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "Amp",
     documentation: "https://ampcode.com/docs/customize/mcp",
     checked: "2026-09",
-    locations: [
-      project(".amp/settings.json"),
-      ...userOf("~/.config/amp/settings.json", "%APPDATA%\\amp\\settings.json"),
-    ],
+    files: [".amp/settings.json", "~/.config/amp/settings.json", "%APPDATA%\\amp\\settings.json"],
     key: "amp.mcpServers",
     secret: braced,
-    replaces: /\$\{/,
+    replaces: BRACES,
     notes: ["A project's server runs after amp mcp approve NAME."],
   },
   devin: {
     title: "Devin Desktop",
     documentation: "https://docs.devin.ai/cli/extensibility/mcp/configuration",
     checked: "2026-09",
-    locations: [
-      project(".devin/mcp_config.json"),
-      ...userOf("~/.config/devin/mcp_config.json", "%APPDATA%\\devin\\mcp_config.json"),
-    ],
-    adds: (name, { length }) => (length > 0 ? undefined : ["devin", "mcp", "add", "-s", "project", name]),
+    files: [".devin/mcp_config.json", "~/.config/devin/mcp_config.json", "%APPDATA%\\devin\\mcp_config.json"],
+    adds: "devin mcp add -s project NAME",
     notes: ["A project's secrets belong in .devin/mcp_config.local.json, which git ignores."],
   },
   windsurf: {
     title: "Windsurf",
     documentation: "https://docs.windsurf.com/windsurf/cascade/mcp",
     checked: "2026-09",
-    locations: [user("~/.codeium/windsurf/mcp_config.json")],
-    secret: (name) => `\${env:${name}}`,
-    replaces: /\$\{/,
+    files: ["~/.codeium/windsurf/mcp_config.json"],
+    secret: bracedEnv,
+    replaces: BRACES,
     notes: [
       "Windsurf became Devin Desktop in June 2026, which still reads this file. For newer versions use devin.",
     ],
@@ -305,11 +290,8 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
 };
 
 /** `command`, `args` and, if there are any, `env`. */
-export function ordinaryEntry(
-  { command, args }: Launch,
-  all: EntryVariables["all"],
-): { [key: string]: Json } {
-  return { command, args, ...(Object.keys(all).length > 0 && { env: all }) };
+export function ordinaryEntry({ command, args }: Launch, { all }: Pick<EntryVariables, "all">) {
+  return { command, args, ...unlessEmpty("env", all) };
 }
 
 /** The id of an input in VS Code: `DATABASE_URL` → `database-url`. */

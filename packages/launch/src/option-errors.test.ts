@@ -1,8 +1,8 @@
 import { defineOptions } from "@refmcp/core/internal/define/options";
 import { describe, expect, it } from "vitest";
 import { message, place } from "../../core/test/fixtures/options.ts";
-import { suggestion, unknownNames } from "./option-errors.ts";
-import { parseOptions } from "./parse-options.ts";
+import { suggestion } from "./options.ts";
+import { parseOptions, unknownNames } from "./parse-options.ts";
 
 describe("mistakes", () => {
   it.each([

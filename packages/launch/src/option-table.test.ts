@@ -2,7 +2,7 @@ import { type CommonOptionValues, commonOptions } from "@refmcp/core/internal/de
 import { defineOptions, type OptionTable, type OptionValues } from "@refmcp/core/internal/define/options";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { checkOptionTable } from "../../testing/src/option-table.ts";
-import { defaultText, type OptionsOwner, optionEntries, rangeText, serverOptions } from "./option-table.ts";
+import { defaultText, type OptionsOwner, optionEntries, rangeText, serverOptions } from "./options.ts";
 
 describe("optionEntries", () => {
   it("gives each option its flag, variables and value name", () => {

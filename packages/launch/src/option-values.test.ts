@@ -1,8 +1,8 @@
 import { defineOptions, type Option } from "@refmcp/core/internal/define/options";
 import { describe, expect, it } from "vitest";
-import { shown } from "./option-errors.ts";
-import { joinForVariable, splitVariable } from "./option-values.ts";
-import { type Invocation, parseOptions } from "./parse-options.ts";
+
+import { joinForVariable, splitVariable } from "./options.ts";
+import { type Invocation, parseOptions, shown } from "./parse-options.ts";
 
 const description = "D.";
 

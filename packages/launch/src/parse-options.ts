@@ -1,27 +1,28 @@
 import { parseArgs } from "node:util";
+import type { CommonOptionValues } from "@refmcp/core/internal/define/common-options";
 import type { OptionTable, OptionValues } from "@refmcp/core/internal/define/options";
-import { shown, unexpectedArgument, unknownOption, unknownVariables } from "./option-errors.ts";
-import { isRepeatable, type OptionEntry, optionEntries } from "./option-table.ts";
 import {
   BadValue,
   defaultValues,
+  isRepeatable,
+  type OptionEntry,
+  optionEntries,
   type PathContext,
   readValue,
+  type ServerOptions,
   splitArgument,
   splitVariable,
-} from "./option-values.ts";
+  suggestion,
+  variablePrefix,
+} from "./options.ts";
 
-/** The process's arguments and environment. */
-export interface Invocation {
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The process's arguments and environment; what is missing is the process's own. */
+export interface Invocation extends Partial<PathContext> {
   /** The arguments after the program: `process.argv.slice(2)`. */
   readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Default: `process.cwd()`. */
-  readonly cwd?: string;
-  /** What `~` expands to. Default: the user's home directory. */
-  readonly home?: string;
-  /** Default: `process.platform`. */
-  readonly platform?: NodeJS.Platform;
+  readonly env: Env;
 }
 
 /** Where a value came from. */
@@ -43,12 +44,6 @@ export interface OptionsRefused {
   readonly message: string;
 }
 
-/** The texts that set one option; `variable` if they came from the environment. */
-interface Given {
-  readonly values: readonly unknown[];
-  readonly variable?: string;
-}
-
 /** Ends parsing; the message is for the user. */
 class BadOption extends Error {}
 
@@ -62,37 +57,37 @@ class BadOption extends Error {}
 export function parseOptions<Table extends OptionTable>(
   server: string,
   table: Table,
-  invocation: Invocation,
+  { argv, env, ...given }: Invocation,
 ): OptionsRead<Table> | OptionsRefused {
-  const pathContext: PathContext = {
-    cwd: invocation.cwd ?? process.cwd(),
-    home: invocation.home,
-    platform: invocation.platform ?? process.platform,
-  };
+  const pathContext = { cwd: process.cwd(), platform: process.platform, ...given };
   const entries = optionEntries(server, table);
   const warnings: string[] = [];
   const values: Record<string, unknown> = {};
   const sources: Record<string, OptionSource> = {};
   const variables = new Map<string, string>();
   try {
-    const texts = readArguments(entries, invocation.argv);
+    const written = readArguments(entries, argv);
     for (const entry of entries) {
-      const { key, option } = entry;
-      const written = texts.get(entry);
-      const given =
-        written === undefined
-          ? readVariables(entry, invocation.env, pathContext, warnings)
-          : { values: readAll(`Option --${entry.flag}`, entry, written, pathContext) };
-      sources[key] = given === undefined ? "default" : written === undefined ? "environment" : "argument";
-      if (given?.variable !== undefined) variables.set(key, given.variable);
-      const list = given?.values ?? defaultValues(option, pathContext);
+      const { key, option, flag } = entry;
+      const texts = written.get(entry);
+      const variable = texts === undefined ? variableOf(entry, env, warnings) : undefined;
+      let list: readonly unknown[];
+      if (texts !== undefined) {
+        list = readAll(`Option --${flag}`, entry, texts, pathContext);
+      } else if (variable !== undefined) {
+        const text = env[variable] ?? "";
+        const items = isRepeatable(option) ? splitVariable(option, text, pathContext.platform) : [text];
+        list = readAll(`Environment variable ${variable}`, entry, items, pathContext);
+        variables.set(key, variable);
+      } else list = defaultValues(option, pathContext);
+      sources[key] = texts !== undefined ? "argument" : variable !== undefined ? "environment" : "default";
       values[key] = isRepeatable(option) ? list : list[0];
     }
   } catch (error) {
     if (error instanceof BadOption) return { ok: false, message: error.message };
     throw error;
   }
-  warnings.push(...unknownVariables(server, entries, invocation.env));
+  warnings.push(...unknownVariables(server, entries, env));
   return {
     ok: true,
     // TypeScript cannot follow a loop over the table's keys, hence the cast.
@@ -103,18 +98,83 @@ export function parseOptions<Table extends OptionTable>(
   };
 }
 
+/** What the process should do. */
+export type CommandLine<Table extends OptionTable> =
+  | {
+      readonly kind: "serve" | "list-tools" | "print-config";
+      readonly options: OptionValues<Table> & CommonOptionValues;
+      /** The same with the source of each value, and what was ignored. */
+      readonly given: OptionsRead<OptionTable>;
+    }
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "describe" }
+  /** For stderr, with exit code 2. */
+  | { readonly kind: "error"; readonly message: string };
+
+/**
+ * Reads the command line and the environment of a server process.
+ *
+ * `--help` and `--version` take precedence, so they work even if another argument is wrong.
+ */
+export function parseCommandLine<Table extends OptionTable>(
+  all: ServerOptions<Table>,
+  invocation: Invocation,
+): CommandLine<Table> {
+  const end = invocation.argv.indexOf("--");
+  const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
+  if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
+  if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
+  const given = parseOptions(all.server, all.table, invocation);
+  if (!given.ok) return { kind: "error", message: given.message };
+  // Defaults for servers without directories, so that all servers' options have the same shape.
+  const absent = { directories: [], clientRoots: "off" };
+  // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
+  const values: unknown = { ...absent, ...given.values };
+  const options = values as OptionValues<Table> & CommonOptionValues;
+  if (options.printConfig !== undefined) return { kind: "print-config", options, given };
+  if (options.describe) return { kind: "describe" };
+  return { kind: options.listTools ? "list-tools" : "serve", options, given };
+}
+
+/** The commands for people and scripts, which run instead of serving a host. */
+export const COMMANDS = ["call", "read", "tools", "completion"] as const;
+
+/** A command line with a command: `~/work --read-only call git_log --max_count 5`. */
+export interface ShellWords {
+  /** The server's own options, before the command. */
+  readonly options: readonly string[];
+  readonly command: (typeof COMMANDS)[number];
+  /** The words after the command. */
+  readonly rest: readonly string[];
+}
+
+/**
+ * Finds the command in the arguments of a process: the first word that is a command's name and not the value of an
+ * option. A directory with such a name is written `./call`.
+ */
+export function shellWords(
+  { server, table }: ServerOptions<OptionTable>,
+  argv: readonly string[],
+): ShellWords | undefined {
+  const commandOf = (word: string) => COMMANDS.find((name) => name === word);
+  if (!argv.some(commandOf)) return undefined;
+  for (const token of tokensOf(optionEntries(server, table), argv)) {
+    if (token.kind === "option-terminator") return undefined;
+    const command = token.kind === "positional" ? commandOf(token.value) : undefined;
+    if (command === undefined) continue;
+    return { options: argv.slice(0, token.index), command, rest: argv.slice(token.index + 1) };
+  }
+  return undefined;
+}
+
 /** Splits the command line into tokens: flags, their values, and other words. */
-export function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
-  const options = entries.map(({ flag, option }) => {
-    return [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const;
-  });
-  return parseArgs({
-    args: [...argv],
-    options: Object.fromEntries(options),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  }).tokens;
+function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
+  const options = entries.map(
+    ({ flag, option }) => [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const,
+  );
+  const settings = { strict: false, allowPositionals: true, tokens: true } as const;
+  return parseArgs({ args: [...argv], options: Object.fromEntries(options), ...settings }).tokens;
 }
 
 /** The texts that set each option on the command line; for a list, its items. */
@@ -145,15 +205,14 @@ function readArguments(entries: readonly OptionEntry[], argv: readonly string[])
 
 function argumentValue(
   { flag, valueName }: OptionEntry,
-  token: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
+  { value, inlineValue }: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
 ): string {
-  if (token.value === undefined)
-    throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
-  if (token.inlineValue === false && /^-\D/.test(token.value))
+  if (value === undefined) throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
+  if (inlineValue === false && /^-\D/.test(value))
     throw new BadOption(
       `Option --${flag} needs a value, but the next argument starts with a dash. Write such a value as --${flag}=${valueName}.`,
     );
-  return token.value;
+  return value;
 }
 
 function itemsOf({ option }: OptionEntry, text: string): string[] {
@@ -162,24 +221,16 @@ function itemsOf({ option }: OptionEntry, text: string): string[] {
 }
 
 /** The first of an option's variables that has a value. Warns about placeholders that a host left in. */
-function readVariables(
-  entry: OptionEntry,
-  env: Invocation["env"],
-  pathContext: PathContext,
-  warnings: string[],
-): Given | undefined {
-  for (const variable of entry.variables) {
-    const text = env[variable];
-    if (text === undefined || text.trim() === "") continue;
-    const where = `Environment variable ${variable}`;
-    if (!isPlaceholder(entry, text)) {
-      const isList = isRepeatable(entry.option);
-      const texts = isList ? splitVariable(entry.option, text, pathContext.platform) : [text];
-      return { variable, values: readAll(where, entry, texts, pathContext) };
-    }
-    warnings.push(`${where} is ignored: its value is a placeholder that the host did not fill in.`);
-  }
-  return undefined;
+function variableOf(entry: OptionEntry, env: Env, warnings: string[]): string | undefined {
+  return entry.variables.find((variable) => {
+    const text = env[variable] ?? "";
+    if (text.trim() === "") return false;
+    if (!isPlaceholder(entry, text)) return true;
+    warnings.push(
+      `Environment variable ${variable} is ignored: its value is a placeholder that the host did not fill in.`,
+    );
+    return false;
+  });
 }
 
 /** Whether a host passed on its own placeholder because it had no value: `${input:token}`, `$TOKEN`, `<paste …>`. */
@@ -232,4 +283,81 @@ function readOne(where: string, entry: OptionEntry, text: string, pathContext: P
     const problem = secret === "" ? error.message : error.message.replaceAll(secret, "…");
     throw new BadOption(`${where} ${problem}; the value given is not shown.`);
   }
+}
+
+/** A value for an error message: quoted, escaped, truncated, and without the password of a URL. */
+export function shown(text: string): string {
+  const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
+  return JSON.stringify(harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless);
+}
+
+/** A name for a message: escaped and truncated. */
+const printable = (name: string) => shown(name).slice(1, -1);
+
+/** The message for an argument that looks like an option but is not one. Its value may be a secret and is not shown. */
+function unknownOption(written: string, entries: readonly OptionEntry[]): string {
+  const visible = entries.filter((entry) => entry.option.hidden !== true);
+  const name = written.replace(/=.*/s, "");
+  if (!name.startsWith("--")) {
+    const meant = visible.find((entry) => name === `-${entry.flag}`);
+    if (meant !== undefined) return `Unknown option ${name}. Did you mean --${meant.flag}?`;
+    return `Unknown option ${printable(name.slice(0, 2))}. Options begin with two dashes; see --help.`;
+  }
+  const word = name.slice(2);
+  const turnedOff = entries.find(({ flag }) => `no-${flag}` === word);
+  if (turnedOff?.option.type === "flag") return `Option ${name} takes no value.`;
+  if (turnedOff !== undefined)
+    return `Unknown option ${name}: only flags can be turned off, and --${turnedOff.flag} takes a value.`;
+  const near = word.startsWith("no-")
+    ? visible.filter(({ option }) => option.type === "flag").map(({ flag }) => `no-${flag}`)
+    : visible.map(({ flag }) => flag);
+  return `Unknown option ${printable(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
+}
+
+/** The message for an argument without a flag, if the server takes none. */
+function unexpectedArgument(
+  text: string,
+  last: OptionEntry | undefined,
+  entries: readonly OptionEntry[],
+): string {
+  if (last?.option.type === "secret")
+    return `Unexpected argument after --${last.flag}, not shown because it may be part of the secret. Quote values that contain spaces.`;
+  const meant = entries.some(({ flag }) => flag === text);
+  return `Unexpected argument ${shown(text)}. ${meant ? `Did you mean --${text}?` : "This server takes options only; see --help."}`;
+}
+
+/**
+ * Warnings about variables that have the server's prefix but match no option. They are probably misspelled, and a
+ * safety option that silently has no effect would be dangerous.
+ */
+function unknownVariables(server: string, entries: readonly OptionEntry[], env: Env): string[] {
+  const prefix = variablePrefix(server);
+  const known = entries.flatMap((entry) => entry.variables);
+  const words = known.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  return Object.keys(env)
+    .filter((name) => name.startsWith(prefix) && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const near = suggestion(name.slice(prefix.length), words, prefix);
+      return `Environment variable ${printable(name)} matches no option and is ignored.${near}`;
+    });
+}
+
+/**
+ * The message for unknown names in a list option, for example tools in `--tools`; undefined if all are known.
+ *
+ * @param option the flag with its dashes
+ * @param see the option or command that lists the known names, for example `--list-tools`
+ */
+export function unknownNames(
+  option: string,
+  noun: string,
+  given: readonly string[],
+  known: readonly string[],
+  see: string,
+): string | undefined {
+  const sentences = given
+    .filter((name) => !known.includes(name))
+    .map((name) => `Unknown ${noun} ${shown(name)} in ${option}.${suggestion(name, known)}`);
+  return sentences.length === 0 ? undefined : `${sentences.join(" ")} For all of them, see ${see}.`;
 }

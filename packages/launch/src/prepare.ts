@@ -3,13 +3,13 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime } from "@refmcp/core/internal/bind/runtime";
 import type { CommonOptionValues } from "@refmcp/core/internal/define/common-options";
-import type { OptionTable, OptionValues } from "@refmcp/core/internal/define/options";
+import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable, ServerDefinition } from "@refmcp/core/internal/define/server";
-import type { Tool, ToolFacts } from "@refmcp/core/internal/define/tool";
+import type { Tool } from "@refmcp/core/internal/define/tool";
 import { createLog } from "@refmcp/core/internal/log";
 import type { HttpSettings } from "@refmcp/core/internal/transport/http/settings";
-import { type ServerOptions, serverOptions } from "./option-table.ts";
-import { type Invocation, type OptionsRead, parseOptions } from "./parse-options.ts";
+import { serverOptions } from "./options.ts";
+import { type OptionsRead, parseCommandLine, unknownNames } from "./parse-options.ts";
 
 /** The output of a process that does not serve, and its exit code. */
 export interface Printed {
@@ -50,7 +50,7 @@ export async function prepare<Context, Table extends OptionTable>(
   if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
   if (command.kind === "help") {
     const { renderHelp } = await import("./help.ts");
-    const { localCommand } = await import("./print-config.ts");
+    const { localCommand } = await import("./host-entry.ts");
     const bin = localCommand(await ownFile())?.args[0];
     return print(renderHelp({ ...definition, all, bin }, process.stdout.columns));
   }
@@ -74,7 +74,10 @@ export async function prepare<Context, Table extends OptionTable>(
     if (!(error instanceof ToolError)) throw error;
     return refuse([error.message, ...(error.hint === undefined ? [] : [error.hint])].join("\n"));
   }
-  const mistake = await unknownToolNames([...definition.tools, ...moreTools], options);
+  const known = [...definition.tools, ...moreTools].flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const mistake =
+    unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
+    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools");
   if (mistake !== undefined) return refuse(mistake);
   const declared = definition.directories;
   const allowed = allowlistOf(
@@ -88,7 +91,7 @@ export async function prepare<Context, Table extends OptionTable>(
     return print(renderToolTable(runtime.tools, process.stdout.columns));
   }
   if (options.printConfig !== undefined) {
-    const { carryOptions, renderHostEntry } = await import("./print-config.ts");
+    const { carryOptions, renderHostEntry } = await import("./host-entry.ts");
     const carried = carryOptions(all.server, all.table, command.given, process.platform);
     const { text, guidance } = renderHostEntry(options.printConfig, definition, carried, {
       bin: await ownFile(),
@@ -132,20 +135,6 @@ async function httpSettings(
   }
 }
 
-/** The error message for an unknown name in `--tools` or `--exclude-tools`. */
-async function unknownToolNames(
-  tools: readonly Pick<ToolFacts, "name" | "aliases">[],
-  options: CommonOptionValues,
-): Promise<string | undefined> {
-  if (options.tools.length === 0 && options.excludeTools.length === 0) return undefined;
-  const { unknownNames } = await import("./option-errors.ts");
-  const known = tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  return (
-    unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
-    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools")
-  );
-}
-
 function allowlistOf(
   declared: ServerDefinition<never>["directories"],
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
@@ -165,43 +154,4 @@ function allowlistOf(
     mode: options.clientRoots,
     ...(declared?.fallback === undefined ? {} : { fallback: process.cwd() }),
   });
-}
-
-/** What the process should do. */
-export type CommandLine<Table extends OptionTable> =
-  | {
-      readonly kind: "serve" | "list-tools" | "print-config";
-      readonly options: OptionValues<Table> & CommonOptionValues;
-      /** The same with the source of each value, and what was ignored. */
-      readonly given: OptionsRead<OptionTable>;
-    }
-  | { readonly kind: "help" }
-  | { readonly kind: "version" }
-  | { readonly kind: "describe" }
-  /** For stderr, with exit code 2. */
-  | { readonly kind: "error"; readonly message: string };
-
-/**
- * Reads the command line and the environment of a server process.
- *
- * `--help` and `--version` take precedence, so they work even if another argument is wrong.
- */
-export function parseCommandLine<Table extends OptionTable>(
-  all: ServerOptions<Table>,
-  invocation: Invocation,
-): CommandLine<Table> {
-  const end = invocation.argv.indexOf("--");
-  const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
-  if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
-  if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
-  const given = parseOptions(all.server, all.table, invocation);
-  if (!given.ok) return { kind: "error", message: given.message };
-  // Defaults for servers without directories, so that all servers' options have the same shape.
-  const absent = { directories: [], clientRoots: "off" };
-  // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
-  const values: unknown = { ...absent, ...given.values };
-  const options = values as OptionValues<Table> & CommonOptionValues;
-  if (options.printConfig !== undefined) return { kind: "print-config", options, given };
-  if (options.describe) return { kind: "describe" };
-  return { kind: options.listTools ? "list-tools" : "serve", options, given };
 }

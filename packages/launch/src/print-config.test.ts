@@ -1,9 +1,9 @@
 import path from "node:path";
 import { defineOptions } from "@refmcp/core/internal/define/options";
 import { describe, expect, it } from "vitest";
-import { serverOptions } from "./option-table.ts";
-import { parseCommandLine } from "./prepare.ts";
-import { carryOptions, localCommand, renderHostEntry } from "./print-config.ts";
+import { carryOptions, localCommand, renderHostEntry } from "./host-entry.ts";
+import { serverOptions } from "./options.ts";
+import { parseCommandLine } from "./parse-options.ts";
 
 const options = defineOptions({
   readOnlyDir: { type: "directory", list: true, description: "D." },

@@ -3,9 +3,9 @@ import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable } from "@refmcp/core/internal/define/server";
 import { StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
 import { protectStdout } from "@refmcp/core/internal/transport/stdio/stdout";
-import { serverOptions } from "./option-table.ts";
+import { serverOptions } from "./options.ts";
+import { shellWords } from "./parse-options.ts";
 import { prepare } from "./prepare.ts";
-import { shellWords } from "./shell/words.ts";
 import { installShutdown } from "./shutdown.ts";
 
 /**
@@ -37,22 +37,50 @@ export async function run<Context, Table extends OptionTable>(
     const { runShell } = await import("./shell/shell.ts");
     return runShell(runtime, words, stdout);
   }
+  const { log, options } = runtime;
+  const shutDownWith = (closeTransport: () => Promise<void>) =>
+    installShutdown({
+      log,
+      async close() {
+        await closeTransport();
+        await runtime.close();
+      },
+    });
   if (http !== undefined) {
-    const { runHttp } = await import("./run-http.ts");
-    return runHttp(runtime, http);
+    const { serveHttp } = await import("@refmcp/core/internal/transport/http/serve");
+    try {
+      const limits = { maxMessageBytes: options.maxMessageBytes };
+      const serving = await serveHttp(bind(runtime), http, limits);
+      process.stderr.write(`refmcp-${definition.name} listens on ${serving.url}\n`);
+      shutDownWith(() => serving.close());
+    } catch (error) {
+      const { address } = http;
+      const place = "host" in address ? `${address.host} port ${address.port}` : address.path;
+      process.stderr.write(`--http: cannot listen on ${place}: ${listenError(error)}\n`);
+      process.exitCode = 1;
+    }
+    return;
   }
   const server = new StdioServer(bind(runtime), {
     input: process.stdin,
     output: stdout,
-    maxLineBytes: runtime.options.maxMessageBytes,
-    note: (line) => runtime.log.warning(line),
+    maxLineBytes: options.maxMessageBytes,
+    note: (line) => log.warning(line),
     onEnd: ({ reason, since }) => shutdown.begin(reason, since),
   });
-  const shutdown = installShutdown({
-    log: runtime.log,
-    async close() {
-      await server.close();
-      await runtime.close();
-    },
-  });
+  const shutdown = shutDownWith(() => server.close());
+}
+
+/** Why listening failed, and what to do. */
+function listenError(error: unknown): string {
+  const known: Readonly<Record<string, string>> = {
+    EADDRINUSE: "the port is in use. Choose another port, or 0 for any free one.",
+    EACCES: "permission denied. Choose a port above 1023.",
+    EADDRNOTAVAIL:
+      "this machine does not have that address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+    ENOTFOUND:
+      "that name does not resolve to an address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+  };
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return known[code] ?? (error instanceof Error ? error.message : String(error));
 }

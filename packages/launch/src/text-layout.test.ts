@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { jsonText, leftWidth, shellWord, twoColumns, usableColumns, wrap } from "./text-layout.ts";
+import { leftWidth, shellWord, twoColumns, usableColumns, wrap } from "./help.ts";
+import { jsonText } from "./host-entry.ts";
 
 describe("wrap", () => {
   it.each([

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import type { AnyServer } from "@refmcp/core/internal/define/server";
-import { serverOptions } from "@refmcp/launch/internal/option-table";
+import { serverOptions } from "@refmcp/launch/internal/options";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   type Connected,

@@ -1,6 +1,5 @@
 import type { Option, OptionTable } from "@refmcp/core/internal/define/options";
-import { optionEntries } from "@refmcp/launch/internal/option-table";
-import { BadValue, readValue } from "@refmcp/launch/internal/option-values";
+import { BadValue, optionEntries, readValue } from "@refmcp/launch/internal/options";
 
 /**
  * Checks what types cannot: well-formed, unique names, valid defaults, at most one positional option, one-line

@@ -61,13 +61,15 @@ export type ErrorTable<Code extends string> = Readonly<
 /**
  * Keeps all error codes of a package in one table.
  *
- * @returns creates the error of a code; a hint in its options replaces the one in the table.
+ * @returns creates the error of a code; a hint in its options replaces the one in the table. Exported, its `table` is in
+ *   docs/errors.md.
  */
 export function errorsOf<Code extends string>(table: ErrorTable<Code>) {
-  return (code: Code, message: string, options: Omit<ToolErrorOptions, "code"> = {}): ToolError => {
+  const failure = (code: Code, message: string, options: Omit<ToolErrorOptions, "code"> = {}): ToolError => {
     const [kind, hint] = table[code];
     return new ToolError(kind, message, { hint, ...options, code });
   };
+  return Object.assign(failure, { table });
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { ListedTool } from "@refmcp/core/internal/protocol/wire";
-import { optionEntries, type ServerOptions } from "../option-table.ts";
+import { optionEntries, type ServerOptions } from "../options.ts";
+import { COMMANDS } from "../parse-options.ts";
 import { propertiesOf } from "./arguments.ts";
-import { COMMANDS } from "./words.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];

@@ -10,12 +10,11 @@ import { Connection } from "@refmcp/core/internal/protocol/connection";
 import { isObject } from "@refmcp/core/internal/protocol/messages";
 import { MODERN_VERSIONS } from "@refmcp/core/internal/protocol/revisions";
 import { type ListedTool, META } from "@refmcp/core/internal/protocol/wire";
-import { programName, renderToolTable } from "../help.ts";
-import { rangeText, serverOptions } from "../option-table.ts";
-import { leftWidth, twoColumns, usableColumns, wrap } from "../text-layout.ts";
+import { leftWidth, programName, renderToolTable, twoColumns, usableColumns, wrap } from "../help.ts";
+import { rangeText, serverOptions } from "../options.ts";
+import { type ShellWords, unknownNames } from "../parse-options.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
 import { completionScript, SHELLS } from "./completion.ts";
-import type { ShellWords } from "./words.ts";
 
 /** Exit codes: the tool or resource failed; the command line is invalid; interrupted. */
 const FAILED = 1;
@@ -139,7 +138,6 @@ class ShellClient<Context> {
     const facts = this.#runtime.tools.find((one) => one.name === name || one.aliases?.includes(name));
     const [listed] = facts === undefined ? [] : await listedTools([facts]);
     if (listed !== undefined) return listed;
-    const { unknownNames } = await import("../option-errors.ts");
     const known = this.#runtime.tools.map((one) => one.name);
     throw new UsageError(
       unknownNames("this command", "tool", [name], known, `${this.#program} tools`) ?? name,

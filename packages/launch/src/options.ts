@@ -1,15 +1,126 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { NamedValue, Option } from "@refmcp/core/internal/define/options";
-import { suggestion } from "./option-errors.ts";
+import { nearest } from "@refmcp/boundary/answer";
+import { commonOptions, directoryOptions } from "@refmcp/core/internal/define/common-options";
+import type { NamedValue, Option, OptionTable } from "@refmcp/core/internal/define/options";
+import type { Servable } from "@refmcp/core/internal/define/server";
+
+/** The part of a server's definition that determines its options. */
+export type OptionsOwner<Table extends OptionTable> = Pick<
+  Servable<never, Table>,
+  "name" | "options" | "directories" | "toolsets"
+>;
+
+/** All options of a server, including the common ones, in the order of the help. */
+export interface ServerOptions<Table extends OptionTable> {
+  readonly server: string;
+  readonly table: OptionTable;
+  /** Only for the type of the server's own options. */
+  readonly own: Table;
+}
+
+/**
+ * Combines a server's own options with the common ones that apply to it.
+ *
+ * @throws {TypeError} if an option of the server has the name of a common one.
+ */
+export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
+  const { name, options, directories, toolsets = {} } = owner;
+  const { readOnly, confirm, tools, ...rest } = commonOptions;
+  const before: OptionTable = directories === undefined ? {} : directoryOptions;
+  const after: OptionTable = { readOnly, confirm, toolsets: toolsetOption(toolsets), tools, ...rest };
+  const clash = Object.keys(options).find((key) => key in before || key in after);
+  if (clash !== undefined)
+    throw new TypeError(`Option table of ${name}: ${clash} is already a common option.`);
+  return { server: name, table: { ...before, ...options, ...after }, own: options };
+}
+
+function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): Option {
+  const names = Object.keys(toolsets);
+  const preset = names.filter((name) => toolsets[name]?.default === true);
+  const known = ["all", preset.length === 0 ? "default" : `default (${preset.join(", ")})`, ...names];
+  return {
+    type: "enum",
+    list: true,
+    values: ["all", "default", ...names],
+    valueName: "LIST",
+    heading: "Tools",
+    description: `Offer the tools of these toolsets instead of the default ones: ${known.join(", ")}.`,
+  };
+}
+
+/** An option of a table with its names, for the parser, the help and the generators. */
+export interface OptionEntry {
+  readonly key: string;
+  readonly option: Option;
+  /** The flag without dashes: `max-read-chars`. */
+  readonly flag: string;
+  /** Environment variables in order of precedence; the first is `REFMCP_<SERVER>_<FLAG>`. Empty for `env: false`. */
+  readonly variables: readonly string[];
+  /** Placeholder for its value in help, "" for a flag: `DIR`, `ask|never`, `NAME=URL`. */
+  readonly valueName: string;
+}
+
+/** The prefix of a server's environment variables: `REFMCP_FILESYSTEM_`. */
+export function variablePrefix(server: string): string {
+  return `REFMCP_${server.replaceAll("-", "_").toUpperCase()}_`;
+}
+
+/** The entries of a table in its order. */
+export function optionEntries(server: string, table: OptionTable): OptionEntry[] {
+  return Object.entries(table).map(([key, option]) => {
+    const flag = option.flag ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const automatic = variablePrefix(server) + flag.replaceAll("-", "_").toUpperCase();
+    const variables = option.env === false ? [] : [automatic, ...(option.env ?? [])];
+    const plain = option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type];
+    const name = option.valueName ?? plain;
+    const valueName = option.named === undefined || name.includes("=") ? name : `NAME=${name}`;
+    return { key, option, flag, variables, valueName };
+  });
+}
+
+const VALUE_NAMES = {
+  directory: "DIR",
+  file: "FILE",
+  url: "URL",
+  integer: "N",
+  string: "TEXT",
+  secret: "SECRET",
+  flag: "",
+} as const;
+
+/** Whether an option takes several values. */
+export function isRepeatable(option: Option): boolean {
+  return option.list === true || option.named !== undefined;
+}
+
+/** The default for the help (`20,000`, `on`), or undefined if there is none worth showing. */
+export function defaultText(option: Option): string | undefined {
+  if (option.type === "flag") return option.default === true ? "on" : undefined;
+  return option.default === undefined ? undefined : [option.default].flat().map(plain).join(", ");
+}
+
+interface Range {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+/** A range for the help, or undefined: `1,000 to 80,000`. */
+export function rangeText({ min, max }: Range): string | undefined {
+  if (min !== undefined && max !== undefined) return `${plain(min)} to ${plain(max)}`;
+  if (min !== undefined) return `at least ${plain(min)}`;
+  return max === undefined ? undefined : `at most ${plain(max)}`;
+}
+
+const plain = (value: string | number) => (typeof value === "number" ? value.toLocaleString("en-US") : value);
 
 /** The settings that determine how a path is parsed. */
 export interface PathContext {
   /** Relative paths start here; absolute. */
   readonly cwd: string;
   /** What `~` expands to. Default: the user's home directory. */
-  readonly home: string | undefined;
+  readonly home?: string | undefined;
   readonly platform: NodeJS.Platform;
 }
 
@@ -112,7 +223,7 @@ function readScalar(option: Option, text: string, pathContext: PathContext): Sca
   }
 }
 
-function readInteger(text: string, { min, max }: { readonly min?: number; readonly max?: number }): number {
+function readInteger(text: string, { min, max }: Range): number {
   const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(value) && value >= (min ?? value) && value <= (max ?? value)) return value;
   if (min !== undefined && max !== undefined) throw new BadValue(`takes an integer from ${min} to ${max}`);
@@ -143,6 +254,17 @@ function readPath(text: string, { cwd, home, platform }: PathContext): string {
   }
 }
 
-function pathOf(platform: NodeJS.Platform): path.PlatformPath {
-  return platform === "win32" ? path.win32 : path.posix;
+const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? path.win32 : path.posix);
+
+/**
+ * ` Did you mean --read-only?`, or "" if nothing is similar. Up to three names that begin with the word are preferred.
+ *
+ * @param prefix put before each name
+ */
+export function suggestion(word: string, candidates: readonly string[], prefix = ""): string {
+  const longer = word.length > 2 ? candidates.filter((candidate) => candidate.startsWith(word)) : [];
+  const near = longer.length > 0 && longer.length <= 3 ? longer : nearest(word, candidates, 1);
+  if (near.length === 0) return "";
+  const names = near.map((name) => prefix + name);
+  return ` Did you mean ${[names.slice(0, -1).join(", "), ...names.slice(-1)].filter(Boolean).join(" or ")}?`;
 }
