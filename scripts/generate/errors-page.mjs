@@ -8,9 +8,13 @@ import { importSource } from "../lib/sources.mjs";
 export async function errorsPage() {
   const sections = [];
   for (const file of tableFiles()) {
-    const tables = Object.values(await importSource(file)).map((value) => value?.table).filter(isTable);
+    const tables = Object.values(await importSource(file))
+      .map((value) => value?.table)
+      .filter(isTable);
     if (tables.length === 0) throw new Error(`${file}: export what errorsOf returns, for docs/errors.md.`);
-    const rows = tables.flatMap(Object.entries).map(([code, [kind, hint = ""]]) => [`\`${code}\``, kind, hint]);
+    const rows = tables
+      .flatMap(Object.entries)
+      .map(([code, [kind, hint = ""]]) => [`\`${code}\``, kind, hint]);
     const cells = (row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
     const table = [["Code", "Kind", "Hint"], ["---", "---", "---"], ...rows].map(cells).join("");
     sections.push(`## [${file}](../${file})\n\n${table}`);

@@ -7,7 +7,14 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findBinaries } from "./binaries.ts";
-import { dataDirectory, embeddedFailure, isWindows, privateFolder, shown, userFor } from "./data-directory.ts";
+import {
+  dataDirectory,
+  embeddedFailure,
+  isWindows,
+  privateFolder,
+  shown,
+  userFor,
+} from "./data-directory.ts";
 import { Supervisor } from "./supervisor.ts";
 
 const run = promisify(execFile);
