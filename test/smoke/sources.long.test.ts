@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { NODES, nodeProgram } from "../../scripts/lib/npm-programs.mjs";
 import { ROOT, SERVERS, serverFolder, useWorld } from "../servers.ts";
 
-/** A reading tool of each server that works in a thread or a process of its own, if the server has one. */
+/** A reading tool of each server that uses its worker, if it has one. */
 const TOOLS: Readonly<Record<string, string>> = {
   fetch: "fetch",
   filesystem: "search_text",
