@@ -115,16 +115,12 @@ export function typosOf(word: string): string[] {
   const block = (word.codePointAt(0) ?? 0) & ~31;
   const letters = Array.from({ length: 32 }, (_, index) => String.fromCodePoint(block + index));
   return Array.from({ length: TYPO_LETTERS }, (_, at) => {
-    const [before, letter, next, rest] = [
-      word.slice(0, at),
-      word[at] ?? "",
-      word[at + 1] ?? "",
-      word.slice(at + 2),
-    ];
-    const swapped = [before + next + rest, before + next + letter + rest];
+    const [before, letter, rest] = [word.slice(0, at), word.slice(at, at + 1), word.slice(at + 1)];
+    const swapped = before + rest.slice(0, 1) + letter + rest.slice(1);
     return [
-      ...swapped,
-      ...letters.flatMap((one) => [before + one + next + rest, before + one + letter + next + rest]),
+      before + rest,
+      swapped,
+      ...letters.flatMap((one) => [before + one + rest, before + one + letter + rest]),
     ];
   }).flat();
 }
@@ -132,12 +128,9 @@ export function typosOf(word: string): string[] {
 /** English words that often mean the same. */
 export function synonymsOf(word: string): string[] {
   const stem = stemOf(word);
-  const groups = synonyms
-    .map((line) => line.split(" "))
-    .filter((group) => group.some((one) => stemOf(one) === stem));
-  return [...new Set(groups.flat())]
-    .filter((one) => stemOf(one) !== stem)
-    .map((one) => one.replace("_", " "));
+  const groups = synonyms.map((line) => line.split(" "));
+  const meant = groups.filter((group) => group.some((one) => stemOf(one) === stem)).flat();
+  return [...new Set(meant)].filter((one) => stemOf(one) !== stem).map((one) => one.replace("_", " "));
 }
 
 /** A folded name as indexed for completion and suggestions, truncated. */

@@ -182,10 +182,10 @@ async function resetText(writer: Writer, row: ChangeRow, item: ChangeItem): Prom
   const current = item.op === "rename" ? entity?.name : entity?.type;
   if (entity?.removedBy !== null || current !== item.after || item.before === null)
     throw cannotUndo(row, `${quote(item.after ?? "")} was changed or deleted since`);
-  if (item.op === "retype") return writer.retype(entity, item.before);
+  if (item.op === "retype") return writer.alter(entity, "retype", item.before);
   if ((await writer.entitiesNamed([item.before])).has(item.before))
     throw cannotUndo(row, `another entity is now named ${quote(item.before)}`);
-  await writer.rename(entity, item.before);
+  await writer.alter(entity, "rename", item.before);
 }
 
 async function moveBack(writer: Writer, row: ChangeRow, item: ChangeItem): Promise<void> {

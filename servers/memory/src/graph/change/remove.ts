@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { counted, quoteAll, unknownEntities } from "../read/names.ts";
+import { counted, NOUNS, quoteAll, unknownEntities } from "../read/names.ts";
 import type { Reader, Store } from "../store/store.ts";
 import {
   type ChangeFacts,
@@ -142,7 +142,7 @@ async function remove(
   { hard, agreed, ...facts }: Hard & ChangeFacts,
   subject: keyof Counts,
   find: (reader: Reader) => Promise<Found>,
-): Promise<Deleted | Question> {
+): Promise<Question | Deleted> {
   if (hard && agreed === undefined) return { question: questionOf(await store.read(find), subject) };
   const { change_id, ...found } = await change(store, { ...facts, hard }, async (writer) => {
     const found = await find(writer);
@@ -151,12 +151,8 @@ async function remove(
         hint: "Repeat the call; the user is asked again.",
       });
     if (hard) await writer.changeId();
-    for (const [kind, rows] of [
-      ["relation", found.relations],
-      ["observation", found.observations],
-      ["entity", found.entities],
-    ] as const)
-      await (hard ? writer.purge(kind, idsOf(rows)) : writer.remove(kind, rows));
+    for (const [many, kind] of NOUNS.toReversed())
+      await (hard ? writer.purge(kind, idsOf(found[many])) : writer.remove(kind, found[many]));
     return found;
   });
   const counts = subject === "entities" ? countsOf(found) : { [subject]: found[subject].length };

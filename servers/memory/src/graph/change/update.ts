@@ -59,9 +59,9 @@ async function alter(writer: Writer, entity: EntityRow, { new_name, new_type }: 
       throw failure("exists", `The name ${quote(new_name)} is taken; nothing was changed.`, {
         hint: `To merge the two, pass merge_into ${quote(new_name)}; or choose another name.`,
       });
-    await writer.rename(entity, new_name);
+    await writer.alter(entity, "rename", new_name);
   }
-  if (new_type !== undefined && new_type !== entity.type) await writer.retype(entity, new_type);
+  if (new_type !== undefined && new_type !== entity.type) await writer.alter(entity, "retype", new_type);
   return { after: { name: new_name ?? entity.name, entityType: new_type ?? entity.type } };
 }
 

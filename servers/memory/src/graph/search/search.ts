@@ -29,11 +29,7 @@ export interface SearchQuery extends Within {
 }
 
 /** The words of a query: those that the index has, those replaced by others, and those without matches. */
-interface Words {
-  readonly known: IndexedWord[];
-  readonly replaced: Map<string, readonly IndexedWord[]>;
-  readonly unknown: string[];
-}
+type Words = { known: IndexedWord[]; replaced: Map<string, readonly IndexedWord[]>; unknown: string[] };
 
 /**
  * The entities that match a query best, by BM25 over their names, types and observations; an exact name comes first. Words are

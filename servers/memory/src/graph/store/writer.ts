@@ -1,5 +1,12 @@
 import { fold, foldedName, spaced } from "../text.ts";
-import { type ChangeFacts, type ChangeItem, type ItemOp, idsOf, type Kind } from "../types.ts";
+import {
+  type ChangeFacts,
+  type ChangeItem,
+  type EntityRow,
+  type ItemOp,
+  idsOf,
+  type Kind,
+} from "../types.ts";
 import { batches, TABLES, type Value } from "./connection.ts";
 import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
 import { contentKey, digest } from "./tables.ts";
@@ -142,16 +149,12 @@ export class Writer extends Reader {
     this.#record(kind, op, touched);
   }
 
-  async rename({ id, name: before }: { id: number; name: string }, name: string): Promise<void> {
-    await this.#set("entity", [id], { name, name_key: digest(name), folded: foldedName(name) });
+  /** Renames an entity, or changes its type. */
+  async alter({ id, name, type }: EntityRow, op: "rename" | "retype", to: string): Promise<void> {
+    const names = { name: to, name_key: digest(to), folded: foldedName(to) };
+    await this.#set("entity", [id], op === "rename" ? names : { type: to });
     this.#stale.add(id);
-    this.#record("entity", "rename", [touchedBy({ id })], before, name);
-  }
-
-  async retype({ id, type: before }: { id: number; type: string }, type: string): Promise<void> {
-    await this.#set("entity", [id], { type });
-    this.#stale.add(id);
-    this.#record("entity", "retype", [touchedBy({ id })], before, type);
+    this.#record("entity", op, [touchedBy({ id })], op === "rename" ? name : type, to);
   }
 
   async moveObservation(id: number, from: number, to: number): Promise<void> {

@@ -51,7 +51,7 @@ export class GraphWatch {
   readonly #listeners = new Set<(touched: Touched) => void>();
   #timer: NodeJS.Timeout | undefined;
   #seen: Seen | undefined;
-  #looking: Promise<void> | undefined;
+  #isLooking = false;
 
   constructor(look: Look) {
     this.#look = look;
@@ -78,19 +78,19 @@ export class GraphWatch {
   async #start(): Promise<void> {
     this.#seen = (await this.#look(undefined)).seen;
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => {
-      // Don't poll a slow store again until it has replied.
-      this.#looking ??= this.#notify()
-        .catch(() => undefined)
-        .finally(() => {
-          this.#looking = undefined;
-        });
-    }, POLL_MS);
+    this.#timer = setInterval(() => void this.#notify(), POLL_MS);
     this.#timer.unref();
   }
 
   async #notify(): Promise<void> {
-    const { seen, touched } = await this.#look(this.#seen);
+    // Don't poll a slow store again until it has replied.
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const { seen, touched } = await this.#look(this.#seen).catch(() => ({
+      seen: this.#seen,
+      touched: undefined,
+    }));
+    this.#isLooking = false;
     this.#seen = seen;
     if (touched !== undefined) for (const listener of this.#listeners) listener(touched);
   }
