@@ -150,7 +150,7 @@ async function throughput(report, start) {
       ratio(costs[label] / costs["bare loop"]),
     ]),
     notes: [
-      "Goal: a stateless call costs at most 3x the bare loop. A session's answers go out as streams and are kept for resumption. The client and other work share the machine's cores, so processor time is the steadier figure.",
+      "Goal: a stateless call costs at most 3x the bare loop. A session's answers are JSON, unless something is sent before them. The client and other work share the machine's cores, so processor time is the steadier figure.",
     ],
   });
 }

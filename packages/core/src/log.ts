@@ -17,8 +17,7 @@ export interface Log {
 }
 
 /**
- * Creates a log that writes lines `name level: message` from `level` up. In a traced request (`withTrace`), the message
- * begins with `trace_id=… span_id=…`.
+ * Creates a log that writes lines `name level: message` from `level` up.
  *
  * @param write receives complete lines; default: stderr.
  */
@@ -30,7 +29,7 @@ export function createLog(
   const threshold = LOG_LEVELS.indexOf(level);
   const at = (own: LogLevel) => (message: string) => {
     if (LOG_LEVELS.indexOf(own) < threshold) return;
-    const note = current.getStore();
+    const note = trace.getStore();
     write(
       `${name} ${own}: ${note === undefined ? "" : `${note} `}${manyLines(clip(message, MAX_LINE_CHARS).trimEnd())}\n`,
     );
@@ -38,24 +37,5 @@ export function createLog(
   return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
 }
 
-/** The part of a log line that identifies its request; undefined without a trace. */
-const current = new AsyncLocalStorage<string | undefined>();
-
-/** `version-traceid-parentid-flags`; all zeros are invalid (W3C Trace Context, section 3.2). */
-const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;
-
-/**
- * Runs a request's work in the trace given by its `_meta.traceparent` (MCP, OpenTelemetry conventions), so that log
- * lines identify the request. Without a valid one it runs outside any trace, even if the caller is in one. The first
- * trace makes every promise of the process more expensive (Node.js 20), so without traces no context is entered.
- */
-export function withTrace(
-  params: { readonly _meta?: Readonly<Record<string, unknown>> },
-  work: () => void,
-): void {
-  const given = params._meta?.traceparent;
-  const found = typeof given === "string" ? TRACEPARENT.exec(given) : null;
-  if (found !== null) current.run(`trace_id=${found[1]} span_id=${found[2]}`, work);
-  else if (current.getStore() === undefined) work();
-  else current.exit(work);
-}
+/** The trace of the current request, with which its log lines begin: `trace_id=… span_id=…`. */
+export const trace = new AsyncLocalStorage<string | undefined>();

@@ -1,8 +1,7 @@
 import { bind } from "@refmcp/core/internal/bind/server";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable } from "@refmcp/core/internal/define/server";
-import { StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
-import { protectStdout } from "@refmcp/core/internal/transport/stdio/stdout";
+import { protectStdout, StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
 import { serverOptions } from "./options.ts";
 import { shellWords } from "./parse-options.ts";
 import { prepare } from "./prepare.ts";

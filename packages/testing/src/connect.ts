@@ -20,7 +20,7 @@ import { bind } from "@refmcp/core/internal/bind/server";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { AnyServable } from "@refmcp/core/internal/define/server";
 import { Connection } from "@refmcp/core/internal/protocol/connection";
-import { outletTo } from "@refmcp/core/internal/protocol/request";
+import { sinkTo } from "@refmcp/core/internal/protocol/request";
 import { prepare } from "@refmcp/launch/internal/prepare";
 
 export type Era = "legacy" | "modern";
@@ -91,7 +91,7 @@ export function serveInMemory<Context>(
   const send = (json: string) => void transport.send(JSON.parse(json)).catch(() => undefined);
   const connection = new Connection({
     service: bind(runtime),
-    outlet: outletTo(send),
+    sink: sinkTo(send),
     dropped: (what) => runtime.log.warning(`Dropped ${what}.`),
   });
   transport.onmessage = (message) => connection.receive(JSON.parse(JSON.stringify(message)));

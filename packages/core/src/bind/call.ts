@@ -6,7 +6,7 @@ import type { LoggingLevel, SampleRequest, SampleResult } from "../define/conten
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { type ClientRequest, isThenable } from "../protocol/request.ts";
-import { Asking, type InputRequired } from "./asking.ts";
+import { type InputRequired, Questions } from "./questions/questions.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
@@ -14,7 +14,7 @@ import type { Runtime } from "./runtime.ts";
  * handler asks the client something, it runs again with the answers.
  *
  * @param subject what the client's answers belong to: the call with its arguments.
- * @param approved what the user confirmed on a card, if the host shows cards.
+ * @param confirmed what the user confirmed in a view, if the host asks that way.
  * @throws what the handler throws; ToolError `timeout` or `cancelled` if the call ends early.
  */
 export async function runHandler<Context, Value>(
@@ -22,41 +22,44 @@ export async function runHandler<Context, Value>(
   request: ClientRequest,
   subject: () => string,
   handler: (context: Context, call: Call) => Awaitable<Value>,
-  approved?: ReadonlySet<string>,
+  confirmed?: ReadonlySet<string>,
 ): Promise<Value | InputRequired> {
-  const asking = new Asking(request, subject, {
-    confirm: runtime.options.confirm,
-    seal: runtime.seal,
-    server: runtime.definition.name,
-    approved,
-  });
+  let asked: Questions | undefined;
+  const questions = () => {
+    const { stateKey, definition, options } = runtime;
+    const { confirm } = options;
+    asked ??= new Questions(request, subject, { confirm, stateKey, server: definition.name, confirmed });
+    return asked;
+  };
+  // Refuses an invalid state before the handler runs.
+  if (request.params.requestState !== undefined) questions();
   for (;;) {
     try {
-      const value = await new RunningCall(request, asking, runtime.callLimits).limited((call) =>
-        run(runtime, request, asking, call, handler),
+      const value = await new RunningCall(request, questions, runtime.callLimits).limited((call) =>
+        run(runtime, request, call, handler),
       );
-      if (!asking.isOpen) return value;
+      if (asked?.isOpen !== true) return value;
     } catch (error) {
-      if (!asking.isOpen) throw error;
+      if (asked?.isOpen !== true) throw error;
     }
-    if (request.client.ask === undefined) return asking.inputRequired();
-    await asking.askAtOnce();
+    if (request.client.ask === undefined) return questions().inputRequired();
+    await questions().askAtOnce();
   }
 }
 
 /** Usually the roots are known and the context is open, so the handler starts at once. */
 function run<Context, Value>(
-  runtime: Runtime<Context, OptionTable>,
-  request: ClientRequest,
-  asking: Asking,
+  { roots, opened, open }: Runtime<Context, OptionTable>,
+  { client, revision }: ClientRequest,
   call: RunningCall,
   handler: (context: Context, call: Call) => Awaitable<Value>,
 ): Awaitable<Value> {
-  const settling = runtime.roots.settle(request, asking);
-  const { opened } = runtime;
-  if (settling === undefined && opened !== undefined) return handler(opened.context, call);
-  return Promise.resolve(settling)
-    .then(() => runtime.open())
+  if (revision.era === "modern" && roots !== undefined && Date.now() >= roots.knownUntil)
+    roots.refresh(call.questions());
+  const fetching = roots?.fetching.get(client);
+  if (fetching === undefined && opened !== undefined) return handler(opened.context, call);
+  return Promise.resolve(fetching)
+    .then(open)
     .then((context) => {
       // If the call has ended in between, the client has its answer, so the handler must not run.
       call.check();
@@ -71,7 +74,7 @@ const MAX_LIMITS = 10;
 class RunningCall implements Call {
   readonly budget: number;
   readonly #request: ClientRequest;
-  readonly #asking: Asking;
+  readonly questions: () => Questions;
   readonly #limitMs: number;
   /** The latest time at which it ends, in milliseconds of `performance.now()`. */
   readonly #endsAt: number;
@@ -83,11 +86,11 @@ class RunningCall implements Call {
 
   constructor(
     request: ClientRequest,
-    asking: Asking,
+    questions: () => Questions,
     limits: { readonly budget: number; readonly timeoutMs: number },
   ) {
     this.#request = request;
-    this.#asking = asking;
+    this.questions = questions;
     this.budget = limits.budget;
     this.#limitMs = limits.timeoutMs;
     this.#endsAt = performance.now() + limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
@@ -120,15 +123,9 @@ class RunningCall implements Call {
           this.#timer = undefined;
           end(outcome);
         };
-      const handlerSettled =
-        <Outcome>(end: (outcome: Outcome) => void) =>
-        (outcome: Outcome) => {
-          end(outcome);
-          this.#request.handlerSettled();
-        };
       this.#reject = settle(reject);
       this.#request.whenAborted(() => this.#end(cancelled()));
-      begun.then(handlerSettled(settle(resolve)), handlerSettled(this.#reject));
+      begun.then(settle(resolve), this.#reject).then(() => this.#request.handlerSettled());
     });
   }
 
@@ -161,23 +158,23 @@ class RunningCall implements Call {
   }
 
   confirm(message: string): Promise<void> {
-    return this.#asking.confirm(message);
+    return this.questions().confirm(message);
   }
 
   ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>> {
-    return this.#asking.ask(message, answer, key);
+    return this.questions().form(message, answer, key);
   }
 
   openUrl(message: string, url: string): Promise<void> {
-    return this.#asking.openUrl(message, url);
+    return this.questions().url(message, url);
   }
 
   sample(request: SampleRequest): Promise<SampleResult> {
-    return this.#asking.sample(request);
+    return this.questions().sample(request);
   }
 
   async roots(): Promise<readonly ClientRoot[]> {
-    return this.#asking.roots() ?? [];
+    return this.questions().roots() ?? [];
   }
 }
 

@@ -2,8 +2,8 @@ import type { AnyServer } from "../define/server.ts";
 import type { ToolFacts } from "../define/tool.ts";
 import type { Outline } from "./lazy.ts";
 import { listedPrompt, resourceOutline } from "./listing.ts";
-import { readSkills } from "./read-skills.ts";
 import { schemasOf } from "./schema.ts";
+import { readSkills } from "./skills.ts";
 
 /** The outline of a server, for its bundle; serializable as JSON. */
 export function outlineOf(server: AnyServer): Outline<never> {

@@ -71,26 +71,24 @@ function checkLength(tool: Tool<unknown>, length: number): void {
  * Converts an error to a tool result that the agent can act on, within the hard limit. A `ToolError` is shown
  * unchanged. Anything else is an internal error: the agent gets an id, stderr gets the id and the stack.
  */
-export function errorResult(tool: { readonly name: string }, error: unknown, log: Log): CallToolResult {
-  const shown = error instanceof ToolError ? error : faultError(tool.name, error, log);
+export function errorResult(tool: string, error: unknown, log: Log): CallToolResult {
+  const shown = error instanceof ToolError ? error : faultError(tool, error, log);
   if (shown.cause !== undefined) {
     const cause = describeError(shown.cause);
     // What is unavailable concerns whoever runs the server, at every log level; the stack only helps to debug.
-    if (shown.kind === "unavailable")
-      log.warning(`${tool.name}: ${shown.message}: ${cause.split("\n", 1)[0]}`);
-    log.debug(`${tool.name}: ${shown.message}: ${cause}`);
+    if (shown.kind === "unavailable") log.warning(`${tool}: ${shown.message}: ${cause.split("\n", 1)[0]}`);
+    log.debug(`${tool}: ${shown.message}: ${cause}`);
   }
+  const { data } = shown;
   const text = shown.hint === undefined ? shown.message : `${shown.message}\n${shown.hint}`;
   return {
     content: [{ type: "text", text: clip(text, HARD_ANSWER_CHARS).toWellFormed() }],
     isError: true,
-    ...(fits(shown.data) ? { structuredContent: shown.data } : {}),
+    ...(data !== undefined && JSON.stringify(data).length <= HARD_ANSWER_CHARS
+      ? { structuredContent: data }
+      : {}),
     _meta: { [ERROR_META]: { kind: shown.kind, ...(shown.code === undefined ? {} : { code: shown.code }) } },
   };
-}
-
-function fits(data: Record<string, unknown> | undefined): data is Record<string, unknown> {
-  return data !== undefined && JSON.stringify(data).length <= HARD_ANSWER_CHARS;
 }
 
 /** A content block in the form of a revision; a type that the revision does not have becomes text. */

@@ -1,5 +1,6 @@
 import type { DirectoryAllowlist } from "@refmcp/boundary";
 import { HARD_ANSWER_CHARS, ToolError } from "@refmcp/boundary/answer";
+import { crypto } from "@refmcp/boundary/crypto";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
@@ -8,11 +9,8 @@ import type { LazyResource, Resource } from "../define/resource.ts";
 import type { AnyServable, Servable } from "../define/server.ts";
 import type { LazyTool, Tool, ToolFacts } from "../define/tool.ts";
 import type { Log } from "../log.ts";
-import { Seal } from "../protocol/seal.ts";
-import type { Listener } from "../protocol/service.ts";
-import { ClientRoots } from "./roots.ts";
-
-const NO_ROOTS = { settle: () => undefined, notified: () => undefined };
+import type { Listener } from "../protocol/request.ts";
+import { ClientRoots } from "./questions/roots.ts";
 
 /**
  * A running server: the definition, its options, the context (opened on first use) and the listening connections. All
@@ -23,9 +21,8 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly options: OptionValues<Table> & CommonOptionValues;
   readonly allowed: DirectoryAllowlist;
   readonly log: Log;
-  readonly seal: Seal;
-  /** The client's roots; ignored unless the server touches directories and `--roots` is not `off`. */
-  readonly roots: Pick<ClientRoots, "settle" | "notified">;
+  /** The client's roots; undefined unless the server accesses directories and `--roots` is not `off`. */
+  readonly roots: ClientRoots | undefined;
   /** The limits of each call: its answer's characters, and its time. */
   readonly callLimits: { readonly budget: number; readonly timeoutMs: number };
   readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
@@ -33,6 +30,7 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[];
   readonly #listeners = new Set<Listener>();
   readonly #closing = new AbortController();
+  #stateKey: Uint8Array | undefined;
   #context: Promise<Context> | undefined;
   /** The context once it is open. */
   opened: { readonly context: Context } | undefined;
@@ -44,7 +42,7 @@ export class Runtime<Context, Table extends OptionTable> {
       allowed: DirectoryAllowlist;
       log: Log;
       /**
-       * Seals state that is sent through clients; processes with the same clients share the key. Default: a new key.
+       * Signs state that is sent through clients; processes with the same clients share the key. Default: a new key.
        */
       stateKey?: Uint8Array | undefined;
       /** Tools in addition to those of the definition. */
@@ -55,10 +53,10 @@ export class Runtime<Context, Table extends OptionTable> {
     this.options = parts.options;
     this.allowed = parts.allowed;
     this.log = parts.log;
-    this.seal = new Seal(parts.stateKey);
+    this.#stateKey = parts.stateKey;
     const { clientRoots, maxAnswerChars, timeoutMs } = parts.options;
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
-    this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : NO_ROOTS;
+    this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : undefined;
     this.callLimits = { budget: Math.min(maxAnswerChars, HARD_ANSWER_CHARS), timeoutMs };
     this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options, parts.moreTools);
     this.resources = definition.resources ?? [];
@@ -66,13 +64,19 @@ export class Runtime<Context, Table extends OptionTable> {
     this.allowed.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
   }
 
+  /** The key that signs state. */
+  get stateKey(): Uint8Array {
+    this.#stateKey ??= crypto().randomBytes(32);
+    return this.#stateKey;
+  }
+
   /** The context, opened on the first call. If opening fails, the next call tries again. */
-  open(): Promise<Context> {
+  readonly open = (): Promise<Context> => {
     if (this.#closing.signal.aborted)
       return Promise.reject(new ToolError("cancelled", "The server is shutting down."));
     this.#context ??= this.#open();
     return this.#context;
-  }
+  };
 
   /** Opens the context after the current answer has been sent; a failure is reported by the first call. */
   warm(): void {

@@ -1,20 +1,30 @@
 import { largeAnswers, MAX_SHOWN_CHARS } from "@refmcp/boundary/answer";
+import type { PromptMessage } from "../define/content.ts";
 import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
+import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { Completer } from "../define/resource.ts";
+import type { AnyServable } from "../define/server.ts";
 import { refuseCursor } from "../protocol/errors.ts";
-import type { ClientRequest } from "../protocol/request.ts";
-import type { Revision } from "../protocol/revisions.ts";
-import type { Handler, Service } from "../protocol/service.ts";
-import type { ClientCapabilities, ListedTool, Params, ServerCapabilities } from "../protocol/wire.ts";
-import type { Apps } from "./apps.ts";
-import { APPS_EXTENSION, addApps, hasApps, showsApps, showsCards } from "./apps-extension.ts";
+import { isObject } from "../protocol/messages.ts";
+import type { ClientRequest, Handler, Service } from "../protocol/request.ts";
+import type {
+  ClientCapabilities,
+  Era,
+  GetPromptResult,
+  ListedTool,
+  Params,
+  ServerCapabilities,
+} from "../protocol/wire.ts";
+import { APPS_EXTENSION, Apps, showsApps } from "./apps.ts";
+import { runHandler } from "./call.ts";
 import { listedPrompt, listedTools } from "./listing.ts";
-import { findPrompt, getPrompt, promptCompleter } from "./prompt.ts";
+import { InputRequired } from "./questions/questions.ts";
 import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
+import { blockFor } from "./result.ts";
 import type { Runtime } from "./runtime.ts";
 import { addSkills, SKILLS_EXTENSION } from "./skills.ts";
-import { callTool, ToolIndex, unknownName } from "./tool.ts";
+import { answerConfirmation, callTool, parseArguments, ToolIndex, unknownName } from "./tool.ts";
 
 /** Maximum values of one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;
@@ -42,20 +52,32 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     toolList = { tools };
     return toolList;
   };
-  methods.set("tools/list", ({ params }) => {
-    refuseCursor(params.cursor);
+  const apps = new Apps(runtime);
+  const { hasViews } = apps;
+  /** Only a client that declares extensions can show views. */
+  const appsFor = ({ client: { capabilities } }: ClientRequest) =>
+    hasViews && capabilities?.extensions !== undefined && showsApps(capabilities) ? apps : undefined;
+  methods.set("tools/list", async (request) => {
+    refuseCursor(request.params.cursor);
     if (definition.warm === true) runtime.warm();
-    return toolList ?? listed();
+    const list = toolList ?? (await listed());
+    return appsFor(request)?.listed(list.tools, request) ?? list;
   });
-  const call = (request: ClientRequest, apps?: Apps<Context>) => {
+  methods.set("tools/call", (request) => {
     const asked = String(request.params.name);
+    const confirmations = appsFor(request)?.confirmations;
+    if (confirmations?.tool.name === asked) return answerConfirmation(runtime, request, confirmations);
     const tool = tools.find(asked);
-    const known = () => runtime.tools.map((one) => one.name);
-    if (tool === undefined) throw unknownName("tool", asked, known());
-    if (tool instanceof Promise) return tool.then((loaded) => callTool(runtime, loaded, request, apps));
-    return callTool(runtime, tool, request, apps);
-  };
-  methods.set("tools/call", (request) => call(request));
+    if (tool === undefined)
+      throw unknownName(
+        "tool",
+        asked,
+        runtime.tools.map((one) => one.name),
+      );
+    if (tool instanceof Promise)
+      return tool.then((loaded) => callTool(runtime, loaded, request, confirmations));
+    return callTool(runtime, tool, request, confirmations);
+  });
   if (hasResources) {
     methods.set("resources/list", (request) =>
       resources.list(request.params.cursor, (list) => runAlone(runtime, request, list)),
@@ -64,8 +86,13 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
       refuseCursor(params.cursor);
       return { resourceTemplates: resources.templates() };
     });
-    methods.set("resources/read", (request) => readResource(runtime, resources, request));
   }
+  if (hasResources || hasViews)
+    methods.set("resources/read", (request) => {
+      const { uri } = request.params;
+      const shown = String(uri).startsWith("ui://") ? appsFor(request) : undefined;
+      return shown?.read(String(uri)) ?? readResource(runtime, resources, request);
+    });
   if (hasPrompts) {
     methods.set("prompts/list", ({ params }) => {
       refuseCursor(params.cursor);
@@ -76,7 +103,6 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     );
   }
   if (definition.skills !== undefined) addSkills(methods, definition.skills);
-  if (hasApps(runtime.tools, true)) addApps(methods, runtime, call);
   if (hasResources || hasPrompts)
     methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
@@ -88,7 +114,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     methods,
     capabilities: (era, declared) => ({
       tools: {},
-      ...capabilitiesOf(runtime, era, declared),
+      ...capabilitiesOf(definition, apps, era, declared),
       ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
       ...(hasPrompts ? { prompts: {} } : {}),
       ...(hasResources || hasPrompts ? { completions: {} } : {}),
@@ -101,7 +127,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
           if (hasResources) listener.resourcesChanged();
         },
       }),
-    notified: (method, connection) => runtime.roots.notified(method, connection),
+    notified: (method, client) => runtime.roots?.notified(method, client),
   };
 }
 
@@ -110,19 +136,17 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
  * servers that log to their clients. MCP Apps are declared to clients that support them, and so are skills, which are
  * also declared to every client of the modern era.
  */
-function capabilitiesOf<Context>(
-  { definition, options, tools }: Runtime<Context, OptionTable>,
-  era: Revision["era"],
+function capabilitiesOf(
+  { logsToClient, extensions = {}, skills }: AnyServable,
+  apps: Pick<Apps<never>, "hasViewsFor">,
+  era: Era,
   declared: ClientCapabilities | undefined,
 ): ServerCapabilities {
-  const { logsToClient, extensions = {}, skills } = definition;
   const showsSkills = era === "modern" || declared?.extensions?.[SKILLS_EXTENSION] !== undefined;
   const all = {
     ...extensions,
     ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}),
-    ...(showsApps(declared) && hasApps(tools, showsCards(options.confirm, declared))
-      ? { [APPS_EXTENSION]: {} }
-      : {}),
+    ...(apps.hasViewsFor(declared) ? { [APPS_EXTENSION]: {} } : {}),
   };
   return {
     ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),
@@ -152,4 +176,44 @@ async function complete<Context>(
 
 function hasValue(option: unknown): boolean {
   return Array.isArray(option) ? option.length > 0 : option !== undefined && option !== false;
+}
+
+/** @throws ProtocolError -32602 for a prompt that does not exist, with similar names. */
+async function findPrompt<Context>(
+  prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[],
+  name: string,
+): Promise<Prompt<Context>> {
+  const prompt = prompts.find((candidate) => candidate.name === name);
+  if (prompt !== undefined) return "load" in prompt ? prompt.load() : prompt;
+  const known = prompts.map((candidate) => candidate.name);
+  throw unknownName("prompt", name, known);
+}
+
+/** The completer of a prompt's argument, if it has one. */
+function promptCompleter<Context>(prompt: Prompt<Context>, argument: string): Completer<Context> | undefined {
+  const complete: Readonly<Record<string, Completer<Context> | undefined>> = prompt.complete ?? {};
+  return Object.hasOwn(complete, argument) ? complete[argument] : undefined;
+}
+
+/** Answers one `prompts/get`. */
+async function getPrompt<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  prompt: Prompt<Context>,
+  request: ClientRequest,
+): Promise<GetPromptResult | InputRequired> {
+  const given = isObject(request.params.arguments) ? request.params.arguments : {};
+  const args = parseArguments(prompt.name, prompt.args, given);
+  const subject = () => `${prompt.name} ${JSON.stringify(given)}`;
+  const returned = await runHandler(runtime, request, subject, (context, call) =>
+    prompt.run(args, context, call),
+  );
+  if (returned instanceof InputRequired) return returned;
+  const messages: readonly PromptMessage[] =
+    typeof returned === "string"
+      ? [{ role: "user", content: { type: "text", text: returned.toWellFormed() } }]
+      : returned;
+  return {
+    description: prompt.description,
+    messages: messages.map(({ role, content }) => ({ role, content: blockFor(request.revision, content) })),
+  };
 }

@@ -1,8 +1,10 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { Skill } from "../define/server.ts";
 import { invalidParams, ProtocolError, refuseCursor, resourceNotFound } from "../protocol/errors.ts";
 import { asUri, show } from "../protocol/messages.ts";
-import type { Handler } from "../protocol/service.ts";
+import type { Handler } from "../protocol/request.ts";
 
 /** The extension that serves skills (SEP-2640). */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -23,18 +25,18 @@ const MAIN_FILE = "SKILL.md";
  * @param source the skills, or the URL of a module in the package that contains them.
  */
 export function addSkills(methods: Map<string, Handler>, source: string | readonly Skill[]): void {
-  let loading: Promise<readonly Skill[]> | undefined;
+  let skills: readonly Skill[] | undefined;
   const loaded = () => {
-    loading ??= loadSkills(source);
-    return loading;
+    skills ??= loadSkills(source);
+    return skills;
   };
   const readOthers = methods.get("resources/read");
-  methods.set("skills/list", async ({ params }) => {
-    if (params.cursor !== null) refuseCursor(params.cursor);
-    return { skills: (await loaded()).map(entryOf) };
+  methods.set("skills/list", ({ params }) => {
+    refuseCursor(params.cursor);
+    return { skills: loaded().map(entryOf) };
   });
-  methods.set("skills/get", async ({ params }) => {
-    const skills = (await loaded()).map(entryOf);
+  methods.set("skills/get", ({ params }) => {
+    const skills = loaded().map(entryOf);
     const skill = skills.find(({ uri }) => uri === params.uri);
     if (skill !== undefined) return { skill };
     const available = skills.map(({ uri }) => uri).join(", ");
@@ -42,10 +44,10 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
       invalidParams(`There is no skill at ${show(params.uri)}. Available: ${available}.`),
     );
   });
-  methods.set("resources/read", async (request) => {
+  methods.set("resources/read", (request) => {
     const uri = asUri(String(request.params.uri));
     if (!uri.startsWith("skill://") && readOthers !== undefined) return readOthers(request);
-    for (const { name, files } of await loaded()) {
+    for (const { name, files } of loaded()) {
       const file = files.find(({ path }) => uriOf(name, path) === uri);
       if (file !== undefined) return { contents: [{ uri, mimeType: "text/markdown", text: file.text }] };
     }
@@ -54,10 +56,48 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
 }
 
 /** Reads the skills of a package, unless they are given. */
-export async function loadSkills(source: string | readonly Skill[]): Promise<readonly Skill[]> {
-  if (typeof source !== "string") return source;
-  const { readSkills } = await import("./read-skills.ts");
-  return readSkills(source);
+export function loadSkills(source: string | readonly Skill[]): readonly Skill[] {
+  return typeof source === "string" ? readSkills(source) : source;
+}
+
+/**
+ * Reads the skills of a package: the folders in `skills/` next to its package.json.
+ *
+ * @param module the `import.meta.url` of one of its modules.
+ */
+export function readSkills(module: string): Skill[] {
+  const folder = new URL("skills/", packageFolder(module));
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ name, files: filesOf(new URL(`${name}/`, folder)) }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function filesOf(folder: URL): Skill["files"] {
+  return readdirSync(fileURLToPath(folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => {
+      const inside = `${parentPath}/${name}`.slice(fileURLToPath(folder).length).replaceAll("\\", "/");
+      const path = inside.replace(/^\//, "");
+      return { path, text: readFileSync(new URL(encodeURI(path), folder), "utf8") };
+    })
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/**
+ * The folder of the package that a module belongs to, whether the module runs from source or from a bundle.
+ *
+ * @param module its `import.meta.url`.
+ * @throws {Error} if it is not in a package.
+ */
+export function packageFolder(module: string): URL {
+  let folder = new URL(".", module);
+  while (!existsSync(new URL("package.json", folder))) {
+    const parent = new URL("..", folder);
+    if (parent.href === folder.href) throw new Error(`${module} is not in a package.`);
+    folder = parent;
+  }
+  return folder;
 }
 
 function uriOf(name: string, path: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileTemplate } from "./uri.ts";
+import { compileTemplate } from "./resource.ts";
 
 describe("compileTemplate", () => {
   it("matches one segment for {x} and anything for {+x}, percent-decoded", () => {

@@ -36,19 +36,13 @@ export interface TextContent extends BlockFacts {
   text: string;
 }
 
-export interface ImageContent extends BlockFacts {
-  type: "image";
+interface MediaContent extends BlockFacts {
   /** Base64. */
   data: string;
   mimeType: string;
 }
-
-export interface AudioContent extends BlockFacts {
-  type: "audio";
-  /** Base64. */
-  data: string;
-  mimeType: string;
-}
+export type ImageContent = MediaContent & { type: "image" };
+export type AudioContent = MediaContent & { type: "audio" };
 
 export interface ResourceLink extends BlockFacts {
   type: "resource_link";
@@ -151,12 +145,9 @@ export interface SampleRequest {
   toolChoice?: { mode?: "auto" | "required" | "none" | undefined } | undefined;
 }
 
-export interface SampleResult {
-  role: Role;
-  content: SamplingContent | SamplingContent[];
+export interface SampleResult extends SamplingMessage {
   model: string;
   stopReason?: string | undefined;
-  _meta?: Meta | undefined;
 }
 
 export function isLoggingLevel(value: unknown): value is LoggingLevel {

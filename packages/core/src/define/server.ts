@@ -30,19 +30,15 @@ export interface Toolset {
   readonly default: boolean;
 }
 
-/**
- * A server: a list of small tools, resources and prompts over one context (the domain object).
- */
+/** A server: a list of small tools, resources and prompts over one context (the domain object). */
 export interface ServerDefinition<Context, Table extends OptionTable = OptionTable> {
   /** The short key that hosts use, at most 20 characters, no underscore: `git`. */
   readonly name: string;
-  /** The npm package. */
   readonly packageName: string;
   readonly title: string;
   readonly version: string;
   /** What it is for, in one sentence. */
   readonly description: string;
-  /** Its web page. */
   readonly websiteUrl?: string;
   /** Its icon in hosts' lists. Default: a plug. */
   readonly icon?: ServerIcon;
@@ -59,7 +55,7 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
    */
   readonly directories?: { readonly fallback?: "working directory"; readonly readOnly?: string };
   readonly toolsets?: Readonly<Record<string, Toolset>>;
-  /** The names of the few tools that `--slim` offers. Default: the default tools. */
+  /** The few tools that `--slim` offers. Default: the default tools. */
   readonly slim?: readonly string[];
   /** The protocol extensions that it supports: identifier → settings (`capabilities.extensions`). */
   readonly extensions?: Record<string, Record<string, unknown>>;
@@ -68,9 +64,7 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
    * server or, in a bundle, the skills themselves.
    */
   readonly skills?: string | readonly Skill[];
-  /**
-   * Its tools' views, the folders in `views/` next to package.json: `import.meta.url`, as for skills.
-   */
+  /** Its tools' views, the folders in `views/` next to package.json: `import.meta.url`, as for skills. */
   readonly views?: string;
   /** Whether handlers use `Call.log`. Otherwise logging is not declared in 2026-07-28, which deprecates it. */
   readonly logsToClient?: boolean;

@@ -60,9 +60,7 @@ export interface ToolFacts {
   readonly idempotent?: boolean;
   /** Older names that can still be called; they are not listed. */
   readonly aliases?: readonly string[];
-  /**
-   * Other names for arguments, such as those of similar tools: other name → listed name, `{ query: "sql" }`.
-   */
+  /** Other names for arguments, such as those of similar tools: other name → listed name, `{ query: "sql" }`. */
   readonly argumentAliases?: Readonly<Record<string, string>>;
   /** The toolset that it belongs to, if the server has toolsets. */
   readonly toolset?: string;
@@ -97,11 +95,8 @@ export interface ToolSchemas {
 }
 
 /**
- * The `tool` function of a server: it returns its argument and infers the types of `input`, `output` and `run`.
- *
- * ```ts
- * export const tool = toolFor<Files>();
- * ```
+ * The `tool` function of a server, `export const tool = toolFor<Files>()`: it returns its argument and infers the types
+ * of `input`, `output` and `run`.
  */
 export function toolFor<Context>() {
   return <Input extends z.ZodObject, Output extends z.ZodObject | undefined = undefined>(

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createService } from "../../test/fixtures/engine-service.ts";
 import { call, initialize, modern, notification, request } from "../../test/fixtures/messages.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
-import type { Handler } from "./service.ts";
+import type { Handler } from "./request.ts";
 
 const discover = (id: unknown) => modern(id, "server/discover");
 const cancel = (requestId: unknown) => notification("notifications/cancelled", { requestId });

@@ -1,37 +1,35 @@
-import type { LoggingLevel } from "../define/content.ts";
-import { isLoggingLevel } from "../define/content.ts";
-import { EraGate } from "./era.ts";
+import { isLoggingLevel, LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
 import { errorText, internalError, invalidRequest, ProtocolError } from "./errors.ts";
-import { Load } from "./load.ts";
-import { asUri, isRequest, isRequestId, readMessage, show } from "./messages.ts";
+import { asUri, isRequest, isRequestId, parseMessage, readMessage, show } from "./messages.ts";
 import { requestProblem } from "./params.ts";
-import { parseMessage } from "./parse.ts";
 import {
   type AskLimit,
-  Batch,
   type Client,
   ClientRequest,
-  clientOf,
-  type Outlet,
+  type Handler,
+  Load,
   type Principal,
+  type RequestParts,
+  type Service,
+  type Sink,
 } from "./request.ts";
-import { agreedRevision, MODERN_VERSIONS, type Revision } from "./revisions.ts";
-import type { Handler, Service } from "./service.ts";
+import { agreedRevision, EraGate, MODERN_VERSIONS, type Revision, revisionOf } from "./revisions.ts";
 import { Streams, Watches } from "./subscriptions.ts";
-import type {
-  ClientCapabilities,
-  Message,
-  NotificationMessage,
-  RequestId,
-  RequestMessage,
-  ResponseMessage,
-  RpcError,
+import {
+  type ClientCapabilities,
+  META,
+  type Message,
+  type NotificationMessage,
+  type RequestId,
+  type RequestMessage,
+  type ResponseMessage,
+  type RpcError,
 } from "./wire.ts";
 
 export interface ConnectionOptions {
   readonly service: Service;
-  /** The default outlet for answers, and for messages that belong to no request. */
-  readonly outlet: Outlet;
+  /** Where answers go by default, and messages that belong to no request. */
+  readonly sink: Sink;
   /** How many requests may be unanswered before `isHeld`. Default: 1,024. */
   readonly maxInFlight?: number | undefined;
   /** The load of the process; when it is full, new requests are refused. Default: a separate one without limits. */
@@ -47,38 +45,38 @@ interface Question {
   readonly reject: (error: Error) => void;
 }
 
-/** How a message arrived. */
-interface Arrival {
-  /** Receives the answer. */
-  readonly outlet: Outlet;
+/** How a message was received. */
+interface Receipt {
+  /** Takes the answer. */
+  readonly sink: Sink;
   readonly bytes: number;
-  readonly inBatch: boolean;
+  readonly isInBatch?: boolean;
   /** Whether its parameters were already checked. */
-  readonly isChecked: boolean;
+  readonly isChecked?: boolean;
 }
 
 /** Limits the size of a batch, since all answers are held until the last one. */
 const MAX_BATCH = 1_000;
 
 /**
- * One client's connection: parses its messages, checks each once, runs it and answers it. Every request gets exactly
- * one answer unless it is cancelled; other messages get none. Transports pass messages to `receive` or `take`, and send
- * output through their `Outlet`.
+ * Owns the requests of one client, or of all stateless clients of a process: parses messages, checks each once, runs it
+ * and answers it. Every request gets exactly one answer unless it is cancelled; other messages get none.
  */
 export class Connection implements Client {
   readonly #options: ConnectionOptions;
   readonly #service: Service;
-  readonly #outlet: Outlet;
+  readonly #sink: Sink;
   readonly #maxInFlight: number;
   readonly #load: Load;
   readonly #gate: EraGate;
-  readonly #requests = new Map<RequestId, ClientRequest>();
+  /** All that are not over: by id or, for stateless clients, whose ids may be the same, by a unique symbol. */
+  readonly #requests = new Map<RequestId | symbol, ClientRequest>();
   /** How many of `#requests` count toward the limit. */
   #unanswered = 0;
   readonly #questions = new Map<RequestId, Question>();
   #nextQuestion = 1;
   /** Why the client can no longer be asked; undefined if it can. */
-  #silence: string | undefined;
+  #unreachable: string | undefined;
   readonly #watches: Watches;
   readonly #streams: Streams;
   readonly #unlisten: () => void;
@@ -86,29 +84,29 @@ export class Connection implements Client {
   readonly #modern: ReadonlyMap<string, Handler>;
   /** The remaining entries of a batch. */
   #batch:
-    | { readonly values: IterableIterator<[number, unknown]>; readonly batch: Batch; readonly bytes: number }
+    | { readonly entries: IterableIterator<unknown>; readonly nextSink: () => Sink; readonly bytes: number }
     | undefined;
-  #declared: ClientCapabilities | undefined;
-  #logLevel: LoggingLevel = "debug";
   #isClosed = false;
+  capabilities: ClientCapabilities | undefined;
+  logLevel: LoggingLevel = "debug";
 
   constructor(options: ConnectionOptions) {
-    const { service, outlet, maxInFlight = 1_024, load = new Load() } = options;
+    const { service, sink, maxInFlight = 1_024, load = new Load() } = options;
     this.#options = options;
     this.#service = service;
-    this.#outlet = outlet;
+    this.#sink = sink;
     this.#maxInFlight = maxInFlight;
     this.#load = load;
     this.#watches = new Watches(service, load.watches, this.#changed);
     this.#streams = new Streams(service, load.streams, this.#watches);
-    this.#modern = modernMethods(service, this.#streams);
-    this.#legacy = this.#legacyMethods();
+    this.#modern = new Map([...service.methods, ...this.#modernMethods()]);
+    this.#legacy = new Map([...service.methods, ...this.#legacyMethods()]);
     this.#gate = new EraGate((method) => this.#modern.has(method));
     this.#unlisten = service.listen({
       changed: this.#changed,
       resourcesChanged: () => {
         this.#streams.resourcesChanged();
-        if (this.#gate.isLegacy) this.#outlet.notify("notifications/resources/list_changed", {});
+        if (this.#gate.isLegacy) this.#sink.notify("notifications/resources/list_changed", {});
       },
     });
   }
@@ -120,14 +118,6 @@ export class Connection implements Client {
   /** The current revision; undefined until one is agreed on. */
   get revision(): Revision | undefined {
     return this.#gate.revision;
-  }
-
-  get capabilities(): ClientCapabilities | undefined {
-    return this.#declared;
-  }
-
-  get logLevel(): LoggingLevel {
-    return this.#logLevel;
   }
 
   /**
@@ -155,21 +145,7 @@ export class Connection implements Client {
       // An empty line is not a message.
       if (/\S/.test(text)) this.refuse(id === undefined || this.isPending(id) ? undefined : id, error);
     } else if (Array.isArray(parsed.value)) this.#takeBatch(parsed.value, text.length);
-    else this.receive(parsed.value, { bytes: text.length });
-  }
-
-  /** Takes the next entry of the current batch. @returns whether there was one. */
-  takeEntry(): boolean {
-    if (this.#batch === undefined) return false;
-    const { values, batch, bytes } = this.#batch;
-    const entry = values.next();
-    if (entry.done === true) {
-      this.#batch = undefined;
-      return false;
-    }
-    const [index, value] = entry.value;
-    this.receive(value, { outlet: batch.slot(index), bytes, inBatch: true });
-    return true;
+    else this.receive(parsed.value, { sink: this.#sink, bytes: text.length });
   }
 
   #takeBatch(values: readonly unknown[], bytes: number): void {
@@ -184,92 +160,104 @@ export class Connection implements Client {
       const size = `A batch must have 1 to ${MAX_BATCH} messages, not ${values.length}.`;
       this.refuse(undefined, invalidRequest(size));
     } else {
-      const batch = new Batch(values.length, this.#outlet);
-      this.#batch = { values: values.entries(), batch, bytes: bytes / values.length };
+      const nextSink = batchSinks(values.length, this.#sink);
+      this.#batch = { entries: values.values(), nextSink, bytes: bytes / values.length };
     }
+  }
+
+  /** Takes the next entry of the current batch. @returns whether there was one. */
+  takeEntry(): boolean {
+    if (this.#batch === undefined) return false;
+    const { entries, nextSink, bytes } = this.#batch;
+    const { value, done } = entries.next();
+    if (done !== true) this.receive(value, { sink: nextSink(), bytes, isInBatch: true });
+    else this.#batch = undefined;
+    return done !== true;
   }
 
   /** Takes one message. */
-  receive(
-    value: unknown,
-    { outlet = this.#outlet, bytes = 0, inBatch = false }: Partial<Arrival> = {},
-  ): void {
+  receive(value: unknown, receipt: Receipt = { sink: this.#sink, bytes: 0 }): void {
     if (this.#isClosed) return;
     const incoming = readMessage(value);
-    switch (incoming.kind) {
-      case "refused":
-        this.refuse(incoming.id, incoming.error, outlet);
-        return;
-      case "dropped":
-        this.#options.dropped(incoming.why);
-        outlet.answer(undefined);
-        return;
-      default:
-        this.#serve(incoming.message, { outlet, bytes, inBatch, isChecked: false });
-    }
+    if (incoming.kind === "refused") this.refuse(incoming.id, incoming.error, receipt.sink);
+    else if (incoming.kind === "dropped") {
+      this.#options.dropped(incoming.why);
+      receipt.sink.answer(undefined);
+    } else this.#serve(incoming.message, receipt);
   }
 
   /** Takes a parsed message whose parameters are already checked. */
-  accept(message: Message, arrival: Pick<Arrival, "outlet" | "bytes">): void {
-    if (!this.#isClosed) this.#serve(message, { ...arrival, inBatch: false, isChecked: true });
+  accept(message: Message, sink: Sink, bytes: number): void {
+    if (!this.#isClosed) this.#serve(message, { sink, bytes, isChecked: true });
   }
 
-  #serve(message: Message, arrival: Arrival): void {
-    if (isRequest(message)) {
-      this.#request(message, arrival);
-      return;
+  /** Takes a request of a stateless client, whose version, headers and parameters are already checked. */
+  acceptStateless(message: RequestMessage, sink: Sink, bytes: number, principal: Principal): ClientRequest {
+    const revision = revisionOf(String(message.params?._meta?.[META.version]));
+    const client = clientOf(message, principal);
+    return this.#run(Symbol(message.method), message, { revision, client, sink, bytes }, this.#modern);
+  }
+
+  #serve(message: Message, receipt: Receipt): void {
+    if (isRequest(message)) this.#request(message, receipt);
+    else {
+      if ("method" in message) this.#notified(message);
+      else this.#answered(message);
+      receipt.sink.answer(undefined);
     }
-    if ("method" in message) this.#notified(message);
-    else this.#answered(message);
-    arrival.outlet.answer(undefined);
   }
 
   /** Answers a message that cannot be processed with an error. */
-  refuse(id: RequestId | undefined, error: RpcError, outlet = this.#outlet): void {
-    outlet.answer(errorText(id, error, this.#gate.revision), error);
+  refuse(id: RequestId | undefined, error: RpcError, sink = this.#sink): void {
+    sink.answer(errorText(id, error, this.#gate.revision), error);
   }
 
-  #request(message: RequestMessage, { outlet, bytes, inBatch, isChecked }: Arrival): void {
+  #request(message: RequestMessage, { sink, bytes, isInBatch, isChecked }: Receipt): void {
     const { id, method } = message;
-    const admitted = this.#problem(message, bytes, inBatch) ?? this.#gate.admit(message);
+    const admitted = this.#problem(message, bytes, isInBatch) ?? this.#gate.admit(message);
     if ("code" in admitted) {
-      this.refuse(id, admitted, outlet);
+      this.refuse(id, admitted, sink);
       return;
     }
     const isLegacy = admitted.era === "legacy";
-    const handler = (isLegacy ? this.#legacy : this.#modern).get(method);
-    const problem = isChecked || handler === undefined ? undefined : requestProblem(message, admitted.era);
-    if (problem !== undefined) {
-      this.refuse(id, problem, outlet);
-      return;
-    }
-    const request = new ClientRequest(message, {
-      revision: admitted,
-      client: isLegacy ? this : clientOf(message, this.principal),
-      outlet,
-      service: this.#service,
-      load: this.#load,
-      bytes,
-      settled: this.#settled,
-    });
-    this.#requests.set(id, request);
-    if (!request.isSubscription) this.#unanswered += 1;
-    request.run(handler);
+    const methods = isLegacy ? this.#legacy : this.#modern;
+    const problem =
+      isChecked === true || !methods.has(method) ? undefined : requestProblem(message, admitted.era);
+    const client = isLegacy ? this : clientOf(message, this.principal);
+    if (problem === undefined) this.#run(id, message, { revision: admitted, client, sink, bytes }, methods);
+    else this.refuse(id, problem, sink);
   }
 
-  #problem({ id, method }: RequestMessage, bytes: number, inBatch: boolean): RpcError | undefined {
+  #run(
+    key: RequestId | symbol,
+    message: RequestMessage,
+    parts: Pick<RequestParts, "revision" | "client" | "sink" | "bytes">,
+    methods: ReadonlyMap<string, Handler>,
+  ): ClientRequest {
+    const request = new ClientRequest(message, {
+      ...parts,
+      service: this.#service,
+      load: this.#load,
+      settled: () => {
+        this.#requests.delete(key);
+        if (!request.isSubscription) this.#unanswered -= 1;
+      },
+    });
+    this.#requests.set(key, request);
+    if (!request.isSubscription) this.#unanswered += 1;
+    request.run(methods.get(message.method));
+    return request;
+  }
+
+  #problem({ id, method }: RequestMessage, bytes: number, isInBatch = false): RpcError | undefined {
     if (this.isPending(id))
       return invalidRequest(`The id ${show(id)} belongs to a request that is still pending.`);
-    if (inBatch && method === "initialize") return invalidRequest("initialize must not be part of a batch.");
+    if (isInBatch && method === "initialize")
+      return invalidRequest("initialize must not be part of a batch.");
     if (this.#unanswered < this.#maxInFlight && this.#load.hasRoomFor(1) && this.#load.hasRoomForBytes(bytes))
       return undefined;
     return internalError("Too many requests are pending; retry after a response.");
   }
-
-  readonly #settled = (request: ClientRequest): void => {
-    this.#requests.delete(request.id);
-    if (!request.isSubscription) this.#unanswered -= 1;
-  };
 
   #notified(message: NotificationMessage): void {
     const { method, params } = message;
@@ -279,87 +267,102 @@ export class Connection implements Client {
       this.#options.dropped(`notification ${show(method)}, because no request has opened the connection`);
       return;
     }
-    request?.cancel();
+    request?.abort();
     if (this.#gate.isLegacy) this.#service.notified?.(method, this);
   }
 
-  #legacyMethods(): ReadonlyMap<string, Handler> {
-    const { identity, icons, instructions, capabilities, methods } = this.#service;
-    const can = capabilities("legacy");
-    const built: [string, Handler][] = [
+  #modernMethods(): [string, Handler][] {
+    const { instructions, capabilities } = this.#service;
+    return [
+      [
+        "server/discover",
+        ({ client }) => ({
+          supportedVersions: MODERN_VERSIONS,
+          instructions,
+          capabilities: capabilities("modern", client.capabilities),
+        }),
+      ],
+      ["subscriptions/listen", (request) => this.#streams.open(request)],
+    ];
+  }
+
+  #legacyMethods(): [string, Handler][] {
+    const { identity, icons, instructions, capabilities } = this.#service;
+    const { logging, resources } = capabilities("legacy");
+    const methods: [string, Handler][] = [
       [
         "initialize",
         ({ params }) => {
           const revision = agreedRevision(params.protocolVersion);
           const declared: ClientCapabilities = Object(params.capabilities);
-          this.#declared = declared;
+          this.capabilities = declared;
           this.#gate.negotiated(revision);
-          const { version: protocolVersion } = revision;
-          const shown = capabilities("legacy", declared);
-          const serverInfo = revision.icons ? { ...identity, icons } : identity;
-          return { protocolVersion, capabilities: shown, serverInfo, instructions };
+          return {
+            protocolVersion: revision.version,
+            capabilities: capabilities("legacy", declared),
+            serverInfo: revision.icons ? { ...identity, icons } : identity,
+            instructions,
+          };
         },
       ],
       ["ping", () => ({})],
     ];
-    if (can.logging !== undefined)
-      built.push([
+    if (logging !== undefined)
+      methods.push([
         "logging/setLevel",
-        ({ params }) => {
-          if (isLoggingLevel(params.level)) this.#logLevel = params.level;
+        ({ params: { level } }) => {
+          if (isLoggingLevel(level)) this.logLevel = level;
           return {};
         },
       ]);
-    if (can.resources?.subscribe === true)
-      built.push(
-        ["resources/subscribe", (request) => this.#subscribe(request)],
-        ["resources/unsubscribe", (request) => this.#unsubscribe(request)],
+    if (resources?.subscribe === true)
+      methods.push(
+        [
+          "resources/subscribe",
+          async (request) => {
+            await this.#watches.ensure(asUri(String(request.params.uri)), request);
+            return {};
+          },
+        ],
+        [
+          "resources/unsubscribe",
+          async ({ params }) => {
+            await this.#watches.remove(asUri(String(params.uri)));
+            return {};
+          },
+        ],
       );
-    return new Map([...methods, ...built]);
-  }
-
-  async #subscribe(request: ClientRequest): Promise<object> {
-    const uri = asUri(String(request.params.uri));
-    await this.#watches.ensure(uri, request);
-    return {};
-  }
-
-  async #unsubscribe({ params }: ClientRequest): Promise<object> {
-    await this.#watches.remove(asUri(String(params.uri)));
-    return {};
+    return methods;
   }
 
   readonly #changed = (changed: string): void => {
     const uri = asUri(changed);
     this.#streams.changed(uri);
     if (this.#gate.isLegacy && this.#watches.has(uri))
-      this.#outlet.notify("notifications/resources/updated", { uri });
+      this.#sink.notify("notifications/resources/updated", { uri });
   };
 
-  /**
-   * Sends a request to the client (legacy era), and resolves with its result.
-   *
-   * @throws ProtocolError with the client's error, or -32603 if no answer arrives in time.
-   */
+  /** Ends the stream of a subscription with a result. */
+  endStream(request: ClientRequest): void {
+    this.#streams.end(request);
+  }
+
+  /** @throws ProtocolError with the client's error, or -32603 if no answer arrives in time. */
   ask(method: string, params: object | undefined, { timeoutMs, request }: AskLimit): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const id = this.#nextQuestion;
-      this.#nextQuestion += 1;
-      const fail = (why: string) => new ProtocolError(internalError(why));
-      if (this.#silence !== undefined) return reject(fail(this.#silence));
-      if (request?.isOver === true)
-        return reject(fail("The request that this question belongs to has ended."));
-      const outlet = request?.outlet ?? this.#outlet;
-      const takeBack = (why: string) => {
+      const fail = (why: string) => reject(new ProtocolError(internalError(why)));
+      const over = "The request that this question belongs to has ended.";
+      if (this.#unreachable !== undefined) return fail(this.#unreachable);
+      if (request?.isOver === true) return fail(over);
+      const id = this.#nextQuestion++;
+      const withdraw = (why: string) => {
         if (!this.#questions.delete(id)) return;
         clearTimeout(timer);
-        this.#outlet.notify("notifications/cancelled", { requestId: id, reason: why });
-        reject(fail(why));
+        this.#sink.notify("notifications/cancelled", { requestId: id, reason: why });
+        fail(why);
       };
-      const timer = setTimeout(
-        () => takeBack(`The client did not answer within ${timeoutMs / 1000} s.`),
-        timeoutMs,
-      );
+      const late = `The client did not answer within ${timeoutMs / 1000} s.`;
+      const timer = setTimeout(() => withdraw(late), timeoutMs);
       const settle =
         <Value>(end: (value: Value) => void) =>
         (value: Value) => {
@@ -367,8 +370,8 @@ export class Connection implements Client {
           end(value);
         };
       this.#questions.set(id, { resolve: settle(resolve), reject: settle(reject) });
-      request?.whenAborted(() => takeBack("The request that this question belongs to has ended."));
-      outlet.ask(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }));
+      request?.whenAborted(() => withdraw(over));
+      (request?.sink ?? this.#sink).ask(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     });
   }
 
@@ -387,8 +390,8 @@ export class Connection implements Client {
    * Called when the client closes its end: open questions fail, and the calls that asked continue without an answer.
    */
   clientLeft(): void {
-    this.#silence = "The client closed the connection before it answered.";
-    const error = new ProtocolError(internalError(this.#silence));
+    this.#unreachable = "The client closed the connection before it answered.";
+    const error = new ProtocolError(internalError(this.#unreachable));
     for (const question of this.#questions.values()) question.reject(error);
     this.#questions.clear();
   }
@@ -402,25 +405,38 @@ export class Connection implements Client {
     const error = internalError("The server closed before this request was finished.");
     for (const request of [...this.#requests.values()]) request.abort(error);
     // Entries of a batch that were not taken get no answer, so that the others can be sent.
-    for (const [index] of this.#batch?.values ?? []) this.#batch?.batch.slot(index).answer(undefined);
+    for (const _ of this.#batch?.entries ?? []) this.#batch?.nextSink().answer(undefined);
     this.clientLeft();
     await this.#watches.close();
   }
 }
 
-/** The methods of the modern era: those of the service, discovery and subscriptions. */
-export function modernMethods(service: Service, streams: Streams): ReadonlyMap<string, Handler> {
-  const { instructions, capabilities, methods } = service;
-  const discovered = {
-    supportedVersions: MODERN_VERSIONS,
-    instructions,
+/** The client of a modern request, from its envelope, which is already checked. */
+function clientOf({ params }: RequestMessage, principal: Principal | undefined): Client {
+  const meta: Readonly<Record<string, unknown>> = params?._meta ?? {};
+  const level = LOGGING_LEVELS.find((one) => one === meta[META.logLevel]);
+  return { capabilities: Object(meta[META.capabilities]), logLevel: level ?? "none", principal };
+}
+
+/**
+ * The sinks of a batch's entries, in order. The answer (MCP 2025-03-26, "Batching") is one array in the order of the
+ * requests, sent once every entry is settled. Notifications, responses and cancelled requests have no entry in it; an
+ * empty answer is not sent.
+ */
+function batchSinks(size: number, sink: Sink): () => Sink {
+  const answers: (string | undefined)[] = [];
+  let open = size;
+  let taken = 0;
+  return () => {
+    const index = taken++;
+    return {
+      ...sink,
+      answer(json) {
+        answers[index] = json;
+        open -= 1;
+        const entries = open > 0 ? [] : answers.filter((entry) => entry !== undefined);
+        sink.answer(entries.length === 0 ? undefined : `[${entries.join(",")}]`);
+      },
+    };
   };
-  return new Map<string, Handler>([
-    ...methods,
-    [
-      "server/discover",
-      ({ client }) => ({ ...discovered, capabilities: capabilities("modern", client.capabilities) }),
-    ],
-    ["subscriptions/listen", (request) => streams.open(request)],
-  ]);
 }

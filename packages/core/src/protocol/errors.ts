@@ -1,39 +1,31 @@
 import { clip, HARD_ANSWER_CHARS, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { Log } from "../log.ts";
-import type { Revision } from "./revisions.ts";
 import { CODES, type RequestId, type RpcError } from "./wire.ts";
 
-/** An error that ends a request with a JSON-RPC error of this code. */
+/** An error that ends a request with a JSON-RPC error. Its message never exceeds the hard limit of an answer. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
-  readonly code: number;
-  readonly data: unknown;
+  readonly rpc: RpcError;
 
-  constructor({ code, message, data }: RpcError) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-
-  /** As the `error` member of a response; no message exceeds the hard limit of an answer. */
-  toRpc(): RpcError {
-    const message = clip(this.message, HARD_ANSWER_CHARS);
-    return { code: this.code, message, ...(this.data === undefined ? {} : { data: this.data }) };
+  constructor(rpc: RpcError) {
+    super(rpc.message);
+    this.rpc = { ...rpc, message: clip(rpc.message, HARD_ANSWER_CHARS) };
   }
 }
 
-export function invalidRequest(message: string): RpcError {
-  return { code: CODES.invalidRequest, message };
-}
-
-export function invalidParams(message: string, data?: unknown): RpcError {
-  return { code: CODES.invalidParams, message, ...(data === undefined ? {} : { data }) };
-}
-
-export function internalError(message: string): RpcError {
-  return { code: CODES.internalError, message };
-}
+const rpcError =
+  (code: keyof typeof CODES) =>
+  (message: string, data?: unknown): RpcError => ({
+    code: CODES[code],
+    message,
+    ...(data === undefined ? {} : { data }),
+  });
+export const parseError = rpcError("parseError");
+export const invalidRequest = rpcError("invalidRequest");
+export const invalidParams = rpcError("invalidParams");
+export const internalError = rpcError("internalError");
+export const METHOD_NOT_FOUND = rpcError("methodNotFound")("Method not found");
 
 /** How much of a URI an error repeats: percent-encoded, the longest has 147,000 characters. */
 const MAX_SHOWN_URI = 1_000;
@@ -78,38 +70,21 @@ export function protocolError(error: unknown, where: string, log: Log, uri?: str
   if (error.kind === "not_found" && uri !== undefined) return resourceNotFound(uri, text);
   const isOurs = error.kind === "unavailable" || error.kind === "timeout" || error.kind === "cancelled";
   const data = { kind: error.kind, ...(uri === undefined ? {} : { uri: clip(uri, MAX_SHOWN_URI) }) };
-  return new ProtocolError({ ...(isOurs ? internalError(text) : invalidParams(text)), data });
+  return new ProtocolError((isOurs ? internalError : invalidParams)(text, data));
 }
-
-export function parseError(message: string): RpcError {
-  return { code: CODES.parseError, message };
-}
-
-/** @param error the error of `JSON.parse`. */
-export function notJson(error: unknown, what = "message"): RpcError {
-  return parseError(
-    `The ${what} is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : "?"}.`,
-  );
-}
-
-export const METHOD_NOT_FOUND: RpcError = { code: CODES.methodNotFound, message: "Method not found" };
 
 /**
- * An error response as JSON text.
- *
- * If the request's id is unknown, the schemas of 2025-11-25 and later omit the member (`id?: string | integer`), which
- * JSON-RPC 2.0 does not allow. Earlier ones do not cover this case (`id` is required and never null), so for them, and
- * before a revision is agreed on, JSON-RPC 2.0 section 5 applies: null.
+ * An error response as JSON text. If the request's id is unknown, the schemas of 2025-11-25 and later omit the member
+ * (`id?: string | integer`), which JSON-RPC 2.0 does not allow. Earlier ones do not cover this case (`id` is required
+ * and never null), so for them, and before a revision is agreed on, JSON-RPC 2.0 section 5 applies: null.
  *
  * @param revision the current one, if any.
  */
 export function errorText(
   id: RequestId | undefined,
   error: RpcError,
-  revision: Revision | undefined,
+  revision: { readonly unknownId: "null" | "absent" } | undefined,
 ): string {
-  if (id !== undefined) return JSON.stringify({ jsonrpc: "2.0", id, error });
-  return (revision?.unknownId ?? "null") === "null"
-    ? JSON.stringify({ jsonrpc: "2.0", id: null, error })
-    : JSON.stringify({ jsonrpc: "2.0", error });
+  const shown = id ?? (revision?.unknownId === "absent" ? undefined : null);
+  return JSON.stringify({ jsonrpc: "2.0", id: shown, error });
 }

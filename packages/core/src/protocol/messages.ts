@@ -1,5 +1,5 @@
 import { clip, grouped } from "@refmcp/boundary/answer";
-import { invalidParams, invalidRequest } from "./errors.ts";
+import { invalidParams, invalidRequest, parseError } from "./errors.ts";
 import {
   META,
   type Message,
@@ -76,37 +76,29 @@ function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
   return { kind: "response", message: { jsonrpc: "2.0", id, error: kept } };
 }
 
-function readParams(value: JsonObject): { params?: Params } | { error: RpcError } {
-  if (!("params" in value)) return {};
-  const { params } = value;
-  if (!isObject(params)) {
-    return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
-  }
-  dropNullMeta(params);
-  const problem = "_meta" in params ? metaProblem(params._meta) : undefined;
-  return problem === undefined ? { params } : { error: invalidParams(problem) };
-}
-
 /** Optional members of `_meta` that the protocol defines; null counts as absent, as for parameters. */
 const OPTIONAL_META = ["progressToken", META.clientInfo, META.logLevel, META.relatedTask];
 
-function dropNullMeta(params: JsonObject): void {
-  const meta = params._meta;
+function readParams({ params }: JsonObject): { params?: Params } | { error: RpcError } {
+  if (params === undefined) return {};
+  if (!isObject(params)) return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
+  const { _meta: meta } = params;
   if (meta === null) delete params._meta;
-  if (isObject(meta)) for (const key of OPTIONAL_META) if (meta[key] === null) delete meta[key];
+  if (meta === null || meta === undefined) return { params };
+  const problem = metaProblem(meta);
+  return problem === undefined ? { params } : { error: invalidParams(problem) };
 }
 
 /** A problem in the members of `_meta` that every revision has; undefined if there is none. */
 function metaProblem(meta: unknown): string | undefined {
   if (!isObject(meta)) return `"params._meta" must be an object, not ${show(meta)}.`;
+  for (const key of OPTIONAL_META) if (meta[key] === null) delete meta[key];
   const token = meta.progressToken;
-  if (token !== undefined && !isRequestId(token)) {
+  if (token !== undefined && !isRequestId(token))
     return `"params._meta.progressToken" must be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer, not ${show(token)}.`;
-  }
   const task = meta[META.relatedTask];
-  if (task !== undefined && !(isObject(task) && typeof task.taskId === "string")) {
+  if (task !== undefined && !(isObject(task) && typeof task.taskId === "string"))
     return `"params._meta["${META.relatedTask}"]" must be an object with a string "taskId", not ${show(task)}.`;
-  }
   return undefined;
 }
 
@@ -187,4 +179,65 @@ export const MAX_URI_CHARS = 16_384;
  */
 export function asUri(text: string): string {
   return encodeURI(text.toWellFormed()).replaceAll("%25", "%");
+}
+
+/**
+ * Maximum values of a message: items of arrays and members of objects. Within the limit of bytes, a message could have
+ * millions, each of which costs memory and work in everything that checks it.
+ */
+export const MAX_VALUES = 100_000;
+/** How much of both ends of a message is searched for its id. */
+const EDGE = 1_024;
+
+/** A client's JSON, or why it is refused, and the id to answer with. */
+export type Parsed =
+  | { readonly value: unknown }
+  | { readonly error: RpcError; readonly id?: RequestId | undefined };
+
+/** Parses a message or a batch. Its values are counted before any of them is created. @param what it is, for errors. */
+export function parseMessage(text: string, what = "message"): Parsed {
+  if (hasTooManyValues(text))
+    return {
+      error: invalidRequest(
+        `The ${what} has more than ${grouped(MAX_VALUES)} values (array items and object members). Split the request into several.`,
+      ),
+      id: recoverId(text.slice(0, EDGE), text.slice(-EDGE)),
+    };
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message.slice(0, 200) : "?";
+    return { error: parseError(`The ${what} is not JSON: ${why}.`) };
+  }
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const BRACKET = 0x5b;
+const BRACE = 0x7b;
+
+/** Counts the commas and opening brackets outside strings: at least one for every value but the first. */
+function hasTooManyValues(text: string): boolean {
+  if (text.length <= MAX_VALUES) return false;
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COMMA || code === BRACKET || code === BRACE) {
+      values += 1;
+      if (values > MAX_VALUES) return true;
+    }
+  }
+  return false;
+}
+
+/** Where the string that begins at `start` ends; the end of the text if it does not. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slash = end;
+    while (text.charCodeAt(slash - 1) === BACKSLASH) slash -= 1;
+    if ((end - slash) % 2 === 0) return end;
+  }
+  return text.length;
 }

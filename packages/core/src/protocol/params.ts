@@ -2,10 +2,7 @@ import { clip, grouped } from "@refmcp/boundary/answer";
 import { LOGGING_LEVELS } from "../define/content.ts";
 import { invalidParams } from "./errors.ts";
 import { isObject, MAX_SHOWN, MAX_URI_CHARS, show } from "./messages.ts";
-import type { Revision } from "./revisions.ts";
-import { META, type RequestMessage, type RpcError } from "./wire.ts";
-
-type Era = Revision["era"];
+import { type Era, META, type RequestMessage, type RpcError } from "./wire.ts";
 
 /** A parameter of a method: its path in `params`, and its check. */
 interface Parameter {

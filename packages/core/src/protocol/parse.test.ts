@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_VALUES, parseMessage } from "./parse.ts";
+import { MAX_VALUES, parseMessage } from "./messages.ts";
 
 const call = (args: string) =>
   `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","arguments":${args}}}`;

@@ -1,31 +1,34 @@
 import { JsonText } from "@refmcp/boundary/answer";
-import { LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
-import { withTrace } from "../log.ts";
+import { type Icon, LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
+import type { Unwatch } from "../define/resource.ts";
+import type { Awaitable } from "../define/tool.ts";
+import { type Log, trace } from "../log.ts";
 import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";
-import type { Load } from "./load.ts";
 import { asUri } from "./messages.ts";
 import type { Revision } from "./revisions.ts";
-import { type Handler, LATER, type Service } from "./service.ts";
 import {
   type ClientCapabilities,
+  type Era,
+  type Implementation,
   META,
   type Params,
   type RequestId,
   type RequestMessage,
   type RpcError,
+  type ServerCapabilities,
 } from "./wire.ts";
 
-/** Sends messages to a client, for one request or for none. */
-export interface Outlet {
-  /** Sends the one answer to a request; undefined if it gets none because it was cancelled. */
+/** Where the messages to a client go, for one request or for none. */
+export interface Sink {
+  /** Takes the one answer to a request; undefined if it gets none because it was cancelled. */
   answer(json: string | undefined, error?: RpcError): void;
   notify(method: string, params: object): void;
-  /** Sends a request from the server. */
+  /** Takes a request from the server. */
   ask(json: string): void;
 }
 
-/** An outlet that passes every message to `write`. */
-export function outletTo(write: (json: string) => void): Outlet {
+/** A sink that passes every message to `write`. */
+export function sinkTo(write: (json: string) => void): Sink {
   return {
     answer(json) {
       if (json !== undefined) write(json);
@@ -50,7 +53,7 @@ export interface Client {
   /** The lowest log level that it wants; `none` for no messages. */
   readonly logLevel: LoggingLevel | "none";
   readonly principal: Principal | undefined;
-  /** Sends a request to the client; only in the legacy era. */
+  /** Sends a request to the client, and resolves with its result; only in the legacy era. */
   ask?(method: string, params: object | undefined, limit: AskLimit): Promise<unknown>;
 }
 
@@ -61,32 +64,69 @@ export interface AskLimit {
   readonly request?: ClientRequest;
 }
 
+/** Returned by a handler that answers the request itself, later. */
+export const LATER = Symbol("answered later");
+
+/** Handles one request: returns its result, or rejects with the error. */
+export type Handler = (request: ClientRequest) => Awaitable<object | typeof LATER>;
+
+/** Starts watching a resource for a request; undefined if it cannot be watched. */
+export type StartWatching = (
+  uri: string,
+  changed: () => void,
+  request: ClientRequest,
+) => Awaitable<Unwatch | undefined>;
+
+/** Is notified of changes. */
+export interface Listener {
+  changed(uri: string): void;
+  resourcesChanged(): void;
+}
+
+/** What the engine serves: created from a definition by `bind`, and shared by all connections of a process. */
+export interface Service {
+  readonly identity: Implementation;
+  /** Its icons, which are sent when a connection is opened. */
+  readonly icons: Icon[];
+  readonly instructions: string;
+  readonly log: Log;
+  /** @param declared the client's capabilities, if known. */
+  capabilities(era: Era, declared?: ClientCapabilities): ServerCapabilities;
+  /** The methods of both eras: tools, resources, prompts, completion. */
+  readonly methods: ReadonlyMap<string, Handler>;
+  readonly watch: StartWatching;
+  /** Adds a listener; returns the function that removes it. */
+  listen(listener: Listener): () => void;
+  /** Handles a client's notification in the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
+  notified?(method: string, client: Client): void;
+}
+
 /**
  * How long clients may keep a result (MCP 2026-07-28, "Caching"), in milliseconds. Lists do not change within a
  * process.
  */
-const TTL_MS: Readonly<Record<string, number>> = {
-  "tools/list": 600_000,
-  "prompts/list": 600_000,
-  "server/discover": 600_000,
-  "skills/list": 600_000,
-  "skills/get": 600_000,
-  "resources/list": 0,
-  "resources/templates/list": 0,
-  "resources/read": 0,
-};
+const TTL_MS: ReadonlyMap<string, number> = new Map([
+  ["tools/list", 600_000],
+  ["prompts/list", 600_000],
+  ["server/discover", 600_000],
+  ["skills/list", 600_000],
+  ["skills/get", 600_000],
+  ["resources/list", 0],
+  ["resources/templates/list", 0],
+  ["resources/read", 0],
+]);
 
-interface RequestParts {
+export interface RequestParts {
   readonly revision: Revision;
   readonly client: Client;
-  readonly outlet: Outlet;
+  readonly sink: Sink;
   readonly service: Service;
   /** Counts the request until it is over and its handlers have settled. */
   readonly load: Load;
   /** The size of its message. */
   readonly bytes: number;
   /** Called once, before the answer is sent. */
-  readonly settled: (request: ClientRequest) => void;
+  readonly settled: () => void;
 }
 
 /** One request of a client, from its check to its one answer. */
@@ -96,7 +136,7 @@ export class ClientRequest {
   readonly params: Params;
   readonly revision: Revision;
   readonly client: Client;
-  readonly outlet: Outlet;
+  readonly sink: Sink;
   readonly #parts: RequestParts;
   /** Whether it is answered or cancelled; nothing more is sent for it. */
   isOver = false;
@@ -112,7 +152,7 @@ export class ClientRequest {
     this.params = params;
     this.revision = parts.revision;
     this.client = parts.client;
-    this.outlet = parts.outlet;
+    this.sink = parts.sink;
     this.#parts = parts;
     this.#count(1);
   }
@@ -131,13 +171,10 @@ export class ClientRequest {
     load.bytes += one * bytes;
   }
 
-  /**
-   * Runs the handler, which may be undefined, and answers through `outlet`, now or later. The parameters are already
-   * checked.
-   */
+  /** Runs the handler, which may be undefined, and answers now or later. The parameters are already checked. */
   run(handler: Handler | undefined): void {
     if (handler === undefined) this.fail(new ProtocolError(METHOD_NOT_FOUND));
-    else withTrace(this.params, () => this.#handle(handler));
+    else inTrace(this.params._meta?.[META.traceparent], () => this.#handle(handler));
   }
 
   #handle(handler: Handler): void {
@@ -158,7 +195,7 @@ export class ClientRequest {
     if (this.isOver) return;
     let json: string;
     try {
-      json = responseText(this.id, this.#dressed(result));
+      json = responseText(this.id, this.#inRevision(result));
     } catch (error) {
       // For example a value that is nested too deeply, a BigInt or a cycle.
       this.#parts.service.log.debug(`${this.method}: ${String(error)}`);
@@ -168,19 +205,17 @@ export class ClientRequest {
     this.#finish(json);
   }
 
-  /** A result in the form of this revision. */
-  #dressed(result: object): object {
+  #inRevision(result: object): object {
     if (this.revision.era === "legacy") return result;
     const { identity, icons } = this.#parts.service;
-    const meta = "_meta" in result ? Object(result._meta) : undefined;
-    const ttlMs = Object.hasOwn(TTL_MS, this.method) ? TTL_MS[this.method] : undefined;
+    const ttlMs = TTL_MS.get(this.method);
     return {
       resultType: "complete",
       ...(ttlMs === undefined || "resultType" in result ? {} : { ttlMs, cacheScope: "private" }),
       ...result,
       // Every answer names the server; its icon is sent only with discovery.
       _meta: {
-        ...meta,
+        ...("_meta" in result ? Object(result._meta) : undefined),
         [META.serverInfo]: this.method === "server/discover" ? { ...identity, icons } : identity,
       },
     };
@@ -190,34 +225,24 @@ export class ClientRequest {
     if (this.isOver) return;
     const { uri } = this.params;
     const named = typeof uri === "string" ? asUri(uri) : undefined;
-    const rpc = protocolError(error, this.method, this.#parts.service.log, named).toRpc();
+    const { rpc } = protocolError(error, this.method, this.#parts.service.log, named);
     this.#finish(errorText(this.id, rpc, this.revision), rpc);
   };
 
-  /** Ends it without an answer, because the client cancelled it. */
-  cancel(): void {
+  /** Ends it before its work is done: with an error, or without an answer because the client cancelled it. */
+  abort(error?: RpcError): void {
     if (this.isOver) return;
-    this.#finish(undefined);
-    this.#abort();
-  }
-
-  /** Ends it with an error before its work is done. */
-  abort(error: RpcError): void {
-    if (this.isOver) return;
-    this.fail(new ProtocolError(error));
-    this.#abort();
-  }
-
-  #abort(): void {
+    if (error === undefined) this.#finish(undefined);
+    else this.fail(new ProtocolError(error));
     this.#isAborted = true;
     for (const listener of this.#whenAborted ?? []) listener();
   }
 
   #finish(json: string | undefined, error?: RpcError): void {
     this.isOver = true;
-    this.#parts.settled(this);
+    this.#parts.settled();
     if (this.#running === 0) this.#count(-1);
-    this.outlet.answer(json, error);
+    this.sink.answer(json, error);
   }
 
   /** Called when a handler starts to run for it, and when it has settled. */
@@ -230,7 +255,7 @@ export class ClientRequest {
     if (this.isOver && this.#running === 0) this.#count(-1);
   }
 
-  /** Calls `listener` when it is cancelled or aborted; not when it is answered. */
+  /** Calls `listener` when it is aborted; not when it is answered. */
   whenAborted(listener: () => void): void {
     this.#whenAborted ??= [];
     if (this.#isAborted) listener();
@@ -238,26 +263,25 @@ export class ClientRequest {
   }
 
   notify(method: string, params: object): void {
-    if (!this.isOver) this.outlet.notify(method, params);
-  }
-
-  /** Reports progress to a client that requested it. It must increase (MCP, "Progress"), also across repeated runs. */
-  reportProgress(progress: number, total: number | undefined, message: string | undefined): boolean {
-    const progressToken = this.params._meta?.progressToken;
-    if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return false;
-    this.#progress = progress;
-    this.notify("notifications/progress", {
-      progressToken,
-      progress,
-      ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    });
-    return true;
+    if (!this.isOver) this.sink.notify(method, params);
   }
 
   /** Whether the client requested progress for this request. */
   get wantsProgress(): boolean {
     return this.params._meta?.progressToken !== undefined;
+  }
+
+  /** Reports progress to a client that requested it. It must increase (MCP, "Progress"), also across repeated runs. */
+  reportProgress(progress: number, total: number | undefined, message: string | undefined): boolean {
+    if (!this.wantsProgress || !Number.isFinite(progress) || progress <= this.#progress) return false;
+    this.#progress = progress;
+    this.notify("notifications/progress", {
+      progressToken: this.params._meta?.progressToken,
+      progress,
+      ...(Number.isFinite(total) ? { total } : {}),
+      message,
+    });
+    return true;
   }
 
   /** Sends a log message if the client wants that level. */
@@ -277,51 +301,88 @@ function responseText(id: RequestId, result: object): string {
   return `${text.slice(0, -2)},"structuredContent":${structuredContent.text}}}`;
 }
 
+/** `version-traceid-parentid-flags`; all zeros are invalid (W3C Trace Context, section 3.2). */
+const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;
+
+/**
+ * Runs a request's work in the trace that its `_meta.traceparent` names (MCP, OpenTelemetry conventions), so that log
+ * lines identify the request. Without a valid one it runs outside any trace, even if the caller is in one. The first
+ * trace makes every promise of the process more expensive (Node.js 20), so without traces no context is entered.
+ */
+function inTrace(traceparent: unknown, work: () => void): void {
+  const found = typeof traceparent === "string" ? TRACEPARENT.exec(traceparent) : null;
+  if (found !== null) trace.run(`trace_id=${found[1]} span_id=${found[2]}`, work);
+  else if (trace.getStore() === undefined) work();
+  else trace.exit(work);
+}
+
 /** A promise, or any other thenable. */
 export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-/** The client of a modern request, from its envelope, which is already checked. */
-export function clientOf(message: RequestMessage, principal: Principal | undefined): Client {
-  const meta: Readonly<Record<string, unknown>> = message.params?._meta ?? {};
-  const level = LOGGING_LEVELS.find((one) => one === meta[META.logLevel]);
-  return { capabilities: Object(meta[META.capabilities]), logLevel: level ?? "none", principal };
+/** Messages up to this size are accepted even if large ones have used up the total. */
+const LARGE_BYTES = 16_384;
+
+/** The load on a process from all clients, and its limits. */
+export class Load {
+  /**
+   * Running requests: unanswered ones, and those that ended while their handlers still run. Subscriptions do not count.
+   */
+  requests = 0;
+  /** Bytes of the messages that are being read, and of those whose requests are running. */
+  bytes = 0;
+  /** Watched resources; each may use a system handle. */
+  readonly watches = new Shares(2_000);
+  /** Open streams of `subscriptions/listen`. */
+  readonly streams = new Shares(2_048);
+  readonly #maxRequests: number;
+  readonly #maxBytes: number;
+
+  constructor(maxRequests = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxRequests = maxRequests;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether `count` more requests may run. */
+  hasRoomFor(requests: number): boolean {
+    return this.requests + requests <= this.#maxRequests;
+  }
+
+  /** Whether a message of this size may be kept. @param uncounted how much of it `bytes` does not count yet. */
+  hasRoomForBytes(size: number, uncounted = size): boolean {
+    return size <= LARGE_BYTES || this.bytes + uncounted <= this.#maxBytes;
+  }
 }
 
-/**
- * The answer to a JSON-RPC batch (MCP 2025-03-26, "Batching"): one array in the order of the requests, sent once every
- * entry is settled. Notifications, responses and cancelled requests have no entry; an empty answer is not sent.
- */
-export class Batch {
-  readonly #answers: (string | undefined)[];
-  readonly #outlet: Outlet;
-  #open: number;
+/** A limited number of slots shared by callers: each caller may hold at most as many as are still free. */
+export class Shares {
+  readonly #all: number;
+  readonly #held = new Map<string, number>();
+  #taken = 0;
 
-  /** @param size how many entries the batch has; each is answered once. */
-  constructor(size: number, outlet: Outlet) {
-    this.#answers = new Array<string | undefined>(size).fill(undefined);
-    this.#open = size;
-    this.#outlet = outlet;
+  constructor(all: number) {
+    this.#all = all;
   }
 
-  /** The outlet of one entry, whose answer waits for the others. */
-  slot(index: number): Outlet {
-    return {
-      answer: (json) => this.#settle(index, json),
-      notify: (method, params) => this.#outlet.notify(method, params),
-      ask: (json) => this.#outlet.ask(json),
-    };
+  /** The maximum that one caller can hold. */
+  get each(): number {
+    return Math.ceil(this.#all / 2);
   }
 
-  #settle(index: number, answer: string | undefined): void {
-    this.#answers[index] = answer;
-    this.#open -= 1;
-    if (this.#open > 0) {
-      this.#outlet.answer(undefined);
-      return;
-    }
-    const entries = this.#answers.filter((entry) => entry !== undefined);
-    this.#outlet.answer(entries.length === 0 ? undefined : `[${entries.join(",")}]`);
+  /** @returns whether the caller got a slot. */
+  take(caller: string): boolean {
+    const held = this.#held.get(caller) ?? 0;
+    if (held >= this.#all - this.#taken) return false;
+    this.#held.set(caller, held + 1);
+    this.#taken += 1;
+    return true;
+  }
+
+  giveBack(caller: string): void {
+    const held = this.#held.get(caller) ?? 0;
+    if (held > 1) this.#held.set(caller, held - 1);
+    else this.#held.delete(caller);
+    this.#taken -= 1;
   }
 }

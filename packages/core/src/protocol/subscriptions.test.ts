@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createService } from "../../test/fixtures/engine-service.ts";
 import { createLog } from "../log.ts";
-import { Load, Shares } from "./load.ts";
-import { ClientRequest, outletTo } from "./request.ts";
+import { ClientRequest, Load, Shares, type StartWatching, sinkTo } from "./request.ts";
 import { revisionOf } from "./revisions.ts";
-import type { StartWatching } from "./service.ts";
 import { Watches } from "./subscriptions.ts";
 
 const log = createLog("test", "error", () => undefined);
@@ -15,7 +13,7 @@ const requestOf = (key: string) =>
     {
       revision: revisionOf("2025-11-25"),
       client: { capabilities: undefined, logLevel: "none", principal: { key } },
-      outlet: outletTo(() => undefined),
+      sink: sinkTo(() => undefined),
       service: createService(),
       load: new Load(),
       bytes: 0,

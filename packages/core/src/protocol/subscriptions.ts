@@ -1,10 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Unwatch } from "../define/resource.ts";
 import { internalError, ProtocolError } from "./errors.ts";
-import type { Shares } from "./load.ts";
 import { asUri } from "./messages.ts";
-import type { ClientRequest } from "./request.ts";
-import { LATER, type Service } from "./service.ts";
+import { type ClientRequest, LATER, type Service, type Shares } from "./request.ts";
 import { META } from "./wire.ts";
 
 interface Watch {
@@ -141,39 +139,15 @@ export class Streams {
       can.resources?.subscribe === true ? filter.resourceSubscriptions?.map(asUri) : [],
     );
     const watched: string[] = [];
-    const acknowledged: Acknowledged = {};
-    for (const list of LISTS)
-      if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
-        acknowledged[`${list}ListChanged`] = true;
     // Nothing is sent before the acknowledgement.
     this.#open.set(request, {});
-    let isAborted = false;
     request.whenAborted(() => {
-      isAborted = true;
       this.#forget(request);
       void this.#release(watched.splice(0));
     });
-    await this.#watch(request, wanted, watched, () => isAborted);
-    if (isAborted || request.isOver) {
-      await this.#release(watched.splice(0));
-      return LATER;
-    }
-    if (watched.length > 0) acknowledged.resourceSubscriptions = watched;
-    this.#open.set(request, acknowledged);
-    this.#send(request, "notifications/subscriptions/acknowledged", { notifications: acknowledged });
-    if (Object.keys(acknowledged).length === 0) this.end(request);
-    return LATER;
-  }
-
-  async #watch(
-    request: ClientRequest,
-    wanted: ReadonlySet<string>,
-    watched: string[],
-    isAborted: () => boolean,
-  ): Promise<void> {
     const failed: string[] = [];
     for (const uri of wanted) {
-      if (isAborted()) return;
+      if (request.isOver) break;
       try {
         await this.#watches.add(uri, request);
         watched.push(uri);
@@ -181,10 +155,20 @@ export class Streams {
         failed.push(`${uri}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
-    const [first, ...others] = failed;
-    if (first === undefined) return;
-    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-    this.#service.log.warning(`Cannot watch ${first}${more}`);
+    const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
+    if (failed.length > 0) this.#service.log.warning(`Cannot watch ${failed[0]}${more}`);
+    if (request.isOver) {
+      await this.#release(watched.splice(0));
+      return LATER;
+    }
+    const acknowledged: Acknowledged = watched.length > 0 ? { resourceSubscriptions: watched } : {};
+    for (const list of LISTS)
+      if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
+        acknowledged[`${list}ListChanged`] = true;
+    this.#open.set(request, acknowledged);
+    this.#send(request, "notifications/subscriptions/acknowledged", { notifications: acknowledged });
+    if (Object.keys(acknowledged).length === 0) this.end(request);
+    return LATER;
   }
 
   changed(uri: string): void {

@@ -14,6 +14,12 @@ import type { ToolSchemas } from "../define/tool.ts";
 /** A string, or an integer within ±(2^53 - 1). */
 export type RequestId = string | number;
 
+/**
+ * The group of revisions of a request. `legacy`: opened by a handshake, and the server may send requests. `modern`: every
+ * request is independent.
+ */
+export type Era = "legacy" | "modern";
+
 /** The `error` member of a JSON-RPC response. */
 export interface RpcError {
   readonly code: number;

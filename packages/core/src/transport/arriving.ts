@@ -1,4 +1,4 @@
-import type { Load } from "../protocol/load.ts";
+import type { Load } from "../protocol/request.ts";
 
 /** The header and the mask of a client's control frame (RFC 6455, section 5.2). */
 const CONTROL_BYTES = 6;

@@ -3,9 +3,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Connection } from "../protocol/connection.ts";
 import { parseError } from "../protocol/errors.ts";
-import { type Load, Shares } from "../protocol/load.ts";
-import { outletTo, type Principal } from "../protocol/request.ts";
-import type { Service } from "../protocol/service.ts";
+import { type Load, type Principal, type Service, Shares, sinkTo } from "../protocol/request.ts";
 import { Arriving } from "./arriving.ts";
 import { whenExpired } from "./http/auth.ts";
 import { type Answer, refuse } from "./http/reply.ts";
@@ -119,8 +117,8 @@ export class WebSocketEndpoint {
       service: this.#service,
       principal,
       load: this.#load,
-      outlet: {
-        ...outletTo(send),
+      sink: {
+        ...sinkTo(send),
         answer: (json) => {
           if (json !== undefined) send(json);
           else if (waiting.length > 0) process.nextTick(work);

@@ -67,7 +67,7 @@ class ShellClient<Context> {
     this.#runtime = runtime;
     this.#connection = new Connection({
       service: bind(runtime),
-      outlet: {
+      sink: {
         answer: (json) => this.#answered(json),
         notify(method, params) {
           if (method !== "notifications/progress" || !process.stderr.isTTY) return;

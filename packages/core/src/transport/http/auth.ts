@@ -26,14 +26,6 @@ export class TokenError extends Error {
   }
 }
 
-/** Further information for a client without a valid token. */
-interface Challenge {
-  readonly scopes: readonly string[];
-  /** The URL of the protected-resource metadata. */
-  readonly resourceMetadata?: string;
-}
-
-const ANYBODY: Principal = { key: "" };
 /** The path of the metadata for a resource without a path (RFC 9728, section 3.1). */
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
@@ -43,7 +35,7 @@ export async function createAuthenticator(
   title: string,
   log: Log,
 ): Promise<Authenticator> {
-  if (settings.kind === "none") return { authenticate: () => ANYBODY, metadata: new Map() };
+  if (settings.kind === "none") return { authenticate: () => ({ key: "" }), metadata: new Map() };
   if (settings.kind === "token") return tokenAuthenticator(settings.token);
   return oauthAuthenticator(settings, title, log);
 }
@@ -57,7 +49,7 @@ function tokenAuthenticator(token: string): Authenticator {
       const given = bearerToken(authorization);
       if (given !== undefined && timingSafeEqual(digest(given), expected)) return { key: "token" };
       const why = given === undefined ? NO_TOKEN : "The token is invalid.";
-      return challenge(new TokenError("invalid_token", why), { scopes: [] });
+      return challenge(new TokenError("invalid_token", why));
     },
   };
 }
@@ -71,8 +63,7 @@ async function oauthAuthenticator(
   const { issuer, audience, scopes } = settings;
   const metadataUrl = new URL(WELL_KNOWN + audience.pathname.replace(/\/$/, ""), audience);
   metadataUrl.search = audience.search;
-  const asked = { scopes, resourceMetadata: metadataUrl.href };
-  const verify = createTokenVerifier({ issuer, audience });
+  const verify = createTokenVerifier(issuer, audience);
   let logged: unknown;
   const document = {
     resource: urlText(audience),
@@ -95,7 +86,7 @@ async function oauthAuthenticator(
           throw new TokenError("insufficient_scope", `The token lacks the scope ${missing.join(" ")}.`);
         return { key: JSON.stringify([found.subject, found.clientId]), expiresAt: found.expiresAt };
       } catch (error) {
-        if (error instanceof TokenError) return challenge(error, asked);
+        if (error instanceof TokenError) return challenge(error, scopes, metadataUrl);
         // The verifier repeats a failure for a while, as the same object; log it once.
         if (error !== logged)
           log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
@@ -126,12 +117,12 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
 
 /** 401 or 403 with instructions to get a token (RFC 6750, section 3; RFC 9728, section 5.1). */
-function challenge({ code, message }: TokenError, { scopes, resourceMetadata }: Challenge): Answer {
+function challenge({ code, message }: TokenError, scopes: readonly string[] = [], metadata?: URL): Answer {
   const parameters = {
     error: code,
     error_description: message,
     ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-    ...(resourceMetadata === undefined ? {} : { resource_metadata: resourceMetadata }),
+    ...(metadata === undefined ? {} : { resource_metadata: metadata.href }),
   };
   const quoted = Object.entries(parameters).map(
     ([name, value]) => `${name}="${value.replaceAll(/[^\x20-\x7e]/g, " ").replaceAll(/[\\"]/g, "\\$&")}"`,
@@ -150,22 +141,15 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Decides which requests may reach the endpoint, before authentication. */
-export interface Access {
-  /** Why a request is refused (status 403); undefined if it is allowed. */
-  refusal(request: IncomingMessage): string | undefined;
-  /** Lets pages of an allowed origin read the answers (CORS). */
-  allowReading(request: IncomingMessage, response: ServerResponse): void;
-}
-
 const LOCALHOST = ["localhost", "127.0.0.1", "[::1]"];
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /**
- * Checks `Host` and `Origin` against DNS rebinding (MCP, "Streamable HTTP: Security"): a web page from elsewhere can
- * reach this machine, but cannot change the names that its browser sends.
+ * Decides which requests may reach the endpoint, before authentication. Checks `Host` and `Origin` against DNS rebinding
+ * (MCP, "Streamable HTTP: Security"): a web page from elsewhere can reach this machine, but cannot change the names that
+ * its browser sends.
  */
-export function createAccess(settings: HttpSettings): Access {
+export function createAccess(settings: HttpSettings) {
   const { address, auth, allowedHosts, allowedOrigins } = settings;
   const hosts = new Set([...LOCALHOST, ...allowedHosts]);
   const host = "host" in address ? address.host : "localhost";
@@ -175,7 +159,8 @@ export function createAccess(settings: HttpSettings): Access {
   const isAllowed = (origin: string | undefined) =>
     origin === undefined || origin === "" || origins.has(hostnameOf(origin) ?? "");
   return {
-    refusal({ headers }) {
+    /** Why a request is refused (status 403); undefined if it is allowed. */
+    refusal({ headers }: IncomingMessage): string | undefined {
       const named = hostnameOf(`http://${headers.host ?? ""}`);
       if (named === undefined) return "The Host header is missing or not valid.";
       if (!hosts.has(named))
@@ -185,7 +170,8 @@ export function createAccess(settings: HttpSettings): Access {
         ? undefined
         : `The origin ${show(origin)} is not allowed. Allow it with --http-allow-origin.`;
     },
-    allowReading({ headers }, response) {
+    /** Lets pages of an allowed origin read the answers (CORS). */
+    allowReading({ headers }: IncomingMessage, response: ServerResponse): void {
       const { origin } = headers;
       if (origin === undefined || !isAllowed(origin)) return;
       response.setHeader("access-control-allow-origin", origin);

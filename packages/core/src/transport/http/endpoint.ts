@@ -1,24 +1,44 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest, parseError } from "../../protocol/errors.ts";
-import type { Load } from "../../protocol/load.ts";
-import { isRequest, readMessage } from "../../protocol/messages.ts";
+import { isRequest, parseMessage, readMessage, show } from "../../protocol/messages.ts";
 import { requestProblem } from "../../protocol/params.ts";
-import { parseMessage } from "../../protocol/parse.ts";
-import type { Principal } from "../../protocol/request.ts";
-import { MODERN_VERSIONS, REVISIONS } from "../../protocol/revisions.ts";
-import type { Service } from "../../protocol/service.ts";
-import type { Message, RequestMessage } from "../../protocol/wire.ts";
-import { type Body, readBody } from "./body.ts";
-import { headerOf, headerProblem, isModern } from "./headers.ts";
-import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
+import { type Load, type Principal, type Service, sinkTo } from "../../protocol/request.ts";
+import {
+  headerMismatch,
+  httpVersionProblem,
+  isModern,
+  MODERN_VERSIONS,
+  REVISIONS,
+} from "../../protocol/revisions.ts";
+import {
+  CODES,
+  type Era,
+  type Message,
+  type NotificationMessage,
+  type RequestId,
+  type RequestMessage,
+  type RpcError,
+} from "../../protocol/wire.ts";
+import { whenExpired } from "./auth.ts";
+import {
+  type Answer,
+  type Body,
+  headerOf,
+  postSink,
+  type Reply,
+  readBody,
+  refuse,
+  rpcAnswer,
+} from "./reply.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
-import { StatelessEndpoint } from "./stateless.ts";
 
 const MAX_BATCH = 100;
 
 /** The endpoint `/mcp`: reads a request, determines its era, and does the checks that all messages share. */
 export class Endpoint {
-  readonly #stateless: StatelessEndpoint;
+  /** Serves all clients of the modern era, whose requests are independent. */
+  readonly #stateless: Connection;
   readonly sessions: Sessions;
   readonly #load: Load;
   readonly #maxBytes: number;
@@ -27,7 +47,8 @@ export class Endpoint {
   constructor(service: Service, load: Load, limits: SessionLimits, maxBytes: number) {
     this.#load = load;
     this.#maxBytes = maxBytes;
-    this.#stateless = new StatelessEndpoint(service, load);
+    const dropped = (what: string) => service.log.debug(`Dropped ${what}.`);
+    this.#stateless = new Connection({ service, load, sink: sinkTo(() => undefined), dropped });
     this.sessions = new Sessions(service, load, limits);
   }
 
@@ -51,6 +72,7 @@ export class Endpoint {
     return this.sessions.serve({ method, headers, ...empty, principal, reply });
   }
 
+  /** Ends all streams with a result, and running requests with an error. */
   async close(): Promise<void> {
     await Promise.all([this.#stateless.close(), this.sessions.close()]);
   }
@@ -58,6 +80,7 @@ export class Endpoint {
   async #post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
     const { headers } = node;
     const revision = REVISIONS.get(headerOf(headers, "mcp-protocol-version") ?? "");
+    const refused = (error: RpcError, id?: RequestId) => rpcAnswer(400, error, { revision, id });
     if (!/^application\/json\s*(?:;|$)/i.test(headerOf(headers, "content-type") ?? ""))
       return refuse(415, "Content-Type must be application/json.");
     this.#reading += 1;
@@ -65,45 +88,50 @@ export class Endpoint {
     this.#reading -= 1;
     if (body.kind !== "text") return this.#unread(body);
     const parsed = parseMessage(body.text, "body");
-    if ("error" in parsed)
-      return rpcAnswer(400, parsed.error, {
-        revision,
-        ...(parsed.id === undefined ? {} : { id: parsed.id }),
-      });
-    const { value } = parsed;
-    const isBatch = Array.isArray(value);
-    const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (entries.length === 0 || entries.length > MAX_BATCH) {
-      const size = `A batch must have 1 to ${MAX_BATCH} messages, not ${entries.length}.`;
-      return rpcAnswer(400, invalidRequest(size), { revision });
-    }
+    if ("error" in parsed) return refused(parsed.error, parsed.id);
+    const isBatch = Array.isArray(parsed.value);
+    const entries: readonly unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
+    if (entries.length === 0 || entries.length > MAX_BATCH)
+      return refused(invalidRequest(`A batch must have 1 to ${MAX_BATCH} messages, not ${entries.length}.`));
     const messages: Message[] = [];
     for (const entry of entries) {
       const read = readMessage(entry);
-      if (read.kind === "refused")
-        return rpcAnswer(400, read.error, { revision, ...(read.id === undefined ? {} : { id: read.id }) });
-      if (read.kind === "dropped") return rpcAnswer(400, invalidRequest(read.why), { revision });
+      if (read.kind === "refused") return refused(read.error, read.id);
+      if (read.kind === "dropped") return refused(invalidRequest(read.why));
       messages.push(read.message);
     }
     const [message] = messages;
-    if (!isBatch && message !== undefined && "method" in message && isModern(headers, message)) {
-      const problem = headerProblem(headers, message);
-      if (problem !== undefined)
-        return rpcAnswer(400, problem, { revision, ...("id" in message ? { id: message.id } : {}) });
-      if (!("id" in message)) return { status: 202 };
-      const refused = this.#refusal([message], "modern");
-      if (refused === undefined) this.#stateless.serve(message, body.bytes, reply, principal);
-      return refused;
-    }
     const { bytes } = body;
+    if (!isBatch && message !== undefined && "method" in message) {
+      const named = headerOf(headers, "mcp-protocol-version");
+      if (isModern(message, named)) {
+        const problem = httpVersionProblem(message, named) ?? headerProblem(headers, message);
+        if (problem !== undefined) return refused(problem, "id" in message ? message.id : undefined);
+        if (!("id" in message)) return { status: 202 };
+        const answer = this.#refusal([message], "modern");
+        if (answer === undefined) this.#serveStateless(message, bytes, reply, principal);
+        return answer;
+      }
+    }
     return (
       this.#refusal(messages.filter(isRequest), "legacy") ??
       this.sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply })
     );
   }
 
+  #serveStateless(message: RequestMessage, bytes: number, reply: Reply, principal: Principal): void {
+    const openStream = () => {
+      reply.openStream();
+      return reply;
+    };
+    const sink = postSink(reply, 1, { statusOf, openStream });
+    const request = this.#stateless.acceptStateless(message, sink, bytes, principal);
+    reply.whenClosed(() => request.abort());
+    if (request.isSubscription) whenExpired(principal, reply, () => this.#stateless.endStream(request));
+  }
+
   /** The refusal of requests with invalid parameters, or if too many are running. */
-  #refusal(requests: readonly RequestMessage[], era: "legacy" | "modern"): Answer | undefined {
+  #refusal(requests: readonly RequestMessage[], era: Era): Answer | undefined {
     for (const request of requests) {
       const problem = requestProblem(request, era);
       if (problem !== undefined) return rpcAnswer(400, problem, { id: request.id });
@@ -114,20 +142,59 @@ export class Endpoint {
     return busy(`${this.#load.requests} requests are pending; retry later.`);
   }
 
-  #unread(body: Exclude<Body, { kind: "text" }>): Answer | undefined {
-    switch (body.kind) {
-      case "too-large":
-        return refuse(413, `A message can have at most ${this.#maxBytes} bytes.`, { connection: "close" });
-      case "too-many":
-        return busy("Too many large messages at once; retry later.");
-      case "not-utf8":
-        return rpcAnswer(400, parseError("The body is not valid UTF-8."));
-      case "gone":
-        return undefined;
-    }
+  #unread({ kind }: Exclude<Body, { kind: "text" }>): Answer | undefined {
+    if (kind === "too-large")
+      return refuse(413, `A message can have at most ${this.#maxBytes} bytes.`, { connection: "close" });
+    if (kind === "too-many") return busy("Too many large messages at once; retry later.");
+    return kind === "gone" ? undefined : rpcAnswer(400, parseError("The body is not valid UTF-8."));
   }
 }
 
 function busy(message: string): Answer {
   return refuse(503, message, { "retry-after": "1" });
+}
+
+/** Most errors have status 200; these two have their own (MCP 2026-07-28, "Streamable HTTP"). */
+function statusOf(error: RpcError | undefined): number {
+  if (error?.code === CODES.methodNotFound) return 404;
+  return error?.code === CODES.missingClientCapability ? 400 : 200;
+}
+
+/** The parameter that the header `Mcp-Name` repeats (MCP 2026-07-28, "Standard request headers"). */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+]);
+
+/** Whether `Mcp-Method` and `Mcp-Name` are missing or do not match the body of a modern message. */
+function headerProblem(
+  headers: IncomingHttpHeaders,
+  message: RequestMessage | NotificationMessage,
+): RpcError | undefined {
+  const { method, params } = message;
+  const named = headerOf(headers, "mcp-method");
+  const body = `the body names method ${show(method)}`;
+  if (named === undefined ? "id" in message : named !== method)
+    return headerMismatch("Mcp-Method", named, body);
+  const parameter = NAMED_BY.get(method);
+  if (parameter === undefined || !("id" in message)) return undefined;
+  const value = params?.[parameter];
+  const given = headerOf(headers, "mcp-name");
+  const has = `the body has params.${parameter} = ${show(value)}`;
+  if (given === undefined)
+    return typeof value === "string" ? headerMismatch("Mcp-Name", given, has) : undefined;
+  const name = decoded(given);
+  if (name === undefined) return headerMismatch("Mcp-Name", given, "its Base64 encoding is invalid");
+  return typeof value === "string" && name !== value ? headerMismatch("Mcp-Name", given, has) : undefined;
+}
+
+/** Decodes a header's value, which is written as `=?base64?…?=` if it has non-ASCII characters. */
+function decoded(value: string): string | undefined {
+  const base64 = /^=\?base64\?(.*)\?=$/s.exec(value)?.[1];
+  if (base64 === undefined) return value;
+  const bytes = Buffer.from(base64, "base64");
+  return bytes.toString("base64").replace(/=+$/, "") === base64.replace(/=+$/, "")
+    ? bytes.toString("utf8")
+    : undefined;
 }

@@ -85,7 +85,8 @@ describe("requests in flight", () => {
     const session = await openSession(url);
     for (const id of [11, 12, 13]) {
       const vanish = new AbortController();
-      await post(url, legacyCall(id, "probe_slow", { ms: 60_000 }), session, vanish.signal);
+      const call = legacyCall(id, "probe_slow", { ms: 60_000 }, { progressToken: id });
+      await post(url, call, session, vanish.signal);
       vanish.abort();
     }
     await vi.waitFor(async () => {
@@ -129,7 +130,8 @@ describe("bodies", () => {
     const ids = Array.from({ length: 8 }, (_, index) => 10 + index);
     for (const id of ids) {
       const vanish = new AbortController();
-      await post(url, legacyCall(id, "probe_slow", { ms: 60_000 }, { padding }), session, vanish.signal);
+      const call = legacyCall(id, "probe_slow", { ms: 60_000 }, { padding, progressToken: id });
+      await post(url, call, session, vanish.signal);
       vanish.abort();
     }
     const large = legacyCall(1, "probe_echo", { text: "a" }, { padding });
@@ -221,7 +223,7 @@ describe("sessions", () => {
     let most = 0;
     for (let round = 0; round < 5; round += 1) {
       for (const session of sessions) {
-        const call = legacyCall(round, "probe_echo", { text: "x".repeat(8_000) });
+        const call = legacyCall(round, "probe_echo", { text: "x".repeat(8_000) }, { progressToken: 1 });
         await (await post(url, call, session)).text();
         most = Math.max(most, serving.load.kept);
         expect(serving.load.kept).toBeLessThanOrEqual(50_000);
@@ -236,7 +238,8 @@ describe("sessions", () => {
     const { url, serving } = await start([], { limits: { perSession: 30_000 } });
     const session = await openSession(url);
     for (let round = 0; round < 10; round += 1) {
-      await (await post(url, legacyCall(round, "probe_echo", { text: "x".repeat(8_000) }), session)).text();
+      const call = legacyCall(round, "probe_echo", { text: "x".repeat(8_000) }, { progressToken: 1 });
+      await (await post(url, call, session)).text();
       expect(serving.load.kept).toBeLessThanOrEqual(30_000);
     }
     expect(serving.load.kept).toBeGreaterThan(15_000);

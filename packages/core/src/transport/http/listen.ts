@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import type { BigIntStats } from "node:fs";
-import { link, lstat, rename, rm } from "node:fs/promises";
+import { type BigIntStats, watch } from "node:fs";
+import { link, lstat, readFile, rename, rm } from "node:fs/promises";
+import type { ServerOptions } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import { createConnection, type Server } from "node:net";
-import type { ListenAddress } from "./settings.ts";
+import { dirname } from "node:path";
+import type { Log } from "../../log.ts";
+import type { HttpSettings, ListenAddress } from "./settings.ts";
 
 /**
  * Listens on a port, or on a Unix socket that only this user can connect to. Replaces a socket left behind by a killed
@@ -31,9 +35,11 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
 function isDeserted(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
-    socket.once("connect", () => resolve(false));
     socket.once("error", (error) => resolve("code" in error && error.code === "ECONNREFUSED"));
-    socket.once("connect", () => socket.destroy());
+    socket.once("connect", () => {
+      resolve(false);
+      socket.destroy();
+    });
   });
 }
 
@@ -43,14 +49,63 @@ function isDeserted(path: string): Promise<boolean> {
  */
 export async function removeSocket(path: string, looked: BigIntStats): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-  } catch {
-    return;
-  }
+  const isMoved = await rename(path, aside).then(
+    () => true,
+    () => false,
+  );
+  if (!isMoved) return;
   const moved = await lstat(aside, { bigint: true });
   // The inode alone proves nothing: file systems reuse it.
   if (moved.ino !== looked.ino || moved.mtimeNs !== looked.mtimeNs)
     await link(aside, path).catch(() => undefined);
   await rm(aside);
+}
+
+/**
+ * An HTTPS server that reloads its certificate when the files change, so a renewal needs no restart. Open connections
+ * keep theirs. A certificate and key that do not match are reported, and the last valid pair stays in use.
+ *
+ * @throws Error if the certificate or its key cannot be read, or they do not match.
+ */
+export async function secureServer(
+  files: NonNullable<HttpSettings["tls"]>,
+  options: ServerOptions,
+  log: Log,
+): Promise<{ readonly server: HttpsServer; close(): void }> {
+  const { createServer } = await import("node:https");
+  const read = async () => {
+    const [cert, key] = await Promise.all([readFile(files.cert), readFile(files.key)]);
+    return { cert, key };
+  };
+  let current = await read();
+  const server = createServer({ ...options, ...current });
+  let reading = Promise.resolve();
+  const renew = () => {
+    reading = reading.then(async () => {
+      try {
+        const renewed = await read();
+        if (renewed.cert.equals(current.cert) && renewed.key.equals(current.key)) return;
+        server.setSecureContext(renewed);
+        current = renewed;
+        log.info("The TLS certificate was reloaded.");
+      } catch (error) {
+        log.warning(
+          `The new TLS certificate was rejected: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    });
+  };
+  // Watches the folders, since renewals replace the files (or links to them) instead of writing to them.
+  const folders = new Set([dirname(files.cert), dirname(files.key)]);
+  const watchers = [...folders].map((folder) =>
+    watch(folder, { persistent: false }, renew).on("error", (error) => {
+      log.warning(`Changes to the TLS certificate are no longer detected: ${error.message}`);
+    }),
+  );
+  return {
+    server,
+    close() {
+      for (const watcher of watchers) watcher.close();
+    },
+  };
 }

@@ -1,73 +1,31 @@
 import { startDeadline } from "@refmcp/boundary";
-import {
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  jwtVerify,
-} from "jose";
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from "jose";
 import * as z from "zod";
 import { TokenError } from "./auth.ts";
 import { urlText } from "./settings.ts";
 
-/**
- * Signature algorithms with a public key. Shared secrets (HS256) and unsigned tokens are never accepted (RFC 8725,
- * 3.1).
- */
-const ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-];
+/** Those with a public key. Shared secrets (HS256) and unsigned tokens are never accepted (RFC 8725, 3.1). */
+const ALGORITHMS = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 /** Allowed difference between two machines' clocks, in seconds. */
 const CLOCK_TOLERANCE_S = 30;
 const DISCOVERY_TIMEOUT_MS = 5_000;
-/**
- * How long a failure is repeated without contacting the issuer again, in milliseconds; clients are asked to wait as
- * long.
- */
+/** How long a failure is repeated without contacting the issuer again; clients are asked to wait as long. */
 const RETRY_MS = 5_000;
 const MAX_DOCUMENT_CHARS = 1_048_576;
 
 const issuerMetadata = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
-interface Trusted {
-  readonly issuer: string;
-  readonly keys: JWTVerifyGetKey;
-}
-
-/** The verified content of an access token. */
-export interface AccessToken {
-  readonly subject: string | undefined;
-  readonly clientId: string;
-  readonly scopes: readonly string[];
-  /** When it expires, in milliseconds of `Date.now()`. */
-  readonly expiresAt: number;
-}
+/** The verified content of an access token. `expiresAt` is in milliseconds of `Date.now()`. */
+type AccessToken = ReturnType<typeof accessTokenOf>;
 
 /**
  * Checks access tokens as a resource server (OAuth 2.1; RFC 9068): a signed JWT of this issuer, for this audience (RFC
  * 8707), within its lifetime. The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect Discovery)
  * when the first token arrives. The token is checked and discarded, never passed on.
  */
-export function createTokenVerifier({
-  issuer,
-  audience,
-}: {
-  issuer: URL;
-  audience: URL;
-}): (token: string) => Promise<AccessToken> {
-  let trusting: Promise<Trusted> | undefined;
+export function createTokenVerifier(issuer: URL, audience: URL): (token: string) => Promise<AccessToken> {
+  let trusting: ReturnType<typeof discover> | undefined;
   const find = sparing(() => discover(issuer));
   return async (token) => {
     trusting ??= find().catch((error: unknown) => {
@@ -93,7 +51,7 @@ export function createTokenVerifier({
   };
 }
 
-function accessTokenOf({ sub, client_id: client, azp, scope, scp, exp = 0 }: JWTPayload): AccessToken {
+function accessTokenOf({ sub, client_id: client, azp, scope, scp, exp = 0 }: JWTPayload) {
   const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   return {
     subject: sub,
@@ -141,7 +99,7 @@ function sparing<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-async function discover(issuer: URL): Promise<Trusted> {
+async function discover(issuer: URL) {
   const problems: string[] = [];
   for (const url of metadataUrls(issuer)) {
     try {

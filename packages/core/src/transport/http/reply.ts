@@ -1,7 +1,69 @@
-import type { ServerResponse } from "node:http";
+import { isUtf8 } from "node:buffer";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { errorText } from "../../protocol/errors.ts";
+import type { Load, Sink } from "../../protocol/request.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { CODES, type RequestId, type RpcError } from "../../protocol/wire.ts";
+
+/** A header's value, trimmed; undefined if it is missing. */
+export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return (Array.isArray(value) ? value.join(", ") : value)?.trim();
+}
+
+/** The result of reading a body. */
+export type Body =
+  | { readonly kind: "text"; readonly text: string; readonly bytes: number }
+  | { readonly kind: "too-large" }
+  | { readonly kind: "too-many" }
+  | { readonly kind: "not-utf8" }
+  | { readonly kind: "gone" };
+
+/**
+ * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process. Its bytes count
+ * while it is being read; afterwards its requests count them.
+ */
+export function readBody(
+  request: IncomingMessage,
+  reply: Reply,
+  { maxBytes, load }: { readonly maxBytes: number; readonly load: Load },
+): Promise<Body> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes)
+    return Promise.resolve({ kind: "too-large" });
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const end = (body: Body) => {
+      load.bytes -= size;
+      size = 0;
+      resolve(body);
+    };
+    const stop = (body: Body) => {
+      request.off("data", take);
+      request.pause();
+      end(body);
+    };
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      load.bytes += chunk.length;
+      if (size > maxBytes) stop({ kind: "too-large" });
+      else if (!load.hasRoomForBytes(size, 0)) stop({ kind: "too-many" });
+      else chunks.push(chunk);
+    };
+    request.on("data", take);
+    request.once("end", () => end(decoded(chunks)));
+    request.once("error", () => end({ kind: "gone" }));
+    reply.whenClosed(() => end({ kind: "gone" }));
+  });
+}
+
+function decoded(chunks: readonly Buffer[]): Body {
+  const [first] = chunks;
+  const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  return isUtf8(bytes)
+    ? { kind: "text", text: bytes.toString("utf8"), bytes: bytes.length }
+    : { kind: "not-utf8" };
+}
 
 /** Limits on unsent data for clients that do not read. */
 export interface SlowReaderLimits {
@@ -89,7 +151,7 @@ export class Reply {
   }
 
   end(): void {
-    this.response.end();
+    if (!this.isClosed) this.response.end();
   }
 
   /** Sends everything written in one turn of the event loop together: the headers with the first events. */
@@ -192,16 +254,48 @@ export function textAnswer(status: number, json: string, headers: Answer["header
 export function rpcAnswer(
   status: number,
   error: RpcError,
-  {
-    id,
-    revision,
-    headers,
-  }: { id?: RequestId; revision?: Revision | undefined; headers?: Answer["headers"] } = {},
+  about: { id?: RequestId | undefined; revision?: Revision | undefined; headers?: Answer["headers"] } = {},
 ): Answer {
-  return textAnswer(status, errorText(id, error, revision), headers);
+  return textAnswer(status, errorText(about.id, error, about.revision), about.headers);
 }
 
 /** A refusal by the transport. */
 export function refuse(status: number, message: string, headers: Answer["headers"] = {}): Answer {
   return rpcAnswer(status, { code: CODES.refused, message }, { headers });
+}
+
+/**
+ * Where the answers to a POST go: one answer as JSON, but with a stream of events if anything is sent before it.
+ *
+ * @param answers how many there will be.
+ */
+export function postSink(
+  reply: Reply,
+  answers: number,
+  options: {
+    readonly headers?: Answer["headers"];
+    /** The status of an answer as JSON. Default: 200. */
+    readonly statusOf?: (error: RpcError | undefined) => number;
+    readonly openStream: () => { event(json: string): void; end(): void };
+  },
+): Sink {
+  let open = answers;
+  let stream: ReturnType<typeof options.openStream> | undefined;
+  const event = (json: string) => {
+    stream ??= options.openStream();
+    stream.event(json);
+  };
+  return {
+    answer(json, error) {
+      open -= 1;
+      if (open === 0 && stream === undefined && json !== undefined)
+        return reply.send(textAnswer(options.statusOf?.(error) ?? 200, json, options.headers));
+      if (json !== undefined) event(json);
+      if (open > 0) return;
+      stream ??= options.openStream();
+      stream.end();
+    },
+    notify: (method, params) => event(JSON.stringify({ jsonrpc: "2.0", method, params })),
+    ask: event,
+  };
 }

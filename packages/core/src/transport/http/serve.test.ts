@@ -153,9 +153,9 @@ describe("resumption", () => {
       expect(text.match(/"text":"waited"/g)).toHaveLength(1);
     });
     for (let filled = 0; filled < 10; filled += 1) {
-      const big = { name: "probe_echo", arguments: { text: "x".repeat(1_000) } };
+      const stored = { name: "probe_slow", arguments: { ms: 1 }, _meta: { progressToken: filled } };
       await (
-        await post(url, { jsonrpc: "2.0", id: filled + 10, method: "tools/call", params: big }, headers)
+        await post(url, { jsonrpc: "2.0", id: filled + 10, method: "tools/call", params: stored }, headers)
       ).text();
     }
     const gone = await fetch(url, {
@@ -213,7 +213,7 @@ describe("what is refused", () => {
   it("a second request with the id of a pending one", async () => {
     const { url } = await start();
     const headers = await openSession(url);
-    const params = { name: "probe_slow", arguments: { ms: 60_000 } };
+    const params = { name: "probe_slow", arguments: { ms: 60_000 }, _meta: { progressToken: "p" } };
     const first = await post(url, { jsonrpc: "2.0", id: 3, method: "tools/call", params }, headers);
     const second = await post(url, { ...list, id: 3 }, headers);
     expect(second.status).toBe(400);

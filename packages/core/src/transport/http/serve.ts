@@ -2,12 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { internalError } from "../../protocol/errors.ts";
-import { Load } from "../../protocol/load.ts";
-import type { Service } from "../../protocol/service.ts";
+import { Load, type Service } from "../../protocol/request.ts";
 import type { WebSocketEndpoint } from "../websocket.ts";
 import { createAccess, createAuthenticator, PREFLIGHT_HEADERS } from "./auth.ts";
 import { Endpoint } from "./endpoint.ts";
-import { listen } from "./listen.ts";
+import { listen, secureServer } from "./listen.ts";
 import { type Answer, jsonAnswer, Outbox, Reply, refuse, rpcAnswer, type SlowReaderLimits } from "./reply.ts";
 import type { SessionLimits } from "./sessions.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -23,16 +22,9 @@ export interface HttpServing {
   /**
    * Current counts: pending requests, open sessions, characters kept for resumption, unread bytes.
    */
-  readonly load: HttpLoad;
+  readonly load: Readonly<Record<"inFlight" | "sessions" | "kept" | "waiting", number>>;
   /** Stops accepting connections, lets calls finish within the grace period, and ends the rest. */
   close(): Promise<void>;
-}
-
-export interface HttpLoad {
-  readonly inFlight: number;
-  readonly sessions: number;
-  readonly kept: number;
-  readonly waiting: number;
 }
 
 /** The limits of one process. */
@@ -73,11 +65,6 @@ const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 72_000;
 /** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
 const PROBE_AFTER_MS = 30_000;
-const CONNECTIONS = {
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  keepAlive: true,
-  keepAliveInitialDelay: PROBE_AFTER_MS,
-};
 
 /**
  * Serves a running server over Streamable HTTP: `/mcp` in both eras, `/healthz`, and with OAuth the metadata that shows
@@ -97,19 +84,23 @@ export async function serveHttp(
   const load = new Load(limits.inFlight, maxMessageBytes * MESSAGES_AT_ONCE);
   const endpoint = new Endpoint(service, load, limits, maxMessageBytes);
   const outbox = new Outbox(limits);
-  /** The transports that it serves in addition to Streamable HTTP. */
-  const others: { readonly count: number; close(): Promise<void> }[] = [];
   const { requestMs } = limits;
   const bounds = { load, connections: limits.sessions, maxMessageBytes, requestMs };
-  const headersTimeout = Math.min(HEADERS_MS, requestMs);
-  const connections = { ...CONNECTIONS, headersTimeout, requestTimeout: requestMs };
+  const connections = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+    headersTimeout: Math.min(HEADERS_MS, requestMs),
+    requestTimeout: requestMs,
+  };
   const sse = settings.sse
     ? new (await import("./sse.ts")).SseEndpoint(service, MESSAGES_PATH, bounds)
     : undefined;
   const webSocket = settings.websocket
     ? new (await import("../websocket.ts")).WebSocketEndpoint(service, bounds)
     : undefined;
-  for (const one of [sse, webSocket]) if (one !== undefined) others.push(one);
+  /** The transports that it serves in addition to Streamable HTTP. */
+  const others = [sse, webSocket].filter((one) => one !== undefined);
   let isEnding = false;
 
   /** Serves a request through its reply, or returns the response. */
@@ -179,8 +170,7 @@ export async function serveHttp(
     });
   };
   const { tls } = settings;
-  const secure =
-    tls === undefined ? undefined : await (await import("./tls.ts")).secureServer(tls, connections, log);
+  const secure = tls === undefined ? undefined : await secureServer(tls, connections, log);
   const server = secure?.server ?? createServer(connections);
   server.on("request", listener);
   // With this listener, Node.js diverts every request with an Upgrade header, including those for HTTP/2.

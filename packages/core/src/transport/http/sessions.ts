@@ -1,20 +1,22 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest } from "../../protocol/errors.ts";
-import type { Load } from "../../protocol/load.ts";
 import { isRequest, show } from "../../protocol/messages.ts";
-import type { Principal } from "../../protocol/request.ts";
-import { LEGACY_VERSIONS } from "../../protocol/revisions.ts";
-import type { Service } from "../../protocol/service.ts";
-import { CODES, type Message } from "../../protocol/wire.ts";
-import { type EventLimits, EventStores } from "./event-store.ts";
-import { headerOf } from "./headers.ts";
-import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
-import { HttpSession } from "./session.ts";
+import { type Load, type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
+import { type Revision, sessionVersionProblem } from "../../protocol/revisions.ts";
+import { CODES, type Message, type RequestId } from "../../protocol/wire.ts";
+import { whenExpired } from "./auth.ts";
+import { type Answer, headerOf, postSink, type Reply, refuse, rpcAnswer } from "./reply.ts";
 
-export interface SessionLimits extends EventLimits {
+export interface SessionLimits {
   readonly sessions: number;
   /** How long a session is kept without a request from its client, in milliseconds. */
   readonly idleMs: number;
+  /** Maximum characters of the messages kept for clients that lost a stream, in all sessions together. */
+  readonly total: number;
+  /** The same in one session. */
+  readonly perSession: number;
 }
 
 /** A request of the legacy era. */
@@ -34,15 +36,13 @@ export class Sessions {
   readonly #service: Service;
   readonly #load: Load;
   readonly #limits: SessionLimits;
-  readonly #stores: EventStores;
-  readonly #sessions = new Map<string, HttpSession>();
+  readonly #sessions = new Map<string, Session>();
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(service: Service, load: Load, limits: SessionLimits) {
     this.#service = service;
     this.#load = load;
     this.#limits = limits;
-    this.#stores = new EventStores(limits);
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(60_000, limits.idleMs));
     this.#sweeper.unref();
   }
@@ -53,7 +53,9 @@ export class Sessions {
 
   /** Characters of messages that are kept for resumption. */
   get kept(): number {
-    return this.#stores.size;
+    let size = 0;
+    for (const { events } of this.#sessions.values()) size += events.size;
+    return size;
   }
 
   /** Serves a request through its reply, or returns an error response. */
@@ -73,27 +75,15 @@ export class Sessions {
     if (problem !== undefined) return rpcAnswer(400, invalidRequest(problem), { revision: session.revision });
     const unacceptable = acceptProblem(method, headers);
     if (unacceptable !== undefined) return refuse(406, unacceptable);
-    if (method === "DELETE") {
-      await session.close();
-      return { status: 200 };
-    }
-    if (method === "POST") {
-      session.post(messages, bytes, reply);
-      return undefined;
-    }
-    const resumed = headerOf(headers, "last-event-id");
-    if (resumed !== undefined && session.store.after(resumed) === undefined) {
-      return refuse(
-        400,
-        `The events after ${show(resumed)} are no longer available. Send the request again, or listen without Last-Event-ID.`,
-      );
-    }
-    return session.listen(reply, principal, resumed);
+    if (method === "GET") return session.listen(reply, principal, headerOf(headers, "last-event-id"));
+    if (method === "POST") session.post(messages, bytes, reply);
+    else await this.#end(session);
+    return method === "POST" ? undefined : { status: 200 };
   }
 
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
-    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    await Promise.all([...this.#sessions.values()].map((session) => this.#end(session)));
   }
 
   #open({ method, headers, messages, bytes, principal, reply }: LegacyRequest): Answer | undefined {
@@ -103,19 +93,17 @@ export class Sessions {
       const message = `All ${this.#limits.sessions} sessions are in use; try again later.`;
       return refuse(503, message, { "retry-after": "5" });
     }
-    const store = this.#stores.open();
-    const session = new HttpSession(this.#service, {
-      load: this.#load,
-      principal,
-      store,
-      closed: () => {
-        this.#stores.close(store);
-        this.#sessions.delete(session.id);
-      },
-    });
+    const events = new EventStore(this.#limits.perSession, () => this.#dropEvents());
+    const session = new Session(this.#service, this.#load, principal, events);
     this.#sessions.set(session.id, session);
     session.post(messages, bytes, reply);
     return undefined;
+  }
+
+  /** Its slot is free at once. */
+  #end(session: Session): Promise<void> {
+    this.#sessions.delete(session.id);
+    return session.close();
   }
 
   /**
@@ -131,39 +119,40 @@ export class Sessions {
     const [found] = [...this.#sessions.values()]
       .filter(({ isIdle, principal }) => isIdle && held(principal.key) >= held(newcomer))
       .sort((a, b) => held(b.principal.key) - held(a.principal.key) || a.heard - b.heard);
-    // Its slot is free at once.
-    void found?.close();
+    if (found !== undefined) void this.#end(found);
     return found !== undefined;
   }
 
   #sweep(): void {
     const before = performance.now() - this.#limits.idleMs;
     for (const session of this.#sessions.values())
-      if (session.isIdle && session.heard < before) void session.close();
+      if (session.isIdle && session.heard < before) void this.#end(session);
+  }
+
+  /** Keeps within the limit of all sessions; the one with the most loses events first. */
+  #dropEvents(): void {
+    while (this.kept > this.#limits.total) {
+      let largest: EventStore | undefined;
+      for (const { events } of this.#sessions.values())
+        if (events.size > (largest?.size ?? 0)) largest = events;
+      if (largest === undefined) return;
+      largest.dropOldest();
+    }
   }
 }
 
 /** Checks the content types that a client must accept (MCP, "Streamable HTTP"). */
 function acceptProblem(method: LegacyRequest["method"], headers: IncomingHttpHeaders): string | undefined {
   const accept = headerOf(headers, "accept") ?? "";
-  const needed =
-    method === "POST"
-      ? ["application/json", "text/event-stream"]
-      : method === "GET"
-        ? ["text/event-stream"]
-        : [];
-  if (needed.every((type) => accept.includes(type))) return undefined;
-  return `The Accept header must include ${needed.join(" and ")}.`;
+  const needed = { POST: ["application/json", "text/event-stream"], GET: ["text/event-stream"], DELETE: [] };
+  if (needed[method].every((type) => accept.includes(type))) return undefined;
+  return `The Accept header must include ${needed[method].join(" and ")}.`;
 }
 
-function problemOf(session: HttpSession, { headers, messages, isBatch }: LegacyRequest): string | undefined {
+function problemOf(session: Session, { headers, messages, isBatch }: LegacyRequest): string | undefined {
   const named = headerOf(headers, "mcp-protocol-version");
-  // Only unsupported versions are refused (2025-06-18, "Protocol Version Header"): some clients, including the official
-  // suite, name an older revision than they negotiated.
-  if (named !== undefined && !LEGACY_VERSIONS.includes(named))
-    return `The MCP-Protocol-Version header is ${show(named)}, but this session negotiated ${session.revision?.version}.`;
-  if (isBatch && session.revision?.batches !== true)
-    return `Batches are not allowed in protocol version ${session.revision?.version}; send one message per request.`;
+  const problem = sessionVersionProblem(session.revision, named, isBatch);
+  if (problem !== undefined) return problem;
   const seen = new Set<unknown>();
   for (const message of messages) {
     if (!isRequest(message)) continue;
@@ -176,4 +165,193 @@ function problemOf(session: HttpSession, { headers, messages, isBatch }: LegacyR
     seen.add(message.id);
   }
   return undefined;
+}
+
+/** The stream that a client opens by GET, for messages that belong to no request. */
+const STANDALONE = "standalone";
+
+/** The sink for messages that get no answer. */
+const NO_SINK: Sink = sinkTo(() => undefined);
+
+/** A session of a client of the legacy era: its connection, its streams, and the events that it can resume. */
+class Session {
+  readonly id = randomUUID();
+  /** Its owner; for other callers the session does not exist. */
+  readonly principal: Principal;
+  readonly events: EventStore;
+  readonly #connection: Connection;
+  /** The streams that a reply is attached to. */
+  readonly #attached = new Map<string, Reply>();
+  /** The streams with answers still to come. */
+  readonly #unfinished = new Set<string>();
+  #responses = 0;
+  /** The time of its client's last request, in milliseconds of `performance.now()`. */
+  heard = performance.now();
+
+  constructor(service: Service, load: Load, principal: Principal, events: EventStore) {
+    this.principal = principal;
+    this.events = events;
+    this.#connection = new Connection({
+      service,
+      load,
+      principal,
+      sink: sinkTo((json) => this.#send(STANDALONE, json)),
+      maxInFlight: Number.POSITIVE_INFINITY,
+      dropped: (what) => service.log.debug(`Dropped ${what}.`),
+    });
+  }
+
+  /** The negotiated revision; undefined before. */
+  get revision(): Revision | undefined {
+    return this.#connection.revision;
+  }
+
+  /** Whether its client neither waits for an answer nor listens. */
+  get isIdle(): boolean {
+    return this.#responses === 0 && this.#connection.isIdle;
+  }
+
+  isPending(id: RequestId): boolean {
+    return this.#connection.isPending(id);
+  }
+
+  /** Serves the checked messages of a POST. */
+  post(messages: readonly Message[], bytes: number, reply: Reply): void {
+    this.#hear(reply);
+    const answers = messages.filter(isRequest).length;
+    const sink = postSink(reply, answers, {
+      headers: { "mcp-session-id": this.id },
+      openStream: () => this.#openStream(reply),
+    });
+    for (const message of messages)
+      this.#connection.accept(message, isRequest(message) ? sink : NO_SINK, bytes / answers);
+    if (answers === 0) reply.send({ status: 202 });
+  }
+
+  #openStream(reply: Reply) {
+    const stream = randomUUID();
+    this.#unfinished.add(stream);
+    this.#attach(stream, reply);
+    if (this.revision?.primingEvents === true) reply.event("", this.events.add(stream, ""));
+    return {
+      event: (json: string) => this.#send(stream, json),
+      end: () => {
+        this.#unfinished.delete(stream);
+        this.#attached.get(stream)?.end();
+      },
+    };
+  }
+
+  /** Opens the stream of a GET: for messages that belong to no request, or the rest of a lost stream. */
+  listen(reply: Reply, principal: Principal, lastEventId: string | undefined): Answer | undefined {
+    const resumed = lastEventId === undefined ? undefined : this.events.after(lastEventId);
+    if (lastEventId !== undefined && resumed === undefined)
+      return refuse(
+        400,
+        `The events after ${show(lastEventId)} are no longer available. Send the request again, or listen without Last-Event-ID.`,
+      );
+    const stream = resumed?.stream ?? STANDALONE;
+    if (this.#attached.has(stream))
+      return refuse(409, "This stream is already open; a session has one of each kind.");
+    this.#hear(reply);
+    this.#attach(stream, reply);
+    whenExpired(principal, reply, () => reply.end());
+    for (const { id, json } of resumed?.events ?? []) reply.event(json, id);
+    if (stream !== STANDALONE && !this.#unfinished.has(stream)) reply.end();
+    return undefined;
+  }
+
+  #hear(reply: Reply): void {
+    this.heard = performance.now();
+    this.#responses += 1;
+    reply.whenClosed(() => {
+      this.#responses -= 1;
+      this.heard = performance.now();
+    });
+  }
+
+  #attach(stream: string, reply: Reply): void {
+    reply.openStream({ "mcp-session-id": this.id });
+    this.#attached.set(stream, reply);
+    reply.whenClosed(() => {
+      if (this.#attached.get(stream) === reply) this.#attached.delete(stream);
+    });
+  }
+
+  /** Sends an event, and keeps it for a client that lost the stream. */
+  #send(stream: string, json: string): void {
+    const id = this.events.add(stream, json);
+    this.#attached.get(stream)?.event(json, id);
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+    for (const reply of this.#attached.values()) reply.end();
+  }
+}
+
+/** An event of a stream: JSON text, or "" if it only marks the beginning of the stream. */
+interface StoredEvent {
+  readonly id: string;
+  readonly number: number;
+  readonly stream: string;
+  readonly json: string;
+}
+
+/** The characters that a message counts in addition to its text. */
+const OVERHEAD = 200;
+/** How many streams without events are remembered; others cannot be resumed. */
+const MAX_FORGOTTEN = 1_000;
+
+/**
+ * The latest events of one session; the oldest are dropped first. An event id contains its stream, so a client resumes
+ * only the stream that it lost, and only if no later event is missing.
+ */
+class EventStore {
+  readonly #limit: number;
+  readonly #grown: () => void;
+  #kept: StoredEvent[] = [];
+  #next = 1;
+  /** For each stream, the newest event that was dropped. */
+  readonly #dropped = new Map<string, number>();
+  size = 0;
+
+  constructor(limit: number, grown: () => void) {
+    this.#limit = limit;
+    this.#grown = grown;
+  }
+
+  /** Keeps an event of a stream. @returns its id. */
+  add(stream: string, json: string): string {
+    const number = this.#next++;
+    const id = `${number}_${stream}`;
+    this.#kept.push({ id, number, stream, json });
+    this.size += json.length + OVERHEAD;
+    while (this.size > this.#limit) this.dropOldest();
+    this.#grown();
+    return id;
+  }
+
+  /** The stream of an event and the events after it; undefined if some are no longer stored. */
+  after(id: string): { readonly stream: string; readonly events: readonly StoredEvent[] } | undefined {
+    const [, digits, stream] = /^(\d{1,15})_(.+)$/.exec(id) ?? [];
+    const number = Number(digits);
+    if (stream === undefined || number >= this.#next) return undefined;
+    const ofStream = this.#kept.filter((event) => event.stream === stream);
+    const dropped = this.#dropped.get(stream);
+    if (dropped === undefined ? ofStream.length === 0 : number < dropped) return undefined;
+    return { stream, events: ofStream.filter((event) => event.number > number && event.json !== "") };
+  }
+
+  dropOldest(): void {
+    const event = this.#kept.shift();
+    if (event === undefined) return;
+    this.size -= event.json.length + OVERHEAD;
+    // Moved to the end, so that the least recently used is dropped first.
+    this.#dropped.delete(event.stream);
+    this.#dropped.set(event.stream, event.number);
+    if (this.#dropped.size > MAX_FORGOTTEN)
+      for (const stream of [...this.#dropped.keys()].slice(0, MAX_FORGOTTEN / 2))
+        this.#dropped.delete(stream);
+  }
 }

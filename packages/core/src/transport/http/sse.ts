@@ -1,17 +1,22 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
-import { type Load, Shares } from "../../protocol/load.ts";
-import { parseMessage } from "../../protocol/parse.ts";
-import { outletTo, type Principal } from "../../protocol/request.ts";
-import type { Service } from "../../protocol/service.ts";
+import { parseMessage } from "../../protocol/messages.ts";
+import {
+  type Load,
+  type Principal,
+  type Service,
+  Shares,
+  type Sink,
+  sinkTo,
+} from "../../protocol/request.ts";
 import { CODES } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
-import { readBody } from "./body.ts";
-import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
+import { type Answer, type Reply, readBody, refuse, rpcAnswer } from "./reply.ts";
 
 interface Stream {
   readonly connection: Connection;
+  readonly sink: Sink;
   readonly principal: Principal;
 }
 
@@ -49,14 +54,15 @@ export class SseEndpoint {
     if (!this.#shares.take(principal.key))
       return refuse(503, "Too many streams are open; try again later.", { "retry-after": "5" });
     const id = randomUUID();
+    const sink = sinkTo((json) => reply.event(json));
     const connection = new Connection({
       service: this.#service,
       principal,
       load: this.#load,
-      outlet: outletTo((json) => reply.event(json)),
+      sink,
       dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
     });
-    this.#streams.set(id, { connection, principal });
+    this.#streams.set(id, { connection, sink, principal });
     reply.openStream();
     reply.write(`event: endpoint\ndata: ${this.#messages}?sessionId=${id}\n\n`);
     whenExpired(principal, reply, () => reply.end());
@@ -87,10 +93,9 @@ export class SseEndpoint {
       return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
     if (this.#streams.get(id) !== stream) return refuse(404, "The stream has ended. Open a new one.");
     const parsed = parseMessage(body.text);
-    if ("error" in parsed)
-      return rpcAnswer(400, parsed.error, parsed.id === undefined ? {} : { id: parsed.id });
+    if ("error" in parsed) return rpcAnswer(400, parsed.error, { id: parsed.id });
     reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
-    stream.connection.receive(parsed.value, { bytes: body.bytes });
+    stream.connection.receive(parsed.value, { sink: stream.sink, bytes: body.bytes });
     return undefined;
   }
 

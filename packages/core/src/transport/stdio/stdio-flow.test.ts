@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createService } from "../../../test/fixtures/engine-service.ts";
 import { call, initialize, modern, notification, request } from "../../../test/fixtures/messages.ts";
 import { Wire } from "../../../test/fixtures/wire.ts";
-import type { Handler, Listener, Service } from "../../protocol/service.ts";
+import type { Handler, Listener, Service } from "../../protocol/request.ts";
 import { StdioServer } from "./stdio.ts";
 
 const said = (text: string) => ({ content: [{ type: "text", text }] });

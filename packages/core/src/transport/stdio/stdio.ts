@@ -1,11 +1,9 @@
-import type { Readable, Writable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest, parseError } from "../../protocol/errors.ts";
 import { recoverId } from "../../protocol/messages.ts";
-import type { Outlet } from "../../protocol/request.ts";
-import type { Service } from "../../protocol/service.ts";
-import { type Line, LineReader } from "./lines.ts";
-import { LineWriter } from "./writer.ts";
+import type { Service, Sink } from "../../protocol/request.ts";
+import { type Line, LineReader, LineWriter } from "./lines.ts";
 
 /** Why a connection ended from the client's side. */
 export interface ConnectionEnd {
@@ -82,7 +80,7 @@ export class StdioServer {
     this.#writer = new LineWriter(output, { maxQueued, onDrain: this.#wake, onBroken: this.#onBroken });
     this.#connection = new Connection({
       service,
-      outlet: this.#outlet,
+      sink: this.#sink,
       maxInFlight: options.maxInFlight,
       dropped: (what) => this.#note(what),
     });
@@ -92,7 +90,7 @@ export class StdioServer {
     input.on("data", this.#onData);
   }
 
-  readonly #outlet: Outlet = {
+  readonly #sink: Sink = {
     answer: (json) => {
       if (json !== undefined) this.#writer.write(json);
       this.#wake();
@@ -221,4 +219,50 @@ export class StdioServer {
     const last = this.#notes === MAX_NOTES ? " Further dropped messages are not logged." : "";
     this.#options.note?.(`Dropped ${what}.${last}`);
   }
+}
+
+let taken: Writable | undefined;
+
+/**
+ * Reserves the process's stdout for the protocol: only the returned stream still writes to it. `process.stdout.write`
+ * and `.end`, and so `console.log`, `console.info` and `console.debug`, write to stderr from now on, so no library can
+ * corrupt the JSON-RPC lines.
+ *
+ * Call it before anything else runs. It cannot stop writes that bypass the stream: `fs.writeSync(1, …)`, native code,
+ * or a child process that inherits stdout.
+ *
+ * If stdout breaks, the returned stream emits `error` (EPIPE). A broken stderr is ignored, since a failure to log must
+ * not end the server.
+ *
+ * @returns the same stream on every call.
+ */
+export function protectStdout(): Writable {
+  if (taken !== undefined) return taken;
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  const protocol = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Uint8Array, encoding, callback) {
+      if (typeof chunk === "string") write(chunk, encoding, callback);
+      else write(chunk, callback);
+    },
+  });
+  stdout.on("error", (error) => protocol.destroy(error));
+  stderr.on("error", () => undefined);
+  const redirected = stderr.write.bind(stderr);
+  Object.defineProperties(stdout, {
+    write: { configurable: true, writable: true, value: redirected },
+    end: { configurable: true, writable: true, value: endInstead },
+  });
+  taken = protocol;
+  return protocol;
+}
+
+/** Replaces `stdout.end(…)` for other code: writes to stderr without ending it. */
+function endInstead(...args: unknown[]): NodeJS.WriteStream {
+  const [chunk] = args;
+  if (typeof chunk === "string" || chunk instanceof Uint8Array) process.stderr.write(chunk);
+  const callback = args.at(-1);
+  if (typeof callback === "function") process.nextTick(() => callback());
+  return process.stdout;
 }

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { LineWriter } from "./writer.ts";
+import { LineWriter } from "./lines.ts";
 
 /** An output that completes a write only on request. */
 class SlowOutput extends Writable {

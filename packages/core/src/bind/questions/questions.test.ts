@@ -2,17 +2,17 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { prepare } from "../../../launch/src/prepare.ts";
+import { prepare } from "../../../../launch/src/prepare.ts";
 import {
   type Connected,
   type ConnectOptions,
   connectInMemory,
   type Era,
   serveInMemory,
-} from "../../../testing/src/connect.ts";
-import { SERVER, TOOL } from "../../test/fixtures/server.ts";
-import { defineServer } from "../define/server.ts";
-import { toolFor } from "../define/tool.ts";
+} from "../../../../testing/src/connect.ts";
+import { SERVER, TOOL } from "../../../test/fixtures/server.ts";
+import { defineServer } from "../../define/server.ts";
+import { toolFor } from "../../define/tool.ts";
 
 interface Done {
   readonly deleted: string[];

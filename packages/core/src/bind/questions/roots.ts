@@ -1,7 +1,7 @@
 import type { ClientRoot, DirectoryAllowlist } from "@refmcp/boundary";
-import type { Log } from "../log.ts";
-import type { Client, ClientRequest } from "../protocol/request.ts";
-import { type Asking, isRootList } from "./asking.ts";
+import type { Log } from "../../log.ts";
+import type { Client } from "../../protocol/request.ts";
+import { isRootList, type Questions } from "./questions.ts";
 
 /** How long a legacy client may take to send its roots before calls continue without them. */
 const LEGACY_ANSWER_MS = 5_000;
@@ -10,13 +10,14 @@ const MAX_ROOTS = 200;
 /** How long roots of a modern client are cached; it cannot notify about changes. */
 const MODERN_TTL_MS = 10 * 60_000;
 
-/** Keeps the bound in sync with the client's roots. */
+/** Keeps the allowed directories in sync with the client's roots. */
 export class ClientRoots {
   readonly #allowed: DirectoryAllowlist;
   readonly #log: Log;
   /** For each legacy client whose roots were requested, a promise that settles when they are known. */
-  readonly #fetching = new WeakMap<Client, Promise<void>>();
-  #believedUntil = 0;
+  readonly fetching = new WeakMap<Client, Promise<void>>();
+  /** In the modern era, until when they need not be requested again, in milliseconds of `Date.now()`. */
+  knownUntil = 0;
 
   constructor(allowed: DirectoryAllowlist, log: Log) {
     this.#allowed = allowed;
@@ -27,9 +28,9 @@ export class ClientRoots {
   notified(method: string, client: Client): void {
     if (method !== "notifications/initialized" && method !== "notifications/roots/list_changed") return;
     const fetching = this.#fetch(client).finally(() => {
-      if (this.#fetching.get(client) === fetching) this.#fetching.delete(client);
+      if (this.fetching.get(client) === fetching) this.fetching.delete(client);
     });
-    this.#fetching.set(client, fetching);
+    this.fetching.set(client, fetching);
   }
 
   async #fetch(client: Client): Promise<void> {
@@ -44,19 +45,12 @@ export class ClientRoots {
     }
   }
 
-  /**
-   * Called before each call: waits for requested roots or, in the modern era, requests them within the call, once per
-   * process and again when they expire.
-   *
-   * @returns undefined if there is nothing to wait for.
-   */
-  settle({ client, revision }: ClientRequest, asking: Asking): Promise<void> | undefined {
-    if (revision.era === "legacy") return this.#fetching.get(client);
-    if (Date.now() < this.#believedUntil || !asking.isPossible) return undefined;
-    const roots = asking.roots();
-    this.#believedUntil = Date.now() + MODERN_TTL_MS;
+  /** Modern era: requests the roots within a call, once per process and again when they expire. */
+  refresh(questions: Questions): void {
+    if (!questions.isPossible) return;
+    const roots = questions.roots();
+    this.knownUntil = Date.now() + MODERN_TTL_MS;
     this.#set(roots);
-    return undefined;
   }
 
   #set(roots: readonly ClientRoot[] | undefined): void {

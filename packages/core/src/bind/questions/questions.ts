@@ -2,13 +2,12 @@ import type { ClientRoot } from "@refmcp/boundary";
 import { clip, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type * as z from "zod";
-import type { SampleRequest, SampleResult } from "../define/content.ts";
-import { invalidParams, ProtocolError } from "../protocol/errors.ts";
-import { isObject } from "../protocol/messages.ts";
-import type { ClientRequest } from "../protocol/request.ts";
-import type { Revision } from "../protocol/revisions.ts";
-import type { Seal } from "../protocol/seal.ts";
-import { type ClientCapabilities, CODES, type InputRequest } from "../protocol/wire.ts";
+import type { SampleRequest, SampleResult } from "../../define/content.ts";
+import { invalidParams, ProtocolError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/messages.ts";
+import type { ClientRequest } from "../../protocol/request.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import { type ClientCapabilities, CODES, type InputRequest } from "../../protocol/wire.ts";
 
 /** The result of a request whose questions the client has to answer first (MCP 2026-07-28, `InputRequiredResult`). */
 export class InputRequired {
@@ -22,15 +21,14 @@ export class InputRequired {
   }
 }
 
-/** Thrown if the user is asked by a card that the host shows with the answer (MCP Apps). */
-export class CardNeeded extends Error {
-  override readonly name = "CardNeeded";
+/** Thrown if the user is asked by a view that the host shows with the answer (MCP Apps). */
+export class ConfirmationNeeded extends Error {
   /** All questions that count as confirmed once the user confirms this one. */
-  readonly approved: ReadonlySet<string>;
+  readonly confirmed: ReadonlySet<string>;
 
-  constructor(message: string, approved: ReadonlySet<string>) {
+  constructor(message: string, confirmed: ReadonlySet<string>) {
     super(message);
-    this.approved = approved;
+    this.confirmed = confirmed;
   }
 }
 
@@ -44,6 +42,8 @@ const MAX_QUESTION_CHARS = 10_000;
 const MAX_STATE_CHARS = 65_536;
 /** How often a legacy request runs again after answers. */
 const MAX_ROUNDS = 8;
+/** How long signed state is accepted, in milliseconds. */
+const STATE_MS = 10 * 60_000;
 
 /** The form of a confirmation. */
 const AGREEMENT = {
@@ -60,24 +60,25 @@ const AGREEMENT = {
 
 type Answers = Readonly<Record<string, unknown>>;
 
-interface AskingOptions {
+interface QuestionOptions {
   readonly confirm: "ask" | "never";
-  readonly seal: Seal;
+  /** Signs the state. */
+  readonly stateKey: Uint8Array;
   /** The server's name. */
   readonly server: string;
-  /** The questions that the user confirmed on a card; undefined if the host shows no cards. */
-  readonly approved?: ReadonlySet<string> | undefined;
+  /** The questions that the user confirmed in a view; undefined if the host is not asked that way. */
+  readonly confirmed?: ReadonlySet<string> | undefined;
 }
 
 /**
  * Questions to the client within one call. A question's key is derived from its content unless the tool gives one, so a
- * changed question (a different loss than the user confirmed) is asked again.
- * In the modern era, answers of earlier rounds travel in the sealed `requestState`.
+ * changed question (a different loss than the user confirmed) is asked again. In the modern era, answers of earlier
+ * rounds travel in the signed `requestState`.
  */
-export class Asking {
+export class Questions {
   readonly #request: ClientRequest;
   readonly #subject: () => string;
-  readonly #options: AskingOptions;
+  readonly #options: QuestionOptions;
   #answers: Answers | undefined;
   /** The answers that this run used; others are not kept. */
   readonly #used = new Map<string, unknown>();
@@ -89,7 +90,7 @@ export class Asking {
    * @param subject the call that the answers belong to: a confirmation of one call is not valid for another.
    * @throws ProtocolError -32602 for a `requestState` that this server did not issue.
    */
-  constructor(request: ClientRequest, subject: () => string, options: AskingOptions) {
+  constructor(request: ClientRequest, subject: () => string, options: QuestionOptions) {
     this.#request = request;
     this.#subject = subject;
     this.#options = options;
@@ -102,7 +103,7 @@ export class Asking {
     const { requestState, inputResponses } = this.#request.params;
     let earlier: unknown;
     if (typeof requestState === "string" && this.#request.revision.era === "modern") {
-      const state = this.#options.seal.open(requestState, this.#owner);
+      const state = verified(requestState, this.#owner, this.#options.stateKey);
       if (!isObject(state))
         throw new ProtocolError(
           invalidParams("The requestState is invalid or has expired. Send the request again without it.", {
@@ -139,7 +140,7 @@ export class Asking {
       throw new ToolError("too_large", "The user's answers are too long to be kept for the next question.");
     return new InputRequired(
       Object.fromEntries(this.#needed ?? []),
-      this.#options.seal.seal(state, this.#owner),
+      signed(state, this.#owner, this.#options.stateKey),
     );
   }
 
@@ -185,21 +186,24 @@ export class Asking {
   }
 
   async confirm(message: string): Promise<void> {
-    const { confirm, approved } = this.#options;
+    const { confirm, confirmed } = this.#options;
     if (confirm === "never") return;
-    if (approved !== undefined) {
+    if (confirmed !== undefined) {
       const key = digest(message);
-      if (approved.has(key)) return;
-      throw new CardNeeded(message, new Set([...approved, key]));
+      if (confirmed.has(key)) return;
+      throw new ConfirmationNeeded(message, new Set([...confirmed, key]));
     }
     const hint = "Start the server with --confirm never to allow it without asking.";
     const answer = this.#elicit(message, AGREEMENT, hint);
     if (!isObject(answer) || answer.confirm !== true) throw declined();
   }
 
-  async ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>> {
+  async form<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>> {
     const hint = "Pass the requested values as arguments, or use a client that supports elicitation.";
-    const parsed = form.safeParse(this.#elicit(message, formSchema(form), hint, key));
+    // Elicitation supports only flat objects of primitive values.
+    const standard = form["~standard"].jsonSchema.input({ target: "draft-2020-12" });
+    const { type, properties, required = [] } = standard;
+    const parsed = form.safeParse(this.#elicit(message, { type, properties, required }, hint, key));
     if (parsed.success) return parsed.data;
     const problems = parsed.error.issues.map(({ path, message: why }) => `${path.join(".")}: ${why}`);
     throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
@@ -217,12 +221,12 @@ export class Asking {
     const params = { mode: "form", message: clip(message, MAX_QUESTION_CHARS), requestedSchema };
     // The key is that of the whole message: an answer is valid for nothing else.
     const name = key ?? `ask-${digest(JSON.stringify([message, requestedSchema]))}`;
-    const answer = this.#answerTo("ask", { method: "elicitation/create", params }, isElicitation, name);
+    const answer = this.#ask("ask", { method: "elicitation/create", params }, isElicitation, name);
     if (answer.action !== "accept") throw declined();
     return answer.content;
   }
 
-  async openUrl(message: string, url: string): Promise<void> {
+  async url(message: string, url: string): Promise<void> {
     if (this.#capabilities?.elicitation?.url === undefined) {
       throw new ToolError(
         "denied",
@@ -230,7 +234,7 @@ export class Asking {
       );
     }
     const params = { mode: "url", message, url };
-    const answer = this.#answerTo("url", { method: "elicitation/create", params }, isElicitation);
+    const answer = this.#ask("url", { method: "elicitation/create", params }, isElicitation);
     if (answer.action !== "accept") throw declined();
   }
 
@@ -254,13 +258,13 @@ export class Asking {
         "This needs sampling with tools, which this client does not support (sampling.tools).",
       );
     }
-    return this.#answerTo("sample", { method: "sampling/createMessage", params: request }, isSample);
+    return this.#ask("sample", { method: "sampling/createMessage", params: request }, isSample);
   }
 
   /** The client's roots; undefined if it has no such capability. */
   roots(): readonly ClientRoot[] | undefined {
     if (this.#capabilities?.roots === undefined) return undefined;
-    return this.#answerTo("roots", { method: "roots/list" }, isRootList).roots;
+    return this.#ask("roots", { method: "roots/list" }, isRootList).roots;
   }
 
   /**
@@ -268,7 +272,7 @@ export class Asking {
    *
    * @throws an error that ends the run if there is no valid answer yet; the handler runs again with the answer.
    */
-  #answerTo<Answer>(
+  #ask<Answer>(
     kind: string,
     request: InputRequest,
     fits: (answer: unknown) => answer is Answer,
@@ -285,12 +289,6 @@ export class Asking {
     this.#needed.set(key, request);
     throw new Error(`the client must answer ${key}`);
   }
-}
-
-/** A form as JSON Schema; elicitation supports only flat objects of primitive values. */
-function formSchema(form: z.ZodObject): object {
-  const { type, properties, required = [] } = form["~standard"].jsonSchema.input({ target: "draft-2020-12" });
-  return { type, properties, required };
 }
 
 /**
@@ -352,4 +350,29 @@ function declined(): ToolError {
 
 function digest(text: string): string {
   return crypto().createHash("sha256").update(text).digest("base64url").slice(0, 16);
+}
+
+/**
+ * Signs state that a client receives and returns (MCP 2026-07-28, `requestState`: it MUST be integrity-protected), with
+ * HMAC-SHA-256 over the state, its expiry and its owner.
+ *
+ * @param owner what the state is for and who sent it; the same text is needed to verify it.
+ */
+function signed(state: unknown, owner: string, key: Uint8Array): string {
+  const body = Buffer.from(JSON.stringify([Date.now() + STATE_MS, state])).toString("base64url");
+  return `${body}.${signature(body, owner, key).toString("base64url")}`;
+}
+
+/** The state; undefined for a text that was changed, has expired or belongs to another owner. */
+function verified(text: string, owner: string, key: Uint8Array): unknown {
+  const [body = "", mac = ""] = text.split(".", 2);
+  const given = Buffer.from(mac, "base64url");
+  const expected = signature(body, owner, key);
+  if (given.length !== expected.length || !crypto().timingSafeEqual(given, expected)) return undefined;
+  const [expires, state]: [number, unknown] = JSON.parse(Buffer.from(body, "base64url").toString("utf8"));
+  return Date.now() <= expires ? state : undefined;
+}
+
+function signature(body: string, owner: string, key: Uint8Array): Buffer {
+  return crypto().createHmac("sha256", key).update(`${body.length}:${body}${owner}`).digest();
 }
