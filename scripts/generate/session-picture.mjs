@@ -38,7 +38,7 @@ export async function sessionPicture() {
       arguments: { query: "CREATE TABLE orders (customer TEXT, total REAL, paid INTEGER)" },
     });
     const statements = ORDERS.map((params) => ({ sql: "INSERT INTO orders VALUES (?, ?, ?)", params }));
-    await database.client.callTool({ name: "run_transaction", arguments: { statements } });
+    await database.client.callTool({ name: "execute", arguments: { statements } });
 
     drawing.says("Who still owes us money?");
     const query =

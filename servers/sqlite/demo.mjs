@@ -27,14 +27,14 @@ export async function demo({ folder, say, connect }) {
   );
   const statements = rows.map((params) => ({ sql: "INSERT INTO cities VALUES (?, ?)", params }));
   await sqlite.call(
-    "run_transaction",
+    "execute",
     { statements },
     { committed: true, results: Array(4).fill({ command: "INSERT", row_count: 1 }) },
   );
 
   say("What would make a query faster, and what takes up space in the file?");
   await sqlite.call(
-    "explain_query",
+    "explain",
     { sql: "SELECT city FROM cities WHERE millions > 1" },
     { full_scans: ["cities"], missing_indexes: [/CREATE INDEX .* ON "cities" \("millions"\)/] },
   );

@@ -3,9 +3,14 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Column } from "./cells.ts";
-import type { Chart } from "./charted.ts";
-import { distinctNames } from "./formats.ts";
+import { BarChart, LineChart, ScatterChart } from "echarts/charts";
+import { GridComponent, LegendComponent, TitleComponent } from "echarts/components";
+import { init, use } from "echarts/core";
+import { SVGRenderer } from "echarts/renderers";
+import type { Chart } from "./answer.ts";
+import { type Column, distinctNames } from "./formats.ts";
+
+use([BarChart, LineChart, ScatterChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
 const WIDTH = 900;
 const HEIGHT = 500;
@@ -15,33 +20,20 @@ const MAX_SERIES = 10;
 /** Longer labels are shortened to fit; the rows contain them in full. */
 const MAX_LABEL = 40;
 /** Colors that people with color blindness can tell apart (Okabe and Ito). */
-const COLORS = [
-  "#0072b2",
-  "#e69f00",
-  "#009e73",
-  "#d55e00",
-  "#cc79a7",
-  "#56b4e9",
-  "#8c6d31",
-  "#f0e442",
-  "#444444",
-  "#999999",
-];
+const COLORS = "#0072b2 #e69f00 #009e73 #d55e00 #cc79a7 #56b4e9 #8c6d31 #f0e442 #444444 #999999".split(" ");
+const FONT = "DejaVu Sans";
+
+type Rows = readonly (readonly unknown[])[];
 
 /**
  * Draws columns of a result. ECharts writes an SVG, and resvg renders it with a bundled font, since servers often have none.
- * Both are loaded with the first chart.
  *
  * @param rows values as encoded for an answer
  * @returns a PNG
  * @throws ToolError `invalid` for columns that are missing or have no numbers, `too_large` for too many points
  */
-export async function drawChart(
-  chart: Chart,
-  columns: readonly Column[],
-  rows: readonly (readonly unknown[])[],
-): Promise<Uint8Array> {
-  const svg = await svgOf(chart, columns, rows);
+export async function drawChart(chart: Chart, columns: readonly Column[], rows: Rows): Promise<Uint8Array> {
+  const svg = svgOf(chart, columns, rows);
   painting ??= painter();
   const { Resvg, font } = await painting;
   const picture = new Resvg(svg, {
@@ -51,13 +43,8 @@ export async function drawChart(
 }
 
 /** The chart as SVG. */
-export async function svgOf(
-  chart: Chart,
-  columns: readonly Column[],
-  rows: readonly (readonly unknown[])[],
-): Promise<string> {
+export function svgOf(chart: Chart, columns: readonly Column[], rows: Rows): string {
   const option = optionOf(chart, columns, rows);
-  const { init } = await import("./echarts.ts");
   const drawing = init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height: HEIGHT });
   try {
     drawing.setOption(option);
@@ -68,16 +55,14 @@ export async function svgOf(
 }
 
 /** The options for ECharts: plain data, without functions that it would call or text that it would parse as markup. */
-export function optionOf(chart: Chart, columns: readonly Column[], rows: readonly (readonly unknown[])[]) {
+export function optionOf(chart: Chart, columns: readonly Column[], rows: Rows) {
   if (rows.length === 0) throw new ToolError("invalid", "The result has no rows to draw.");
+  const allNames = columns.map(({ name }) => name).join(", ");
   const at = (name: string) => {
     const index = columns.findIndex((column) => column.name === name);
     if (index >= 0) return index;
     throw new ToolError("invalid", `The result has no column ${JSON.stringify(name.slice(0, 60))} to draw.`, {
-      hint: `Its columns are ${columns
-        .map((column) => column.name)
-        .join(", ")
-        .slice(0, 500)}.`,
+      hint: `Its columns are ${allNames.slice(0, 500)}.`,
     });
   };
   const x = chart.x === undefined ? 0 : at(chart.x);
@@ -150,21 +135,17 @@ function short(text: string, max = MAX_LABEL): string {
 
 /** In an answer, integers beyond 2^53 and decimals are text. */
 function numberOf(value: unknown): number | null {
-  const number =
-    typeof value === "number"
-      ? value
-      : typeof value === "string" && /^-?[\d.]+(e[+-]?\d+)?$/i.test(value)
-        ? Number(value)
-        : Number.NaN;
-  return Number.isFinite(number) ? number : null;
+  const isNumeric = typeof value === "string" && /^-?[\d.]+(e[+-]?\d+)?$/i.test(value);
+  const number = isNumeric ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
-const hasNumbers = (rows: readonly (readonly unknown[])[], index: number) =>
+const hasNumbers = (rows: Rows, index: number) =>
   rows.some((row) => numberOf(row[index]) !== null) &&
   rows.every((row) => row[index] === null || numberOf(row[index]) !== null);
 
 /** Bars get categories; lines and scatter plots place numbers and dates to scale. */
-function axisOf({ type }: Chart, rows: readonly (readonly unknown[])[], x: number) {
+function axisOf({ type }: Chart, rows: Rows, x: number) {
   const isNumeric = hasNumbers(rows, x);
   const dates = rows.map((row) => dateOf(row[x]));
   if (type !== "bar" && (isNumeric || dates.every((date) => date !== undefined))) {
@@ -190,18 +171,12 @@ function axisOf({ type }: Chart, rows: readonly (readonly unknown[])[], x: numbe
 
 /** Milliseconds of an ISO 8601 date with or without a time. */
 function dateOf(value: unknown): number | undefined {
-  if (
-    typeof value !== "string" ||
-    !/^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/.test(value)
-  )
-    return undefined;
-  const time = Date.parse(
-    value.length === 10 ? value : value.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00"),
-  );
+  const pattern = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/;
+  if (typeof value !== "string" || !pattern.test(value)) return undefined;
+  const isDay = value.length === 10;
+  const time = Date.parse(isDay ? value : value.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00"));
   return Number.isNaN(time) ? undefined : time;
 }
-
-const FONT = "DejaVu Sans";
 
 let painting: ReturnType<typeof painter> | undefined;
 

@@ -23,6 +23,12 @@ export function csvLines(rows: readonly (readonly unknown[])[]): string {
   );
 }
 
+/** A record of a CSV file, and the line on which it ends. */
+export interface CsvRecord {
+  readonly fields: (string | null)[];
+  readonly line: number;
+}
+
 /** A longer record means that a quote was never closed. */
 const MAX_RECORD_CHARS = 16 * 1024 * 1024;
 
@@ -37,7 +43,7 @@ export async function* csvRecords(
   source: Readable,
   name: string,
   delimiter = ",",
-): AsyncGenerator<{ readonly fields: (string | null)[]; readonly line: number }> {
+): AsyncGenerator<CsvRecord> {
   const parser = parse({
     bom: true,
     cast: (value, { quoting }) => (value === "" && !quoting ? null : value),

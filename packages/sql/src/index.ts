@@ -1,23 +1,21 @@
-// Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/cells`): this one brings zod.
-export { answerText, queryOutput } from "./answer.ts";
-export { type Column, encodeCell, encodeRow } from "./cells.ts";
-export { changeOutput, statementsInput, withValues } from "./changes.ts";
-export { removalOf, type Statement, statementOf, targetOf } from "./classify.ts";
-export { csvHeader, csvLines, csvRecords } from "./csv.ts";
-export { distinctNames, type Format, ROW_COST, rowWriter } from "./formats.ts";
+// Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
+export { answerText, changeOutput, queryOutput, statementsInput, withValues } from "./answer.ts";
+export { type CsvRecord, csvHeader, csvLines, csvRecords } from "./csv.ts";
+export {
+  type Column,
+  distinctNames,
+  type ExportFormat,
+  encodeCell,
+  encodeRow,
+  type Format,
+  ROW_COST,
+  rowWriter,
+} from "./formats.ts";
 export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
 export { counted, LossTally, type TableChange } from "./loss.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
-export {
-  isPart,
-  type OutlineColumn,
-  type OutlineOptions,
-  type OutlineTable,
-  outlined,
-  outlineFits,
-  outlineOutput,
-} from "./outline.ts";
+export { isPart, type OutlineColumn, type OutlineOptions, type OutlineTable, outlined } from "./outline.ts";
 export { type Ahead, type PageRequest, type Question, ResultStore, type ResultWindow } from "./results.ts";
 export { SessionLosses } from "./session-losses.ts";
-export { tokenize } from "./tokens.ts";
+export { removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";

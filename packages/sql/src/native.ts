@@ -28,45 +28,32 @@ export function versionProblem(
  * @throws ToolError `unavailable` if it is missing, too new for this Node.js or built for another version of it.
  */
 export async function loadSqlite(otherwise = ""): Promise<Sqlite> {
-  const problem = versionProblem(installedVersion(otherwise), process.versions);
-  if (problem !== undefined)
-    throw new ToolError("unavailable", problem, {
-      hint: `Update Node.js, or install better-sqlite3@^12.11 next to this server${otherwise}.`,
-    });
   try {
+    const manifest: { version?: unknown } = createRequire(import.meta.url)("better-sqlite3/package.json");
+    const problem = versionProblem(String(manifest.version ?? 0), process.versions);
+    if (problem !== undefined)
+      throw new ToolError("unavailable", problem, {
+        hint: `Update Node.js, or install better-sqlite3@^12.11 next to this server${otherwise}.`,
+      });
     const Sqlite = (await import("better-sqlite3")).default;
     // The binary is loaded by the first database that is opened, not by the import.
     new Sqlite(":memory:").close();
     return Sqlite;
   } catch (cause) {
-    throw notLoaded(cause, otherwise);
+    throw cause instanceof ToolError ? cause : notLoaded(cause, otherwise);
   }
-}
-
-function installedVersion(otherwise: string): string {
-  try {
-    const manifest: unknown = createRequire(import.meta.url)("better-sqlite3/package.json");
-    if (typeof manifest === "object" && manifest !== null && "version" in manifest)
-      return String(manifest.version);
-  } catch (cause) {
-    throw notLoaded(cause, otherwise);
-  }
-  return "0";
 }
 
 function notLoaded(cause: unknown, otherwise: string): ToolError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const isOther = /NODE_MODULE_VERSION|different Node\.js version/.test(text);
-  return new ToolError(
-    "unavailable",
-    isOther
-      ? `better-sqlite3 was built for another version of Node.js; this is Node.js ${process.versions.node}.`
-      : "better-sqlite3 is not installed, or has no binary for this platform.",
-    {
-      hint: `Run npm rebuild better-sqlite3 ${place()} with this Node.js; in a clone, run npm start${otherwise}.`,
-      cause,
-    },
-  );
+  const problem = isOther
+    ? `better-sqlite3 was built for another version of Node.js; this is Node.js ${process.versions.node}.`
+    : "better-sqlite3 is not installed, or has no binary for this platform.";
+  return new ToolError("unavailable", problem, {
+    hint: `Run npm rebuild better-sqlite3 ${place()} with this Node.js; in a clone, run npm start${otherwise}.`,
+    cause,
+  });
 }
 
 /** Where the package is installed: hosts and npx use folders that users never see. */

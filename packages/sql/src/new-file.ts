@@ -27,19 +27,19 @@ export async function writeNewFile<Value>(
   let isThere = false;
   try {
     if (place.stat !== undefined) throw taken(place.path);
-    handle = await open(temporary, "wx", 0o600);
+    const target = await open(temporary, "wx", 0o600);
+    handle = target;
     isThere = true;
-    const target = handle;
     let bytes = 0;
     const value = await fill(async (piece) => {
       await target.writeFile(piece);
       bytes += piece.length;
     });
-    await handle.sync();
-    await handle.close();
+    await target.sync();
+    await target.close();
     handle = undefined;
     await place.parent.verify();
-    isThere = await nameIt(temporary, place.entry, () => taken(place.path));
+    isThere = await nameIt(temporary, place.entry, place.path);
     return { path: place.path, bytes, value };
   } finally {
     await handle?.close();
@@ -48,28 +48,21 @@ export async function writeNewFile<Value>(
   }
 }
 
-const NO_LINKS: readonly (string | undefined)[] = [
-  "EPERM",
-  "EACCES",
-  "ENOTSUP",
-  "EOPNOTSUPP",
-  "ENOSYS",
-  "EMLINK",
-];
+const NO_LINKS = ["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /** link(2) fails if the name is taken; rename(2) would replace it. Returns whether the first name still exists. */
-async function nameIt(temporary: string, entry: string, taken: () => ToolError): Promise<boolean> {
+async function nameIt(temporary: string, entry: string, path: string): Promise<boolean> {
   try {
     await link(temporary, entry);
     return true;
   } catch (error) {
     const code = errorCode(error);
-    if (code === "EEXIST") throw taken();
-    if (!NO_LINKS.includes(code)) throw error;
+    if (code === "EEXIST") throw taken(path);
+    if (!NO_LINKS.includes(code ?? "")) throw error;
   }
   // A file system without hard links: our empty file reserves the name until the rename.
   const holder = await open(entry, "wx").catch(() => {
-    throw taken();
+    throw taken(path);
   });
   await holder.close();
   await rename(temporary, entry);

@@ -1,4 +1,3 @@
-import { fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
 
 /** What an outline shows of a column. */
@@ -83,6 +82,3 @@ function columnText(
 
 /** Whether a name contains a text, ignoring case. */
 export const isPart = (text: string, name: string) => name.toLowerCase().includes(text.toLowerCase());
-
-/** How many of the tables fit in an answer; at least one. */
-export const outlineFits = (tables: readonly unknown[], budget: number) => fitting(tables, budget - 300);

@@ -2,8 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { answerText, spaceForRows } from "./answer.ts";
-import type { Column } from "./cells.ts";
-import { type Format, ROW_COST } from "./formats.ts";
+import { type Column, type Format, ROW_COST } from "./formats.ts";
 
 /** Characters read ahead with a first page: a dozen pages, so that a result that nobody pages through costs little. */
 const FIRST_AHEAD = 262_144;

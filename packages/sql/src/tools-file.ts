@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { JsonText, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from "yaml";
 import * as z from "zod";
+import { changeOutput, queryOutput } from "./answer.ts";
+import type { Question } from "./results.ts";
 
 const MAX_BYTES = 1_048_576;
 const MAX_TOOLS = 200;
@@ -43,16 +45,94 @@ export interface FileTool extends Omit<z.output<typeof entry>, "title" | "parame
   values(input: Readonly<Record<string, unknown>>): unknown[];
 }
 
-/** What the server requires of the file. */
-export interface ToolsFileRules {
+/** What a tool from a file needs of its call. */
+export interface FileCall {
+  readonly signal: AbortSignal;
+  readonly budget: number;
+  confirm(loss: string): Promise<void>;
+}
+
+/** How a server checks and runs the statements of tools from a file. */
+export interface ToolsFileRules<Context> {
   /** The server's own tools. */
   readonly taken: readonly { readonly name: string; readonly aliases?: readonly string[] }[];
   /** Names of databases. */
   readonly sources: readonly string[];
   /** The kind of tool in Google's toolbox: `sqlite-sql`. */
   readonly kind: string;
-  /** @throws ToolError for a statement that is not allowed, or whose placeholders don't match the parameters */
-  check(tool: FileTool): Promise<void>;
+  /**
+   * Called at start, so that mistakes are found then; each call checks its statement again.
+   *
+   * @returns whether the statement only reads
+   * @throws ToolError for a statement that is not allowed, or whose placeholders don't match the parameters
+   */
+  check(tool: FileTool): boolean | Promise<boolean>;
+  /** The values of the statement's placeholders; default: those of the parameters, in order. */
+  params?(tool: FileTool, values: readonly unknown[]): unknown[];
+  /** The JSON text of `queryOutput`. */
+  query(context: Context, question: Question): Promise<string>;
+  runChanges(
+    context: Context,
+    writing: {
+      statements: { sql: string; params: unknown[] }[];
+      database: string | undefined;
+      dryRun: false;
+    },
+    call: FileCall,
+  ): Promise<z.output<typeof changeOutput>>;
+}
+
+/**
+ * The tools of a file, as definitions for the server.
+ *
+ * @throws ToolError for the first mistake in the file
+ */
+export async function toolsFrom<Context>(path: string, rules: ToolsFileRules<Context>) {
+  const reading = new Set<FileTool>();
+  const check = async (tool: FileTool) => {
+    if (await rules.check(tool)) reading.add(tool);
+  };
+  const tools = await readToolsFile(path, { ...rules, check });
+  return tools.map((tool) => {
+    const { name, title, description, input, statement: sql, source: database, maxRows } = tool;
+    const facts = { name, title, description, openWorld: false, input };
+    type Input = Readonly<Record<string, unknown>>;
+    const paramsOf = (given: Input) => {
+      const values = tool.values(given);
+      return rules.params?.(tool, values) ?? values;
+    };
+    if (reading.has(tool))
+      return {
+        ...facts,
+        effect: "read" as const,
+        output: queryOutput,
+        async run(given: Input, context: Context, { signal, budget }: FileCall) {
+          const cursor = typeof given.cursor === "string" ? given.cursor : undefined;
+          const params = paramsOf(given);
+          const question = {
+            sql,
+            params,
+            database,
+            maxRows,
+            cursor,
+            format: "rows" as const,
+            budget,
+            signal,
+          };
+          return new JsonText(await rules.query(context, question));
+        },
+      };
+    return {
+      ...facts,
+      effect: "destroy" as const,
+      needs: "allowWrite",
+      output: changeOutput,
+      run: (given: Input, context: Context, call: FileCall) => {
+        const statements = [{ sql, params: paramsOf(given) }];
+        return rules.runChanges(context, { statements, database, dryRun: false }, call);
+      },
+    };
+  });
 }
 
 /**
@@ -61,7 +141,10 @@ export interface ToolsFileRules {
  *
  * @throws ToolError `invalid` with the file, line and key of the first mistake
  */
-export async function readToolsFile(path: string, rules: ToolsFileRules): Promise<FileTool[]> {
+export async function readToolsFile(
+  path: string,
+  rules: Pick<ToolsFileRules<never>, "taken" | "sources" | "kind"> & { check(tool: FileTool): Promise<void> },
+): Promise<FileTool[]> {
   const tools: FileTool[] = [];
   const taken = new Set(rules.taken.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
   for (const { value, place } of await entriesOf(path)) {
@@ -149,19 +232,15 @@ function lineOf(document: Document, lines: LineCounter, path: Key): number | und
 function normal(value: unknown, kind: string): unknown {
   if (!isObject(value)) return value;
   const { kind: written, type, parameters, ...rest }: Record<string, unknown> = Object(value);
-  const renamed = renamedKeys(rest);
   const marks = [written, type].filter((one) => one !== undefined && one !== "tools");
+  const renamed = Array.isArray(parameters)
+    ? parameters.map((one) => (isObject(one) ? renamedKeys(one) : one))
+    : parameters;
   return {
-    ...renamed,
+    ...renamedKeys(rest),
     // A wrong one is kept, and reported as an unknown key.
     ...(marks.every((one) => one === kind) ? {} : { kind: marks[0] }),
-    ...(parameters === undefined
-      ? {}
-      : {
-          parameters: Array.isArray(parameters)
-            ? parameters.map((one) => (isObject(one) ? renamedKeys(one) : one))
-            : parameters,
-        }),
+    ...(parameters === undefined ? {} : { parameters: renamed }),
   };
 }
 
@@ -193,13 +272,10 @@ function toolOf(
     const field = fieldOf(one);
     if (one.default !== undefined && !field.safeParse(one.default).success)
       throw fail([...key, "default"], `the default of ${one.name} is not one of its values.`);
-    shape[one.name] = (
-      one.default !== undefined
-        ? field.default(one.default)
-        : one.required === false
-          ? field.optional()
-          : field
-    ).describe(one.description);
+    const optional = one.required === false ? field.optional() : field;
+    shape[one.name] = (one.default === undefined ? optional : field.default(one.default)).describe(
+      one.description,
+    );
   }
   const names = parameters.map(({ name }) => name);
   return {
@@ -230,13 +306,9 @@ function mistake(path: string, place: Place, issue: z.core.$ZodIssue | undefined
   const key = issue?.path ?? [];
   if (issue?.code === "unrecognized_keys") {
     const [unknown = ""] = issue.keys;
-    const known = key.length > 0 ? Object.keys(parameter.shape) : Object.keys(entry.shape);
-    return wrong(
-      path,
-      place([...key, unknown]),
-      [...key, unknown],
-      `unknown key; the keys are ${known.join(", ")}.`,
-    );
+    const known = Object.keys((key.length > 0 ? parameter : entry).shape).join(", ");
+    const at = [...key, unknown];
+    return wrong(path, place(at), at, `unknown key; the keys are ${known}.`);
   }
   const problem = issue?.input === undefined ? "it is missing." : `${issue.message}.`;
   return wrong(path, place(key), key, problem);

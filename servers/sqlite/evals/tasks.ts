@@ -95,9 +95,7 @@ export const tasks: readonly Task[] = [
     name: "why is it slow",
     prompt: "Does looking up users by city read the whole table?",
     reference: async (call) =>
-      JSON.parse(
-        await call("explain_query", { sql: "SELECT * FROM users WHERE city = 'x'" }),
-      ).full_scans.join(),
+      JSON.parse(await call("explain", { sql: "SELECT * FROM users WHERE city = 'x'" })).full_scans.join(),
     check: (answer) => answer === "users",
   },
   {
@@ -116,7 +114,7 @@ export const tasks: readonly Task[] = [
     prompt: "Move Charles to Bath and give his order to Mary, in one transaction.",
     args: WRITE,
     async reference(call) {
-      await call("run_transaction", {
+      await call("execute", {
         statements: [
           "UPDATE users SET city = 'Bath' WHERE name = 'Charles'",
           "UPDATE orders SET user_id = 2 WHERE user_id = 3",
@@ -162,7 +160,7 @@ export const tasks: readonly Task[] = [
     prompt: "Write all readers to readers.csv for the printers, and tell me how many there are.",
     async reference(call) {
       const query = "SELECT n, name FROM crowd ORDER BY n";
-      return String(JSON.parse(await call("export_query", { sql: query, path: "readers.csv" })).rows);
+      return String(JSON.parse(await call("export", { sql: query, path: "readers.csv" })).rows);
     },
     async check(answer, world) {
       const text = await readFile(join(folderOf(world), "readers.csv"), "utf8").catch(() => "");
@@ -189,9 +187,9 @@ export const tasks: readonly Task[] = [
     args: WRITE,
     async reference(call) {
       const query = "SELECT name FROM users WHERE city = 'London'";
-      const [index] = JSON.parse(await call("explain_query", { sql: query })).missing_indexes;
+      const [index] = JSON.parse(await call("explain", { sql: query })).missing_indexes;
       await call("write_query", { query: index });
-      return JSON.parse(await call("explain_query", { sql: query })).full_scans.join();
+      return JSON.parse(await call("explain", { sql: query })).full_scans.join();
     },
     check: (answer, world) =>
       answer === "" &&

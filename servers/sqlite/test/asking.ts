@@ -39,7 +39,7 @@ export const ask = async (
     }),
   );
 
-/** What write_query and run_transaction do, without a client. */
+/** What write_query and execute do, without a client. */
 export const change = (
   here: Lab,
   sql: string | readonly string[],

@@ -18,7 +18,7 @@ const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, 
   ["write_query", { query: "UPDATE orders SET total = 0" }, /UPDATE of every row of orders \(3 rows\)/],
   ["write_query", { query: "DROP TABLE orders" }, /DROP TABLE orders \(3 rows\)/],
   [
-    "run_transaction",
+    "execute",
     {
       statements: [{ sql: "DELETE FROM orders WHERE id > ?", params: [0] }, "DROP INDEX orders_user"],
     },
@@ -121,7 +121,7 @@ it("writing tools exist only with their options", async () => {
       .call("write_query", { query: "DELETE FROM users WHERE id = 1" })
       .catch(() => undefined);
     await server.close();
-    const writing = ["create_table", "import_csv", "run_transaction", "write_query"];
+    const writing = ["create_table", "import_csv", "execute", "write_query"];
     const found = tools.map(({ name }) => name).filter((name) => writing.includes(name));
     if (!found.includes("write_query")) expect(hidden?.isError ?? true).toBe(true);
     return found.sort();
@@ -130,5 +130,5 @@ it("writing tools exist only with their options", async () => {
   expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual([]);
   expect(await names("--allow-ddl")).toEqual(["create_table"]);
   expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
-  expect(await names("--allow-write")).toEqual(["import_csv", "run_transaction", "write_query"]);
+  expect(await names("--allow-write")).toEqual(["execute", "import_csv", "write_query"]);
 });

@@ -13,9 +13,8 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { databaseInfo, listTables } from "../src/database/reading/catalog.ts";
 import { describeTable } from "../src/database/reading/describe.ts";
-import { databaseInfo } from "../src/database/reading/info.ts";
-import { listTables } from "../src/database/reading/tables.ts";
 import { exportRows } from "../src/database/transfer/transfer.ts";
 import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";

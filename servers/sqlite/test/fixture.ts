@@ -22,12 +22,12 @@ export async function world(): Promise<World> {
       database_info: {},
       describe_table: { table_name: "orders" },
       describe_tables: { detail: "full" },
-      explain_query: { sql: "SELECT * FROM users WHERE city = ?", params: ["London"] },
-      export_query: { sql: "SELECT * FROM users ORDER BY id", path: "users.csv" },
+      explain: { sql: "SELECT * FROM users WHERE city = ?", params: ["London"] },
+      export: { sql: "SELECT * FROM users ORDER BY id", path: "users.csv" },
       import_csv: { path: "more.csv", table: "users" },
       list_tables: {},
       read_query: { query: "SELECT id, name FROM users WHERE city = ? ORDER BY id", params: ["London"] },
-      run_transaction: {
+      execute: {
         statements: [
           "INSERT INTO users VALUES (4, 'Luigi', 'Turin')",
           { sql: "UPDATE users SET city = ? WHERE id = ?", params: ["Paris", 2] },
@@ -37,7 +37,7 @@ export async function world(): Promise<World> {
       write_query: { query: "INSERT INTO users (name, city) VALUES (?, ?)", params: ["Luigi", "Turin"] },
     },
     losses: {
-      run_transaction: { arguments: { statements: ["DELETE FROM crowd"] } },
+      execute: { arguments: { statements: ["DELETE FROM crowd"] } },
       write_query: { arguments: { query: "DELETE FROM crowd" } },
     },
     failures: {
@@ -45,12 +45,12 @@ export async function world(): Promise<World> {
       database_info: { database: "/etc/passwd" },
       describe_table: { table_name: "user" },
       describe_tables: { cursor: "made up" },
-      explain_query: { sql: "DELETE FROM users" },
-      export_query: { sql: "SELECT 1", path: "/etc/refmcp.csv" },
+      explain: { sql: "DELETE FROM users" },
+      export: { sql: "SELECT 1", path: "/etc/refmcp.csv" },
       import_csv: { path: "more.csv", table: "orders" },
       list_tables: { cursor: "made up" },
       read_query: { query: "SELECT * FROM user" },
-      run_transaction: { statements: ["COMMIT"] },
+      execute: { statements: ["COMMIT"] },
       suggest_indexes: { queries: ["DELETE FROM users"] },
       write_query: { query: "SELECT 1" },
     },

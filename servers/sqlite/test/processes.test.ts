@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { connectStdio, nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { recover } from "../src/database/connection/recover.ts";
 import { ask, change, ENDLESS, labs } from "./asking.ts";
 
 const enter = labs();
@@ -74,7 +73,7 @@ describe("the journal of a killed process", () => {
     writer.kill("SIGKILL");
     await once(writer, "close");
     expect(await readdir(here.folder)).toEqual(["shop.db", "shop.db-journal"]);
-    await recover(here.databases, here.place);
+    await here.databases.recover(here.place);
     expect(await readdir(here.folder)).toEqual(["shop.db"]);
   });
 });

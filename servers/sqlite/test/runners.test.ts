@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { Runners } from "../src/database/connection/runners.ts";
-import { listTables } from "../src/database/reading/tables.ts";
+import { listTables } from "../src/database/reading/catalog.ts";
 import { ask, ENDLESS, labs } from "./asking.ts";
 
 const enter = labs();
@@ -91,10 +91,9 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
     const here = await enter();
     const before = await runnersAlive();
     const runners = new Runners({ memory: 400, max: 2, idleMs: 50 });
-    const job = { op: "version", place: here.place } as const;
     const run = { signal: new AbortController().signal, timeoutMs: 60_000 };
     for (let round = 0; round < 2; round++) {
-      await runners.run(job, run);
+      await runners.run("version", { place: here.place }, run);
       await expect.poll(async () => (await runnersAlive()) - before).toBe(0);
     }
     runners.close();
@@ -135,8 +134,8 @@ describe("endless queries", () => {
     const { signal } = controller;
     const run = (sql: string, by = signal) =>
       runners.run(
+        "read",
         {
-          op: "read",
           place: here.place,
           sql,
           params: [],

@@ -1,15 +1,14 @@
+import { describeTableTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, schema, tool } from "../context.ts";
 import { boundedDescription, describeTable } from "../database/reading/describe.ts";
 
 export default tool({
+  ...describeTableTool,
   name: "pg_describe_table",
-  title: "Describe table",
   description:
     "Describe a table or view: columns, keys in both directions, constraints, indexes, triggers, row security, partitions. " +
     "One call returns everything that a query needs. To see what exists call pg_list_objects.",
-  effect: "read",
-  openWorld: false,
   argumentAliases: { table_name: "table" },
   toolset: "data",
   input: z.strictObject({

@@ -1,17 +1,15 @@
+import { explainTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, params, timeoutMs, tool } from "../context.ts";
 import { explain, planOutput } from "../database/advice/explain.ts";
 import { withNearNames } from "../database/reading/near.ts";
 
 export default tool({
+  ...explainTool,
   name: "pg_explain",
-  title: "Explain query",
   description:
     "Show the plan of a SELECT and its slow parts. " +
     "analyze runs it in a read-only transaction and adds actual rows and milliseconds. $1 without params gives the generic plan.",
-  effect: "read",
-  openWorld: false,
-  argumentAliases: { query: "sql" },
   toolset: "data",
   input: z.strictObject({
     sql: z.string().describe("The SELECT, without EXPLAIN."),

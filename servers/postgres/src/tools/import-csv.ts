@@ -1,25 +1,24 @@
+import { importArguments, importCsvTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { count, database, schema, tool } from "../context.ts";
 import { importCsv } from "../database/transfer/transfer.ts";
 
+const { delimiter, dry_run } = importArguments;
+
 export default tool({
+  ...importCsvTool,
   name: "pg_import_csv",
-  title: "Import CSV",
   description:
     "Add the rows of a CSV file below an allowed directory to an existing table, all or none. " +
     "The first line names the columns. Existing rows don't change. To create the table use pg_execute.",
-  effect: "add",
-  openWorld: false,
-  argumentAliases: { table_name: "table" },
   toolset: "data",
-  needs: "allowWrite",
   input: z.strictObject({
     path: z.string().describe("The file: absolute, or below an allowed directory."),
     table: z.string().min(1).describe("Name, or schema.name."),
     schema,
-    delimiter: z.string().length(1).default(",").describe("Field separator: , or ; or a tab."),
+    delimiter,
     null_text: z.string().max(20).default("").describe("Text that means NULL."),
-    dry_run: z.boolean().default(false).describe("Load, report, and roll back."),
+    dry_run,
     database,
   }),
   output: z.object({
@@ -29,13 +28,6 @@ export default tool({
     bytes: count,
     committed: z.boolean(),
   }),
-  run: ({ null_text, dry_run, database: name, ...input }, postgres, call) =>
-    importCsv(postgres.at(name), postgres.guard, {
-      ...input,
-      signal: call.signal,
-      nullText: null_text,
-      dryRun: dry_run,
-      progress: (bytes, of) => call.progress(bytes, of, "bytes read"),
-      confirm: (loss) => call.confirm(loss),
-    }),
+  run: ({ null_text: nullText, dry_run: dryRun, database: name, ...input }, postgres, call) =>
+    importCsv(postgres.at(name), postgres.guard, { ...input, nullText, dryRun }, call),
 });

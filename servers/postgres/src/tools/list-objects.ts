@@ -1,5 +1,6 @@
-import { cursorsOf, fitting, JsonText } from "@refmcp/boundary/answer";
+import { cursorsOf, JsonText } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
+import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
 import { KINDS, listedObject, listObjects, READABLE } from "../database/reading/objects.ts";
@@ -32,15 +33,12 @@ export default tool({
     const at = postgres.at(name);
     const cursors = cursorsOf("pg_list_objects", [kinds, schema, query, detail, at.name], place);
     const after = cursors.decode(cursor);
-    const { objects, more } = await listObjects(
-      at,
-      { kinds, schema, query, detail, limit, after },
-      { signal: call.signal },
-    );
-    const shown = objects.slice(0, fitting(objects, call.budget - 500));
-    const last = shown.at(-1);
-    const isMore = last !== undefined && (more || shown.length < objects.length);
-    const next_cursor = isMore ? cursors.encode([last.schema, last.kind, last.name]) : undefined;
-    return new JsonText(JSON.stringify({ objects: shown, next_cursor }));
+    const filter = { kinds, schema, query, detail, limit, after };
+    const { objects, more: isMore } = await listObjects(at, filter, { signal: call.signal });
+    const { page, ...next } = pageOf(objects, { limit, budget: call.budget - 500, isMore }, (last) => {
+      const { schema = "", kind = "", name = "" } = objects[last] ?? {};
+      return cursors.encode([schema, kind, name]);
+    });
+    return new JsonText(JSON.stringify({ objects: page, ...next }));
   },
 });

@@ -1,18 +1,17 @@
 import { fitting } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
+import { suggestIndexesTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
 import { tryIndexes } from "../database/advice/trial.ts";
 import { type Suggestion, suggestIndexes, suggestion } from "../database/advice/workload.ts";
 
 export default tool({
+  ...suggestIndexesTool,
   name: "pg_suggest_indexes",
-  title: "Suggest indexes",
   description:
     "Suggest indexes to create or drop, without changing anything. Tries hypothetical indexes (hypopg) on a workload and " +
     "reports the planner's cost before and after; also finds foreign keys without an index, redundant indexes and frequent full scans.",
-  effect: "read",
-  openWorld: false,
   toolset: "dba",
   input: z.strictObject({
     queries: z

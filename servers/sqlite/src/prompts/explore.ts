@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { prompt } from "../context.ts";
-import { listTables } from "../database/reading/tables.ts";
+import { listTables } from "../database/reading/catalog.ts";
 
 const SHOWN = 100;
 

@@ -1,6 +1,5 @@
 import { resource } from "../context.ts";
-import { readCell } from "../database/reading/blob.ts";
-import { complete, completeColumn } from "../database/reading/complete.ts";
+import { complete, completeColumn, readCell } from "../database/reading/catalog.ts";
 
 export default resource({
   uriTemplate: "blob://{database}/{table}/{column}/{rowid}",

@@ -1,8 +1,7 @@
 import { quoteIdentifier } from "@refmcp/sql";
 import { resource } from "../context.ts";
-import { complete } from "../database/reading/complete.ts";
+import { complete, tableFound } from "../database/reading/catalog.ts";
 import { query } from "../database/reading/query.ts";
-import { tableFound } from "../database/reading/tables.ts";
 
 export default resource({
   uriTemplate: "rows://{database}/{table}",

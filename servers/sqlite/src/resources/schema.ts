@@ -1,9 +1,8 @@
 import { cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { resource } from "../context.ts";
-import { complete } from "../database/reading/complete.ts";
+import { complete, listTables } from "../database/reading/catalog.ts";
 import { describeTable } from "../database/reading/describe.ts";
-import { listTables } from "../database/reading/tables.ts";
 
 const LISTED = 200;
 

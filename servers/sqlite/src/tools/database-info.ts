@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { databaseInfo } from "../database/reading/info.ts";
+import { databaseInfo } from "../database/reading/catalog.ts";
 
 export default tool({
   name: "database_info",

@@ -1,3 +1,4 @@
+import { describeTableTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
 import { describeTable } from "../database/reading/describe.ts";
@@ -10,12 +11,10 @@ const reference = z.object({
 });
 
 export default tool({
+  ...describeTableTool,
   name: "describe_table",
-  title: "Describe table",
   description:
     "Describe one table or view: columns, keys in both directions, indexes, triggers, DDL and its first rows. Rows are counted up to 100,000. For the names of tables call list_tables.",
-  effect: "read",
-  openWorld: false,
   argumentAliases: { table: "table_name" },
   input: z.strictObject({
     table_name: z.string().min(1).max(1_000).describe("Name of a table or view as list_tables shows it."),

@@ -1,16 +1,14 @@
 import * as fields from "@refmcp/core/fields";
-import { outlineOutput } from "@refmcp/sql";
+import { describeTablesTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
 import { outline } from "../database/reading/outline.ts";
 
 export default tool({
+  ...describeTablesTool,
   name: "describe_tables",
-  title: "Describe tables",
   description:
     "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. For one table with its DDL, triggers and sample rows call describe_table.",
-  effect: "read",
-  openWorld: false,
   input: z.strictObject({
     query: z.string().max(200).optional().describe("Part of a table name, case-insensitive."),
     column: z
@@ -23,6 +21,5 @@ export default tool({
     cursor: fields.cursor,
     database,
   }),
-  output: outlineOutput,
   run: (input, databases, { budget, signal }) => outline({ ...input, databases, budget, signal }),
 });

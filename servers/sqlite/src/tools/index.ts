@@ -4,12 +4,12 @@ import createTable from "./create-table.ts";
 import databaseInfo from "./database-info.ts";
 import describeTable from "./describe-table.ts";
 import describeTables from "./describe-tables.ts";
-import explainQuery from "./explain-query.ts";
-import exportQuery from "./export-query.ts";
+import execute from "./execute.ts";
+import explain from "./explain.ts";
+import exportRows from "./export-rows.ts";
 import importCsv from "./import-csv.ts";
 import listTables from "./list-tables.ts";
 import readQuery from "./read-query.ts";
-import runTransaction from "./run-transaction.ts";
 import suggestIndexes from "./suggest-indexes.ts";
 import writeQuery from "./write-query.ts";
 
@@ -19,12 +19,12 @@ export const tools = [
   databaseInfo,
   describeTable,
   describeTables,
-  explainQuery,
-  exportQuery,
+  execute,
+  explain,
+  exportRows,
   importCsv,
   listTables,
   readQuery,
-  runTransaction,
   suggestIndexes,
   writeQuery,
 ];

@@ -1,8 +1,9 @@
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
+import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { listTables } from "../database/reading/tables.ts";
+import { listTables } from "../database/reading/catalog.ts";
 
 export default tool({
   name: "list_tables",
@@ -19,14 +20,10 @@ export default tool({
     const cursors = cursorsOf("list_tables", database, z.string());
     const after = cursors.decode(cursor);
     const tables = await listTables({ databases, database, signal });
-    const rest = after === undefined ? tables : tables.filter(({ name }) => name > after);
-    const page = rest.slice(0, Math.min(limit, fitting(rest, budget - 300)));
-    const last = page.at(-1);
-    return {
-      tables: page,
-      ...(last === undefined || page.length === rest.length
-        ? {}
-        : { next_cursor: cursors.encode(last.name) }),
-    };
+    const rest = tables.filter(({ name }) => after === undefined || name > after);
+    const { page, ...next } = pageOf(rest, { limit, budget: budget - 300 }, (last) =>
+      cursors.encode(rest[last]?.name ?? ""),
+    );
+    return { tables: page, ...next };
   },
 });

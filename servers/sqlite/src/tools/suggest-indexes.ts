@@ -1,16 +1,15 @@
 import { fitting } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
+import { suggestIndexesTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { suggestIndexes } from "../database/advice/suggest.ts";
+import { suggestIndexes } from "../database/advice/advice.ts";
 
 export default tool({
+  ...suggestIndexesTool,
   name: "suggest_indexes",
-  title: "Suggest indexes",
   description:
     "Suggest indexes to create for a workload of SELECTs, and redundant ones to drop; nothing is changed. Indexes are tried on a copy of the schema with the real tables' statistics; the figures are estimated row reads of all statements together.",
-  effect: "read",
-  openWorld: false,
   input: z.strictObject({
     queries: z
       .array(z.string().max(100_000))

@@ -1,16 +1,14 @@
-import { changeOutput } from "@refmcp/sql";
+import { executeTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, dryRun, params, statement, tool } from "../context.ts";
 import { runChanges } from "../database/writing/write.ts";
 
 export default tool({
+  ...executeTool,
   name: "write_query",
   title: "Write query",
   description:
-    "Run one INSERT, UPDATE, DELETE or REPLACE. With --allow-ddl also CREATE, ALTER and DROP. Supports RETURNING. Data loss is measured, and the user is asked first. For several related changes call run_transaction.",
-  effect: "destroy",
-  openWorld: false,
-  needs: "allowWrite",
+    "Run one INSERT, UPDATE, DELETE or REPLACE. With --allow-ddl also CREATE, ALTER and DROP. Supports RETURNING. Data loss is measured, and the user is asked first. For several related changes call execute.",
   argumentAliases: { sql: "query" },
   input: z.strictObject({
     query: statement("UPDATE users SET name = ? WHERE id = ?"),
@@ -18,7 +16,6 @@ export default tool({
     database,
     dry_run: dryRun,
   }),
-  output: changeOutput,
   run: ({ query, params, database, dry_run }, databases, call) =>
     runChanges(databases, { statements: [{ sql: query, params }], database, dryRun: dry_run }, call),
 });

@@ -1,6 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { offered } from "@refmcp/sql/file-tools";
-import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
+import { type ToolsFileRules, toolsFrom } from "@refmcp/sql/tools-file";
 import { placesOf } from "../advice/explain.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { passReading } from "../gate/read-gate.ts";
@@ -15,57 +14,36 @@ interface Given {
   readonly allowAdmin: boolean;
 }
 
-/**
- * The tools of `--tools-file`. Their statements are checked here, so that mistakes are found at start, and again with each
- * call.
- *
- * @throws ToolError for the first mistake in the file
- */
+/** The tools of `--tools-file`. @throws ToolError for the first mistake in the file */
 export async function ownTools(
   { toolsFile, db, allowWrite, allowAdmin }: Given,
-  taken: ToolsFileRules["taken"],
+  taken: ToolsFileRules<Postgres>["taken"],
 ) {
   if (toolsFile === undefined) return [];
-  const reads = new Set<FileTool>();
-  const tools = await readToolsFile(toolsFile, {
+  return await toolsFrom<Postgres>(toolsFile, {
     taken,
     sources: ["main", ...db.map(({ name }) => name)],
     kind: "postgres-sql",
-    async check(tool) {
-      const { statement, names } = tool;
+    async check({ statement, names }) {
       const refused = await passReading(statement).then(
         () => undefined,
         (error: unknown) => error,
       );
-      if (refused === undefined) reads.add(tool);
-      else if (allowWrite) await passWriting(statement, allowAdmin);
-      else if (refused instanceof ToolError && refused.kind === "denied")
-        throw new ToolError("denied", `${refused.message} The server was not started with --allow-write.`);
-      else throw refused;
+      if (refused !== undefined) {
+        if (allowWrite) await passWriting(statement, allowAdmin);
+        else if (refused instanceof ToolError && refused.kind === "denied")
+          throw new ToolError("denied", `${refused.message} The server was not started with --allow-write.`);
+        else throw refused;
+      }
       const places = await placesOf(statement);
       if (places !== names.length)
         throw new ToolError(
           "invalid",
           `the statement takes ${places} values, but there are ${names.length} parameters.`,
         );
+      return refused === undefined;
     },
-  });
-  return offered<Postgres>(tools, {
-    reads: (tool) => reads.has(tool),
-    read: (postgres, { tool, values, cursor }, { signal, budget }) =>
-      readPage(postgres, {
-        sql: tool.statement,
-        params: values,
-        database: tool.source,
-        maxRows: tool.maxRows,
-        cursor,
-        format: "rows",
-        budget,
-        signal,
-      }),
-    write: (postgres, { tool, values }, call) => {
-      const statements = [{ sql: tool.statement, params: values }];
-      return runChanges(postgres, { statements, database: tool.source, dryRun: false }, call);
-    },
+    query: readPage,
+    runChanges,
   });
 }

@@ -1,5 +1,6 @@
 import { cursorsOf } from "@refmcp/boundary/answer";
-import { type OutlineOptions, type OutlineTable, outlined, outlineFits } from "@refmcp/sql";
+import { type OutlineOptions, type OutlineTable, outlined } from "@refmcp/sql";
+import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 
@@ -57,19 +58,11 @@ interface OutlineRow extends Omit<OutlineTable, "table" | "rows" | "comment"> {
 /** Matching tables and views with their columns and keys, as many as fit in the answer. */
 export async function outline(database: Database, outlining: Outlining, work: Work) {
   const { query, schema, column, detail, limit, cursor, budget } = outlining;
-  const list = "pg_describe_tables";
   const asked = [database.name, query, schema, column, detail];
-  const cursors = cursorsOf(list, asked, z.tuple([z.string(), z.string()]));
-  const [afterSchema, afterName] = cursors.decode(cursor) ?? [null, null];
-  const values = [
-    schema ?? null,
-    query ?? null,
-    column ?? null,
-    afterSchema,
-    afterName,
-    limit + 1,
-    detail === "full",
-  ];
+  const cursors = cursorsOf("pg_describe_tables", asked, z.tuple([z.string(), z.string()]));
+  const after = cursors.decode(cursor) ?? [null, null];
+  const named = [schema, query, column].map((one) => one ?? null);
+  const values = [...named, ...after, limit + 1, detail === "full"];
   const rows = await database.work(work, ({ link }) => link.rows<OutlineRow>(OUTLINE, values));
   const tables = rows.map(({ schema: own, name, rows: count, comment, ...rest }) =>
     outlined(
@@ -82,12 +75,8 @@ export async function outline(database: Database, outlining: Outlining, work: Wo
       { column, detail },
     ),
   );
-  const shown = tables.slice(0, Math.min(limit, outlineFits(tables, budget)));
-  const last = rows[shown.length - 1];
-  return {
-    tables: shown,
-    ...(shown.length < rows.length && last !== undefined
-      ? { next_cursor: cursors.encode([last.schema, last.name]) }
-      : {}),
-  };
+  const { page, ...next } = pageOf(tables, { limit, budget: budget - 300 }, (last) =>
+    cursors.encode([rows[last]?.schema ?? "", rows[last]?.name ?? ""]),
+  );
+  return { tables: page, ...next };
 }

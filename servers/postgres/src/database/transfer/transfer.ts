@@ -1,7 +1,15 @@
 import { pipeline } from "node:stream/promises";
 import type { PathGuard, ReadHandle } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { csvHeader, LossTally, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
+import {
+  csvHeader,
+  type ExportFormat,
+  LossTally,
+  type NewFile,
+  quoteIdentifier,
+  withNear,
+  writeNewFile,
+} from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql } from "../gate/syntax.ts";
@@ -12,13 +20,10 @@ import { CopyOut } from "./copy-out.ts";
 /** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */
 const MAX_HEADER = 262_144;
 
-export const FORMATS = ["csv", "jsonl"] as const;
-export type Format = (typeof FORMATS)[number];
-
 export interface Export extends Work {
   readonly query: string;
   readonly path: string;
-  readonly format: Format;
+  readonly format: ExportFormat;
   progress(rowsBytes: number): void;
 }
 
@@ -66,7 +71,7 @@ async function passCopy(statement: string): Promise<void> {
     throw new ToolError("invalid", "The query can't be used in a COPY.", { hint: "Pass one plain SELECT." });
 }
 
-export interface Import extends Work {
+export interface Import {
   readonly path: string;
   readonly table: string;
   readonly schema?: string | undefined;
@@ -74,7 +79,11 @@ export interface Import extends Work {
   /** Text that means NULL; default: an empty field without quotes. */
   readonly nullText: string;
   readonly dryRun: boolean;
-  progress(bytes: number, of: number): void;
+}
+
+interface Calling {
+  readonly signal: AbortSignal;
+  progress(bytes: number, of: number, note: string): void;
   /** Asks the user about rows that triggers lose; throws if the user declines or can't be asked. */
   confirm(loss: string): Promise<void>;
 }
@@ -87,13 +96,14 @@ export interface Import extends Work {
 export async function importCsv(
   database: Database,
   guard: PathGuard,
-  { path, table, schema, delimiter, nullText, dryRun, progress, confirm, ...work }: Import,
+  { path, table, schema, delimiter, nullText, dryRun }: Import,
+  call: Calling,
 ) {
   const file = await guard.openFile(path);
   try {
     const columns = await headerOf(file.handle, file.path, delimiter);
     const { size } = file.stat;
-    return await database.work({ ...work, mode: "READ WRITE" }, async (session) => {
+    return await database.work({ signal: call.signal, mode: "READ WRITE" }, async (session) => {
       const target = await tableOf(session, { table, schema });
       requireColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
@@ -106,13 +116,13 @@ export async function importCsv(
         ),
       );
       const source = file.handle.createReadStream({ start: 0, autoClose: false });
-      source.on("data", () => progress(source.bytesRead, size));
+      source.on("data", () => call.progress(source.bytesRead, size, "bytes read"));
       await pipeline(source, stream, { signal: session.signal });
       const now = await touched(session, AT_LAST);
       const rows = without(now.tables, earlier.tables);
       const tally = new LossTally(database.losses.changes);
       if (await changedGuards(session, earlier, now)) tally.fence(GUARDS_CHANGED);
-      await settle(database, session, { tally, rows, dryRun, confirm });
+      await settle(database, session, { tally, rows, dryRun, confirm: (loss) => call.confirm(loss) });
       return { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
     });
   } finally {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, expect, it } from "vitest";
 import { type Lab, lab } from "../../../test/lab.ts";
-import { MAX_WATCHED } from "./data-watch.ts";
+import { MAX_WATCHED } from "./databases.ts";
 
 let here: Lab | undefined;
 afterEach(() => here?.dispose());

@@ -3,9 +3,8 @@ import type { PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { type Limits, type LimitValues, limitsOf, ResultStore, SessionLosses, withNear } from "@refmcp/sql";
 import { Insights } from "../writing/insights.ts";
-import { DataWatch, MAX_WATCHED } from "./data-watch.ts";
 import type { Place } from "./handle.ts";
-import { Runners } from "./runners.ts";
+import { type RunnerOptions, Runners } from "./runners.ts";
 
 export interface DatabasesOptions extends LimitValues {
   /** Databases that the user named; `--db-path` is `main`. */
@@ -15,6 +14,8 @@ export interface DatabasesOptions extends LimitValues {
   readonly maxMemoryMb: number;
 }
 
+/** Only ends a process that hangs. The statement limit does not apply: a killed rollback would start again. */
+const ROLLBACK_MS = 3_600_000;
 /** How long an export or import waits for the previous one, in milliseconds. */
 const TRANSFER_WAIT_MS = 120_000;
 
@@ -35,15 +36,12 @@ export class Databases {
 
   constructor(options: DatabasesOptions) {
     this.options = options;
-    this.runners = new Runners({ memory: options.maxMemoryMb, max: 2 });
-    this.catalog = new Runners({ memory: options.maxMemoryMb, max: 1, spare: "kept" });
-    this.transfers = new Runners({
-      memory: options.maxMemoryMb,
-      max: 1,
-      spare: "none",
-      waitMs: TRANSFER_WAIT_MS,
-    });
-    this.watchers = new Runners({ memory: options.maxMemoryMb, max: MAX_WATCHED, spare: "none" });
+    const runners = (limits: Omit<RunnerOptions, "memory">) =>
+      new Runners({ memory: options.maxMemoryMb, ...limits });
+    this.runners = runners({ max: 2 });
+    this.catalog = runners({ max: 1, spare: "kept" });
+    this.transfers = runners({ max: 1, spare: "none", waitMs: TRANSFER_WAIT_MS });
+    this.watchers = runners({ max: MAX_WATCHED, spare: "none" });
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     this.watch = new DataWatch(this);
   }
@@ -96,9 +94,108 @@ export class Databases {
     return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino };
   }
 
+  /** A killed process leaves a journal, which a reading handle can't roll back but an empty change does. */
+  async recover(place: Place): Promise<void> {
+    const nothing = {
+      statements: [],
+      dryRun: true,
+      agreedLoss: undefined,
+      session: new Map(),
+      returnedBytes: 0,
+    };
+    const run = { signal: new AbortController().signal, timeoutMs: ROLLBACK_MS };
+    await this.runners.run("write", { place, ...nothing }, run).catch(() => undefined);
+  }
+
   close(): void {
     this.watch.close();
     this.results.clear();
     for (const runners of [this.runners, this.catalog, this.transfers, this.watchers]) runners.close();
+  }
+}
+
+const POLL_MS = 300;
+/** Maximum databases watched at the same time; each takes a process. */
+export const MAX_WATCHED = 8;
+
+interface Watched {
+  readonly listeners: Set<() => void>;
+  readonly stop: AbortController;
+}
+
+/**
+ * Notifies listeners of commits to a database by any process: while there are listeners, a handle that stays open runs
+ * `PRAGMA data_version` three times a second.
+ */
+class DataWatch {
+  readonly #databases: Databases;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+  }
+
+  /**
+   * Reports commits made after it resolves.
+   *
+   * @returns a function that stops it
+   * @throws ToolError if there is no such database
+   */
+  async listen(database: string, changed: () => void): Promise<() => void> {
+    const known = this.#watched.get(database);
+    const watched = known ?? { listeners: new Set(), stop: new AbortController() };
+    if (known === undefined && this.#watched.size >= MAX_WATCHED)
+      throw new ToolError(
+        "unavailable",
+        `${MAX_WATCHED} databases are already watched, which is the limit.`,
+        {
+          hint: "Unsubscribe from the resources of one of them first.",
+        },
+      );
+    watched.listeners.add(changed);
+    if (known === undefined) {
+      this.#watched.set(database, watched);
+      try {
+        await this.#begin(database, watched);
+      } catch (error) {
+        this.#end(database, watched);
+        throw error;
+      }
+    }
+    return () => {
+      watched.listeners.delete(changed);
+      if (watched.listeners.size === 0) this.#end(database, watched);
+    };
+  }
+
+  close(): void {
+    for (const [database, watched] of [...this.#watched]) this.#end(database, watched);
+  }
+
+  #end(database: string, watched: Watched): void {
+    watched.stop.abort();
+    if (this.#watched.get(database) === watched) this.#watched.delete(database);
+  }
+
+  /** Resolves once the first version is known. */
+  async #begin(database: string, { listeners, stop: { signal } }: Watched): Promise<void> {
+    const run = { signal, timeoutMs: this.#databases.limits().timeoutMs };
+    const first = await this.#databases.place(database);
+    await new Promise<void>((begun, failed) => {
+      const watching = this.#databases.watchers.lease(first.file, run, async (ask) => {
+        const look = async () => await ask("version", { place: await this.#databases.place(database) });
+        let version = await look();
+        begun();
+        while (!signal.aborted) {
+          await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
+          // A file that is locked or missing for a moment is checked again.
+          const now = await look().catch(() => version);
+          if (now === version) continue;
+          version = now;
+          for (const listener of listeners) listener();
+        }
+      });
+      watching.catch(failed);
+    });
   }
 }

@@ -1,86 +1,127 @@
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
-import { planned } from "../advice/advise.ts";
-import { tried } from "../advice/trial.ts";
-import { read } from "../reading/read.ts";
-import { RowsIn, RowsOut } from "../transfer/transfer-jobs.ts";
-import { change } from "../writing/change.ts";
-import { fileAt, openReading, openWriting, type Place } from "./handle.ts";
-import { KeptReading } from "./kept-reading.ts";
-import type { Job, Progress } from "./protocol.ts";
+import { planned, tried } from "../advice/plan.ts";
+import { type ReadJob, read } from "../reading/read.ts";
+import { RowsIn, type RowsInJob, RowsOut, type RowsOutJob } from "../transfer/transfer-jobs.ts";
+import { change, type WriteJob } from "../writing/change.ts";
+import { type Bound, fileAt, openReading, openWriting, type Place, type Progress } from "./handle.ts";
 
-/** Runs jobs in this process. They block until SQLite is done, which is why each runner is a separate process. */
-export class Executor {
+interface OnFile {
+  readonly place: Place;
+}
+
+/**
+ * The jobs of a runner, by name. They block until SQLite is done, which is why each runner is a separate process. An export
+ * or import spans several jobs, and its process ends with it.
+ */
+export function jobsOf(sqlite: Sqlite) {
+  const reading = new KeptReading(sqlite);
+  let watched: { readonly id: string; readonly database: Database.Database } | undefined;
+  let rowsOut: RowsOut | undefined;
+  let rowsIn: RowsIn | undefined;
+  const started = <Transfer>(transfer: Transfer | undefined): Transfer => {
+    if (transfer === undefined) throw new Error("no transfer was started");
+    return transfer;
+  };
+  return {
+    read: ({ place, ...job }: OnFile & ReadJob) => read(reading.open(place), job),
+
+    /** Runs our own statements. If it is tolerant, a statement that fails has no rows. */
+    look({ place, statements, isTolerant }: OnFile & { statements: readonly Bound[]; isTolerant: boolean }) {
+      const database = reading.open(place);
+      return statements.map(({ sql, params }) => {
+        try {
+          return database.prepare<unknown[], Readonly<Record<string, unknown>>>(sql).all(...params);
+        } catch (error) {
+          if (isTolerant) return [];
+          throw error;
+        }
+      });
+    },
+
+    explain: ({ place, ...bound }: OnFile & Bound) => planned(sqlite, reading.open(place), bound),
+
+    advise: ({ place, statements, limit }: OnFile & { statements: readonly Bound[]; limit: number }) =>
+      tried(sqlite, reading.open(place), statements, limit),
+
+    /** A text that changes with every commit of others; data_version is only comparable on the same handle. */
+    version({ place }: OnFile): string {
+      const { id } = fileAt(place);
+      if (watched?.id !== id) {
+        watched?.database.close();
+        watched = undefined;
+        watched = { id, database: openReading(sqlite, place) };
+      }
+      return `${id}:${String(watched.database.pragma("data_version", { simple: true }))}`;
+    },
+
+    write({ place, ...job }: OnFile & WriteJob, progress: Progress) {
+      const database = openWriting(sqlite, place);
+      try {
+        return change(database, job, progress);
+      } finally {
+        database.close();
+      }
+    },
+
+    openRows({ place, ...job }: OnFile & RowsOutJob): void {
+      rowsOut = new RowsOut(openReading(sqlite, place), job);
+    },
+    nextRows: ({ bytes }: { bytes: number }) => started(rowsOut).next(bytes),
+
+    openTable({ place, ...job }: OnFile & RowsInJob): void {
+      rowsIn = new RowsIn(openWriting(sqlite, place), job);
+    },
+    addRows: ({ records }: { records: Parameters<RowsIn["add"]>[0] }, progress: Progress) =>
+      started(rowsIn).add(records, progress),
+    measureTable: (_: object) => started(rowsIn).measure(),
+    closeTable: ({ commit }: { commit: boolean }) => started(rowsIn).close(commit),
+  };
+}
+
+export type Jobs = ReturnType<typeof jobsOf>;
+
+/** The handle is closed after this time without a job, so that it does not hold the file. */
+const KEPT_MS = 1_000;
+
+/**
+ * A reading handle that stays open between jobs. It holds no lock in between, and SQLite detects commits and schema changes
+ * of other processes. A file that was replaced or changed otherwise is opened again.
+ */
+export class KeptReading {
   readonly #sqlite: Sqlite;
-  readonly #reading: KeptReading;
-  #watched: { readonly id: string; readonly database: Database.Database } | undefined;
-  #transfer: RowsOut | RowsIn | undefined;
+  /** Running `freshen` makes SQLite reload a changed schema; preparing a statement does not. */
+  #kept: { database: Database.Database; freshen: Database.Statement; state: string } | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
-    this.#reading = new KeptReading(sqlite);
   }
 
-  /** @param progress updated with the current statement or line, for errors */
-  execute(job: Job, progress: Progress): unknown {
-    switch (job.op) {
-      case "read":
-        return read(this.#reading.open(job.place), job);
-      case "look": {
-        const database = this.#reading.open(job.place);
-        return job.statements.map(({ sql, params }) => {
-          try {
-            return database.prepare(sql).all(...params);
-          } catch (error) {
-            if (job.isTolerant) return [];
-            throw error;
-          }
-        });
-      }
-      case "explain":
-        return planned(this.#sqlite, this.#reading.open(job.place), job);
-      case "advise":
-        return tried(this.#sqlite, this.#reading.open(job.place), job.statements, job.limit);
-      case "version":
-        return this.#version(job.place);
-      case "write": {
-        const database = openWriting(this.#sqlite, job.place);
-        try {
-          return change(database, job, progress);
-        } finally {
-          database.close();
-        }
-      }
-      // An export or import spans several jobs, and its process ends with it.
-      case "open_rows":
-        this.#transfer = new RowsOut(openReading(this.#sqlite, job.place), job);
-        return true;
-      case "open_table":
-        this.#transfer = new RowsIn(openWriting(this.#sqlite, job.place), job);
-        return true;
-      case "next_rows":
-        if (this.#transfer instanceof RowsOut) return this.#transfer.next(job.bytes);
-        break;
-      case "add_rows":
-        if (this.#transfer instanceof RowsIn) return this.#transfer.add(job.records, progress);
-        break;
-      case "measure_table":
-        if (this.#transfer instanceof RowsIn) return this.#transfer.measure();
-        break;
-      case "close_table":
-        if (this.#transfer instanceof RowsIn) return this.#transfer.close(job.commit);
+  open(place: Place): Database.Database {
+    // Checked before opening, so that a later change is noticed.
+    const { state } = fileAt(place);
+    if (this.#kept?.state === state) {
+      this.#timer?.refresh();
+      this.#kept.freshen.all();
+      return this.#kept.database;
     }
-    throw new Error(`${job.op} without a transfer`);
+    this.close();
+    const database = openReading(this.#sqlite, place);
+    try {
+      const freshen = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
+      this.#kept = { database, freshen, state };
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    this.#timer = setTimeout(() => this.close(), KEPT_MS).unref();
+    return database;
   }
 
-  /** A text that changes with every commit of others; data_version is only comparable on the same handle. */
-  #version(place: Place): string {
-    const { id } = fileAt(place);
-    if (this.#watched?.id !== id) {
-      this.#watched?.database.close();
-      this.#watched = undefined;
-      this.#watched = { id, database: openReading(this.#sqlite, place) };
-    }
-    return `${id}:${String(this.#watched.database.pragma("data_version", { simple: true }))}`;
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#kept?.database.close();
+    this.#kept = undefined;
   }
 }

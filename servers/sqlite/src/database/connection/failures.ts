@@ -1,12 +1,17 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Failure } from "./protocol.ts";
+import { type ErrorKind, oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { Progress } from "./handle.ts";
+
+export interface Failure extends Progress {
+  readonly message: string;
+  readonly code: string | undefined;
+}
 
 /** Converts a SQLite error to a ToolError that says what to do next. */
 export function explained({ message, code = "", at, line }: Failure, path: string): ToolError {
   const file = oneLine(path);
   const said = oneLine(message.slice(0, 500));
   const place = line !== undefined ? `Line ${line}: ` : at > 0 ? `Statement ${at + 1}: ` : "";
-  const make = (kind: ConstructorParameters<typeof ToolError>[0], text: string, hint: string) =>
+  const make = (kind: ErrorKind, text: string, hint: string) =>
     new ToolError(kind, `${place}${text}`, { hint, ...(code === "" ? {} : { code }) });
   if (code === "REFMCP_WRITES")
     return make(

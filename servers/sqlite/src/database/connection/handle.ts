@@ -9,6 +9,18 @@ export interface Place {
   readonly inode?: number;
 }
 
+/** A statement with the values of its parameters. */
+export interface Bound {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
+
+/** How far a runner is in its job, for errors: the number of the statement, from 0, or the line of a CSV file. */
+export interface Progress {
+  at: number;
+  line: number | undefined;
+}
+
 /**
  * The identity of the file at a path, and a text that changes whenever the file does.
  *

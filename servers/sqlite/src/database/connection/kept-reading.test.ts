@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, expect, it } from "vitest";
 import { type Lab, lab } from "../../../test/lab.ts";
-import { KeptReading } from "./kept-reading.ts";
+import { KeptReading } from "./execute.ts";
 
 const open: { close(): void }[] = [];
 let here: Lab | undefined;

@@ -1,8 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { ToolError } from "@refmcp/boundary/answer";
 import { loadSqlite } from "@refmcp/sql/native";
-import { Executor } from "./execute.ts";
-import type { Job, Progress, Reply } from "./protocol.ts";
+import { jobsOf } from "./execute.ts";
+import type { Progress } from "./handle.ts";
+import type { Message, Reply } from "./runners.ts";
 
 /** What the watchdog's shared memory has: 1 while a job runs; a number that never changes. */
 const RUNNING = 0;
@@ -45,30 +46,26 @@ new Worker(WATCHDOG, { eval: true, workerData }).unref();
 
 const send = (reply: Reply<unknown>) => process.send?.(reply);
 
-function serve(executor: Executor): void {
-  process.on("message", (job: Job) => {
+// The server has ended.
+process.on("disconnect", () => process.exit());
+try {
+  const jobs = jobsOf(await loadSqlite());
+  process.on("message", ({ op, job }: Message) => {
     const progress: Progress = { at: 0, line: undefined };
     Atomics.store(state, RUNNING, 1);
     Atomics.notify(state, RUNNING);
     try {
-      send({ answer: executor.execute(job, progress) });
+      const run: (job: never, progress: Progress) => unknown = jobs[op];
+      send({ answer: run(job, progress) });
     } catch (error) {
-      const code =
-        error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-      send({
-        failed: { message: error instanceof Error ? error.message : String(error), code, ...progress },
-      });
+      const { message, code }: { message: string; code?: unknown } =
+        error instanceof Error ? error : { message: String(error) };
+      send({ failed: { message, code: typeof code === "string" ? code : undefined, ...progress } });
     } finally {
       Atomics.store(state, RUNNING, 0);
     }
   });
   send({ ready: true });
-}
-
-// The server has ended.
-process.on("disconnect", () => process.exit());
-try {
-  serve(new Executor(await loadSqlite()));
 } catch (error) {
   if (!(error instanceof ToolError)) throw error;
   // The server reports this and ends this process.

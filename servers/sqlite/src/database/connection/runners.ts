@@ -2,8 +2,28 @@ import { type ChildProcess, fork } from "node:child_process";
 import { startDeadline, WaitingLine } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
-import { explained } from "./failures.ts";
-import type { DatabaseJob, Job, Reply } from "./protocol.ts";
+import type { Jobs } from "./execute.ts";
+import { explained, type Failure } from "./failures.ts";
+import type { Place } from "./handle.ts";
+
+export type Op = keyof Jobs;
+export type Job<Name extends Op> = Parameters<Jobs[Name]>[0];
+export type Answer<Name extends Op> = ReturnType<Jobs[Name]>;
+
+/** A request to a runner, as plain data. */
+export interface Message {
+  readonly op: Op;
+  readonly job: never;
+}
+
+export type Reply<Value> =
+  | { readonly ready: true }
+  /** SQLite could not be loaded; the cause is for the log. */
+  | { readonly unavailable: { message: string; hint: string | undefined; cause: string } }
+  | { readonly failed: Failure }
+  | { readonly answer: Value };
+
+export type Ask = <Name extends Op>(op: Name, job: Job<Name>) => Promise<Answer<Name>>;
 
 export interface RunnerOptions {
   /** Memory limit of one runner, in MB. */
@@ -52,11 +72,11 @@ class Runner {
   }
 
   /** The reply to a job; undefined if the process ended, also before the job could be sent. */
-  reply<Answer>(job: Job | undefined): Promise<Reply<Answer> | undefined> {
+  reply<Value>(message?: object): Promise<Reply<Value> | undefined> {
     if (!this.isAlive) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       this.#settle = resolve;
-      if (job !== undefined) this.child.send(job, () => undefined);
+      if (message !== undefined) this.child.send(message, () => undefined);
     });
   }
 
@@ -93,8 +113,8 @@ export class Runners {
   }
 
   /** @throws ToolError `timeout`, `too_large` (memory), `cancelled`, `unavailable` (no runner in time), or an error of SQLite */
-  async run<Answer>(job: DatabaseJob, run: Run): Promise<Answer> {
-    return await this.lease(job.place.file, run, (ask) => ask<Answer>(job));
+  async run<Name extends Op>(op: Name, job: Job<Name> & { place: Place }, run: Run): Promise<Answer<Name>> {
+    return await this.lease(job.place.file, run, (ask) => ask(op, job));
   }
 
   /**
@@ -106,7 +126,7 @@ export class Runners {
   async lease<Result>(
     file: string,
     { signal, timeoutMs }: Run,
-    work: (ask: <Answer>(job: Job) => Promise<Answer>) => Promise<Result>,
+    work: (ask: Ask) => Promise<Result>,
   ): Promise<Result> {
     signal.throwIfAborted();
     if (this.#working < this.#options.max) this.#working += 1;
@@ -116,8 +136,8 @@ export class Runners {
       runner = this.#idle.shift() ?? (await this.#start());
       const mine = runner;
       this.#prepareSpare();
-      return await work(async <Answer>(job: Job) => {
-        const reply = await this.#ask<Answer>(mine, job, signal, timeoutMs);
+      return await work(async <Name extends Op>(op: Name, job: Job<Name>) => {
+        const reply = await this.#ask<Answer<Name>>(mine, { op, job }, signal, timeoutMs);
         if ("answer" in reply) return reply.answer;
         if ("failed" in reply) throw explained(reply.failed, file);
         mine.kill();
@@ -134,14 +154,10 @@ export class Runners {
 
   #endIdleLater(): void {
     if (this.#closed) return;
-    if (this.#rest !== undefined) {
-      this.#rest.refresh();
-      return;
-    }
-    const end = () => {
+    this.#rest ??= setTimeout(() => {
       for (const runner of this.#idle.splice(0)) runner.kill();
-    };
-    this.#rest = setTimeout(end, this.#options.idleMs ?? IDLE_MS).unref();
+    }, this.#options.idleMs ?? IDLE_MS).unref();
+    this.#rest.refresh();
   }
 
   /** Waits until another runner may work. */
@@ -160,20 +176,20 @@ export class Runners {
     }
   }
 
-  async #ask<Answer>(
+  async #ask<Value>(
     runner: Runner,
-    job: Job,
+    message: object,
     signal: AbortSignal,
     timeoutMs: number,
-  ): Promise<Reply<Answer>> {
+  ): Promise<Reply<Value>> {
     signal.throwIfAborted();
     const late = () =>
       new ToolError("timeout", `The statement was stopped after ${timeoutMs} ms; it changed nothing.`, {
-        hint: "Narrow it, check it with explain_query, or ask the user to raise --query-timeout-ms.",
+        hint: "Narrow it, check it with explain, or ask the user to raise --query-timeout-ms.",
       });
     const deadline = startDeadline(timeoutMs, signal, late);
     deadline.signal.addEventListener("abort", () => runner.kill(), { once: true });
-    const reply = await runner.reply<Answer>(job).finally(() => deadline.end());
+    const reply = await runner.reply<Value>(message).finally(() => deadline.end());
     if (reply !== undefined) return reply;
     deadline.signal.throwIfAborted();
     if (runner.said.includes("refmcp: memory"))
@@ -192,23 +208,15 @@ export class Runners {
   /** Keeps one spare process ready; a burst of calls starts no more than one. */
   #prepareSpare(): void {
     const { max, spare = "warm" } = this.#options;
-    if (
-      spare !== "warm" ||
-      this.#closed ||
-      this.#isPreparing ||
-      this.#idle.length > 0 ||
-      this.#all.size > max
-    )
-      return;
+    const isEnough = this.#isPreparing || this.#idle.length > 0 || this.#all.size > max;
+    if (spare !== "warm" || this.#closed || isEnough) return;
     this.#isPreparing = true;
-    this.#start()
-      .then(
-        (runner) => {
-          if (runner.isAlive) this.#idle.push(runner);
-          this.#endIdleLater();
-        },
-        () => undefined,
-      )
+    const prepared = this.#start().then((runner) => {
+      if (runner.isAlive) this.#idle.push(runner);
+      this.#endIdleLater();
+    });
+    prepared
+      .catch(() => undefined)
       .finally(() => {
         this.#isPreparing = false;
       });
@@ -229,7 +237,7 @@ export class Runners {
       const at = this.#idle.indexOf(runner);
       if (at >= 0) this.#idle.splice(at, 1);
     });
-    const first = await runner.reply<never>(undefined);
+    const first = await runner.reply<never>();
     if (first === undefined)
       throw new ToolError("unavailable", "The process that runs SQLite ended while it started.", {
         hint: "Repeat the call.",

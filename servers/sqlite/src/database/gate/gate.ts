@@ -88,7 +88,7 @@ function single(sql: string): Statement {
     hint:
       statement.count === 0
         ? "Pass one SQL statement."
-        : "Make one call for each, or use run_transaction for several changes.",
+        : "Make one call for each, or use execute for several changes.",
   });
 }
 

@@ -1,9 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { offered } from "@refmcp/sql/file-tools";
-import { type FileTool, readToolsFile, type ToolsFileRules } from "@refmcp/sql/tools-file";
+import { type FileTool, type ToolsFileRules, toolsFrom } from "@refmcp/sql/tools-file";
 import type { Databases } from "../connection/databases.ts";
 import { passReading, passWriting } from "../gate/gate.ts";
-import { arranged, placesOf } from "../gate/places.ts";
+import { arranged, placesOf } from "../gate/params.ts";
 import { query } from "../reading/query.ts";
 import { runChanges } from "../writing/write.ts";
 
@@ -15,50 +14,28 @@ interface Given {
   readonly allowDdl: boolean;
 }
 
-/**
- * The tools of `--tools-file`. Their statements pass the gates here, so that mistakes are found at start, and again with each
- * call.
- *
- * @throws ToolError for the first mistake in the file
- */
-export async function ownTools(given: Given, taken: ToolsFileRules["taken"]) {
+/** The tools of `--tools-file`. @throws ToolError for the first mistake in the file */
+export async function ownTools(given: Given, taken: ToolsFileRules<Databases>["taken"]) {
   const { toolsFile, dbPath, db, allowWrite, allowDdl } = given;
   if (toolsFile === undefined) return [];
-  const sources = [...(dbPath === undefined ? [] : ["main"]), ...db.map(({ name }) => name)];
-  const kind = "sqlite-sql";
-  const tools = await readToolsFile(toolsFile, {
+  return await toolsFrom<Databases>(toolsFile, {
     taken,
-    sources,
-    kind,
-    check: async (tool) => {
-      if (!isReading(tool)) {
-        if (!allowWrite)
-          throw new ToolError(
-            "denied",
-            "the statement is not read-only, and the server was not started with --allow-write.",
-          );
-        passWriting(tool.statement, allowDdl);
-      }
+    sources: [...(dbPath === undefined ? [] : ["main"]), ...db.map(({ name }) => name)],
+    kind: "sqlite-sql",
+    check(tool) {
+      const reads = isReading(tool);
+      if (!reads && !allowWrite)
+        throw new ToolError(
+          "denied",
+          "the statement is not read-only, and the server was not started with --allow-write.",
+        );
+      if (!reads) passWriting(tool.statement, allowDdl);
       arranged(tool.statement, paramsFor(tool, tool.names));
+      return reads;
     },
-  });
-  return offered<Databases>(tools, {
-    reads: isReading,
-    read: (databases, { tool, values, cursor }, { signal, budget }) =>
-      query(databases, {
-        sql: tool.statement,
-        params: paramsFor(tool, values),
-        database: tool.source,
-        maxRows: tool.maxRows,
-        cursor,
-        format: "rows",
-        budget,
-        signal,
-      }),
-    write: (databases, { tool, values }, call) => {
-      const statements = [{ sql: tool.statement, params: paramsFor(tool, values) }];
-      return runChanges(databases, { statements, database: tool.source, dryRun: false }, call);
-    },
+    params: paramsFor,
+    query,
+    runChanges,
   });
 }
 

@@ -1,8 +1,6 @@
 import { clip, fitting, grouped } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
-import type { ReadAnswer } from "../connection/protocol.ts";
-import { attempting, type LookedAt, look, type Row, type Source, text } from "./look.ts";
-import { type Table, tableFound } from "./tables.ts";
+import { attempting, look, type Row, type Source, type Table, tableFound, text } from "./catalog.ts";
 
 /** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
 const COUNTED = 100_000;
@@ -28,7 +26,7 @@ export async function describeTable(source: Source, name: string, budget: number
   const found = await tableFound(source, name);
   const notices: string[] = [];
   const attempt = attempting(notices);
-  const at = (sql: string): LookedAt => [sql, found.name];
+  const at = (sql: string) => [sql, found.name] as const;
   const columns = await attempt("Columns", () => look(source, [at(COLUMNS)]));
   const parts = await look(source, PARTS.map(at));
   const sample = await attempt("Sample", () => firstRows(source, found));
@@ -50,17 +48,10 @@ export async function describeTable(source: Source, name: string, budget: number
 }
 
 async function firstRows({ databases, database, signal }: Source, { name }: Table): Promise<unknown[][]> {
-  const job = {
-    op: "read" as const,
-    place: await databases.place(database),
-    sql: `SELECT * FROM ${quoteIdentifier(name)} LIMIT ${SAMPLE.rows}`,
-    params: [],
-    ...SAMPLE,
-    format: "rows" as const,
-    skip: 0,
-    blobs: undefined,
-  };
-  const { text } = await databases.runners.run<ReadAnswer>(job, { signal, timeoutMs: COUNTING_MS });
+  const place = await databases.place(database);
+  const sql = `SELECT * FROM ${quoteIdentifier(name)} LIMIT ${SAMPLE.rows}`;
+  const job = { place, sql, params: [], ...SAMPLE, format: "rows" as const, skip: 0, blobs: undefined };
+  const { text } = await databases.runners.run("read", job, { signal, timeoutMs: COUNTING_MS });
   return JSON.parse(`[${text.replaceAll("\n", ",")}]`);
 }
 

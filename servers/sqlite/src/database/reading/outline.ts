@@ -1,15 +1,8 @@
-import { cursorsOf } from "@refmcp/boundary/answer";
-import {
-  isPart,
-  type OutlineColumn,
-  type OutlineOptions,
-  type OutlineTable,
-  outlined,
-  outlineFits,
-} from "@refmcp/sql";
+import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { isPart, type OutlineColumn, type OutlineOptions, type OutlineTable, outlined } from "@refmcp/sql";
+import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
-import { look, type Row, type Source, text } from "./look.ts";
-import { listTables, type Table } from "./tables.ts";
+import { listTables, look, type Row, type Source, type Table, text } from "./catalog.ts";
 
 /** Tables that are read at once. */
 const TABLES_AT_ONCE = 100;
@@ -30,32 +23,28 @@ export interface Outlining extends OutlineOptions, Source {
 
 /** Matching tables with their columns and keys, as many as fit in the answer. */
 export async function outline(outlining: Outlining) {
-  const { database, query, column, detail, limit, cursor, budget } = outlining;
+  const { database, query, column, detail, limit, cursor } = outlining;
   const cursors = cursorsOf("describe_tables", [database, query, column, detail], z.string());
   const after = cursors.decode(cursor);
   const all = await listTables(outlining);
   const wanted = all.filter(
     ({ name }) => (after === undefined || name > after) && (query === undefined || isPart(query, name)),
   );
-  const shown: { name: string; table: ReturnType<typeof outlined> }[] = [];
+  const budget = outlining.budget - 300;
+  const shown: ReturnType<typeof outlined>[] = [];
   let at = 0;
   for (; at < wanted.length && shown.length <= limit; at += TABLES_AT_ONCE) {
-    const some = wanted.slice(at, at + TABLES_AT_ONCE);
-    for (const [index, table] of (await described(outlining, some)).entries()) {
+    for (const table of await described(outlining, wanted.slice(at, at + TABLES_AT_ONCE))) {
       const one = outlined(table, { column, detail });
-      if (column === undefined || one.columns.length > 0)
-        shown.push({ name: some[index]?.name ?? "", table: one });
+      if (column === undefined || one.columns.length > 0) shown.push(one);
     }
-    if (outlineFits(shown, budget) < shown.length) break;
+    if (fitting(shown, budget) < shown.length) break;
   }
-  const tables = shown.map(({ table }) => table);
-  const page = shown.slice(0, Math.min(limit, outlineFits(tables, budget)));
-  const isMore = page.length < shown.length || at + TABLES_AT_ONCE < wanted.length;
-  const last = page.at(-1);
-  return {
-    tables: page.map(({ table }) => table),
-    ...(isMore && last !== undefined ? { next_cursor: cursors.encode(last.name) } : {}),
-  };
+  const isMore = at + TABLES_AT_ONCE < wanted.length;
+  const { page, ...next } = pageOf(shown, { limit, budget, isMore }, (last) =>
+    cursors.encode(shown[last]?.table ?? ""),
+  );
+  return { tables: page, ...next };
 }
 
 /** A broken view has no columns. */

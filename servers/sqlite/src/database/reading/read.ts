@@ -1,9 +1,15 @@
-import { encodeRow } from "@refmcp/sql/cells";
-import { ROW_COST, rowWriter } from "@refmcp/sql/formats";
+import type { Ahead } from "@refmcp/sql";
+import { encodeRow, type Format, ROW_COST, rowWriter, SMALL_BLOB } from "@refmcp/sql/formats";
+import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
-import { requireReadOnly } from "../connection/handle.ts";
-import type { Job, ReadAnswer } from "../connection/protocol.ts";
-import { BlobUris, isLarge } from "./blob-uris.ts";
+import { type Bound, requireReadOnly } from "../connection/handle.ts";
+
+export interface ReadJob extends Ahead, Bound {
+  readonly cellBytes: number;
+  readonly format: Format;
+  /** The base of the URIs of large blobs: `blob://` and the database; undefined for none. */
+  readonly blobs: string | undefined;
+}
 
 /** The clock is checked after this many rows. */
 const CLOCK_EVERY = 16;
@@ -11,12 +17,12 @@ const CLOCK_EVERY = 16;
 const ROWS_AT_ONCE = 256;
 
 /** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
-export function read(database: Database.Database, job: Extract<Job, { op: "read" }>): ReadAnswer {
+export function read(database: Database.Database, job: ReadJob) {
   const statement = database.prepare<unknown[], unknown[]>(job.sql);
   requireReadOnly(statement);
   statement.raw(true);
   const declared = statement.columns();
-  const blobs = new BlobUris(database, declared, job.blobs);
+  const withUris = blobUris(database, declared, job.blobs);
   const writer = rowWriter(
     job.format,
     declared.map(({ name }) => name),
@@ -49,7 +55,7 @@ export function read(database: Database.Database, job: Extract<Job, { op: "read"
     }
     cut.count = 0;
     const piece = row.some(isLarge)
-      ? writer.writeEncoded(blobs.add(row, encodeRow(row, job.cellBytes, cut)))
+      ? writer.writeEncoded(withUris(row, encodeRow(row, job.cellBytes, cut)))
       : writer.write(row, cut);
     if (cut.count > 0) cuts.push(rows);
     chars -= piece.length + ROW_COST;
@@ -75,4 +81,55 @@ function typeOf(value: unknown): string {
   if (typeof value === "number") return "REAL";
   if (typeof value === "string") return "TEXT";
   return value === null ? "" : "BLOB";
+}
+
+/** Whether an answer has only the size of a value. */
+const isLarge = (value: unknown): value is Uint8Array =>
+  value instanceof Uint8Array && value.length > SMALL_BLOB;
+
+/**
+ * Adds the URI of the resource to large blobs in encoded rows. SQLite reports which column a value comes from, but not which
+ * row. If the INTEGER PRIMARY KEY is also selected, that row's blob is compared with the value, so that a self-join can't
+ * return the URI of another row.
+ */
+function blobUris(
+  database: Database.Database,
+  columns: readonly Database.ColumnDefinition[],
+  base: string | undefined,
+) {
+  const isThere = (sql: string, ...values: unknown[]) => database.prepare(sql).get(...values) !== undefined;
+  /** The result column that is the rowid, by table; -1 for none. */
+  const keys = new Map<string, number>();
+  const keyOf = (table: string): number => {
+    const known = keys.get(table);
+    if (known !== undefined) return known;
+    const [alias, ...more] = database
+      .prepare<unknown[], { name: string; type: string }>(
+        "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0",
+      )
+      .all(table);
+    const isRowId = more.length === 0 && alias?.type.toUpperCase() === "INTEGER";
+    const isKey = (name: string | null) =>
+      (isRowId && name === alias?.name) || name?.toLowerCase() === "rowid";
+    const flags =
+      "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type = 'table' AND wr = 0";
+    const at = isThere(flags, table)
+      ? columns.findIndex((column) => column.table === table && isKey(column.column))
+      : -1;
+    keys.set(table, at);
+    return at;
+  };
+  return (row: readonly unknown[], shown: readonly unknown[]): readonly unknown[] => {
+    if (base === undefined) return shown;
+    return shown.map((cell, index) => {
+      const value = row[index];
+      const { table = null, column = null } = columns[index] ?? {};
+      if (!isLarge(value) || table === null || column === null) return cell;
+      const rowId = row[keyOf(table)];
+      const sql = `SELECT 1 FROM ${quoteIdentifier(table)} WHERE rowid = ? AND ${quoteIdentifier(column)} IS ?`;
+      if (typeof rowId !== "bigint" || !isThere(sql, rowId, value)) return cell;
+      const path = [table, column, String(rowId)].map(encodeURIComponent).join("/");
+      return Object.assign(Object(cell), { uri: `${base}/${path}` });
+    });
+  };
 }

@@ -1,18 +1,19 @@
-import { encodeCell } from "@refmcp/sql/cells";
-import { csvLines } from "@refmcp/sql/csv";
-import { distinctNames } from "@refmcp/sql/formats";
+import { type CsvRecord, csvLines } from "@refmcp/sql/csv";
+import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
+import type { SessionChanges } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
-import { requireReadOnly } from "../connection/handle.ts";
-import type {
-  Bound,
-  CsvRecord,
-  ExportFormat,
-  Measured,
-  OpenTable,
-  Progress,
-  RowsText,
-} from "../connection/protocol.ts";
-import { LossWatch } from "../writing/loss.ts";
+import { type Bound, type Progress, requireReadOnly } from "../connection/handle.ts";
+import { LossWatch, type Measured } from "../writing/loss.ts";
+
+export interface RowsOutJob extends Bound {
+  readonly format: ExportFormat;
+}
+
+export interface RowsInJob {
+  readonly insert: string;
+  readonly table: string;
+  readonly session: SessionChanges;
+}
 
 /** Rows encoded at once. */
 const ROWS_AT_ONCE = 200;
@@ -25,7 +26,7 @@ export class RowsOut {
   /** The header line, until it was returned with the first rows. */
   #header: string;
 
-  constructor(database: Database.Database, { sql, params, format }: Bound & { format: ExportFormat }) {
+  constructor(database: Database.Database, { sql, params, format }: RowsOutJob) {
     const statement = database.prepare<unknown[], unknown[]>(sql);
     requireReadOnly(statement);
     statement.raw(true);
@@ -37,7 +38,7 @@ export class RowsOut {
   }
 
   /** The next complete rows, about `bytes` characters. */
-  next(bytes: number): RowsText {
+  next(bytes: number): { text: string; rows: number; done: boolean } {
     let text = this.#header;
     this.#header = "";
     let rows = 0;
@@ -92,7 +93,7 @@ export class RowsIn {
   /** Counts what triggers of the table do; undefined if it has none. */
   readonly #watch: LossWatch | undefined;
 
-  constructor(database: Database.Database, { insert, table, session }: OpenTable) {
+  constructor(database: Database.Database, { insert, table, session }: RowsInJob) {
     this.#database = database;
     database.exec("BEGIN IMMEDIATE");
     const sql = "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE";
@@ -103,13 +104,12 @@ export class RowsIn {
     this.#insert = database.prepare<unknown[]>(insert);
   }
 
-  add(records: readonly CsvRecord[], progress: Progress): boolean {
+  add(records: readonly CsvRecord[], progress: Progress): void {
     for (const { fields, line } of records) {
       progress.line = line;
       this.#insert.run(...fields);
     }
     progress.line = undefined;
-    return true;
   }
 
   /** What was lost through triggers, before `close`. */
@@ -117,9 +117,8 @@ export class RowsIn {
     return this.#watch?.loss() ?? { loss: undefined, changes: [], agreed: [] };
   }
 
-  close(commit: boolean): boolean {
+  close(commit: boolean): void {
     this.#database.exec(commit ? "COMMIT" : "ROLLBACK");
     this.#database.close();
-    return commit;
   }
 }

@@ -1,29 +1,32 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { csvRecords, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
+import {
+  type CsvRecord,
+  csvRecords,
+  type ExportFormat,
+  type NewFile,
+  quoteIdentifier,
+  withNear,
+  writeNewFile,
+} from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
-import { COMPANIONS } from "../connection/handle.ts";
-import type { CsvRecord, ExportFormat, Measured, RowsText } from "../connection/protocol.ts";
-import { recover } from "../connection/recover.ts";
+import { type Bound, COMPANIONS } from "../connection/handle.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
-import type { Source } from "../reading/look.ts";
-import { nearNames } from "../reading/near-names.ts";
-import { tableColumns, tableFound } from "../reading/tables.ts";
+import { type Source, tableColumns, tableFound } from "../reading/catalog.ts";
+import { nearNames } from "../reading/query.ts";
 
 /** Characters of one part of an export, or of one batch of an import. */
 const PIECE = 262_144;
 const RECORDS_AT_ONCE = 1_000;
 
-interface Work {
+interface Target {
   readonly database?: string | undefined;
   readonly path: string;
-  readonly signal: AbortSignal;
 }
 
-export interface Export extends Work {
-  readonly sql: string;
-  readonly params: readonly unknown[];
+export interface Export extends Target, Bound {
   readonly format: ExportFormat;
+  readonly signal: AbortSignal;
   progress(rows: number): void;
 }
 
@@ -43,14 +46,14 @@ export async function exportRows(
     });
   const place = await databases.place(database);
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
-  const open = { op: "open_rows" as const, place, sql, params: paramsOf(sql, params), format };
+  const job = { place, sql, params: paramsOf(sql, params), format };
   const { value, ...file } = await writeNewFile(databases.options.guard, path, (write) =>
     databases.transfers
       .lease(place.file, run, async (ask) => {
         let rows = 0;
-        await ask(open);
+        await ask("openRows", job);
         for (let isDone = false; !isDone; ) {
-          const piece = await ask<RowsText>({ op: "next_rows", bytes: PIECE });
+          const piece = await ask("nextRows", { bytes: PIECE });
           await write(Buffer.from(piece.text));
           rows += piece.rows;
           isDone = piece.done;
@@ -66,11 +69,15 @@ export async function exportRows(
   return { ...file, rows: value };
 }
 
-export interface Import extends Work {
+export interface Import extends Target {
   readonly table: string;
   readonly delimiter: string;
   readonly dryRun: boolean;
-  progress(bytes: number, of: number): void;
+}
+
+interface Calling {
+  readonly signal: AbortSignal;
+  progress(bytes: number, of: number, note: string): void;
   /** Asks the user about rows that triggers lose; throws if the user declines or can't be asked. */
   confirm(loss: string): Promise<void>;
 }
@@ -83,8 +90,10 @@ export interface Import extends Work {
  */
 export async function importCsv(
   databases: Databases,
-  { database, path, table, delimiter, dryRun, signal, progress, confirm }: Import,
+  { database, path, table, delimiter, dryRun }: Import,
+  call: Calling,
 ) {
+  const { signal } = call;
   const place = await databases.place(database);
   const target = await targetOf({ databases, database, signal }, table);
   const file = await databases.options.guard.openFile(path);
@@ -100,24 +109,23 @@ export async function importCsv(
     const losses = databases.lossesOf(place);
     const rows = await databases.transfers
       .lease(place.file, run, async (ask) => {
-        const session = losses.changes;
-        await ask({ op: "open_table", place, insert, table: target.name, session });
+        await ask("openTable", { place, insert, table: target.name, session: losses.changes });
         let rows = 0;
         for await (const batch of batches(records)) {
-          await ask({ op: "add_rows", records: batch });
+          await ask("addRows", { records: batch });
           rows += batch.length;
-          progress(Math.min(source.bytesRead, size), size);
+          call.progress(Math.min(source.bytesRead, size), size, "bytes read");
         }
-        const { loss, ...outcome } = await ask<Measured>({ op: "measure_table" });
-        if (loss !== undefined && !dryRun) await confirm(loss);
+        const { loss, ...outcome } = await ask("measureTable", {});
+        if (loss !== undefined && !dryRun) await call.confirm(loss);
         signal.throwIfAborted();
-        await ask({ op: "close_table", commit: !dryRun });
+        await ask("closeTable", { commit: !dryRun });
         if (!dryRun) losses.add(outcome);
         return rows;
       })
       .catch(async (error: unknown) => {
         await records.return(undefined);
-        await recover(databases, place);
+        await databases.recover(place);
         throw error;
       });
     return { table: target.name, columns, rows, bytes: size, committed: !dryRun };

@@ -1,17 +1,35 @@
-import { type Column, encodeRow } from "@refmcp/sql/cells";
+import { type Column, encodeRow } from "@refmcp/sql/formats";
+import type { SessionChanges } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
-import type { Job, Progress, Returned, WriteAnswer, WriteStatement } from "../connection/protocol.ts";
-import { LossWatch } from "./loss.ts";
-import { mayLose } from "./row-counters.ts";
+import type { Progress } from "../connection/handle.ts";
+import { LossWatch, mayLose, type WriteStatement } from "./loss.ts";
 
-type WriteJob = Extract<Job, { op: "write" }>;
+export interface WriteJob {
+  readonly statements: readonly WriteStatement[];
+  readonly dryRun: boolean;
+  /** Maximum characters of all RETURNING rows. */
+  readonly returnedBytes: number;
+  readonly agreedLoss: string | undefined;
+  /** What was changed before. */
+  readonly session: SessionChanges;
+}
+
+/** The RETURNING rows of one statement. */
+interface Returned {
+  /** The number of the statement, from 1. */
+  readonly statement: number;
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly unknown[])[];
+  /** How many rows did not fit. */
+  readonly more: number;
+}
 
 /**
  * Runs the statements in one transaction. Commits if the loss is the one that was agreed to, and rolls back otherwise.
  *
  * @param progress updated with the current statement, for errors
  */
-export function change(database: Database.Database, job: WriteJob, progress: Progress): WriteAnswer {
+export function change(database: Database.Database, job: WriteJob, progress: Progress) {
   // Most changes need no second run, which counts the rows of other tables that triggers and foreign keys change.
   const answer = attempt(database, job, progress, false) ?? attempt(database, job, progress, true);
   if (answer === undefined) throw new Error("not everything was counted");
@@ -19,12 +37,7 @@ export function change(database: Database.Database, job: WriteJob, progress: Pro
 }
 
 /** @returns undefined if `isCounting` is needed; nothing is changed then */
-function attempt(
-  database: Database.Database,
-  job: WriteJob,
-  progress: Progress,
-  isCounting: boolean,
-): WriteAnswer | undefined {
+function attempt(database: Database.Database, job: WriteJob, progress: Progress, isCounting: boolean) {
   const changes: number[] = [];
   const returned: Returned[] = [];
   let bytes = job.returnedBytes;

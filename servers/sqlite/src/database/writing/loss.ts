@@ -1,9 +1,25 @@
+import { randomBytes } from "node:crypto";
 import { LossTally, type RowCounts, type SessionChanges } from "@refmcp/sql/loss";
+import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
-import type { WriteStatement } from "../connection/protocol.ts";
-import { quoted, RowCounters, rowsOf } from "./row-counters.ts";
+import type { Bound } from "../connection/handle.ts";
 
-export interface Counted {
+/** A changing statement, as classified by its text. */
+export interface WriteStatement extends Bound {
+  readonly verb: string;
+  /** The schema object that it removes, and its table. */
+  readonly structure?: string;
+  readonly table?: string;
+  /** The table that it inserts into, updates or deletes from, as written. */
+  readonly target?: string;
+  /** Whether it may replace rows: REPLACE, ON CONFLICT DO UPDATE. */
+  readonly overwrites: boolean;
+}
+
+/** What a transaction lost, and what the session remembers if it is committed. */
+export type Measured = ReturnType<LossWatch["loss"]>;
+
+interface Effect {
   /** All changed rows, including those changed by triggers and foreign keys. */
   readonly touched: number;
   /** Rows that the statement itself inserted, updated or deleted. */
@@ -11,7 +27,7 @@ export interface Counted {
 }
 
 /** What has to be read before a statement runs. */
-export interface Before {
+interface Before {
   /** How many rows its table has. */
   readonly rows?: number | undefined;
   /** The definition of the view, index or trigger that it drops. */
@@ -67,7 +83,7 @@ export class LossWatch {
   add(
     { verb, structure, table = "", target }: WriteStatement,
     { rows, ddl }: Before,
-    { touched, changed }: Counted,
+    { touched, changed }: Effect,
   ): void {
     if (structure !== undefined) {
       if (ddl !== undefined) this.undo.push(ddl);
@@ -125,7 +141,7 @@ export class LossWatch {
   }
 
   #written(name: string): string {
-    return /^[a-z_][a-z0-9_]*$/i.test(name) ? name : quoted(name);
+    return /^[a-z_][a-z0-9_]*$/i.test(name) ? name : quoteIdentifier(name);
   }
 
   #definition(name: string): string | undefined {
@@ -150,3 +166,107 @@ const bare = (name: string) =>
 
 /** What a table is known by, however it is written. */
 const idOf = (name: string) => bare(name).toLowerCase();
+
+/**
+ * Counts what happens to each table with temporary triggers, also through triggers and foreign keys, of which SQLite itself
+ * reports only how many rows they changed in total. They are gone when the handle is closed.
+ */
+class RowCounters {
+  readonly #database: Database.Database;
+  // A name that the statements can't know.
+  readonly #counts = `refmcp_${randomBytes(8).toString("hex")}`;
+  /** By name in lower case; the rows before are undefined if they need not be counted. */
+  readonly #tables = new Map<string, { name: string; rows: number | undefined }>();
+
+  constructor(database: Database.Database, statements: readonly WriteStatement[]) {
+    this.#database = database;
+    const { names, counts } = reachable(database, statements);
+    database.exec(`CREATE TEMP TABLE ${this.#counts} (id INTEGER PRIMARY KEY, i INT, u INT, d INT)`);
+    for (const [id, name] of names.entries()) {
+      const rows = counts ? rowsOf(database, quoteIdentifier(name)) : undefined;
+      this.#tables.set(name.toLowerCase(), { name, rows });
+      database.exec(`INSERT INTO ${this.#counts} VALUES (${id}, 0, 0, 0)`);
+      for (const what of ["insert", "update", "delete"]) {
+        const column = what.slice(0, 1);
+        database.exec(
+          `CREATE TEMP TRIGGER ${this.#counts}_${id}_${what} AFTER ${what} ON main.${quoteIdentifier(name)}
+           BEGIN UPDATE ${this.#counts} SET ${column} = ${column} + 1 WHERE id = ${id}; END`,
+        );
+      }
+    }
+  }
+
+  /** Whether a table is counted here. @param id its name in lower case */
+  has(id: string): boolean {
+    return this.#tables.has(id);
+  }
+
+  /** The changed tables, by their name in lower case. */
+  read(): (RowCounts & { readonly id: string; readonly name: string })[] {
+    const all = this.#database.prepare(`SELECT i, u, d FROM ${this.#counts} ORDER BY id`).raw().all();
+    return [...this.#tables].flatMap(([id, { name, rows }], at) => {
+      const [inserted = 0, updated = 0, deleted = 0] = [all[at] ?? []].flat().map(Number);
+      // REPLACE and DROP TABLE delete rows without a trigger.
+      const now = rows === undefined ? undefined : rowsOf(this.#database, quoteIdentifier(name));
+      const gone = Math.max(0, (rows ?? 0) + inserted - deleted - (now ?? (rows ?? 0) + inserted - deleted));
+      const replaced = Math.min(gone, inserted);
+      const counts = {
+        inserted: inserted - replaced,
+        updated: updated + replaced,
+        deleted: deleted + gone - replaced,
+      };
+      return counts.inserted + counts.updated + counts.deleted === 0 ? [] : [{ id, name, ...counts }];
+    });
+  }
+}
+
+/** How many rows a table has; undefined if there is no such table. @param limit up to which they are counted */
+function rowsOf(database: Database.Database, table: string, limit = -1): number | undefined {
+  try {
+    // SQLite counts a whole table faster than a limited part of it.
+    const sql =
+      limit < 0
+        ? `SELECT count(*) FROM ${table}`
+        : `SELECT count(*) FROM (SELECT 1 FROM ${table} LIMIT ${limit})`;
+    return Number(database.prepare(sql).pluck().get());
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether triggers or foreign keys may have updated or deleted rows. Most triggers only insert, such as those that keep a log,
+ * and need not be counted.
+ */
+export function mayLose(database: Database.Database, statements: readonly WriteStatement[]): boolean {
+  // Such as a trigger, which may be dropped again by now.
+  if (statements.some(({ verb }) => verb === "CREATE" || verb === "DROP" || verb === "ALTER")) return true;
+  const texts = database.prepare<[], { type: string; sql: string }>(
+    "SELECT type, sql FROM main.sqlite_schema WHERE type = 'trigger' OR (type = 'table' AND (sql LIKE '%REFERENCES%' OR sql LIKE '%REPLACE%'))",
+  );
+  return texts.all().some(({ type, sql }) => {
+    if (type === "table") return /\bON\b|\bREPLACE\b/i.test(sql);
+    return /\b(UPDATE|DELETE|REPLACE)\b/i.test(sql.replace(/^.*?\bBEGIN\b/is, ""));
+  });
+}
+
+/** The tables that the statements may change, and whether some of their rows may be replaced. */
+function reachable(database: Database.Database, statements: readonly WriteStatement[]) {
+  const all = (sql: string) => database.prepare<[], string>(sql).pluck().all();
+  const triggers = all("SELECT sql FROM main.sqlite_schema WHERE type = 'trigger'");
+  const tables = all(
+    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+  );
+  const children = new Set(
+    all("SELECT m.name FROM main.sqlite_schema m, pragma_foreign_key_list(m.name) WHERE m.type = 'table'"),
+  );
+  // Whatever they do is in these texts, so a table that is named nowhere is not changed.
+  const text = [...triggers, ...statements.map(({ sql }) => sql)].join("\n").toLowerCase();
+  const names = tables.filter(
+    (name) => children.has(name) || text.replaceAll('""', '"').includes(name.toLowerCase()),
+  );
+  const conflicts =
+    "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND sql LIKE '%CONFLICT%REPLACE%'";
+  const counts = /replace|drop/.test(text) || all(conflicts).length > 0;
+  return { names, counts };
+}

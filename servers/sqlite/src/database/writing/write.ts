@@ -1,20 +1,20 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { removalOf, type Statement, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
-import type { WriteAnswer, WriteStatement } from "../connection/protocol.ts";
+import type { Bound } from "../connection/handle.ts";
+import type { Answer } from "../connection/runners.ts";
 import { passCreateTable, passWriting } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
-import { runStatement } from "../reading/near-names.ts";
+import { runStatement } from "../reading/query.ts";
+import type { WriteStatement } from "./loss.ts";
 
-interface Change {
-  readonly sql: string;
-  readonly params: readonly unknown[];
+interface Change extends Bound {
   /** How the gate classified it. */
   readonly statement: Statement;
 }
 
 export interface Writing {
-  readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
+  readonly statements: readonly Bound[];
   readonly database: string | undefined;
   readonly dryRun: boolean;
   /** Accepts only CREATE TABLE, and creates a missing database file. */
@@ -50,9 +50,9 @@ export async function runChanges(databases: Databases, writing: Writing, call: C
   const attempt = (agreedLoss: string | undefined) =>
     losses.inTurn(call.signal, async () => {
       const session = losses.changes;
-      const job = { op: "write" as const, place, statements, dryRun, agreedLoss, session, returnedBytes };
+      const job = { place, statements, dryRun, agreedLoss, session, returnedBytes };
       const sql = statements.map((one) => one.sql).join(";\n");
-      const answer = await runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal });
+      const answer = await runStatement(databases, "write", job, { sql, signal: call.signal });
       if (answer.committed) losses.add(answer.session);
       return answer;
     });
@@ -86,7 +86,7 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
 }
 
 /** The effect of changes, as `changeOutput`. */
-function shownChange(changes: readonly Change[], answer: WriteAnswer) {
+function shownChange(changes: readonly Change[], answer: Answer<"write">) {
   const { committed, lastRowId, loss, undo, returned } = answer;
   const isShort = returned.some(({ more }) => more > 0);
   return {

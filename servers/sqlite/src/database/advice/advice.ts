@@ -1,11 +1,35 @@
 import { clip } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
-import type { TriedIndex } from "../connection/protocol.ts";
+import type { Bound } from "../connection/handle.ts";
 import { passReading } from "../gate/gate.ts";
-import { paramsOf } from "../gate/params.ts";
-import { nullsFor } from "../gate/places.ts";
-import { look, type Source, text } from "../reading/look.ts";
-import { runStatement } from "../reading/near-names.ts";
+import { nullsFor, paramsOf } from "../gate/params.ts";
+import { look, type Row, type Source, text } from "../reading/catalog.ts";
+import { runStatement } from "../reading/query.ts";
+
+/** The plan of a statement, its full scans and indexes that would help. */
+export async function explain({ databases, database, signal }: Source, { sql, params }: Bound) {
+  passReading(sql);
+  const job = { sql, params: paramsOf(sql, params.length === 0 ? nullsFor(sql) : params) };
+  const place = await databases.place(database);
+  const { plan, indexes } = await runStatement(databases, "explain", { place, ...job }, { sql, signal });
+  return {
+    plan: indented(plan),
+    full_scans: plan
+      .flatMap(({ detail }) => /^SCAN (.+?)(?: VIRTUAL TABLE.*| USING.*)?$/s.exec(text(detail))?.[1] ?? [])
+      .filter((name, at, all) => all.indexOf(name) === at && name !== "CONSTANT ROW"),
+    missing_indexes: [...indexes],
+  };
+}
+
+/** The plan as an indented tree, one line for each node. */
+function indented(rows: readonly Row[]): string[] {
+  const depths = new Map<number, number>();
+  return rows.map(({ id, parent, detail }) => {
+    const depth = (depths.get(Number(parent)) ?? -1) + 1;
+    depths.set(Number(id), depth);
+    return `${"  ".repeat(depth)}${text(detail)}`;
+  });
+}
 
 /** Foreign keys with the indexes of their tables. */
 const KEYS = `SELECT m.name AS tbl, k.id, group_concat(k."from", ',') AS key,
@@ -31,8 +55,8 @@ export async function suggestIndexes(source: Source & { queries: readonly string
     return { sql, params: paramsOf(sql, nullsFor(sql)) };
   });
   const place = await databases.place(database);
-  const job = { op: "advise" as const, place, statements, limit };
-  const tried = await runStatement<TriedIndex[]>(databases, job, { sql: queries.join(";\n"), signal });
+  const job = { place, statements, limit };
+  const tried = await runStatement(databases, "advise", job, { sql: queries.join(";\n"), signal });
   const [keys = [], redundant = []] = await look(source, [[KEYS], [REDUNDANT]]);
   const created = new Set(tried.map(({ create }) => create));
   const forKeys = keys.flatMap((row) => {

@@ -2,7 +2,7 @@ import { readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { labs } from "../../test/tools.ts";
-import exportQuery from "./export-query.ts";
+import exportQuery from "./export-rows.ts";
 
 const enter = labs();
 const input = (path: string, sql: string, format: "csv" | "jsonl" = "csv") => ({

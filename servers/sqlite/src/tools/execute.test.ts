@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { labs } from "../../test/tools.ts";
-import tool from "./run-transaction.ts";
+import tool from "./execute.ts";
 
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);

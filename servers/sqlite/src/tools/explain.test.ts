@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { labs } from "../../test/tools.ts";
-import tool from "./explain-query.ts";
+import tool from "./explain.ts";
 
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);

@@ -1,0 +1,188 @@
+import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { quoteIdentifier, withNear } from "@refmcp/sql";
+import type { Databases } from "../connection/databases.ts";
+
+/** A call's database and its abort signal. */
+export interface Source {
+  readonly databases: Databases;
+  readonly database?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Runs our own statements and returns the rows of each.
+ *
+ * @param timeoutMs for statements that may take long, because they read rows or run a view: they take turns with queries
+ * @param isTolerant a statement that fails has no rows
+ */
+export async function look(
+  { databases, database, signal }: Source,
+  statements: readonly (readonly [sql: string, ...params: unknown[]])[],
+  { timeoutMs, isTolerant = false }: { timeoutMs?: number; isTolerant?: boolean } = {},
+): Promise<Row[][]> {
+  const place = await databases.place(database);
+  const job = { place, isTolerant, statements: statements.map(([sql, ...params]) => ({ sql, params })) };
+  const runners = timeoutMs === undefined ? databases.catalog : databases.runners;
+  return await runners.run("look", job, { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs });
+}
+
+/** For work that may fail, for example on a broken or endless view. A failure becomes a notice. */
+export function attempting(notices: string[]) {
+  return async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.kind === "cancelled") throw error;
+      notices.push(`${what}: ${error.message}`);
+      return undefined;
+    }
+  };
+}
+
+export const text = (value: unknown) => (typeof value === "string" ? value : String(value ?? ""));
+
+/** A table as SQLite lists it: `table`, `view` or `virtual`. */
+export interface Table {
+  readonly name: string;
+  readonly type: string;
+}
+
+const TABLES = `SELECT name, type FROM pragma_table_list
+  WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
+
+/** Tables and views, sorted by name, without SQLite's own and the shadow tables of virtual ones. */
+export async function listTables(source: Source): Promise<Table[]> {
+  const [rows = []] = await look(source, [[TABLES]]);
+  return rows.map(({ name, type }) => ({ name: text(name), type: text(type) }));
+}
+
+/** The names of a table's columns without the hidden ones of virtual tables, which no query shows. */
+export async function tableColumns(source: Source, table: string, isWritable = false): Promise<string[]> {
+  const sql = `SELECT name FROM pragma_table_xinfo(?) WHERE hidden ${isWritable ? "= 0" : "<> 1"} ORDER BY cid`;
+  const [rows = []] = await look(source, [[sql, table]]);
+  return rows.map(({ name }) => text(name));
+}
+
+/** A table or view by its name in any case; @throws ToolError `not_found` with similar names. */
+export async function tableFound(
+  source: Source,
+  name: string,
+  { types = ["table", "view", "virtual"], hint = "Call list_tables for the names." } = {},
+): Promise<Table> {
+  const tables = (await listTables(source)).filter(({ type }) => types.includes(type));
+  const found = tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
+  if (found !== undefined) return found;
+  const names = tables.map((table) => table.name);
+  throw withNear("table", name, names, hint);
+}
+
+/** The time limit of statements that read the whole file. */
+const THOROUGH_MS = 5_000;
+const FACTS = `SELECT * FROM pragma_page_count, pragma_page_size, pragma_freelist_count, pragma_journal_mode,
+  pragma_encoding, (SELECT sqlite_version() AS version)`;
+const CHECK = "SELECT quick_check FROM pragma_quick_check LIMIT 10";
+const LARGEST = `SELECT coalesce(s.tbl_name, d.name) AS name, sum(d.pgsize) AS bytes
+  FROM dbstat d LEFT JOIN sqlite_schema s ON s.name = d.name
+  WHERE d.aggregate = TRUE GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`;
+
+/** Size, pages, journal mode, a quick check of the file and its largest tables. */
+export async function databaseInfo(source: Source) {
+  const [[facts = {}] = []] = await look(source, [[FACTS]]);
+  const notices: string[] = [];
+  const attempt = attempting(notices);
+  const thorough = { timeoutMs: THOROUGH_MS };
+  const check = await attempt("Integrity", () => look(source, [[CHECK]], thorough));
+  const largest = await attempt("Largest tables", () => look(source, [[LARGEST]], thorough));
+  return {
+    size_bytes: Number(facts.page_count) * Number(facts.page_size),
+    page_size: Number(facts.page_size),
+    page_count: Number(facts.page_count),
+    free_pages: Number(facts.freelist_count),
+    journal_mode: text(facts.journal_mode),
+    encoding: text(facts.encoding),
+    ...(check && { integrity: check.flat().map(({ quick_check }) => text(quick_check)) }),
+    ...(largest && {
+      largest_tables: largest.flat().map(({ name, bytes }) => ({ name: text(name), bytes: Number(bytes) })),
+    }),
+    sqlite_version: text(facts.version),
+    ...(notices.length > 0 && { notices }),
+  };
+}
+
+/** Maximum bytes of one value; base64 makes it a third longer. */
+const MAX_BYTES = 8_388_608;
+
+/** The first bytes of common file types in hexadecimal, so that hosts can show them. */
+const BEGINNINGS: readonly (readonly [type: string, pattern: RegExp])[] = [
+  ["image/png", /^89504e470d0a1a0a/],
+  ["image/jpeg", /^ffd8ff/],
+  ["image/gif", /^474946383[79]61/],
+  ["image/webp", /^52494646.{8}57454250/],
+  ["application/pdf", /^255044462d/],
+  ["application/gzip", /^1f8b/],
+  ["application/zip", /^504b0304/],
+];
+
+/**
+ * One complete value: a text, or a blob with the media type that its first bytes indicate.
+ *
+ * @throws ToolError `not_found` for a table, column or row; `too_large` beyond 8 MiB; `invalid` for other values
+ */
+export async function readCell(
+  source: Source,
+  { table, column, rowId }: Readonly<Record<"table" | "column" | "rowId", string>>,
+) {
+  const { name } = await tableFound(source, table);
+  const names = await tableColumns(source, name);
+  const found = names.find((one) => one.toLowerCase() === column.toLowerCase());
+  if (found === undefined)
+    throw withNear("column", column, names, `Call describe_table for the columns of ${name}.`);
+  if (!/^-?\d{1,19}$/.test(rowId))
+    throw new ToolError("invalid", `${JSON.stringify(rowId.slice(0, 60))} is not a rowid.`, {
+      hint: "The URI ends with the row's INTEGER PRIMARY KEY or rowid.",
+    });
+  const cell = quoteIdentifier(found);
+  const sql = `SELECT typeof(${cell}) AS type, octet_length(${cell}) AS size,
+    CASE WHEN octet_length(${cell}) <= ${MAX_BYTES} THEN ${cell} END AS value FROM ${quoteIdentifier(name)} WHERE rowid = ?`;
+  const [[row] = []] = await look(source, [[sql, BigInt(rowId)]]);
+  if (row === undefined)
+    throw new ToolError("not_found", `${name} has no row ${rowId}.`, {
+      hint: "Call read_query to see its rows.",
+    });
+  if (Number(row.size) > MAX_BYTES)
+    throw new ToolError(
+      "too_large",
+      `The value has ${grouped(Number(row.size))} bytes; the limit is ${grouped(MAX_BYTES)}.`,
+      {
+        hint: "Read it in parts with substr(column, n, m) in read_query, or write it to a file with export.",
+      },
+    );
+  if (typeof row.value === "string") return { text: row.value, mimeType: "text/plain" };
+  if (!(row.value instanceof Uint8Array))
+    throw new ToolError("invalid", `The value is ${text(row.type).toUpperCase()}, neither a blob nor text.`, {
+      hint: "Call read_query to see it.",
+    });
+  const beginning = Buffer.from(row.value.subarray(0, 16)).toString("hex");
+  const [type = "application/octet-stream"] = BEGINNINGS.find(([, pattern]) => pattern.test(beginning)) ?? [];
+  return { blob: row.value, mimeType: type };
+}
+
+/** For completions and lists, which no call can cancel: only the time limit ends them. */
+export const { signal: never } = new AbortController();
+type Filled = Readonly<Record<string, string>>;
+const begins = (value: string) => (name: string) => name.toLowerCase().startsWith(value.toLowerCase());
+
+/** Existing names for the variables of a resource. */
+export const complete = {
+  database: (value: string, databases: Databases) => databases.names().filter(begins(value)),
+  table: async (value: string, databases: Databases, { database }: Filled) =>
+    (await listTables({ databases, database, signal: never })).map(({ name }) => name).filter(begins(value)),
+};
+
+/** Columns of the table, if one is filled in. */
+export const completeColumn = async (value: string, databases: Databases, { database, table }: Filled) =>
+  table === undefined
+    ? []
+    : (await tableColumns({ databases, database, signal: never }, table)).filter(begins(value));
