@@ -125,7 +125,13 @@ class RunningCall implements Call {
         };
       this.#reject = settle(reject);
       this.#request.whenAborted(() => this.#end(cancelled()));
-      begun.then(settle(resolve), this.#reject).then(() => this.#request.handlerSettled());
+      const handlerSettled =
+        <Outcome>(end: (outcome: Outcome) => void) =>
+        (outcome: Outcome) => {
+          end(outcome);
+          this.#request.handlerSettled();
+        };
+      begun.then(handlerSettled(settle(resolve)), handlerSettled(this.#reject));
     });
   }
 
