@@ -6,7 +6,7 @@ import type { Log } from "../../log.ts";
 import { MAX_SHOWN, show } from "../../protocol/messages.ts";
 import type { Principal } from "../../protocol/request.ts";
 import { type Answer, jsonAnswer, type Reply } from "./reply.ts";
-import { type AuthSettings, type HttpSettings, urlText } from "./settings.ts";
+import { type AuthSettings, type HttpSettings, TokenError, urlText } from "./settings.ts";
 
 /** Authenticates callers, and tells clients where to get a token. */
 export interface Authenticator {
@@ -14,16 +14,6 @@ export interface Authenticator {
   authenticate(authorization: string | undefined): Awaitable<Principal | Answer>;
   /** The protected-resource metadata (RFC 9728) by path; empty without OAuth. */
   readonly metadata: ReadonlyMap<string, object>;
-}
-
-/** Why a token is refused (RFC 6750, section 3.1). */
-export class TokenError extends Error {
-  readonly code: "invalid_token" | "insufficient_scope";
-
-  constructor(code: TokenError["code"], message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** The path of the metadata for a resource without a path (RFC 9728, section 3.1). */

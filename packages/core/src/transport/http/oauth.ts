@@ -1,8 +1,7 @@
 import { startDeadline } from "@refmcp/boundary";
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from "jose";
 import * as z from "zod";
-import { TokenError } from "./auth.ts";
-import { urlText } from "./settings.ts";
+import { TokenError, urlText } from "./settings.ts";
 
 /** Those with a public key. Shared secrets (HS256) and unsigned tokens are never accepted (RFC 8725, 3.1). */
 const ALGORITHMS = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");

@@ -44,6 +44,16 @@ const MIN_SECRET_CHARS = 32;
 /** Invalid options; the message is one sentence, for exit code 2. */
 export class HttpOptionError extends Error {}
 
+/** Why a token is refused (RFC 6750, section 3.1). */
+export class TokenError extends Error {
+  readonly code: "invalid_token" | "insufficient_scope";
+
+  constructor(code: TokenError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /**
  * Parses the options for HTTP.
  *
