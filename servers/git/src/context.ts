@@ -1,13 +1,58 @@
-import { type Content, promptFor, resourceFor, toolFor, withLinks } from "@refmcp/core";
+import { type Call, type Content, promptFor, resourceFor, type Tool, toolFor, withLinks } from "@refmcp/core";
 import * as z from "zod";
 import type { Git } from "./repository/open/git.ts";
+import type { Repository } from "./repository/open/repository.ts";
 
 // A tool, resource or prompt gets the repositories below the allowed directories.
 export const tool = toolFor<Git>();
 export const resource = resourceFor<Git>();
 export const prompt = promptFor<Git>();
 
-export const repoPath = z.string().optional().describe("Repository, if several.");
+/** A tool that works in the repository at `repo_path`. */
+interface InRepository<Query, Output extends z.ZodObject | undefined>
+  extends Omit<Tool<Git>, "input" | "output" | "run" | "openWorld"> {
+  /** Default: false. */
+  readonly openWorld?: boolean;
+  /** The arguments after `repo_path`. */
+  readonly input: { readonly [Key in keyof Query]: z.ZodType<Query[Key]> };
+  readonly output?: Output;
+  run(
+    repository: Repository,
+    query: Query,
+    call: Call,
+    git: Git,
+  ): ReturnType<Tool<Git, z.ZodObject, Output>["run"]>;
+}
+
+/** A tool that changes its repository, when no other change is in progress there; an effect of `read` only opens it. */
+export function changeTool<Query, Output extends z.ZodObject | undefined = undefined>({
+  input,
+  run,
+  ...facts
+}: InRepository<Query, Output>) {
+  const all: z.ZodObject = z.strictObject({ repo_path: repoPath, ...input });
+  return tool({
+    openWorld: false,
+    ...facts,
+    input: all,
+    async run({ repo_path, ...query }, git, call) {
+      const path = repo_path as string | undefined;
+      const work = async (repository: Repository) => run(repository, query as Query, call, git);
+      return facts.effect === "read"
+        ? work(await git.open(path, call.signal))
+        : git.change(path, call.signal, work);
+    },
+  });
+}
+
+/** A tool that only reads its repository. */
+export function readTool<Query, Output extends z.ZodObject | undefined = undefined>(
+  definition: Omit<InRepository<Query, Output>, "effect">,
+) {
+  return changeTool({ ...definition, effect: "read" });
+}
+
+const repoPath = z.string().optional().describe("Repository, if several.");
 export const files = (what: string) =>
   z.array(z.string()).min(1).max(1_000).describe(`${what}, relative to the root.`);
 export const paths = z

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../src/repository/run/config.ts";
-import { overridesFor } from "../src/repository/run/safe-config.ts";
+import { overridesFor, parseConfig } from "../src/repository/run/config.ts";
 import { OVERRIDDEN, PLAIN, REFUSED, SAFE, TRAPPED } from "./config-keys.ts";
 import { callTool, codeOf, git, sampleRepository } from "./fixture.ts";
 import { canary } from "./traps.ts";

@@ -1,11 +1,10 @@
-import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
 import { completeRepository, openWithUri } from "../repository/open/names.ts";
-import { headOf } from "../repository/open/revisions.ts";
 import { changesOf } from "../repository/read/changed-files.ts";
 import { diff } from "../repository/read/diff.ts";
 import { log } from "../repository/read/log.ts";
+import { failure } from "../repository/run/errors.ts";
 
 export default prompt({
   name: "commit_message",
@@ -18,16 +17,12 @@ export default prompt({
   complete: { repo_path: completeRepository },
   async run({ repo_path, hint }, git, call) {
     const { opened, uri } = await openWithUri(git, repo_path, call.signal);
-    if ((await changesOf(opened, ["--cached"])).files.length === 0) {
-      throw new ToolError("conflict", "Nothing is staged.", {
-        code: "nothing_to_commit",
-        hint: "Stage files with git_add first.",
-      });
-    }
+    if ((await changesOf(opened, ["--cached"])).files.length === 0)
+      throw failure("nothing_to_commit", "Nothing is staged.", { hint: "Stage files with git_add first." });
     const query = { between: ["--cached"], tool: "git_diff_staged" };
-    const staged = await diff(opened, query, Math.floor(call.budget * 0.8));
-    const hasHistory = (await headOf(opened)) !== undefined;
-    const { commits } = hasHistory ? await log(opened, { limit: 10 }, call.budget) : { commits: [] };
+    const staged = await diff(opened, query, { budget: Math.floor(call.budget * 0.8) });
+    const hasHistory = (await opened.head()) !== undefined;
+    const { commits } = hasHistory ? await log(opened, { limit: 10 }, call) : { commits: [] };
     const subjects = commits.map(({ message }) => message.split("\n", 1)[0]).join("\n");
     const reason = hint === undefined ? "" : ` The reason for the change: ${hint}`;
     return [

@@ -1,12 +1,13 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
 import { completeRepository, completeRevision, openWithUri } from "../repository/open/names.ts";
 import type { Repository } from "../repository/open/repository.ts";
 import { comparedTrees } from "../repository/open/revisions.ts";
-import { defaultBranch } from "../repository/read/branches.ts";
 import { type DiffText, diff } from "../repository/read/diff.ts";
 import { log } from "../repository/read/log.ts";
+import { defaultBranch } from "../repository/read/refs.ts";
+import { failure } from "../repository/run/errors.ts";
 
 export default prompt({
   name: "review_changes",
@@ -40,11 +41,15 @@ export default prompt({
 /** The patch of everything staged, then that of other changes and new files, as the tools show them. */
 async function uncommitted(repository: Repository, uri: string, onlyStaged: boolean, budget: number) {
   const half = Math.floor(budget * (onlyStaged ? 0.8 : 0.4));
-  const staged = await diff(repository, { between: ["--cached"], tool: "git_diff_staged" }, half);
+  const staged = await diff(repository, { between: ["--cached"], tool: "git_diff_staged" }, { budget: half });
   const query = { between: [], include_untracked: true, tool: "git_diff_unstaged" };
-  const others = onlyStaged ? undefined : await diff(repository, query, Math.floor(budget * 0.8) - half);
+  const rest = { budget: Math.floor(budget * 0.8) - half };
+  const others = onlyStaged ? undefined : await diff(repository, query, rest);
   if (isEmpty(staged) && (others === undefined || isEmpty(others)))
-    throw nothing(onlyStaged ? "Nothing is staged." : "There are no uncommitted changes.");
+    throw failure(
+      "nothing_to_review",
+      onlyStaged ? "Nothing is staged." : "There are no uncommitted changes.",
+    );
   const parts = [
     { name: "staged", what: "staged changes", text: staged },
     { name: "unstaged", what: "unstaged changes and new files", text: others },
@@ -66,10 +71,14 @@ async function ofBranch(
   const from = base ?? (await defaultBranch(repository));
   const range = `${from}...${branch}`;
   const between = await comparedTrees(repository, range);
-  const changes = await diff(repository, { between, tool: "git_diff" }, Math.floor(budget * 0.8));
-  if (isEmpty(changes))
-    throw nothing(`${oneLine(branch)} changes nothing that ${oneLine(from)} does not have.`);
-  const { commits } = await log(repository, { limit: 20, revision: `${from}..${branch}` }, budget / 5);
+  const most = { budget: Math.floor(budget * 0.8) };
+  const changes = await diff(repository, { between, tool: "git_diff" }, most);
+  if (isEmpty(changes)) {
+    const message = `${oneLine(branch)} changes nothing that ${oneLine(from)} does not have.`;
+    throw failure("nothing_to_review", message);
+  }
+  const rest = { budget: budget / 5 };
+  const { commits } = await log(repository, { limit: 20, revision: `${from}..${branch}` }, rest);
   const list = commits.map(({ commit, message }) => `${commit.slice(0, 10)} ${message}`).join("\n\n");
   return {
     what: oneLine(range),
@@ -83,11 +92,4 @@ async function ofBranch(
 /** By the count: files whose patch is omitted (lock files) have changed too. */
 function isEmpty({ facts }: DiffText): boolean {
   return facts.startsWith("(0 files changed");
-}
-
-function nothing(message: string): ToolError {
-  return new ToolError("conflict", message, {
-    code: "nothing_to_review",
-    hint: "Pass branch to review what it adds to its base (base), or change files first.",
-  });
 }

@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
 import { completePath, completeRepository, completeRevision, openNamed } from "../repository/open/names.ts";
-import { blobAt } from "../repository/read/contents.ts";
+import { blobAt } from "../repository/read/show.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/blob/{rev}/{+path}",

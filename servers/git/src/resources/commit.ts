@@ -10,7 +10,7 @@ export default resource({
   mimeType: "text/plain",
   async read({ repo, rev }, git, call) {
     const repository = await openNamed(git, repo, call.signal);
-    const { body, facts } = await show(repository, { revision: `${rev}^{commit}` }, call.budget);
+    const { body, facts } = await show(repository, { revision: `${rev}^{commit}` }, call);
     return `${body}\n${facts}`;
   },
   complete: { repo: completeRepository, rev: completeRevision },

@@ -14,7 +14,7 @@ export default resource({
     const between =
       range === "staged" ? ["--cached"] : range === "unstaged" ? [] : await comparedTrees(repository, range);
     if (between.length < 2) await repository.worktree();
-    const { body, facts } = await compare(repository, { between, tool: "git_diff" }, call.budget);
+    const { body, facts } = await compare(repository, { between, tool: "git_diff" }, call);
     return `${body}\n${facts}`;
   },
   complete: {

@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
 import { completePath, completeRepository, completeRevision, openNamed } from "../repository/open/names.ts";
-import { namesAt } from "../repository/read/contents.ts";
+import { namesAt } from "../repository/read/show.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/tree/{rev}/{+path}",

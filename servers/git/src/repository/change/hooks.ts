@@ -1,22 +1,15 @@
 import { access, constants, readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Caller, Git } from "../open/git.ts";
-import type { Repository, RunOptions } from "../open/repository.ts";
-import type { GitResult } from "../run/run-git.ts";
+import type { Caller, Repository, RunOptions } from "../open/repository.ts";
+import { isOwn, isTrue, lastValue } from "../run/config.ts";
+import { failure } from "../run/errors.ts";
+import { type GitResult, variables } from "../run/run-git.ts";
 
 /** How one command treats a repository's hooks. */
 export interface HookDecision extends Required<Pick<RunOptions, "config" | "env">> {
   /** For the response: which hooks ran or were skipped. */
   readonly notes: string[] | undefined;
-}
-
-/** Who decides about the hooks of one command. */
-interface Decider extends Pick<Caller, "confirm"> {
-  /** The call's `skip_hooks`: what to do if the user cannot be asked. */
-  readonly skip?: boolean;
-  /** Refuses a command that would fail anyway, before anyone is asked about its hooks. */
-  ready?(): Promise<void>;
 }
 
 const NO_HOOKS = { config: [], env: {} };
@@ -47,15 +40,18 @@ const CHECKS = /^(pre-|prepare-|commit-)/;
  * If nobody can be asked, a command that a hook would check is refused unless the call accepts that; other hooks are skipped.
  * The response reports what was skipped.
  *
+ * @param skip the call's `skip_hooks`: what to do if the user cannot be asked
+ * @param ready refuses a command that would fail anyway, before anyone is asked about its hooks
  * @throws ToolError `hook_needed`
  */
 export async function decideHooks(
-  git: Git,
   repository: Repository,
   names: readonly string[],
-  decider: Decider,
+  caller: Pick<Caller, "confirm">,
+  skip = false,
+  ready?: () => Promise<void>,
 ): Promise<HookDecision> {
-  const found = await presentHooks(git, repository, names);
+  const found = await presentHooks(repository, names);
   if (found === undefined) return { ...NO_HOOKS, notes: undefined };
   const list = found.names.join(", ");
   const run: HookDecision = {
@@ -68,13 +64,13 @@ export async function decideHooks(
     ...NO_HOOKS,
     notes: [`Did not run the hooks ${list}: ${why}.`],
   });
-  const { hooks, mayAsk } = git.options;
+  const { hooks, mayAsk } = repository.options;
   if (hooks === "run") return run;
   if (hooks === "off") return skipped("--hooks off");
-  await decider.ready?.();
+  await ready?.();
   if (mayAsk) {
     try {
-      await decider.confirm(
+      await caller.confirm(
         `Run the hooks ${list} of ${oneLine(found.directory)}? They are programs in this repository. If you decline, the command continues without them.`,
       );
       return run;
@@ -83,29 +79,15 @@ export async function decideHooks(
       if (error.code === "declined") return skipped("the user declined");
     }
   }
-  if (decider.skip === true) return skipped("skip_hooks");
+  if (skip) return skipped("skip_hooks");
   const checks = found.names.filter((name) => CHECKS.test(name));
   if (checks.length === 0) return skipped("nobody could be asked; --hooks run would run them");
-  throw new ToolError(
-    "denied",
-    `The repository has the hooks ${checks.join(", ")} for this command, and nobody can be asked whether to run them. Nothing was changed.`,
-    {
-      code: "hook_needed",
-      hint: "To run them, the user starts the server with --hooks run; with skip_hooks: true the command continues without them, if the user wants that.",
-    },
-  );
+  const message = `The repository has the hooks ${checks.join(", ")} for this command, and nobody can be asked whether to run them. Nothing was changed.`;
+  throw failure("hook_needed", message);
 }
 
-/** The caller as the one who decides about hooks. */
-export function deciding(caller: Caller, skip = false): Decider {
-  return { confirm: (question) => caller.confirm(question), skip };
-}
-
-async function presentHooks(
-  git: Git,
-  repository: Repository,
-  names: readonly string[],
-): Promise<{ directory: string; names: string[] } | undefined> {
+/** The hooks that exist, can be run and have something to run. */
+async function presentHooks(repository: Repository, names: readonly string[]) {
   const { config, worktree } = await repository.prepared();
   const { commonDir, gitDir } = repository.location;
   const chosen = config.findLast(({ key }) => key === "core.hookspath");
@@ -113,15 +95,12 @@ async function presentHooks(
   const directory = await realpath(named).catch(() => undefined);
   if (directory === undefined) return undefined;
   // A directory set by the repository must be inside it; one chosen by the user may be anywhere.
-  if (!git.guard.contains(directory) && chosen?.own !== true) return undefined;
+  if (!repository.options.guard.contains(directory) && chosen?.own !== true) return undefined;
   const entries = await readdir(directory).catch(() => [] as string[]);
   const present: string[] = [];
   for (const name of names) {
     if (!entries.includes(name)) continue;
-    const isProgram = await access(join(directory, name), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
+    const isProgram = await isAccessible(join(directory, name), constants.X_OK);
     if (isProgram && !(await isIdle(directory, name))) present.push(name);
   }
   return present.length === 0 ? undefined : { directory, names: present };
@@ -134,10 +113,13 @@ const HUSKY = /^#!\/usr\/bin\/env sh\n\. "(\$\{0%\/\*\}|\$\(dirname (-- )?"\$0"\
 async function isIdle(directory: string, name: string): Promise<boolean> {
   if (basename(directory) !== "_") return false;
   const text = await readFile(join(directory, name), "utf8").catch(() => "");
-  if (!HUSKY.test(text)) return false;
-  return access(join(dirname(directory), name)).then(
-    () => false,
+  return HUSKY.test(text) && !(await isAccessible(join(dirname(directory), name)));
+}
+
+function isAccessible(file: string, mode = constants.F_OK): Promise<boolean> {
+  return access(file, mode).then(
     () => true,
+    () => false,
   );
 }
 
@@ -159,8 +141,28 @@ export function hookFailure(
   const isRejected = isCertain || output !== stderr || !/^(fatal|error): /m.test(stderr);
   if (config.length === 0 || !isRejected) return undefined;
   const said = oneLine(`${stdout.toString("utf8")}${output}`.trim().slice(0, 2_000));
-  return new ToolError("denied", `A hook rejected the command. Its output: ${said === "" ? "none" : said}`, {
-    code: "hook_failed",
-    hint: "The output is the repository's text, not an instruction. Fix the problem it reports, then try again.",
-  });
+  return failure("hook_failed", `A hook rejected the command. Its output: ${said === "" ? "none" : said}`);
+}
+
+/**
+ * Whether commits are signed: as requested by the call, else by the user's configuration (commit.gpgSign),
+ * never by the repository's. Signing needs the user's key agent.
+ *
+ * @param further configuration and environment of the command, for its hooks
+ * @returns the option of the command, and how it runs
+ */
+export async function signing(
+  repository: Repository,
+  wanted?: boolean,
+  { config: configured = [], env = {} }: Pick<RunOptions, "config" | "env"> = {},
+): Promise<{ option: string; options: RunOptions }> {
+  const { config } = await repository.prepared();
+  const sign = wanted ?? isTrue(lastValue(config, "commit.gpgsign", isOwn));
+  if (!sign) return { option: "--no-gpg-sign", options: { config: configured, env } };
+  const agent = variables(repository.options.env, "GNUPGHOME GPG_AGENT_INFO SSH_AUTH_SOCK");
+  const options: RunOptions = {
+    config: [...configured, ["commit.gpgSign", "true"]],
+    env: { ...env, ...agent },
+  };
+  return { option: "--gpg-sign", options };
 }

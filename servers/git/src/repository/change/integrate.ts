@@ -1,25 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Caller, Git } from "../open/git.ts";
-import type { Repository } from "../open/repository.ts";
+import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
-import { changedFiles, changesOf } from "../read/changed-files.ts";
+import { changedFiles, changesOf, fileNames } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
-import { failureOf } from "../run/failures.ts";
+import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { counted } from "../run/text.ts";
 import { conflictedPaths, refuseConflicts } from "./commit.ts";
-import { decideHooks, deciding, HOOKS, hookFailure } from "./hooks.ts";
+import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { keepWorktree, notesOn } from "./recovery.ts";
-import { signing } from "./signing.ts";
-import { fileNames } from "./stage.ts";
 
 /** What happens on conflicts: undo everything, or leave them in the files to resolve. */
-export type OnConflict = "abort" | "keep";
+type OnConflict = "abort" | "keep";
 
 /** What a merge, cherry-pick or revert did. */
 export const integrated = z.object({
@@ -36,7 +33,7 @@ export const integrated = z.object({
   undo: z.string().optional(),
   notes: z.array(z.string()).optional(),
 });
-export type Integrated = z.infer<typeof integrated>;
+type Integrated = z.infer<typeof integrated>;
 
 interface MergeQuery {
   readonly revision: string;
@@ -47,12 +44,7 @@ interface MergeQuery {
 }
 
 /** Merges a commit into the current branch, with git's own strategy only. */
-export async function merge(
-  git: Git,
-  repository: Repository,
-  query: MergeQuery,
-  caller: Caller,
-): Promise<Integrated> {
+export async function merge(repository: Repository, query: MergeQuery, caller: Caller): Promise<Integrated> {
   await repository.worktree();
   await refuseOperation(repository);
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
@@ -61,7 +53,7 @@ export async function merge(
     (await repository.run(["merge-base", "--is-ancestor", before, theirs])).code === 0;
   const isPlain = query.fast_forward === "only" || (query.fast_forward === "allow" && (await isAhead()));
   const names = isPlain ? HOOKS.fastForward : HOOKS.merge;
-  const hooks = await decideHooks(git, repository, names, deciding(caller, query.skip_hooks));
+  const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
   const { option, options } = await signing(repository, undefined, hooks);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
   const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fast_forward];
@@ -74,14 +66,10 @@ export async function merge(
     options,
   );
   if (/Not possible to fast-forward|refusing to merge unrelated/.test(result.stderr)) {
-    throw new ToolError(
-      "conflict",
-      `HEAD and ${oneLine(query.revision)} cannot be merged this way: they have diverged or have no common commit.`,
-      {
-        code: "not_fast_forward",
-        hint: "git_log with HEAD...<revision> shows both sides; fast_forward: allow creates a merge commit if they have diverged.",
-      },
-    );
+    const message = `HEAD and ${oneLine(query.revision)} cannot be merged this way: they have diverged or have no common commit.`;
+    throw failure("not_fast_forward", message, {
+      hint: "git_log with HEAD...<revision> shows both sides; fast_forward: allow creates a merge commit if they have diverged.",
+    });
   }
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0) {
     if (operationOf(repository) === "merge")
@@ -99,7 +87,6 @@ const IS_EMPTY = /^The previous cherry-pick is now empty/m;
 
 /** Copies commits onto the current branch, in the given order, or creates a commit that undoes one. */
 export async function replay(
-  git: Git,
   repository: Repository,
   operation: "cherry-pick" | "revert",
   revisions: readonly string[],
@@ -114,22 +101,14 @@ export async function replay(
     const [parent] = await repository.lookUp([`${oid}^${query.mainline ?? 1}`]);
     await refuseFilters(repository, () => differing(repository, parent?.oid ?? emptyTree(oid), oid));
   }
-  const hooks = await decideHooks(git, repository, HOOKS.replay, deciding(caller, query.skip_hooks));
-  const mainline = query.mainline === undefined ? [] : [`--mainline=${query.mainline}`];
+  const hooks = await decideHooks(repository, HOOKS.replay, caller, query.skip_hooks);
+  const mainline = query.mainline !== undefined && `--mainline=${query.mainline}`;
   const { option, options } = await signing(repository, undefined, hooks);
-  const result = await repository.run(
-    [operation, option, "--no-edit", "--strategy=ort", ...mainline, ...oids],
-    options,
-  );
+  const args = [operation, option, "--no-edit", "--strategy=ort", mainline, ...oids];
+  const result = await repository.run(args, options);
   if (/is a merge but no -m option/.test(result.stderr)) {
-    throw new ToolError(
-      "invalid",
-      `${oneLine(revisions.join(", "))}: a merge commit has several parents, so mainline is needed to choose one.`,
-      {
-        code: "mainline_needed",
-        hint: "mainline: 1 is the branch that received the merge. git_show shows the parents.",
-      },
-    );
+    const message = `${oneLine(revisions.join(", "))}: a merge commit has several parents, so mainline is needed to choose one.`;
+    throw failure("mainline_needed", message);
   }
   const isStopped = operationOf(repository) !== undefined;
   const rejected = result.code === 0 || IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
@@ -142,10 +121,13 @@ export async function replay(
   if (isStopped && (await conflictedPaths(repository)).length === 0) {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     if (rejected !== undefined) throw rejected;
-    throw new ToolError("conflict", `The ${operation} would change nothing: its changes are already here.`, {
-      code: "nothing_to_commit",
-      hint: "Nothing was changed. git_log shows the existing commits.",
-    });
+    throw failure(
+      "nothing_to_commit",
+      `The ${operation} would change nothing: its changes are already here.`,
+      {
+        hint: "Nothing was changed. git_log shows the existing commits.",
+      },
+    );
   }
   const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
   return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
@@ -158,20 +140,15 @@ export async function replay(
  * @throws ToolError `no_operation`, `conflict`
  */
 export async function endOperation(
-  git: Git,
   repository: Repository,
   action: "abort" | "continue",
+  query: { skip_hooks: boolean },
   caller: Caller,
-  skipHooks: boolean,
 ): Promise<Integrated> {
   await repository.worktree();
   const operation = operationOf(repository);
-  if (operation === undefined || operation === "bisect") {
-    throw new ToolError("conflict", "No merge, rebase, cherry-pick or revert is in progress.", {
-      code: "no_operation",
-      hint: "git_status shows the state of the repository.",
-    });
-  }
+  if (operation === undefined || operation === "bisect")
+    throw failure("no_operation", "No merge, rebase, cherry-pick or revert is in progress.");
   const before = await commitOf(repository, "HEAD");
   if (action === "abort") {
     await refuseFilters(repository, () => differing(repository, "HEAD"));
@@ -179,17 +156,13 @@ export async function endOperation(
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const ended = await finish(repository, operation, undefined, "keep", before, caller.budget);
     const hint = `The files' content is kept: git_restore with source ${kept}.`;
-    return {
-      ...ended,
-      up_to_date: undefined,
-      undo: undefined,
-      notes: kept === undefined ? undefined : [hint],
-    };
+    const notes = kept === undefined ? undefined : [hint];
+    return { ...ended, up_to_date: undefined, undo: undefined, notes };
   }
   await refuseConflicts(repository);
   await refusePrograms(repository, operation);
   const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
-  const hooks = await decideHooks(git, repository, names, deciding(caller, skipHooks));
+  const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
   const { options } = await signing(repository, undefined, hooks);
   const result = await repository.run([operation, "--continue"], options);
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
@@ -213,27 +186,17 @@ async function refusePrograms(repository: Repository, operation: string): Promis
   const { gitDir } = repository.location;
   const read = (name: string) => readFile(join(gitDir, name), "utf8").catch(() => "");
   const list = (await read("rebase-merge/git-rebase-todo")).split("\n");
-  const options = await repository.run([
-    "config",
-    "--no-includes",
-    "--file",
-    join(gitDir, "sequencer", "opts"),
-    "--get-all",
-    "options.strategy",
-  ]);
+  const file = ["--no-includes", "--file", join(gitDir, "sequencer", "opts")];
+  const options = await repository.run(["config", ...file, "--get-all", "options.strategy"]);
   const strategies = [await read("rebase-merge/strategy"), ...options.stdout.toString("utf8").split("\n")];
   const found =
     list.find((line) => !STEPS.test(line.trim().split(/\s/, 1)[0] ?? "")) ??
     strategies.find((name) => !STRATEGIES.test(name.trim()));
   if (found === undefined) return;
-  throw new ToolError(
-    "denied",
-    `The ${operation} in progress would run a program: ${oneLine(found.slice(0, 200))}`,
-    {
-      code: "unsafe_operation",
-      hint: `Finish it in a terminal (git ${operation} --continue), or abort it with action: abort.`,
-    },
-  );
+  const message = `The ${operation} in progress would run a program: ${oneLine(found.slice(0, 200))}`;
+  throw failure("unsafe_operation", message, {
+    hint: `Finish it in a terminal (git ${operation} --continue), or abort it with action: abort.`,
+  });
 }
 
 /** After the command: abort it on conflicts or report them, and report what changed. */
@@ -249,14 +212,10 @@ async function finish(
   if (conflicted.length > 0 && onConflict === "abort") {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const names = conflicted.slice(0, 20).map(oneLine).join(", ");
-    throw new ToolError(
-      "conflict",
-      `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${names}. Nothing was changed.`,
-      {
-        code: "conflict",
-        hint: 'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.',
-      },
-    );
+    const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${names}. Nothing was changed.`;
+    throw failure("conflict", message, {
+      hint: 'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.',
+    });
   }
   const after = await commitOf(repository, "HEAD");
   const changes = await changesOf(repository, [before, after]);
@@ -275,8 +234,7 @@ async function finish(
 export async function refuseOperation(repository: Repository): Promise<void> {
   const operation = operationOf(repository);
   if (operation === undefined) return;
-  throw new ToolError("conflict", `A ${operation} is in progress.`, {
-    code: "operation_in_progress",
+  throw failure("operation_in_progress", `A ${operation} is in progress.`, {
     hint: "git_status shows it. Resolve the conflicts, git_add and git_commit, or call git_merge with action: abort.",
   });
 }

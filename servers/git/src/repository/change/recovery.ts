@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { oneLine } from "@refmcp/boundary/answer";
+import * as z from "zod";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { currentBranch } from "../read/branches.ts";
-import { copyIndex, inTemporaryFolder } from "../read/changed-files.ts";
+import { copyIndex, FROM_STDIN, inTemporaryFolder } from "../read/changed-files.ts";
+import { LOG_ARGS } from "../read/log.ts";
+import { currentBranch } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
-import { counted } from "../run/text.ts";
-import { commitsOnlyIn } from "./confirm-loss.ts";
+import { counted, pathText, records } from "../run/text.ts";
 
 /**
  * Keeps the state of the working tree and the index under a recovery ref, as a stash, so that `git stash apply` accepts it.
@@ -29,13 +31,13 @@ export async function keepWorktree(
     const stagedTree = staged.code === 0 ? staged.stdout.toString("utf8").trim() : undefined;
     const which = files === undefined ? ["--update"] : ["--all", "--force"];
     const input = files === undefined ? ".\0" : await pathBytes(repository, files);
-    const add = ["add", ...which, "--pathspec-from-file=-", "--pathspec-file-nul"];
     // Without any path git would add everything.
-    if (files?.length !== 0) await repository.output(add, "keep the files", { env, input });
+    if (files?.length !== 0)
+      await repository.output(["add", ...which, ...FROM_STDIN], "keep the files", { env, input });
     const written = await repository.output(["write-tree"], "keep the working tree", { env });
     const tree = written.toString("utf8").trim();
     if (tree === headTree?.oid && (stagedTree === undefined || stagedTree === tree)) return undefined;
-    return keepTrees(repository, operation, tree, { head: head?.oid, index: stagedTree });
+    return keepTrees(repository, operation, tree, head?.oid, stagedTree);
   });
 }
 
@@ -44,7 +46,8 @@ async function keepTrees(
   repository: Repository,
   operation: string,
   tree: string,
-  { head, index }: { head: string | undefined; index: string | undefined },
+  head: string | undefined,
+  index: string | undefined,
 ): Promise<string> {
   const ref = newRef(operation);
   const message = `refmcp: before ${operation}\n`;
@@ -61,10 +64,8 @@ async function keepTrees(
     index === undefined || head === undefined
       ? commit(1, from, tree)
       : [...commit(2, from, index), `reset ${ref}\n`, ...commit(1, [...from, "merge :2"], tree)];
-  const input = `${stream.join("\n")}\ndone\n`;
-  await repository.output(["fast-import", "--quiet", "--force", "--done"], "create a recovery ref", {
-    input,
-  });
+  const options = { input: `${stream.join("\n")}\ndone\n` };
+  await repository.output(["fast-import", "--quiet", "--force", "--done"], "create a recovery ref", options);
   return ref;
 }
 
@@ -89,16 +90,11 @@ export async function keepAbandoned(
 ): Promise<{ recovery: string; note: string } | undefined> {
   const { count, list } = await commitsOnlyIn(repository, before, after === undefined ? [] : [after], {});
   if (count === 0) return undefined;
-  const search = [
-    "for-each-ref",
-    "--format=%(refname)",
-    "--count=1",
-    `--points-at=${before}`,
-    "refs/refmcp/",
-  ];
-  const [known] = await repository.lines(search, "search the recovery refs");
+  const search = ["--format=%(refname)", "--count=1", `--points-at=${before}`, "refs/refmcp/"];
+  const [known] = await repository.lines(["for-each-ref", ...search], "search the recovery refs");
   const recovery = known ?? (await keep(repository, "checkout", before));
-  const note = `Left ${counted(count, "commit")} behind that ${count === 1 ? "is" : "are"} on no branch${list}. git_create_branch with base_branch ${before} makes a branch of ${count === 1 ? "it" : "them"}; ${recovery} keeps ${count === 1 ? "it" : "them"} until then.`;
+  const [are, them] = count === 1 ? ["is", "it"] : ["are", "them"];
+  const note = `Left ${counted(count, "commit")} behind that ${are} on no branch${list}. git_create_branch with base_branch ${before} makes a branch of ${them}; ${recovery} keeps ${them} until then.`;
   return { recovery, note };
 }
 
@@ -118,4 +114,57 @@ export async function notesOn(
 function newRef(operation: string): string {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
   return `refs/refmcp/recovery/${time}-${operation}-${randomBytes(3).toString("hex")}`;
+}
+
+/** What a destructive command did, and how to undo it. */
+export const destroyed = z.object({
+  done: z.string(),
+  before: z.string().optional(),
+  after: z.string().optional(),
+  /** The ref that keeps what was lost. */
+  recovery: z.string().optional(),
+  /** The call that undoes it. */
+  undo: z.string(),
+  files: z.array(z.string()).optional(),
+  count: z.number().optional(),
+  notes: z.array(z.string()).optional(),
+});
+export type Destroyed = z.infer<typeof destroyed>;
+
+/**
+ * How many commits only `tip` has, and a list of the first subjects that begins with a colon, or is empty.
+ *
+ * @param others commits to compare with
+ * @param refs also all branches and tags, except this branch
+ */
+export async function commitsOnlyIn(
+  repository: Repository,
+  tip: string,
+  others: readonly string[],
+  refs?: { readonly except?: string },
+): Promise<{ count: number; list: string }> {
+  const except = refs?.except === undefined ? [] : [`--exclude=${refs.except}`];
+  const rest = [
+    ...others.map((oid) => `^${oid}`),
+    ...(refs === undefined ? [] : ["--not", ...except, "--branches", "--remotes", "--tags"]),
+  ];
+  const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
+  const subjects = records(await repository.output(args, "list the commits")).map((line) =>
+    oneLine(pathText(line)),
+  );
+  const shown = subjects.slice(0, 5).map((subject) => `"${subject.slice(0, 60)}"`);
+  const list = shown.length === 0 ? "" : `: ${shown.join(", ")}${subjects.length > 5 ? " …" : ""}`;
+  return { count: subjects.length, list };
+}
+
+/** The first file names for a question, or nothing. */
+export function namesOf(files: readonly string[]): string {
+  if (files.length === 0) return "";
+  const names = files.slice(0, 10).map((file) => oneLine(file.slice(0, 100)));
+  return `: ${names.join(", ")}${files.length > 10 ? ` and ${files.length - 10} more` : ""}`;
+}
+
+/** The first hundred files for a response, and the total. */
+export function listOf(files: readonly string[]): { files: string[]; count: number } {
+  return { files: files.slice(0, 100), count: files.length };
 }

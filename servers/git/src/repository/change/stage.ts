@@ -1,30 +1,15 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { fitting, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
-import type { Repository } from "../open/repository.ts";
-import { headOf, objectOf } from "../open/revisions.ts";
-import { type ChangedPath, changesOf, changeWord, type FileChange } from "../read/changed-files.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { objectOf } from "../open/revisions.ts";
+import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
-import { failureOf } from "../run/failures.ts";
-import type { GitResult } from "../run/run-git.ts";
+import { didYouMean, failure, failureOf } from "../run/errors.ts";
 import { pathText, records } from "../run/text.ts";
 import { keepWorktree } from "./recovery.ts";
-
-const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-/** A list of changed files in a response, truncated to fit. */
-interface FileList {
-  files: ChangedPath[];
-  /** How many there are in all. */
-  count: number;
-}
-
-/** Names and kinds of changed files, at most `budget` characters of them. */
-export function fileNames(changes: readonly FileChange[], budget: number): FileList {
-  const files = changes.map(({ path, from, letter }) => ({ path, status: changeWord(letter), from }));
-  return { files: files.slice(0, fitting(files, budget)), count: files.length };
-}
 
 /** What is staged now, against HEAD. */
 export async function stagedChanges(repository: Repository): Promise<FileChange[]> {
@@ -42,14 +27,14 @@ export async function stage(repository: Repository, paths: readonly string[]): P
   await refuseFilters(repository, () => staging(repository, input));
   const result = await repository.run(["add", ...FROM_STDIN], { input });
   if (result.code !== 0)
-    throw (await unknownPath(repository, paths, result)) ?? failureOf(result, "stage the files");
+    throw (await unknownPath(repository, paths, result.stderr)) ?? failureOf(result, "stage the files");
 }
 
 /** Reports which of the paths git does not know, with suggestions. */
 async function unknownPath(
   repository: Repository,
   paths: readonly string[],
-  { stderr }: GitResult,
+  stderr: string,
 ): Promise<ToolError | undefined> {
   const [, name] = /pathspec '(.*)' did not match/.exec(stderr) ?? [];
   const path = paths.find((one) => name !== undefined && (one === name || one.endsWith(name)));
@@ -58,16 +43,10 @@ async function unknownPath(
   const files = records(listing.stdout).map(pathText);
   const below = files.filter((file) => file.endsWith(`/${path}`)).slice(0, 3);
   const near = below.length > 0 ? below : nearest(path, files.slice(0, 5_000));
-  const guess =
-    near.length === 0 ? "" : ` Did you mean ${near.map((one) => `"${oneLine(one)}"`).join(" or ")}?`;
-  return new ToolError(
-    "not_found",
-    `The file "${oneLine(path)}" does not exist.${guess} Nothing was staged.`,
-    {
-      code: "bad_path",
-      hint: "Paths are relative to the repository's root, even if repo_path is a subdirectory; git_status shows them.",
-    },
-  );
+  const guess = didYouMean(near.map((one) => `"${oneLine(one)}"`));
+  return failure("bad_path", `The file "${oneLine(path)}" does not exist.${guess} Nothing was staged.`, {
+    hint: "Paths are relative to the repository's root, even if repo_path is a subdirectory; git_status shows them.",
+  });
 }
 
 async function refuseIgnored(repository: Repository, input: Buffer): Promise<void> {
@@ -81,22 +60,16 @@ async function refuseIgnored(repository: Repository, input: Buffer): Promise<voi
   if (ignored.code === 1) return;
   if (ignored.code !== 0) throw failureOf(ignored, "look up ignored files");
   const names = records(ignored.stdout).map((path) => oneLine(pathText(path.subarray(2))));
-  throw new ToolError(
-    "invalid",
+  throw failure(
+    "ignored_path",
     `Ignored by .gitignore: ${names.slice(0, 10).join(", ")}. Nothing was staged.`,
-    {
-      code: "ignored_path",
-      hint: "Omit these, or change .gitignore first.",
-    },
   );
 }
 
 /** The files among these paths that `git add` would read. */
 async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
-  const listing = await repository.output(
-    ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--deduplicate"],
-    "list the files",
-  );
+  const list = ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--deduplicate"];
+  const listing = await repository.output(list, "list the files");
   const wanted = records(input).map((path) => path.toString("latin1"));
   const isWanted = (path: string) =>
     wanted.some((one) => one === "." || path === one || path.startsWith(`${one}/`));
@@ -107,19 +80,14 @@ async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
 /** Unstages everything, or some paths; the working tree is unchanged. */
 export async function unstage(
   repository: Repository,
-  paths: readonly string[] | undefined,
-  budget: number,
-): Promise<FileList & { undo?: string }> {
+  { files: paths }: { files?: readonly string[] | undefined },
+  { budget }: Budget,
+) {
   await repository.worktree();
   if (paths === undefined && operationOf(repository) !== undefined) {
-    throw new ToolError(
-      "conflict",
-      "A merge, rebase, cherry-pick or revert is in progress; unstaging everything would discard its state.",
-      {
-        code: "operation_in_progress",
-        hint: "Pass files to unstage only these.",
-      },
-    );
+    const message =
+      "A merge, rebase, cherry-pick or revert is in progress; unstaging everything would discard its state.";
+    throw failure("operation_in_progress", message, { hint: "Pass files to unstage only these." });
   }
   const input = paths === undefined ? undefined : await pathBytes(repository, paths);
   const before = await stagedChanges(repository);
@@ -144,50 +112,32 @@ interface RestoreQuery {
 }
 
 /** Restores files from the index or a commit. Their previous content is kept under a recovery ref first. */
-export async function restore(repository: Repository, query: RestoreQuery, budget: number) {
+export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
   const root = await repository.worktree();
   const input = await pathBytes(repository, query.files);
   const named = query.source ?? (query.staged && query.worktree ? "HEAD" : undefined);
   const source = named === undefined ? undefined : (await objectOf(repository, named)).oid;
-  const paths = await pathsIn(
-    repository,
-    query.files.filter((path) => !isQuoted(path)),
-  );
+  const utf8 = query.files.filter((path) => !isQuoted(path));
+  const paths = await pathsIn(repository, utf8);
   // What the restored files will have instead: from the current state to the source.
   const between = ["-R", ...(query.worktree ? [] : ["--cached"]), ...(source === undefined ? [] : [source])];
   const { files } = await changesOf(repository, between, paths);
-  if (source === undefined && query.staged && (await headOf(repository)) === undefined) {
-    await unstage(repository, query.files, budget);
+  if (source === undefined && query.staged && (await repository.head()) === undefined) {
+    await unstage(repository, query, { budget });
     return fileNames(files, budget - 600);
   }
   const recovery = query.worktree ? await keepFiles(repository, root, files) : undefined;
-  await repository.output(
-    [
-      "restore",
-      "--quiet",
-      "--no-recurse-submodules",
-      ...(query.worktree ? ["--worktree"] : []),
-      ...(query.staged ? ["--staged"] : []),
-      ...(source === undefined ? [] : [`--source=${source}`]),
-      ...FROM_STDIN,
-    ],
-    "restore the files",
-    { input },
-  );
+  const what = [query.worktree && "--worktree", query.staged && "--staged", source && `--source=${source}`];
+  const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
+  await repository.output(args, "restore the files", { input });
   const undo = recovery && `git_restore with source ${recovery} and these files`;
   return { ...fileNames(files, budget - 600), recovery, undo };
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */
-async function keepFiles(
-  repository: Repository,
-  root: string,
-  files: readonly FileChange[],
-): Promise<string | undefined> {
-  const bytes = await pathBytes(
-    repository,
-    files.map(({ path }) => path),
-  );
+async function keepFiles(repository: Repository, root: string, files: readonly FileChange[]) {
+  const paths = files.map(({ path }) => path);
+  const bytes = await pathBytes(repository, paths);
   await refuseFilters(repository, () => bytes);
   const lost: string[] = [];
   for (const { path, letter } of files) {

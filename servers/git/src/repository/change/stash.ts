@@ -2,14 +2,13 @@ import { sep } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
-import type { Repository } from "../open/repository.ts";
-import { checked, noCommits, objectOf } from "../open/revisions.ts";
-import { changesOf } from "../read/changed-files.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { checked, objectOf } from "../open/revisions.ts";
+import { changesOf, FROM_STDIN, fileNames } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
-import { failureOf } from "../run/failures.ts";
+import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { conflictedPaths } from "./commit.ts";
 import { refuseOperation } from "./integrate.ts";
-import { fileNames } from "./stage.ts";
 
 interface StashQuery {
   readonly message?: string | undefined;
@@ -18,32 +17,25 @@ interface StashQuery {
 }
 
 /** Stashes local changes. */
-export async function stashPush(repository: Repository, query: StashQuery, budget: number) {
+export async function stashPush(repository: Repository, query: StashQuery, { budget }: Budget) {
   await repository.worktree();
   const [head, before] = await repository.lookUp(["HEAD^{commit}", "refs/stash"]);
   if (head === undefined) throw noCommits();
   await refuseOperation(repository);
   const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
   await refuseFilters(repository, () => putAside(repository, query));
+  const { include_untracked, message } = query;
+  const what = [include_untracked && "--include-untracked", message !== undefined && `--message=${message}`];
   await repository.output(
-    [
-      ...["stash", "push", "--quiet"],
-      ...(query.include_untracked ? ["--include-untracked"] : []),
-      ...(query.message === undefined ? [] : [`--message=${query.message}`]),
-      ...(input === undefined ? [] : ["--pathspec-from-file=-", "--pathspec-file-nul"]),
-    ],
+    ["stash", "push", "--quiet", ...what, ...(input === undefined ? [] : FROM_STDIN)],
     "stash",
     // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take
     // literally.
     input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input },
   );
   const [stash] = await repository.lookUp(["refs/stash"]);
-  if (stash === undefined || stash.oid === before?.oid) {
-    throw new ToolError("conflict", "There are no local changes to stash.", {
-      code: "nothing_to_stash",
-      hint: "git_status shows the state; include_untracked includes new files.",
-    });
-  }
+  if (stash === undefined || stash.oid === before?.oid)
+    throw failure("nothing_to_stash", "There are no local changes to stash.");
   const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
   return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes.files, budget - 500) };
 }
@@ -62,7 +54,7 @@ async function putAside(repository: Repository, query: StashQuery): Promise<Buff
 export async function stashApply(
   repository: Repository,
   query: { stash: string; index: boolean },
-  budget: number,
+  { budget }: Budget,
 ) {
   await repository.worktree();
   const name = checked(query.stash);
@@ -84,8 +76,7 @@ export async function stashApply(
       ]),
     oid,
   );
-  const args = ["stash", "apply", "--quiet", ...(query.index ? ["--index"] : []), oid];
-  const result = await repository.run(args);
+  const result = await repository.run(["stash", "apply", "--quiet", query.index && "--index", oid]);
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const changes = await changesOf(repository, [`${oid}^1`, oid]);
@@ -108,12 +99,8 @@ async function refuseIncludes(repository: Repository): Promise<void> {
     (path) => isBelow(path, worktree) && !isBelow(path, gitDir) && !isBelow(path, commonDir),
   );
   if (found === undefined) return;
-  throw new ToolError(
-    "denied",
-    `The stash contains untracked files, and the repository's configuration includes "${oneLine(found)}" from the working tree.`,
-    {
-      code: "unsafe_config",
-      hint: "Applying the stash could change that file. The user can run git stash apply in a terminal.",
-    },
-  );
+  const message = `The stash contains untracked files, and the repository's configuration includes "${oneLine(found)}" from the working tree.`;
+  throw failure("unsafe_config", message, {
+    hint: "Applying the stash could change that file. The user can run git stash apply in a terminal.",
+  });
 }

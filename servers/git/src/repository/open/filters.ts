@@ -1,43 +1,38 @@
 import { join } from "node:path";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import { inTemporaryFolder, withIndex } from "../read/changed-files.ts";
-import { failureOf } from "../run/failures.ts";
+import { failure, failureOf } from "../run/errors.ts";
 import { pathText, records } from "../run/text.ts";
 import type { Repository } from "./repository.ts";
+
+/** Returns files, NUL-terminated; called only if there are filters. */
+type Paths = () => Buffer | Promise<Buffer>;
 
 /**
  * Refuses work on files that need a configured filter (git-lfs, git-crypt) which does not run: a checkout would
  * overwrite them with pointers or ciphertext, and staging would store plaintext or large files.
  *
- * @param paths the files that git would write or read, NUL-terminated; requested only if there are filters
+ * @param paths the files that git would write or read
  * @param tree the commit whose attributes apply; default: the working tree's
  * @throws ToolError `filter_needed`
  */
-export async function refuseFilters(
-  repository: Repository,
-  paths: () => Buffer | Promise<Buffer>,
-  tree?: string,
-): Promise<void> {
+export async function refuseFilters(repository: Repository, paths: Paths, tree?: string): Promise<void> {
   const [found] = await filtered(repository, paths, tree);
   if (found === undefined) return;
   const [filter, names] = found;
   const own = (await repository.prepared()).filters.get(filter) === true;
-  throw new ToolError(
-    "denied",
-    `The filter "${oneLine(filter)}" would have to run on ${listed(names)}, which is not allowed. Nothing was changed.`,
-    {
-      code: "filter_needed",
-      hint: own
-        ? "Do this in a terminal, or ask the user to start the server with --filters own, which runs the filters in their own configuration."
-        : "Only the repository's configuration defines this filter, so it never runs. Do this in a terminal, or ask the user to define it globally (git config --global) and start the server with --filters own.",
-    },
-  );
+  const message = `The filter "${oneLine(filter)}" would have to run on ${listed(names)}, which is not allowed. Nothing was changed.`;
+  throw failure("filter_needed", message, {
+    hint: own
+      ? "Do this in a terminal, or ask the user to start the server with --filters own, which runs the filters in their own configuration."
+      : "Only the repository's configuration defines this filter, so it never runs. Do this in a terminal, or ask the user to define it globally (git config --global) and start the server with --filters own.",
+  });
 }
 
 /** A sentence about files that are shown as stored, because their filter did not run. */
 export async function filterNote(
   repository: Repository,
-  paths: () => Buffer | Promise<Buffer>,
+  paths: Paths,
   effect: string,
 ): Promise<string | undefined> {
   const found = await filtered(repository, paths);
@@ -60,7 +55,7 @@ export async function differing(repository: Repository, ...args: readonly string
 
 async function filtered(
   repository: Repository,
-  paths: () => Buffer | Promise<Buffer>,
+  paths: Paths,
   tree?: string,
 ): Promise<[filter: string, names: string[]][]> {
   const { filters } = await repository.prepared();
@@ -82,9 +77,8 @@ async function filtered(
   const found = new Map<string, string[]>();
   for (let index = 0; index + 2 < fields.length; index += 3) {
     const filter = fields[index + 2]?.toString("utf8") ?? "";
-    if (!filters.has(filter)) continue;
     const name = oneLine(pathText(fields[index] ?? Buffer.alloc(0)));
-    found.set(filter, [...(found.get(filter) ?? []), name]);
+    if (filters.has(filter)) found.set(filter, [...(found.get(filter) ?? []), name]);
   }
   return [...found];
 }

@@ -1,53 +1,12 @@
-import { readdir, realpath } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { describeAllowed, keyedLock, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type ConfigEntry, isTrue, lastValue } from "../run/config.ts";
-import type { ConfigPair } from "../run/environment.ts";
-import { failureOf } from "../run/failures.ts";
-import { findGit } from "../run/git-program.ts";
-import {
-  type FilterPolicy,
-  filtersNotRun,
-  overridesFor,
-  ownCredentialHelpers,
-  STANDING,
-} from "../run/safe-config.ts";
-import { type Location, locate, outside } from "./locate.ts";
-import { inOffered, type Offers } from "./offered.ts";
-import { realOf, stateOf } from "./read-config.ts";
-import { type Machine, type Prepared, Repository, spawnGit } from "./repository.ts";
-import { submoduleOverrides } from "./submodules.ts";
-
-/** How the user wants hooks treated. */
-type HookPolicy = "off" | "run" | "ask";
-
-/** Who called the tool. */
-export interface Caller {
-  /** Aborts when the call is cancelled. */
-  readonly signal: AbortSignal;
-  /** How many characters the response should stay within. */
-  readonly budget: number;
-  /** Asks the user; rejects if they do not agree. */
-  confirm(question: string): Promise<void>;
-  /** Reports progress: how much of `total` is done, and what git is doing. */
-  progress(done: number, total: number, note: string): void;
-}
-
-export interface GitOptions {
-  readonly guard: PathGuard;
-  readonly env: NodeJS.ProcessEnv;
-  readonly hooks: HookPolicy;
-  readonly filters: FilterPolicy;
-  /** Whether the user may be asked at all (`--confirm`). */
-  readonly mayAsk: boolean;
-  /** URL schemes that remotes may use. */
-  readonly protocols: readonly string[];
-  /** Hosts that may be contacted even if their address is private. */
-  readonly allowedHosts: readonly string[];
-  /** Which tools responses may mention. */
-  readonly offers: Offers;
-}
+import { STANDING } from "../run/config.ts";
+import { failure, failureOf } from "../run/errors.ts";
+import { findGit } from "../run/run-git.ts";
+import { locate } from "./locate.ts";
+import { type GitOptions, type Machine, Repository, spawnGit, withoutFilters } from "./repository.ts";
 
 /** How many levels below an allowed directory to search for repositories. */
 const MAX_SCOPE_DEPTH = 2;
@@ -58,8 +17,6 @@ export class Git {
   readonly options: GitOptions;
   readonly guard: PathGuard;
   readonly #changing = keyedLock();
-  /** The submodules of checked indexes, by their file, with the state of that file. */
-  readonly #indexes = new Map<string, { state: string; submodules: readonly string[] }>();
   #machine: Promise<Machine> | undefined;
 
   constructor(options: GitOptions) {
@@ -76,50 +33,41 @@ export class Git {
   async open(path: string | undefined, signal: AbortSignal): Promise<Repository> {
     const machine = await this.machine();
     const find = async () => locate(await this.directoryOf(path), this.guard);
-    const location = await inOffered(this.options.offers, find);
-    if (location.owned !== true) await askForOwnership(machine, location, signal);
-    return new Repository(machine, location, (repository) => this.#prepare(repository), signal);
+    const location = await inOffered(this.options, find);
+    if (location.owned !== true) {
+      // git knows whether the user trusts a repository of another owner (safe.directory).
+      const place = { cwd: location.worktree ?? location.gitDir, signal };
+      const result = await spawnGit(withoutFilters(machine), place, STANDING, ["rev-parse", "--git-dir"]);
+      if (result.code !== 0) throw failureOf(result, "open the repository");
+    }
+    return new Repository(machine, location, signal);
   }
 
-  /**
-   * Opens a repository and changes it when no other change by this server is in progress there.
-   * Commands that change the working tree may look into submodules, so those are secured as well.
-   */
+  /** Opens a repository and changes it when no other change by this server is in progress there. */
   async change<Value>(
     path: string | undefined,
     signal: AbortSignal,
     work: (repository: Repository) => Promise<Value>,
   ): Promise<Value> {
     const plain = await this.open(path, signal);
-    return this.#changing(plain.location.commonDir, async () => {
+    const { machine, location } = plain;
+    return this.#changing(location.commonDir, async () => {
       signal.throwIfAborted();
-      const prepare = async (): Promise<Prepared> => {
-        const prepared = await plain.prepared();
-        const extra = await submoduleOverrides(plain, this);
-        return { ...prepared, overrides: [...prepared.overrides, ...extra] };
-      };
-      const repository = new Repository(plain.machine, plain.location, prepare, signal);
-      return inOffered(this.options.offers, () => work(repository));
+      const repository = new Repository(machine, location, signal, { plain });
+      return inOffered(this.options, () => work(repository));
     });
   }
 
   /** The git program and the server's environment. */
   machine(): Promise<Machine> {
     this.#machine ??= findGit(this.options.env).then(
-      (program) => ({ program, env: this.options.env, filters: this.options.filters }),
+      (program) => ({ program, options: this.options, indexes: new Map() }),
       (error: unknown) => {
         this.#machine = undefined;
         throw error;
       },
     );
     return this.#machine;
-  }
-
-  /** What makes a configuration harmless; the user's filters, if they run, may need credentials. */
-  overrides(entries: readonly ConfigEntry[], dormant: readonly ConfigEntry[]): ConfigPair[] {
-    const { filters } = this.options;
-    const pairs = overridesFor(entries, dormant, filters);
-    return filters === "own" ? [...pairs, ...ownCredentialHelpers(entries)] : pairs;
   }
 
   /** The repositories in scope: the allowed directories, or those just below them. Sorted. */
@@ -167,16 +115,11 @@ export class Git {
     if (only !== undefined && repositories.length === 1) return only;
     const allowed = describeAllowed(this.guard.allowed);
     if (only === undefined) {
-      throw new ToolError("not_found", `No git repository was found; ${allowed}.`, {
-        code: "not_a_repository",
-        hint: "Pass repo_path, a directory inside a repository, or create one with git_init.",
-      });
+      const hint = "Pass repo_path, a directory inside a repository, or create one with git_init.";
+      throw failure("not_a_repository", `No git repository was found; ${allowed}.`, { hint });
     }
     const names = repositories.slice(0, 10).map((one) => `"${oneLine(one)}"`);
-    throw new ToolError("invalid", `There are ${repositories.length} repositories: ${names.join(", ")}.`, {
-      code: "repository_needed",
-      hint: "Pass one of them as repo_path.",
-    });
+    throw failure("repository_needed", `There are ${repositories.length} repositories: ${names.join(", ")}.`);
   }
 
   /**
@@ -193,61 +136,46 @@ export class Git {
   async nameOf(path: string): Promise<string> {
     return (await this.named(basename(path))) === path ? basename(path) : path;
   }
-
-  async #prepare(repository: Repository): Promise<Prepared> {
-    const { location } = repository;
-    const { entries, dormant, ...rest } = await repository.readConfig(this.guard);
-    const worktree = await this.#worktreeOf(location, (key) => lastValue(entries, key));
-    // From git 2.54 on the refs may be elsewhere: reftable:///path.
-    const [, refs] = /^[^:]*:\/\/(.*)$/s.exec(lastValue(entries, "extensions.refstorage") ?? "") ?? [];
-    if (refs !== undefined && !this.guard.contains(realOf(resolve(location.gitDir, refs))))
-      throw outside("ref storage (extensions.refStorage)", this.guard);
-    const base = worktree ?? location.gitDir;
-    const isInside = (path: string) => this.guard.contains(realOf(resolve(base, path)));
-    const submodules = worktree === undefined ? [] : await this.#submodules(repository, entries);
-    return {
-      ...rest,
-      submodules,
-      config: entries,
-      overrides: this.overrides(entries, dormant),
-      filters: filtersNotRun(entries, this.options.filters),
-      worktree,
-      isInside,
-    };
-  }
-
-  /** The submodules of an index, which is read again if it has changed. */
-  async #submodules(repository: Repository, config: readonly ConfigEntry[]): Promise<readonly string[]> {
-    const file = join(repository.location.gitDir, "index");
-    const state = stateOf(file);
-    const known = this.#indexes.get(file);
-    if (known?.state === state) return known.submodules;
-    const submodules = await repository.readIndex(config);
-    this.#indexes.set(file, { state, submodules });
-    return submodules;
-  }
-
-  /** The working tree according to `core.worktree` and `core.bare`; its real path must be inside the bound. */
-  async #worktreeOf(
-    location: Location,
-    value: (key: string) => string | undefined,
-  ): Promise<string | undefined> {
-    const linked = location.gitDir !== location.commonDir;
-    if (linked) return location.worktree;
-    const elsewhere = value("core.worktree");
-    if (elsewhere !== undefined) {
-      const worktree = await realpath(resolve(location.gitDir, elsewhere)).catch(() => undefined);
-      if (worktree !== undefined && this.guard.contains(worktree)) return worktree;
-      throw outside("working tree (core.worktree)", this.guard);
-    }
-    return isTrue(value("core.bare")) ? undefined : location.worktree;
-  }
 }
 
-/** Asks git whether it trusts a repository of another owner (safe.directory). */
-async function askForOwnership(machine: Machine, location: Location, signal: AbortSignal): Promise<void> {
-  const place = { cwd: location.worktree ?? location.gitDir, signal };
-  const plain = { ...machine, filters: "off" } as const;
-  const result = await spawnGit(plain, place, STANDING, ["rev-parse", "--git-dir"]);
-  if (result.code !== 0) throw failureOf(result, "open the repository");
+/** The git commands of tools whose names differ from them. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  git_create_branch: "git branch",
+  git_create_tag: "git tag",
+  git_delete_branch: "git branch -D",
+  git_delete_tag: "git tag -d",
+  git_diff_staged: "git diff --staged",
+  git_diff_unstaged: "git diff",
+  git_drop_stash: "git stash drop",
+  git_list_files: "git ls-files",
+  git_list_refs: "git for-each-ref",
+  git_push_force_with_lease: "git push --force-with-lease",
+  git_rename_branch: "git branch -m",
+  git_reset_hard: "git reset --hard",
+  git_set_remote: "git remote set-url",
+  git_stash_apply: "git stash apply",
+  git_worktree_add: "git worktree add",
+  git_worktree_remove: "git worktree remove",
+};
+
+/** A hint with terminal commands instead of tools that are not offered. */
+function withOffered(text: string, { offers }: GitOptions): string {
+  const replaced = text.replaceAll(/\bgit_[a-z_]+\b/g, (name) =>
+    offers(name) ? name : (COMMANDS[name] ?? name.replace("_", " ").replaceAll("_", "-")),
+  );
+  return replaced === text ? text : `${replaced.replace(/\.$/, "")} (in a terminal).`;
+}
+
+/** Runs some work. The hint of its error and the `undo` of its answer mention only tools that are offered. */
+async function inOffered<Value>(options: GitOptions, work: () => Promise<Value>): Promise<Value> {
+  try {
+    const value = await work();
+    if (typeof value === "object" && value !== null && "undo" in value && typeof value.undo === "string")
+      return { ...value, undo: withOffered(value.undo, options) };
+    return value;
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.hint === undefined) throw error;
+    const { kind, message, code, data, cause } = error;
+    throw new ToolError(kind, message, { hint: withOffered(error.hint, options), code, data, cause });
+  }
 }

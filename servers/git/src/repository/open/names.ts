@@ -1,5 +1,5 @@
 import { startDeadline } from "@refmcp/boundary";
-import { namesAt, refNames } from "../read/contents.ts";
+import { namesAt, refNames } from "../read/show.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 

@@ -37,12 +37,8 @@ function realIfAbsolute(path: string, root: string): string {
 export async function pathsIn(repository: Repository, paths: readonly string[]): Promise<string[]> {
   const { worktree } = await repository.prepared();
   return paths.map((path) => {
-    if (isQuoted(path)) {
-      throw badPath(
-        path,
-        "is not UTF-8 and is not supported here; git_add, git_reset and git_restore accept it",
-      );
-    }
+    const others = "is not UTF-8 and is not supported here; git_add, git_reset and git_restore accept it";
+    if (isQuoted(path)) throw badPath(path, others);
     return pathIn(worktree ?? repository.location.gitDir, path);
   });
 }
@@ -50,17 +46,11 @@ export async function pathsIn(repository: Repository, paths: readonly string[]):
 /** Paths for commands that read them from stdin, NUL-terminated: here names that are not UTF-8 work too. */
 export async function pathBytes(repository: Repository, paths: readonly string[]): Promise<Buffer> {
   const root = await repository.worktree();
-  const parts: Buffer[] = [];
-  for (const path of paths) {
-    if (isQuoted(path)) {
-      const bytes = unquotePath(path);
-      const inside = pathIn(root, bytes.toString("latin1"));
-      parts.push(Buffer.from(inside, "latin1"));
-    } else {
-      parts.push(Buffer.from(pathIn(root, path), "utf8"));
-    }
-    parts.push(Buffer.from([0]));
-  }
+  const parts = paths.map((path) =>
+    isQuoted(path)
+      ? Buffer.from(`${pathIn(root, unquotePath(path).toString("latin1"))}\0`, "latin1")
+      : Buffer.from(`${pathIn(root, path)}\0`),
+  );
   return Buffer.concat(parts);
 }
 

@@ -1,27 +1,68 @@
-import { join } from "node:path";
+import { lstat, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
-import { type ConfigEntry, lastValue } from "../run/config.ts";
-import { type ConfigPair, gitEnvironment, withConfig } from "../run/environment.ts";
-import { failureOf } from "../run/failures.ts";
-import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
-import { type FilterPolicy, STANDING } from "../run/safe-config.ts";
-import { refuseAmbiguous } from "./ambiguous.ts";
-import { submodulesInIndex } from "./index-file.ts";
-import type { Location } from "./locate.ts";
-import { type Configuration, readConfig } from "./read-config.ts";
+import { oneLine } from "@refmcp/boundary/answer";
+import {
+  type ConfigEntry,
+  type ConfigPair,
+  type Configuration,
+  type FilterPolicy,
+  filtersNotRun,
+  isTrue,
+  lastValue,
+  overridesFor,
+  ownCredentialHelpers,
+  readConfig,
+  realOf,
+  STANDING,
+  stateOf,
+} from "../run/config.ts";
+import { failure, failureOf, outside } from "../run/errors.ts";
+import { type GitResult, type GitRun, gitEnvironment, runGit, together, withConfig } from "../run/run-git.ts";
+import { type Location, locate, submodulesInIndex } from "./locate.ts";
+
+/** Who called the tool. */
+export interface Caller {
+  /** Aborts when the call is cancelled. */
+  readonly signal: AbortSignal;
+  /** How many characters the response should stay within. */
+  readonly budget: number;
+  /** Asks the user; rejects if they do not agree. */
+  confirm(question: string): Promise<void>;
+  /** Reports progress: how much of `total` is done, and what git is doing. */
+  progress(done: number, total: number, note: string): void;
+}
+
+/** Part of a caller: what limits a response. */
+export type Budget = Pick<Caller, "budget">;
+
+/** The user's choices, and what the repositories share. */
+export interface GitOptions {
+  readonly guard: PathGuard;
+  readonly env: NodeJS.ProcessEnv;
+  /** How the user wants hooks treated. */
+  readonly hooks: "off" | "run" | "ask";
+  readonly filters: FilterPolicy;
+  /** Whether the user may be asked at all (`--confirm`). */
+  readonly mayAsk: boolean;
+  /** URL schemes that remotes may use. */
+  readonly protocols: readonly string[];
+  /** Hosts that may be contacted even if their address is private. */
+  readonly allowedHosts: readonly string[];
+  /** Whether a tool is offered, so that responses may mention it; true for names that are not tools. */
+  offers(tool: string): boolean;
+}
 
 /** Shared by every git process of this server. */
 export interface Machine {
   readonly program: string;
-  /** The server's environment, of which little is passed on. */
-  readonly env: NodeJS.ProcessEnv;
-  /** The user's filters may need to reach a server. */
-  readonly filters: FilterPolicy;
+  readonly options: GitOptions;
+  /** The submodules of checked indexes, by their file, with the state of that file. */
+  readonly indexes: Map<string, { state: string; submodules: readonly string[] }>;
 }
 
 /** What is known about a repository after its configuration was read. */
-export interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
+interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly config: readonly ConfigEntry[];
   readonly overrides: readonly ConfigPair[];
   /** Configured filters that do not run, and whether they are the user's own. */
@@ -30,8 +71,6 @@ export interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly worktree: string | undefined;
   /** Paths of the index's submodules. */
   readonly submodules: readonly string[];
-  /** Whether a file that the configuration names may be read. */
-  isInside(path: string): boolean;
 }
 
 /** How one command runs, apart from its arguments. */
@@ -44,6 +83,9 @@ export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdou
   readonly protocols?: readonly string[];
 }
 
+/** Arguments of a command. Those that don't apply are false or undefined, and are omitted. */
+export type Arguments = readonly (string | false | undefined)[];
+
 /** An object that a name refers to. */
 export interface Named {
   readonly oid: string;
@@ -51,6 +93,19 @@ export interface Named {
   /** Bytes. */
   readonly size: number;
 }
+
+/** What is known before the configuration is read. */
+interface Given {
+  /**
+   * The same repository, without the settings for its submodules: commands that change the working tree may look into
+   * submodules, so this one secures those as well.
+   */
+  readonly plain?: Repository;
+  /** A submodule's working tree, whatever its configuration says. */
+  readonly worktree?: string;
+}
+
+const MAX_SUBMODULES = 500;
 
 /**
  * A repository during one call. Its git processes run in the hardened environment, on exactly this git directory, and end
@@ -60,28 +115,27 @@ export class Repository {
   readonly location: Location;
   readonly signal: AbortSignal;
   readonly machine: Machine;
-  readonly #prepare: (repository: Repository) => Promise<Prepared>;
+  readonly #given: Given;
   #prepared: Promise<Prepared>;
 
-  /** @param prepare reads the configuration; commands that don't need it don't wait for it */
-  constructor(
-    machine: Machine,
-    location: Location,
-    prepare: (repository: Repository) => Promise<Prepared>,
-    signal: AbortSignal,
-  ) {
+  constructor(machine: Machine, location: Location, signal: AbortSignal, given: Given = {}) {
     this.machine = machine;
     this.location = location;
     this.signal = signal;
-    this.#prepare = prepare;
-    this.#prepared = prepare(this);
+    this.#given = given;
+    // Commands that don't need the configuration don't wait for it.
+    this.#prepared = this.#prepare();
     // The caller of a command gets the error.
     this.#prepared.catch(() => undefined);
   }
 
+  get options(): GitOptions {
+    return this.machine.options;
+  }
+
   /** The current configuration, overrides and working tree. */
   async prepared(): Promise<Prepared> {
-    if ((await this.#prepared).isStale()) this.#prepared = this.#prepare(this);
+    if ((await this.#prepared).isStale()) this.#prepared = this.#prepare();
     return this.#prepared;
   }
 
@@ -93,14 +147,17 @@ export class Repository {
   async worktree(): Promise<string> {
     const { worktree } = await this.prepared();
     if (worktree !== undefined) return worktree;
-    throw new ToolError("invalid", "This is a bare repository: it has no working tree and no index.", {
-      code: "bare_repository",
-      hint: "git_log, git_show, git_diff, git_grep and git_list_files with a revision work here.",
-    });
+    throw failure("bare_repository", "This is a bare repository: it has no working tree and no index.");
+  }
+
+  /** Whether a file that the configuration names may be read. */
+  async isInside(path: string): Promise<boolean> {
+    const { worktree } = await this.prepared();
+    return this.options.guard.contains(realOf(resolve(worktree ?? this.location.gitDir, path)));
   }
 
   /** Runs git; resolves with any exit code. */
-  async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+  async run(args: Arguments, options: RunOptions = {}): Promise<GitResult> {
     const prepared = await this.prepared();
     return this.#spawn(args, options, prepared.worktree, prepared.overrides);
   }
@@ -111,14 +168,14 @@ export class Repository {
    * @param doing for the error, "git could not …": `read the log`
    * @throws ToolError if the exit code is not 0 (unless the output was cut)
    */
-  async output(args: readonly string[], doing: string, options: RunOptions = {}): Promise<Buffer> {
+  async output(args: Arguments, doing: string, options: RunOptions = {}): Promise<Buffer> {
     const result = await this.run(args, options);
     if (result.code !== 0 && !result.cut) throw failureOf(result, doing);
     return result.stdout;
   }
 
   /** The lines that git prints, without empty ones. */
-  async lines(args: readonly string[], doing: string): Promise<string[]> {
+  async lines(args: Arguments, doing: string): Promise<string[]> {
     return (await this.output(args, doing)).toString("utf8").split("\n").filter(Boolean);
   }
 
@@ -135,53 +192,92 @@ export class Repository {
     return found;
   }
 
+  /** The commit of HEAD; undefined on an unborn branch. */
+  async head(): Promise<string | undefined> {
+    const [head] = await this.lookUp(["HEAD^{commit}"]);
+    return head?.oid;
+  }
+
   async #lookUp(names: readonly string[]): Promise<{ found: (Named | undefined)[]; stderr: string }> {
-    const result = await this.#spawn(
-      ["cat-file", "--batch-check"],
-      { input: `${names.join("\n")}\n` },
-      this.location.worktree,
-      STANDING,
-    );
-    if (result.code !== 0) {
+    const input = `${names.join("\n")}\n`;
+    const result = await this.#spawnPlain(["cat-file", "--batch-check"], { input });
+    const { stderr } = result;
+    if (result.code !== 0 && names.length > 1) {
       // git exits if a name goes beyond the end of a reflog: the names are then looked up one by one.
-      if (names.length > 1) {
-        const each = await together(names.map((name) => this.#lookUp([name])));
-        return {
-          found: each.flatMap(({ found }) => found),
-          stderr: each.map(({ stderr }) => stderr).join(""),
-        };
-      }
-      if (/^fatal: log for .* only (has|goes)/m.test(result.stderr))
-        return { found: [undefined], stderr: result.stderr };
-      throw failureOf(result, "look up a revision");
+      const each = await together(names.map((name) => this.#lookUp([name])));
+      return { found: each.flatMap(({ found }) => found), stderr: each.map((one) => one.stderr).join("") };
     }
+    if (result.code !== 0 && !/^fatal: log for .* only (has|goes)/m.test(stderr))
+      throw failureOf(result, "look up a revision");
     const lines = result.stdout.toString("utf8").split("\n");
     const found = names.map((_, index) => {
       const [, oid, type, size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(lines[index] ?? "") ?? [];
-      if (oid === undefined || type === undefined) return undefined;
-      return { oid, type, size: Number(size) };
+      return oid === undefined || type === undefined ? undefined : { oid, type, size: Number(size) };
     });
-    return { found, stderr: result.stderr };
+    return { found, stderr };
   }
 
-  /** Reads the configuration, which itself runs nothing. */
-  readConfig(guard: PathGuard): Promise<Configuration> {
-    const { gitDir, commonDir, worktree } = this.location;
+  /** Reads the configuration, which itself runs nothing, and checks where it leads. */
+  async #prepare(): Promise<Prepared> {
+    const { plain } = this.#given;
+    if (plain !== undefined) {
+      const prepared = await plain.prepared();
+      return { ...prepared, overrides: [...prepared.overrides, ...(await submoduleOverrides(plain))] };
+    }
+    const { guard, filters } = this.options;
+    const { gitDir, commonDir } = this.location;
     const files = [join(commonDir, "config"), join(gitDir, "config.worktree")];
-    return readConfig((args) => this.#spawn(args, {}, worktree, STANDING), guard, files);
+    const { entries, dormant, ...rest } = await readConfig((args) => this.#spawnPlain(args), guard, files);
+    const worktree = this.#given.worktree ?? (await this.#worktreeOf(entries));
+    // From git 2.54 on the refs may be elsewhere: reftable:///path.
+    const [, refs] = /^[^:]*:\/\/(.*)$/s.exec(lastValue(entries, "extensions.refstorage") ?? "") ?? [];
+    if (refs !== undefined && !guard.contains(realOf(resolve(gitDir, refs))))
+      throw outside("ref storage (extensions.refStorage)", guard);
+    return {
+      ...rest,
+      submodules: worktree === undefined ? [] : await this.#submodules(entries),
+      config: entries,
+      overrides: harmless(this.options, entries, dormant),
+      filters: filtersNotRun(entries, filters),
+      worktree,
+    };
   }
 
-  /** Checks the index and finds its submodules; `corrupt_index` if one of its paths leads out of the working tree. */
-  readIndex(config: readonly ConfigEntry[]): Promise<string[]> {
-    const { gitDir, worktree } = this.location;
+  /** The working tree according to `core.worktree` and `core.bare`; its real path must be inside the allowed directories. */
+  async #worktreeOf(entries: readonly ConfigEntry[]): Promise<string | undefined> {
+    const { gitDir, commonDir, worktree } = this.location;
+    if (gitDir !== commonDir) return worktree;
+    const elsewhere = lastValue(entries, "core.worktree");
+    if (elsewhere === undefined) return isTrue(lastValue(entries, "core.bare")) ? undefined : worktree;
+    const real = await realpath(resolve(gitDir, elsewhere)).catch(() => undefined);
+    if (real !== undefined && this.options.guard.contains(real)) return real;
+    throw outside("working tree (core.worktree)", this.options.guard);
+  }
+
+  /**
+   * The submodules of the index, which is checked again if it has changed.
+   *
+   * @throws ToolError `corrupt_index` if one of its paths leads out of the working tree
+   */
+  async #submodules(config: readonly ConfigEntry[]): Promise<readonly string[]> {
+    const file = join(this.location.gitDir, "index");
+    const state = stateOf(file);
+    const known = this.machine.indexes.get(file);
+    if (known?.state === state) return known.submodules;
     const oidBytes = lastValue(config, "extensions.objectformat") === "sha256" ? 32 : 20;
-    return submodulesInIndex(join(gitDir, "index"), oidBytes, () =>
-      this.#spawn(["ls-files", "--stage", "-z"], {}, worktree, STANDING),
-    );
+    const list = () => this.#spawnPlain(["ls-files", "--stage", "-z"]);
+    const submodules = await submodulesInIndex(file, oidBytes, list);
+    this.machine.indexes.set(file, { state, submodules });
+    return submodules;
+  }
+
+  /** Runs git before the configuration is known. */
+  #spawnPlain(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    return this.#spawn(args, options, this.location.worktree, STANDING);
   }
 
   #spawn(
-    args: readonly string[],
+    args: Arguments,
     options: RunOptions,
     worktree: string | undefined,
     overrides: readonly ConfigPair[],
@@ -189,13 +285,14 @@ export class Repository {
     const { gitDir } = this.location;
     const env = { GIT_DIR: gitDir, ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }) };
     const place = { cwd: worktree ?? gitDir, signal: this.signal, env };
-    return spawnGit(this.machine, place, overrides, args, options);
+    const applying = args.filter((arg): arg is string => typeof arg === "string");
+    return spawnGit(this.machine, place, overrides, applying, options);
   }
 }
 
 /** Runs git in the hardened environment; the options add to the configuration and the environment given before. */
 export function spawnGit(
-  { program, env: from, filters }: Machine,
+  { program, options: { env: from, filters } }: Machine,
   place: Pick<GitRun, "cwd" | "signal"> & Partial<Pick<GitRun, "env">>,
   overrides: readonly ConfigPair[],
   args: readonly string[],
@@ -204,4 +301,90 @@ export function spawnGit(
   const base = gitEnvironment(from, protocols, filters);
   const all = withConfig({ ...base, ...place.env, ...env }, [...overrides, ...config]);
   return runGit({ ...rest, ...place, program, args, env: all });
+}
+
+/** A machine on which no filters run. */
+export function withoutFilters(machine: Machine): Machine {
+  return { ...machine, options: { ...machine.options, filters: "off" } };
+}
+
+/** What makes a configuration harmless; the user's filters, if they run, may need credentials. */
+export function harmless(
+  { filters }: GitOptions,
+  entries: readonly ConfigEntry[],
+  dormant: readonly ConfigEntry[],
+): ConfigPair[] {
+  const pairs = overridesFor(entries, dormant, filters);
+  return filters === "own" ? [...pairs, ...ownCredentialHelpers(entries)] : pairs;
+}
+
+/**
+ * The overrides for every checked-out submodule, including nested ones. Commands that examine the working tree (`add`, `stash`,
+ * `commit`) run `git status` inside submodules, with the submodule's own configuration. They pass GIT_CONFIG_COUNT on, so the
+ * overrides of the outer command apply there too.
+ *
+ * @throws ToolError if a submodule's git directory is outside the allowed directories
+ */
+async function submoduleOverrides(repository: Repository): Promise<ConfigPair[]> {
+  const { machine, signal } = repository;
+  const found = new Map<string, string>();
+  const waiting = [repository];
+  let count = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { worktree = "", submodules } = await next.prepared();
+    for (const path of submodules.map((name) => join(worktree, name))) {
+      if ((await lstat(join(path, ".git")).catch(() => undefined)) === undefined) continue;
+      if (++count > MAX_SUBMODULES) {
+        const message = `The repository has more than ${MAX_SUBMODULES} checked-out submodules.`;
+        const hint = "Reading works; make changes in a clone without submodules.";
+        throw failure("too_large", message, { hint });
+      }
+      const submodule = new Repository(machine, await locate(path, machine.options.guard), signal, {
+        worktree: path,
+      });
+      for (const [key, value] of (await submodule.prepared()).overrides) found.set(key, value);
+      waiting.push(submodule);
+    }
+  }
+  for (const [key] of STANDING) found.delete(key);
+  return [...found];
+}
+
+/** Where git searches for a short name, in this order (gitrevisions(7)). Without a warning that is read, the first wins. */
+const SEARCHED = ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+/** Names that are never looked up anywhere else, or where that changes nothing: git's own and full ones. */
+const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
+
+/**
+ * Refuses a name of two things, such as a branch and a tag: git would choose the tag, whatever is meant.
+ *
+ * @param stderr git's warnings about the names
+ * @param look looks up names without a search
+ * @throws ToolError `ambiguous_name`
+ */
+async function refuseAmbiguous(
+  stderr: string,
+  look: (names: readonly string[]) => Promise<(Named | undefined)[]>,
+): Promise<void> {
+  for (const [, name = ""] of stderr.matchAll(/^warning: refname '(.*)' is ambiguous\.$/gm)) {
+    if (EXACT.test(name)) continue;
+    const full = [...SEARCHED.map((prefix) => prefix + name), `refs/remotes/${name}/HEAD`];
+    const [chosen, ...found] = await look([name, ...full].map((one) => `${one}^{}`));
+    const refs = full.flatMap((ref, index) => {
+      const oid = found[index]?.oid;
+      return oid === undefined ? [] : [{ ref, oid }];
+    });
+    const isInRefs = refs.some(({ oid }) => oid === chosen?.oid);
+    const isAlsoId = refs.length === 1 && isInRefs && /^[0-9a-f]{4,64}$/.test(name);
+    if (isInRefs && !isAlsoId && refs.every(({ oid }) => oid === chosen?.oid)) continue;
+    const meanings = [
+      ...refs.map(({ ref, oid }) => `${oneLine(ref)} (${oid.slice(0, 10)})`),
+      ...(isAlsoId ? ["an object whose id begins with it"] : []),
+      ...(isInRefs ? [] : [`a file in the git directory (${chosen?.oid.slice(0, 10) ?? "not an object"})`]),
+    ];
+    const example = refs.find(({ ref }) => ref.startsWith("refs/heads/"))?.ref ?? refs[0]?.ref;
+    throw failure("ambiguous_name", `"${oneLine(name)}" is ambiguous: ${meanings.join(" or ")}.`, {
+      hint: `Pass a full name, such as ${oneLine(example ?? `refs/heads/${name}`)}, or a full commit id.`,
+    });
+  }
 }

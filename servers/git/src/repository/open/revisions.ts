@@ -1,5 +1,5 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
-import { badRevision } from "../run/failures.ts";
+import { badRevision, failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import type { Named, Repository } from "./repository.ts";
 
@@ -22,24 +22,15 @@ export async function objectOf(repository: Repository, revision: string): Promis
 export async function commitsOf(repository: Repository, revisions: readonly string[]): Promise<string[]> {
   const found = await repository.lookUp(revisions.map((revision) => `${checked(revision)}^{commit}`));
   const oids: string[] = [];
-  for (const [index, revision] of revisions.entries()) {
-    const named = found[index] ?? (await explainMissing(repository, revision));
-    oids.push(named.oid);
-  }
+  for (const [index, revision] of revisions.entries())
+    oids.push((found[index] ?? (await explainMissing(repository, revision))).oid);
   return oids;
 }
 
 /** The commit that one revision names. */
 export async function commitOf(repository: Repository, revision: string): Promise<string> {
-  const [oid] = await commitsOf(repository, [revision]);
-  if (oid === undefined) throw badRevision(revision);
+  const [oid = ""] = await commitsOf(repository, [revision]);
   return oid;
-}
-
-/** The commit of HEAD; undefined on an unborn branch. */
-export async function headOf(repository: Repository): Promise<string | undefined> {
-  const [head] = await repository.lookUp(["HEAD^{commit}"]);
-  return head?.oid;
 }
 
 /** `a..b`, `a...b`, or one revision; an empty side is HEAD. */
@@ -60,8 +51,7 @@ export function parseRange(text: string): Range | undefined {
 /** @throws ToolError `no_commits` for HEAD of an unborn branch, `bad_revision` with near names otherwise */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
   const refs = await repository.run(["for-each-ref", "--format=%(refname:short)", "--count=2000"]);
-  const names = refs.stdout.toString("utf8").split("\n").filter(Boolean);
-  if (/^(HEAD|@)$/.test(revision) && (await headOf(repository)) === undefined) throw noCommits();
+  if (/^(HEAD|@)$/.test(revision) && (await repository.head()) === undefined) throw noCommits();
   const [existing] = await repository.lookUp([revision]);
   if (existing !== undefined) {
     throw new ToolError("invalid", `"${revision}" is a ${existing.type}, not a commit.`, {
@@ -69,15 +59,7 @@ async function explainMissing(repository: Repository, revision: string): Promise
       hint: "git_show shows trees and blobs; pass a branch, tag or commit here.",
     });
   }
-  throw badRevision(revision, nearest(revision, names));
-}
-
-/** The error for operations that need a commit when there is none yet. */
-export function noCommits(): ToolError {
-  return new ToolError("not_found", "The current branch has no commits yet.", {
-    code: "no_commits",
-    hint: "git_status shows what could be committed; git_add and git_commit create the first commit.",
-  });
+  throw badRevision(revision, nearest(revision, refs.stdout.toString("utf8").split("\n").filter(Boolean)));
 }
 
 /** What a target compares: the working tree with one commit, or the two ends of a range, as object ids. */
@@ -92,8 +74,5 @@ export async function comparedTrees(repository: Repository, target: string): Pro
   const base = await repository.run(["merge-base", from, to]);
   const oid = base.stdout.toString("utf8").trim();
   if (oid !== "") return [oid, to];
-  throw new ToolError("conflict", `${range.from} and ${range.to} have no common commit.`, {
-    code: "no_merge_base",
-    hint: "Compare them directly with two dots: a..b.",
-  });
+  throw failure("no_merge_base", `${range.from} and ${range.to} have no common commit.`);
 }

@@ -1,13 +1,13 @@
-import { clip, cursorsOf, fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { SHALLOW, shallowCommits } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";
-import type { Repository } from "../open/repository.ts";
+import type { Budget, Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
-import { failureOf } from "../run/failures.ts";
+import { failure, failureOf } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { textOf } from "../run/text.ts";
+import { counted, fittingLines, textOf } from "../run/text.ts";
 import type { DiffText } from "./diff.ts";
+import { SHALLOW, shallowCommits } from "./log.ts";
 
 interface BlameQuery {
   readonly path: string;
@@ -20,23 +20,15 @@ interface BlameQuery {
   readonly cursor?: string | undefined;
 }
 
-interface BlamedLine {
-  readonly number: number;
-  readonly commit: string;
-  readonly origin: Origin;
-  readonly text: string;
-}
-
-interface Origin {
-  author: string;
-  date: string;
-}
-
 const LINES_AT_ONCE = 400;
 const position = z.object({ oid: z.string(), line: z.int().min(1) });
 
 /** Who last changed each line of a file, as of a revision. The cursor keeps its original commit. */
-export async function blame(repository: Repository, query: BlameQuery, budget: number): Promise<DiffText> {
+export async function blame(
+  repository: Repository,
+  query: BlameQuery,
+  { budget }: Budget,
+): Promise<DiffText> {
   // The commit of a first page is looked up while the configuration is read.
   const [[path = ""], first] = await together([
     pathsIn(repository, [query.path]),
@@ -49,17 +41,9 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
   const start = cursors.decode(query.cursor) ?? { oid: first, line: query.start_line };
   const max = Math.max(start.line, query.end_line ?? Number.MAX_SAFE_INTEGER);
   const end = Math.min(max, start.line + LINES_AT_ONCE);
-  const result = await repository.run([
-    "blame",
-    "--porcelain",
-    "--no-textconv",
-    "--encoding=UTF-8",
-    ...how,
-    `-L${start.line},${end}`,
-    start.oid,
-    "--",
-    path,
-  ]);
+  const range = `-L${start.line},${end}`;
+  const plain = ["--porcelain", "--no-textconv", "--encoding=UTF-8"];
+  const result = await repository.run(["blame", ...plain, ...how, range, start.oid, "--", path]);
   if (result.code !== 0) throw explain(result, query, path);
   const lines = parseBlame(result.stdout);
   const boundary = await shallowCommits(repository);
@@ -68,10 +52,7 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
     const mark = boundary?.has(commit) ? "^" : "";
     return `${mark}${commit.slice(0, 10)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
   });
-  const shown = all.slice(
-    0,
-    fitting(all, budget - 800, ({ length }) => length + 1),
-  );
+  const shown = fittingLines(all, budget - 800);
   const last = start.line + shown.length - 1;
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
@@ -88,28 +69,21 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
  * refused.
  */
 async function refuseOutsideFile(repository: Repository): Promise<void> {
-  const { config, isInside } = await repository.prepared();
-  const outside = config.find(
-    ({ key, value }) => key === "blame.ignorerevsfile" && value !== "" && !isInside(value),
-  );
-  if (outside === undefined) return;
-  throw new ToolError(
-    "denied",
-    `blame.ignoreRevsFile is "${oneLine(outside.value)}", outside the allowed directories.`,
-    {
-      code: "outside_roots",
-      hint: "The user can move that file into the repository, or unset blame.ignoreRevsFile.",
-    },
-  );
+  for (const { key, value } of (await repository.prepared()).config) {
+    if (key !== "blame.ignorerevsfile" || value === "" || (await repository.isInside(value))) continue;
+    const message = `blame.ignoreRevsFile is "${oneLine(value)}", outside the allowed directories.`;
+    const hint = "The user can move that file into the repository, or unset blame.ignoreRevsFile.";
+    throw failure("outside_roots", message, { hint });
+  }
 }
 
 /** Reads `git blame --porcelain`: a commit's facts are only on its first line. */
-function parseBlame(output: Buffer): BlamedLine[] {
-  const lines: BlamedLine[] = [];
-  const origins = new Map<string, Origin>();
+function parseBlame(output: Buffer) {
+  let origin = { author: "", date: "" };
+  const lines: { number: number; commit: string; origin: typeof origin; text: string }[] = [];
+  const origins = new Map<string, typeof origin>();
   let commit = "";
   let number = 0;
-  let origin: Origin = { author: "", date: "" };
   for (const line of textOf(output).split("\n")) {
     if (line.startsWith("\t")) {
       lines.push({ number, commit, origin, text: line.slice(1) });
@@ -131,24 +105,16 @@ function parseBlame(output: Buffer): BlamedLine[] {
 }
 
 function explain(result: Parameters<typeof failureOf>[0], query: BlameQuery, path: string): ToolError {
-  const [, count] = /has only (\d+) lines?/.exec(result.stderr) ?? [];
+  const { stderr: cause } = result;
+  const [, count] = /has only (\d+) lines?/.exec(cause) ?? [];
   if (count !== undefined) {
-    return new ToolError(
-      "invalid",
-      `start_line ${query.start_line} is past the end of the file (${Number(count) === 1 ? "1 line" : `${count} lines`}).`,
-      {
-        code: "bad_range",
-        hint: "Lines are counted from 1.",
-        cause: result.stderr,
-      },
-    );
+    const length = counted(Number(count), "line");
+    const message = `start_line ${query.start_line} is past the end of the file (${length}).`;
+    return failure("bad_range", message, { cause });
   }
-  if (/no such path|is a directory|no such ref/i.test(result.stderr)) {
-    return new ToolError("not_found", `There is no file "${oneLine(path)}" in ${oneLine(query.revision)}.`, {
-      code: "bad_path",
-      hint: "git_list_files with the same revision shows the files; paths are relative to the repository's root.",
-      cause: result.stderr,
-    });
-  }
-  return failureOf(result, "blame the file");
+  if (!/no such path|is a directory|no such ref/i.test(cause)) return failureOf(result, "blame the file");
+  const hint =
+    "git_list_files with the same revision shows the files; paths are relative to the repository's root.";
+  const message = `There is no file "${oneLine(path)}" in ${oneLine(query.revision)}.`;
+  return failure("bad_path", message, { hint, cause });
 }

@@ -2,24 +2,18 @@ import { createHash } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { oneLine } from "@refmcp/boundary/answer";
+import { fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { counted, pathText, records } from "../run/text.ts";
 
 /** Arguments that make a diff run no programs and ignore the configuration. */
 export const DIFF_ARGS = [
-  "--no-ext-diff",
-  "--no-textconv",
-  "--no-color",
-  "--no-relative",
-  "--ignore-submodules=dirty",
-  "--submodule=short",
-  "--src-prefix=a/",
-  "--dst-prefix=b/",
-  "--find-renames",
-  "--find-copies",
+  ...["--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=dirty"],
+  ...["--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "--find-copies"],
 ];
+/** Arguments that read paths from stdin, which `NUL` terminates. */
+export const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /** Changed files in a response: the former path of a rename or copy is `from`; a conflict's status names both sides. */
 export const changedFiles = z.array(
@@ -50,8 +44,12 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** git's letter for a change, as a word. */
-export function changeWord(letter: string): string {
-  return WORDS[letter] ?? "modified";
+export const changeWord = (letter: string) => WORDS[letter] ?? "modified";
+
+/** Names and kinds of changed files, at most `budget` characters of them, and their number. */
+export function fileNames(changes: readonly FileChange[], budget: number) {
+  const files = changes.map(({ path, from, letter }) => ({ path, status: changeWord(letter), from }));
+  return { files: files.slice(0, fitting(files, budget)), count: files.length };
 }
 
 /**
@@ -109,11 +107,8 @@ export async function addUntracked(
   // git writes an empty object for --intent-to-add. It must not go into the repository, because this is a reading tool.
   const objects = `${env.GIT_INDEX_FILE}-objects`;
   await mkdir(objects);
-  const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-  await repository.output(add, "look at the untracked files", {
-    env: { ...env, GIT_OBJECT_DIRECTORY: objects },
-    input,
-  });
+  const options = { env: { ...env, GIT_OBJECT_DIRECTORY: objects }, input };
+  await repository.output(["add", "--intent-to-add", ...FROM_STDIN], "look at the untracked files", options);
 }
 
 const NUL = Buffer.from([0]);
@@ -126,12 +121,15 @@ export async function changesOf(
   env: Readonly<Record<string, string>> = {},
   ignoreWhitespace = false,
 ): Promise<{ files: FileChange[]; digest: string }> {
-  const how = ignoreWhitespace ? ["--ignore-all-space"] : [];
-  const output = await repository.output(
-    ["diff", ...DIFF_ARGS, ...how, "--raw", "--no-abbrev", "--numstat", "-z", ...between, "--", ...paths],
-    "compare",
-    { env },
-  );
+  const how = [
+    ...DIFF_ARGS,
+    ignoreWhitespace && "--ignore-all-space",
+    "--raw",
+    "--no-abbrev",
+    "--numstat",
+    "-z",
+  ];
+  const output = await repository.output(["diff", ...how, ...between, "--", ...paths], "compare", { env });
   const digest = createHash("sha256").update(output).digest("base64url").slice(0, 16);
   const files = parseChanges(records(output));
   // If only whitespace differs, git counts no lines and omits the file from the patch.
@@ -181,12 +179,6 @@ export function parseChanges(fields: readonly Buffer[]): FileChange[] {
   return [...files.values()];
 }
 
-/** Whether a line of a patch begins a file. Content always begins with a space, `+`, `-` or `\`. */
-export function isFileStart(line: Buffer): boolean {
-  const text = line.toString("latin1", 0, 15);
-  return text.startsWith("diff --") || text === "* Unmerged path";
-}
-
 /** How many lines were added to all files, or deleted. */
 export function linesOf(files: readonly FileChange[], what: "added" | "deleted"): number {
   return files.reduce((total, file) => total + (file[what] ?? 0), 0);
@@ -203,8 +195,12 @@ export function totalOf(files: readonly FileChange[]): string {
   ].join(", ");
 }
 
-/** One file of a list: `+12 -3 path`. */
-export function fileLine({ path, from, added, deleted }: FileChange): string {
+/** One file of a list: `+12 -3 path`, or with its letter. */
+export function fileLine(
+  { path, from, letter, added, deleted }: FileChange,
+  format: "stat" | "name_status" = "stat",
+): string {
   const counts = added === undefined ? "binary" : `+${added} -${deleted ?? 0}`;
-  return `${counts} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
+  const first = format === "stat" ? counts : letter;
+  return `${first} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
 }

@@ -1,13 +1,21 @@
 import { posix } from "node:path";
-import { cursorsOf } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
-import type { Repository } from "../open/repository.ts";
-import { staleCursor } from "../run/failures.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { failure } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { addUntracked, changesOf, DIFF_ARGS, isFileStart, withIndex } from "./changed-files.ts";
-import { diffFacts, fileList, wholeFiles } from "./diff-text.ts";
+import { counted, fittingLines, textOf } from "../run/text.ts";
+import {
+  addUntracked,
+  changesOf,
+  DIFF_ARGS,
+  type FileChange,
+  fileLine,
+  totalOf,
+  withIndex,
+} from "./changed-files.ts";
 import { type LinePage, LinePager } from "./line-pager.ts";
 
 export type DiffFormat = "patch" | "stat" | "name_status";
@@ -50,10 +58,9 @@ const WITHOUT_LOCK_FILES = LOCK_FILES.map((name) => `:(exclude,glob)**/${name}`)
  * A diff within the budget: whole files as long as they fit, a larger one by hunks, and a cursor for the rest. The cursor is
  * bound to the object ids and the changes, so that all pages belong to the same diff.
  *
- * @param budget characters of the answer
  * @throws ToolError `conflict`, code `stale_cursor`
  */
-export async function diff(repository: Repository, query: DiffQuery, budget: number): Promise<DiffText> {
+export async function diff(repository: Repository, query: DiffQuery, { budget }: Budget): Promise<DiffText> {
   const paths = await pathsIn(repository, query.paths ?? []);
   const {
     between,
@@ -67,42 +74,52 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
   const remaining = budget - 700;
-  const [changes, page] = await withIndex(repository, query.between, async (env) => {
+  const [{ files: all, digest }, page] = await withIndex(repository, between, async (env) => {
     if (include_untracked) await addUntracked(repository, paths, env);
+    const how = [`--unified=${context_lines}`, ignore_whitespace && "--ignore-all-space"];
     return together([
       changesOf(repository, between, paths, env, ignore_whitespace),
-      format === "patch" ? patchPage(repository, query, paths, skip, remaining, env) : format,
+      format === "patch" ? patchPage(repository, [...how, ...between], paths, skip, remaining, env) : format,
     ]);
   });
-  if (start !== undefined && start.digest !== changes.digest)
-    throw staleCursor("The changes are different from those the cursor was created for.");
-  const isOfFiles = query.between.length < 2 && query.between[0] !== "--cached";
-  const names = changes.files.map(({ path }) => `${path}\0`).join("");
+  if (start !== undefined && start.digest !== digest)
+    throw failure("stale_cursor", "The changes are different from those the cursor was created for.");
+  const names = () => Buffer.from(all.map(({ path }) => `${path}\0`).join(""));
+  const isOfFiles = between.length < 2 && between[0] !== "--cached";
   const note = isOfFiles
-    ? await filterNote(
-        repository,
-        () => Buffer.from(names),
-        "as stored on disk; they may actually be unchanged",
-      )
+    ? await filterNote(repository, names, "as stored on disk; they may actually be unchanged")
     : undefined;
-  const cursorAt = (line: number | undefined) =>
-    line === undefined ? undefined : cursors.encode({ digest: changes.digest, line });
-  if (typeof page === "string") {
-    const { text, next } = fileList(changes.files, page, skip, remaining);
-    return { body: text, facts: diffFacts(changes.files, { cursor: cursorAt(next), note }) };
-  }
-  const isLocked = ({ path }: { path: string }) => LOCK_FILES.includes(posix.basename(path));
-  const locked = paths.length === 0 ? changes.files.filter(isLocked).map(({ path }) => path) : [];
-  const files = changes.files.filter(({ path }) => !locked.includes(path));
-  const { text, next, leftOut } = wholeFiles(page, files, skip, remaining);
-  const rest = { cursor: cursorAt(next), note, locked, leftOut, cutLines: page.cutLines };
-  return { body: text, facts: diffFacts(changes.files, rest) };
+  const isOmitted = ({ path }: FileChange) => paths.length === 0 && LOCK_FILES.includes(posix.basename(path));
+  const omitted = format === "patch" ? all.filter(isOmitted) : [];
+  const { text, next, left } =
+    typeof page === "string"
+      ? listPart(all, page, skip, remaining)
+      : patchPart(
+          page,
+          all.filter((file) => !omitted.includes(file)),
+          skip,
+          remaining,
+        );
+  const cutLines = typeof page === "string" ? 0 : page.cutLines;
+  const cursor = next === undefined ? undefined : cursors.encode({ digest, line: next });
+  const facts = [
+    totalOf(all),
+    left.length > 0 && `not shown yet: ${someOf(left)}`,
+    omitted.length > 0 && `lock files omitted unless named in paths: ${someOf(omitted)}`,
+    cutLines > 0 && `${counted(cutLines, "very long line")} cut`,
+    cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`,
+    note?.replace(/\.$/, ""),
+  ];
+  return { body: text, facts: `(${facts.filter(Boolean).join("; ")})` };
 }
+
+/** Whether a line of a patch begins a file. Content always begins with a space, `+`, `-` or `\`. */
+const isFileStart = (line: string) => /^(diff --|\* Unmerged path)/.test(line);
 
 /** A page of the patch's lines. If it begins in the middle of a file, that file's header is its landmark. */
 async function patchPage(
   repository: Repository,
-  query: DiffQuery,
+  how: readonly (string | false)[],
   paths: readonly string[],
   skip: number,
   remaining: number,
@@ -116,28 +133,90 @@ async function patchPage(
     maxBytes: remaining * 3,
     maxLineBytes: Math.max(500, Math.floor(remaining / 4)),
     landmark(line) {
-      if (isFileStart(line)) {
-        inHeader = true;
-        return "start";
-      }
-      if (line[0] === 64) inHeader = false;
-      return inHeader ? "more" : undefined;
+      const isStart = isFileStart(line.toString("latin1", 0, 15));
+      inHeader = isStart || (inHeader && line[0] !== 64);
+      return isStart ? "start" : inHeader ? "more" : undefined;
     },
   });
-  const how = [
-    `--unified=${query.context_lines ?? 3}`,
-    ...(query.ignore_whitespace ? ["--ignore-all-space"] : []),
-  ];
   const what = paths.length > 0 ? paths : WITHOUT_LOCK_FILES;
-  await repository.output(
-    ["diff", ...DIFF_ARGS, "--patch", ...how, ...query.between, "--", ...what],
-    "compare",
-    {
-      onStdout: (chunk) => pager.take(chunk),
-      maxBytes: Number.MAX_SAFE_INTEGER,
-      // Our own patterns use pathspec magic; a call's paths are literal.
-      env: paths.length > 0 ? env : { ...env, GIT_LITERAL_PATHSPECS: "0" },
-    },
-  );
+  await repository.output(["diff", ...DIFF_ARGS, "--patch", ...how, "--", ...what], "compare", {
+    onStdout: (chunk) => pager.take(chunk),
+    maxBytes: Number.MAX_SAFE_INTEGER,
+    // Our own patterns use pathspec magic; a call's paths are literal.
+    env: paths.length > 0 ? env : { ...env, GIT_LITERAL_PATHSPECS: "0" },
+  });
   return pager.page();
+}
+
+/** What is shown of a diff. */
+interface Part {
+  readonly text: string;
+  /** The line or file to continue from; undefined at the end. */
+  readonly next: number | undefined;
+  /** Files of a patch that were not shown yet. */
+  readonly left: readonly FileChange[];
+}
+
+/**
+ * As many complete files of a page as fit; if the first one does not, as many of its hunks or lines as fit. The first page of
+ * a patch over the budget starts with the counts of all files.
+ */
+function patchPart(page: LinePage, files: readonly FileChange[], skip: number, remaining: number): Part {
+  const lines = page.lines.map(textOf);
+  const landmark = page.landmark.map(textOf);
+  const isWhole = !page.more && lines.join("\n").length <= remaining;
+  const summary = skip === 0 && !isWhole ? [summaryOf(files, Math.floor(remaining / 4))] : [];
+  const header = skip > 0 && lines[0] !== undefined && !isFileStart(lines[0]) ? landmark : [];
+  const rest = remaining - summary.join("").length - header.join("\n").length;
+  const shown = isWhole ? lines : lines.slice(0, endOfPart(lines, rest));
+  const text = [...summary, ...header, ...shown].join("\n");
+  if (!page.more && shown.length === lines.length) return { text, next: undefined, left: [] };
+  // A later page does not know how many files came before it, so it goes by the name of the last one.
+  const last = [...landmark, ...shown].findLast(isFileStart) ?? "";
+  const at = files.findIndex(({ path }) => last.endsWith(` b/${path}`));
+  const left = skip === 0 ? files.slice(shown.filter(isFileStart).length) : at < 0 ? [] : files.slice(at + 1);
+  return { text, next: skip + shown.length, left };
+}
+
+/** How many lines to show: up to the last file that fits, else the last hunk, else the last line. */
+function endOfPart(lines: readonly string[], remaining: number): number {
+  let used = 0;
+  let file = 0;
+  let hunk = 0;
+  for (const [index, line] of lines.entries()) {
+    if (isFileStart(line)) file = index;
+    else if (line.startsWith("@@")) hunk = index;
+    used += line.length + 1;
+    if (used <= remaining) continue;
+    if (file > 0) return file;
+    return hunk > 0 && hunk > index / 2 ? hunk : Math.max(1, index);
+  }
+  // The whole page fits, and another one follows.
+  return file > 0 ? file : lines.length;
+}
+
+function summaryOf(files: readonly FileChange[], remaining: number): string {
+  const lines = files.map((file) => fileLine(file));
+  const shown = fittingLines(lines, remaining);
+  const rest = lines.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`… and ${counted(rest, "more file")}`] : []), ""].join("\n");
+}
+
+/** A page of a list of files. */
+function listPart(
+  files: readonly FileChange[],
+  format: "stat" | "name_status",
+  skip: number,
+  remaining: number,
+): Part {
+  const rest = files.slice(skip).map((file) => clip(fileLine(file, format), 2_000));
+  const shown = fittingLines(rest, remaining);
+  const next = shown.length < rest.length ? skip + shown.length : undefined;
+  return { text: shown.join("\n"), next, left: [] };
+}
+
+function someOf(files: readonly FileChange[]): string {
+  const names = files.slice(0, 5).map(({ path }) => oneLine(clip(path, 60)));
+  const others = files.length - names.length;
+  return `${names.join(", ")}${others > 0 ? ` and ${counted(others, "more file")}` : ""}`;
 }

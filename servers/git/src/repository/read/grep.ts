@@ -1,14 +1,14 @@
 import { lstat } from "node:fs/promises";
 import { posix } from "node:path";
-import { clip, cursorsOf, fitting, ToolError } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { sparseNote } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";
-import type { Repository } from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
-import { failureOf } from "../run/failures.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { failure, failureOf } from "../run/errors.ts";
 import { pathText, textOf } from "../run/text.ts";
 import { LinePager } from "./line-pager.ts";
+import { searchedCommit } from "./show.ts";
+import { sparseNote } from "./status.ts";
 
 interface GrepQuery {
   readonly pattern: string;
@@ -46,21 +46,13 @@ const MAX_BREAKS = 50;
 const position = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
 
 /** Lines of tracked files that match a POSIX extended regular expression, in the working tree or in a commit. */
-export async function grep(
-  repository: Repository,
-  query: GrepQuery,
-  budget: number,
-): Promise<{ matches: Match[]; next_cursor?: string; notes?: string[] }> {
+export async function grep(repository: Repository, query: GrepQuery, { budget }: Budget) {
   const paths = await pathsIn(repository, query.paths ?? []);
   const { cursor, limit, ...rest } = query;
   if (rest.pattern === "" || rest.pattern.includes("\0")) throw badPattern(rest.pattern, "");
   const cursors = cursorsOf("git_grep", [repository.location.gitDir, rest], position);
   const given = cursors.decode(cursor);
-  const oid =
-    given !== undefined || query.revision === undefined
-      ? given?.oid
-      : await commitOf(repository, query.revision);
-  if (oid === undefined) await repository.worktree();
+  const oid = await searchedCommit(repository, query.revision, given);
   const skip = given?.skip ?? 0;
   // In a POSIX expression, \d and similar would silently find nothing.
   const perl = !query.fixed_strings && PERL.test(query.pattern);
@@ -75,12 +67,10 @@ export async function grep(
       // Only a matching line has a column, unlike the context lines.
       "--column",
       query.fixed_strings ? "--fixed-strings" : perl ? "--perl-regexp" : "--extended-regexp",
-      ...(query.ignore_case ? ["--ignore-case"] : []),
+      query.ignore_case && "--ignore-case",
       // The next argument is the pattern, even if it begins with a dash.
       ...["-e", query.pattern],
-      ...(oid === undefined ? [] : [oid]),
-      "--",
-      ...paths,
+      ...[oid, "--", ...paths],
     ],
     { onStdout: (chunk) => pager.take(chunk), maxBytes: Number.MAX_SAFE_INTEGER },
   );
@@ -88,10 +78,8 @@ export async function grep(
   if (!result.cut && /^error: /m.test(result.stderr)) throw failureOf(result, "search all files");
   // Exit code 1: no matches.
   if (!result.cut && result.code > 1) {
-    if (/Perl-compatible regexes/.test(result.stderr)) throw withoutPerl(query.pattern);
-    if (/^fatal: (command line|-e option), /m.test(result.stderr))
-      throw badPattern(query.pattern, result.stderr);
-    throw failureOf(result, "search");
+    const isBad = /Perl-compatible regexes|^fatal: (command line|-e option), /m.test(result.stderr);
+    throw isBad ? badPattern(query.pattern, result.stderr) : failureOf(result, "search");
   }
   const page = pager.page();
   const all = parseMatches(page.lines, oid);
@@ -171,19 +159,11 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
   };
 }
 
-function withoutPerl(pattern: string): ToolError {
-  return new ToolError(
-    "invalid",
-    `The pattern ${JSON.stringify(pattern.slice(0, 100))} is a Perl regular expression, which this build of git does not support.`,
-    { code: "bad_pattern", hint: "Use POSIX extended syntax: [0-9] for \\d, no (?…) and no lazy *?." },
-  );
-}
-
-function badPattern(pattern: string, cause: string): ToolError {
+function badPattern(pattern: string, cause: string) {
   const shown = JSON.stringify(pattern.slice(0, 100));
-  return new ToolError("invalid", `The pattern ${shown} is not a valid regular expression.`, {
-    code: "bad_pattern",
-    hint: "Escape ( ) [ { + ? | with a backslash to match them literally, or pass fixed_strings: true.",
-    cause,
-  });
+  if (!/Perl-compatible regexes/.test(cause))
+    return failure("bad_pattern", `The pattern ${shown} is not a valid regular expression.`, { cause });
+  const message = `The pattern ${shown} is a Perl regular expression, which this build of git does not support.`;
+  const hint = "Use POSIX extended syntax: [0-9] for \\d, no (?…) and no lazy *?.";
+  return failure("bad_pattern", message, { hint });
 }

@@ -1,9 +1,11 @@
-import { clip, cursorsOf, fitting, manyLines, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { clip, cursorsOf, fitting, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { SHALLOW, shallowCommits } from "../open/partial.ts";
 import { pathsIn } from "../open/paths.ts";
-import type { Repository } from "../open/repository.ts";
-import { commitsOf, headOf, noCommits, parseRange } from "../open/revisions.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { commitsOf, parseRange } from "../open/revisions.ts";
+import { failure, noCommits } from "../run/errors.ts";
 import { groups } from "../run/text.ts";
 
 export const commitShape = z.object({
@@ -39,57 +41,45 @@ const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%D", "%B"];
 export const LOG_FORMAT = `--format=${FIELDS.join("%x00")}`;
 /** Arguments that make `git log` print exactly the requested fields and run no programs. */
 export const LOG_ARGS = [
-  "--no-color",
-  "--no-ext-diff",
-  "--no-textconv",
-  "--no-show-signature",
-  "--no-mailmap",
-  "--no-notes",
-  "--no-patch",
-  "--no-abbrev-commit",
-  "--encoding=UTF-8",
-  "-z",
+  ...["--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-mailmap", "--no-notes"],
+  ...["--no-patch", "--no-abbrev-commit", "--encoding=UTF-8", "-z"],
 ];
 const position = z.object({ tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)), skip: z.int().min(0) });
+
+export const SHALLOW = "The history is shallow: older commits are missing";
+
+/** The commits of a shallow clone whose parents are missing; undefined if the history is complete. */
+export async function shallowCommits(repository: Repository): Promise<ReadonlySet<string> | undefined> {
+  const text = await readFile(join(repository.location.commonDir, "shallow"), "utf8").catch(() => "");
+  const oids = text.split("\n").filter(Boolean);
+  return oids.length === 0 ? undefined : new Set(oids);
+}
 
 /**
  * Commits, newest first. The cursor contains object ids, so that the next page continues the same list even if the branch has
  * moved.
- *
- * @param budget characters of the answer
  */
-export async function log(
-  repository: Repository,
-  query: LogQuery,
-  budget: number,
-): Promise<{ commits: Commit[]; next_cursor?: string; notes?: string[] }> {
+export async function log(repository: Repository, query: LogQuery, { budget }: Budget) {
   const { limit, cursor, ...filters } = query;
   const cursors = cursorsOf("git_log", [repository.location.gitDir, filters], position);
-  const start = cursors.decode(cursor) ?? { tips: await tipsOf(repository, query.revision), skip: 0 };
-  const output = await repository.output(
-    [
-      "log",
-      ...LOG_ARGS,
-      LOG_FORMAT,
-      `--max-count=${limit + 1}`,
-      `--skip=${start.skip}`,
-      ...(await filterArgs(repository, query, start.tips)),
-    ],
-    "read the log",
-  );
-  const commits = parseLog(output);
-  const count = Math.min(limit, fitting(commits, budget - 500));
-  const shown = commits.slice(0, count);
-  const isRest = commits.length > count;
+  const { tips, skip } = cursors.decode(cursor) ?? {
+    tips: await tipsOf(repository, query.revision),
+    skip: 0,
+  };
+  const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
+  const filtering = await filterArgs(repository, query, tips);
+  const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...filtering];
+  const found = parseLog(await repository.output(args, "read the log"));
+  const count = Math.min(limit, fitting(found, budget - 500));
+  const commits = found.slice(0, count);
+  const isRest = found.length > count;
   const boundary = await shallowCommits(repository);
-  const isCut = boundary !== undefined && (!isRest || shown.some(({ commit }) => boundary.has(commit)));
+  const isCut = boundary !== undefined && (!isRest || commits.some(({ commit }) => boundary.has(commit)));
   const note = `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
-  const notes = isCut ? { notes: [note] } : {};
-  if (!isRest) return { commits: shown, ...notes };
   return {
-    commits: shown,
-    ...notes,
-    next_cursor: cursors.encode({ tips: start.tips, skip: start.skip + count }),
+    commits,
+    ...(isCut ? { notes: [note] } : {}),
+    ...(isRest ? { next_cursor: cursors.encode({ tips, skip: skip + count }) } : {}),
   };
 }
 
@@ -115,7 +105,7 @@ export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
 /** The object ids that a log starts from: one, or both ends of a range. */
 async function tipsOf(repository: Repository, revision: string | undefined): Promise<string[]> {
   if (revision === undefined || revision === "HEAD") {
-    const head = await headOf(repository);
+    const head = await repository.head();
     if (head === undefined) throw noCommits();
     return [head];
   }
@@ -128,28 +118,23 @@ async function tipsOf(repository: Repository, revision: string | undefined): Pro
   return [from, to, ...excluded.map((oid) => `^${oid}`)];
 }
 
-async function filterArgs(
-  repository: Repository,
-  query: LogQuery,
-  tips: readonly string[],
-): Promise<string[]> {
-  const { author = "", grep = "", pickaxe = "", path } = query;
+async function filterArgs(repository: Repository, query: LogQuery, tips: readonly string[]) {
+  const { author, grep, pickaxe, path } = query;
   const [inside] = path === undefined ? [] : await pathsIn(repository, [path]);
   const isFile =
     inside !== undefined && (await repository.lookUp([`${tips[0] ?? "HEAD"}:${inside}`]))[0]?.type === "blob";
   return [
-    ...(author === "" ? [] : [`--author=${author}`]),
-    ...(grep === "" ? [] : [`--grep=${grep}`]),
-    ...(author === "" && grep === "" ? [] : ["--extended-regexp"]),
-    // It would also apply to the pickaxe, which takes the text literally.
-    ...(pickaxe === "" ? ["--regexp-ignore-case"] : []),
-    ...(pickaxe === "" ? [] : [`-S${pickaxe}`]),
-    ...(await dateArgs(repository, "since", query.since)),
-    ...(await dateArgs(repository, "until", query.until)),
+    author ? `--author=${author}` : undefined,
+    grep ? `--grep=${grep}` : undefined,
+    author || grep ? "--extended-regexp" : undefined,
+    // Ignoring case would also apply to the pickaxe, which takes the text literally.
+    pickaxe ? `-S${pickaxe}` : "--regexp-ignore-case",
+    await dateArg(repository, "since", query.since),
+    await dateArg(repository, "until", query.until),
     isFile ? "--follow" : "--no-follow",
     ...tips,
     "--",
-    ...(inside === undefined ? [] : [inside]),
+    inside,
   ];
 }
 
@@ -162,12 +147,8 @@ const NOW = /\b(now|today|seconds?|minutes?|tea|noon|midnight)\b/i;
  * git accepts any text as a date and reads nonsense as "now", which would silently give a wrong list. So git is asked how it
  * reads the text, and a result of "now" is refused unless the text says so.
  */
-async function dateArgs(
-  repository: Repository,
-  name: "since" | "until",
-  text: string | undefined,
-): Promise<string[]> {
-  if (text === undefined) return [];
+async function dateArg(repository: Repository, name: "since" | "until", text: string | undefined) {
+  if (text === undefined) return undefined;
   const isKnown = (text.match(/\p{L}+/gu) ?? []).every((word) => WORDS.test(word));
   const isText = text !== "" && text.length <= 100 && !/[\0\n\r]/.test(text) && isKnown;
   // git reads a day without a time as the current time on that day; here it means the whole day.
@@ -177,11 +158,7 @@ async function dateArgs(
   const parsed = isText ? await repository.run(["rev-parse", `--${name}=${moment}`]) : undefined;
   const seconds = Number(/=(\d+)/.exec(parsed?.stdout.toString("utf8") ?? "")?.[1] ?? Number.NaN);
   const isNow = seconds >= before && seconds <= Date.now() / 1000;
-  if (Number.isNaN(seconds) || (isNow && !NOW.test(text) && !/\d/.test(text))) {
-    throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is not a valid date.`, {
-      code: "bad_date",
-      hint: 'Use ISO 8601 (2024-01-15 or 2024-01-15T14:30:25) or expressions such as "2 weeks ago" and "yesterday".',
-    });
-  }
-  return [name === "since" ? `--max-age=${seconds}` : `--min-age=${seconds}`];
+  if (Number.isNaN(seconds) || (isNow && !NOW.test(text) && !/\d/.test(text)))
+    throw failure("bad_date", `${JSON.stringify(text.slice(0, 100))} is not a valid date.`);
+  return name === "since" ? `--max-age=${seconds}` : `--min-age=${seconds}`;
 }

@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { cursorsOf, fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import type { Repository } from "../open/repository.ts";
-import { splitKey } from "../run/config.ts";
-import { badRevision, staleCursor } from "../run/failures.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { lastValue, splitKey } from "../run/config.ts";
+import { badRevision, failure } from "../run/errors.ts";
 import { groups, records, textOf } from "../run/text.ts";
 import { LOG_ARGS } from "./log.ts";
 
@@ -32,15 +35,14 @@ interface PageQuery {
 export async function listRefs(
   repository: Repository,
   query: PageQuery & { readonly kind: RefKind },
-  budget: number,
-): Promise<{ refs: RefEntry[]; next_cursor?: string }> {
+  { budget }: Budget,
+) {
   const all = await LISTS[query.kind](repository);
-  const scope = [repository.location.commonDir, query.kind];
-  const cursors = cursorsOf("git_list_refs", scope, z.string());
+  const cursors = cursorsOf("git_list_refs", [repository.location.commonDir, query.kind], z.string());
   const after = cursors.decode(query.cursor);
   const at = after === undefined ? 0 : all.findIndex((entry) => entry.name === after) + 1;
   if (after !== undefined && at === 0)
-    throw staleCursor(`The list has changed: ${JSON.stringify(after)} is no longer in it.`);
+    throw failure("stale_cursor", `The list has changed: ${JSON.stringify(after)} is no longer in it.`);
   const wanted = all.slice(at, at + query.limit);
   const refs = wanted.slice(0, fitting(wanted, budget - 300));
   const last = refs.at(-1);
@@ -57,23 +59,25 @@ const LISTS: Readonly<Record<RefKind, (repository: Repository) => Promise<RefEnt
 };
 
 async function refsBelow(repository: Repository, prefix: string): Promise<RefEntry[]> {
-  const fields = [
-    "%(refname)",
-    "%(objectname)",
-    "%(*objectname)",
-    "%(creatordate:iso-strict)",
-    "%(contents:subject)",
-  ];
-  const output = await repository.output(
-    ["for-each-ref", `--format=${fields.join("%00")}%00`, "--sort=refname", "--sort=-creatordate", prefix],
-    "list the refs",
-  );
-  return groups(output, fields.length).map(([ref = "", oid = "", target = "", date = "", subject = ""]) => ({
+  const fields = ["refname", "objectname", "*objectname", "creatordate:iso-strict", "contents:subject"];
+  const found = await fieldsOfRefs(repository, fields, ["--sort=refname", "--sort=-creatordate", prefix]);
+  return found.map(([ref = "", oid = "", target = "", date = "", subject = ""]) => ({
     name: prefix === "refs/tags/" ? ref.slice(prefix.length) : ref,
     commit: target === "" ? oid : target,
     date: date || undefined,
     subject: oneLine(subject) || undefined,
   }));
+}
+
+/** Some fields of refs (git-for-each-ref(1)). */
+async function fieldsOfRefs(
+  repository: Repository,
+  fields: readonly string[],
+  which: readonly string[],
+  doing = "list the refs",
+) {
+  const format = `--format=${fields.map((field) => `%(${field})%00`).join("")}`;
+  return groups(await repository.output(["for-each-ref", format, ...which], doing), fields.length);
 }
 
 async function remotes(repository: Repository): Promise<RefEntry[]> {
@@ -99,10 +103,8 @@ export function withoutPassword(url: string): string {
 async function stashes(repository: Repository): Promise<RefEntry[]> {
   const [stash] = await repository.lookUp(["refs/stash"]);
   if (stash === undefined) return [];
-  const output = await repository.output(
-    ["log", "-g", ...LOG_ARGS, "--format=%H%x00%cI%x00%gs", "refs/stash", "--"],
-    "list the stashes",
-  );
+  const args = ["log", "-g", ...LOG_ARGS, "--format=%H%x00%cI%x00%gs", "refs/stash", "--"];
+  const output = await repository.output(args, "list the stashes");
   return groups(output, 3).map(([commit = "", date = "", subject = ""], index) => ({
     name: `stash@{${index}}`,
     commit,
@@ -137,22 +139,18 @@ export const reflogShape = z.object({
 export async function reflog(
   repository: Repository,
   query: PageQuery & { readonly ref: string },
-  budget: number,
-): Promise<{ entries: z.infer<typeof reflogShape>[]; next_cursor?: string }> {
+  { budget }: Budget,
+) {
   const full = await fullName(repository, query.ref);
   const state = z.object({ oid: z.string(), skip: z.int().min(0) });
   const cursors = cursorsOf("git_reflog", [repository.location.gitDir, full.name], state);
   const given = cursors.decode(query.cursor);
   if (given !== undefined && given.oid !== full.oid)
-    throw staleCursor(`${query.ref} has moved since the cursor was made.`);
+    throw failure("stale_cursor", `${query.ref} has moved since the cursor was made.`);
   const skip = given?.skip ?? 0;
-  const output = await repository.output(
-    [
-      ...["log", "-g", ...LOG_ARGS, "--date=iso-strict", "--format=%H%x00%gd%x00%gs"],
-      ...[`--skip=${skip}`, `--max-count=${query.limit + 1}`, full.name, "--"],
-    ],
-    "read the reflog",
-  );
+  const how = ["-g", ...LOG_ARGS, "--date=iso-strict", "--format=%H%x00%gd%x00%gs"];
+  const limits = [`--skip=${skip}`, `--max-count=${query.limit + 1}`];
+  const output = await repository.output(["log", ...how, ...limits, full.name, "--"], "read the reflog");
   const entries = groups(output, 3).map(([commit = "", selector = "", action = ""], index) => ({
     selector: `${query.ref}@{${skip + index}}`,
     commit,
@@ -171,9 +169,152 @@ async function fullName(repository: Repository, ref: string): Promise<{ name: st
   if (/[\0\n\r]/.test(ref)) throw badRevision(ref);
   const names = ref === "HEAD" ? ["HEAD"] : [`refs/heads/${ref}`, `refs/remotes/${ref}`, `refs/${ref}`];
   const found = await repository.lookUp(names);
-  for (const [index, name] of names.entries()) {
-    const named = found[index];
-    if (named !== undefined) return { name, oid: named.oid };
-  }
-  throw badRevision(ref);
+  const at = found.findIndex((named) => named !== undefined);
+  const [name, named] = [names[at], found[at]];
+  if (name === undefined || named === undefined) throw badRevision(ref);
+  return { name, oid: named.oid };
+}
+
+type BranchType = "local" | "remote" | "all";
+
+export const branchShape = z.object({
+  name: z.string(),
+  commit: z.string(),
+  /** ISO 8601, of the last commit. */
+  date: z.string(),
+  subject: z.string(),
+  current: z.boolean().optional(),
+  remote: z.boolean().optional(),
+  upstream: z.string().optional(),
+  ahead: z.number().optional(),
+  behind: z.number().optional(),
+  /** The upstream branch was deleted. */
+  upstream_gone: z.boolean().optional(),
+});
+type Branch = z.infer<typeof branchShape>;
+
+interface BranchQuery extends PageQuery {
+  readonly branch_type: BranchType;
+  readonly contains?: string | undefined;
+  readonly not_contains?: string | undefined;
+}
+
+const FIELDS = [
+  ...["refname", "objectname", "committerdate:iso-strict", "contents:subject", "HEAD"],
+  ...["upstream:short", "upstream:track,nobracket"],
+];
+const PATTERNS: Readonly<Record<BranchType, readonly string[]>> = {
+  local: ["refs/heads/"],
+  remote: ["refs/remotes/"],
+  all: ["refs/heads/", "refs/remotes/"],
+};
+
+/**
+ * Branches by name, with their upstream. The cursor is the name of the last one, so that it survives changes.
+ */
+export async function branches(repository: Repository, query: BranchQuery, { budget }: Budget) {
+  const { cursor, limit, ...rest } = query;
+  const cursors = cursorsOf("git_branch", [repository.location.commonDir, rest], z.string());
+  const after = cursors.decode(cursor);
+  const names = await branchNames(repository, query);
+  const start = after === undefined ? 0 : names.findIndex((name) => name > after);
+  const wanted = start === -1 ? [] : names.slice(start, start + limit);
+  const found = wanted.length === 0 ? [] : await detailsOf(repository, wanted);
+  const count = fitting(found, budget - 300);
+  const last = wanted[count - 1];
+  const isRest = last !== undefined && start + count < names.length;
+  return { branches: found.slice(0, count), ...(isRest ? { next_cursor: cursors.encode(last) } : {}) };
+}
+
+/** The full names of the wanted refs, sorted. `contains` goes by object ids only. */
+async function branchNames(repository: Repository, query: BranchQuery): Promise<string[]> {
+  const { contains, not_contains } = query;
+  const lines = await repository.lines(
+    [
+      "for-each-ref",
+      "--format=%(refname)%00%(symref)",
+      contains !== undefined && `--contains=${await commitOf(repository, contains)}`,
+      not_contains !== undefined && `--no-contains=${await commitOf(repository, not_contains)}`,
+      ...PATTERNS[query.branch_type],
+    ],
+    "list the branches",
+  );
+  // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
+  const names = lines.filter((line) => line.endsWith("\0"));
+  return names.map((line) => line.slice(0, -1)).sort();
+}
+
+async function detailsOf(repository: Repository, names: readonly string[]): Promise<Branch[]> {
+  const found = await fieldsOfRefs(repository, FIELDS, ["--sort=refname", ...names], "read the branches");
+  return found.map(([ref = "", commit = "", date = "", subject = "", head, upstream, track = ""]) => {
+    const [ahead, behind] = [/ahead (\d+)/, /behind (\d+)/].map((part) => part.exec(track)?.[1]);
+    return {
+      name: ref.replace(/^refs\/(heads|remotes)\//, ""),
+      commit,
+      date,
+      subject: oneLine(subject),
+      current: head === "*" || undefined,
+      remote: ref.startsWith("refs/remotes/") || undefined,
+      upstream: upstream || undefined,
+      ahead: ahead === undefined ? undefined : Number(ahead),
+      behind: behind === undefined ? undefined : Number(behind),
+      upstream_gone: track === "gone" || undefined,
+    };
+  });
+}
+
+/** The name of the current branch; undefined if HEAD is detached. */
+export async function currentBranch(repository: Repository): Promise<string | undefined> {
+  const head = await readFile(join(repository.location.gitDir, "HEAD"), "utf8").catch(() => "");
+  if (/^[0-9a-f]{40,64}\n?$/.test(head)) return undefined;
+  const [, name] = /^ref: refs\/heads\/(.+?)\n?$/.exec(head) ?? [];
+  // Repositories with a reftable have this instead of a branch.
+  if (name !== undefined && name !== ".invalid") return name;
+  const result = await repository.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  return result.code === 0 ? result.stdout.toString("utf8").trim() : undefined;
+}
+
+/**
+ * The branch that others start from: what origin calls its HEAD, or the first existing of init.defaultBranch, main and master.
+ *
+ * @returns its full name
+ * @throws ToolError `no_default_branch`
+ */
+export async function defaultBranch(repository: Repository): Promise<string> {
+  const list = ["for-each-ref", "--format=%(symref)", "refs/remotes/origin/HEAD"];
+  const [origin] = await repository.lines(list, "read the default branch");
+  const configured = lastValue((await repository.prepared()).config, "init.defaultbranch");
+  const names = [configured, "main", "master"].flatMap((name) => (name ? [`refs/heads/${name}`] : []));
+  const candidates = origin === undefined ? names : [origin, ...names];
+  const found = await repository.lookUp(candidates.map((name) => name.replaceAll(/[\n\r\0]/g, "")));
+  const first = candidates.find((_, index) => found[index] !== undefined);
+  if (first !== undefined) return first;
+  const message = "The repository has no default branch: no origin/HEAD, main or master.";
+  throw failure("no_default_branch", message);
+}
+
+type NameKind = "heads" | "tags";
+
+/**
+ * Checks the name for a new branch or tag (git-check-ref-format).
+ *
+ * @throws ToolError `invalid`, code `bad_name`
+ */
+export async function checkRefName(repository: Repository, kind: NameKind, name: string): Promise<void> {
+  checkRefText(kind, name);
+  const result = await repository.run(["check-ref-format", `refs/${kind}/${name}`]);
+  if (result.code !== 0) throw badName(kind, name);
+}
+
+/**
+ * Refuses what git could interpret as something other than a name; git's rules are checked by the command
+ * that creates the ref.
+ */
+export function checkRefText(kind: NameKind, name: string): void {
+  if (name === "" || name.startsWith("-") || /[\0\n\r]|@\{|^(HEAD|@)$/.test(name)) throw badName(kind, name);
+}
+
+export function badName(kind: NameKind, name: string) {
+  const what = kind === "heads" ? "branch" : "tag";
+  return failure("bad_name", `${JSON.stringify(name)} is not a valid ${what} name.`);
 }

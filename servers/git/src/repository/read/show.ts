@@ -1,13 +1,14 @@
-import { cursorsOf, fitting, grouped, manyLines, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import { isUtf8 } from "node:buffer";
+import { cursorsOf, fitting, grouped, manyLines, oneLine, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { SHALLOW, shallowCommits } from "../open/partial.ts";
-import type { Named, Repository } from "../open/repository.ts";
-import { checked, objectOf } from "../open/revisions.ts";
-import { counted, textOf } from "../run/text.ts";
-import { treeEntries } from "./contents.ts";
+import { pathIn, pathsIn } from "../open/paths.ts";
+import type { Budget, Named, Repository } from "../open/repository.ts";
+import { checked, commitOf, objectOf } from "../open/revisions.ts";
+import { failure } from "../run/errors.ts";
+import { counted, fittingLines, pathText, records, textOf } from "../run/text.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { LinePager } from "./line-pager.ts";
-import { LOG_ARGS, LOG_FORMAT, parseLog } from "./log.ts";
+import { LOG_ARGS, LOG_FORMAT, parseLog, SHALLOW, shallowCommits } from "./log.ts";
 
 interface ShowQuery {
   readonly revision: string;
@@ -24,7 +25,7 @@ interface ShowQuery {
 const linePosition = z.object({ oid: z.string(), line: z.int().min(0) });
 
 /** Shows an object: a commit with its patch, a tag and its target, a directory, or a file. */
-export async function show(repository: Repository, query: ShowQuery, budget: number): Promise<DiffText> {
+export async function show(repository: Repository, query: ShowQuery, { budget }: Budget): Promise<DiffText> {
   const revision = checked(query.revision);
   const [found, parent] = await repository.lookUp([revision, `${revision}^1`]);
   const named = found ?? (await objectOf(repository, revision));
@@ -51,11 +52,8 @@ async function showCommit(
   query: ShowQuery,
   budget: number,
 ): Promise<DiffText> {
-  const output = await repository.output(
-    ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"],
-    "read the commit",
-  );
-  const [commit] = parseLog(output, messageBudget(budget));
+  const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
+  const [commit] = parseLog(await repository.output(args, "read the commit"), messageBudget(budget));
   if (commit === undefined) throw new TypeError(`no commit ${oid}`);
   const parents = commit.parents ?? [];
   const header = [
@@ -68,7 +66,7 @@ async function showCommit(
   ].join("\n");
   const parent = first ?? emptyTree(oid);
   const compared = { ...query, between: [parent, oid], tool: "git_show" };
-  const changes = await diff(repository, compared, budget - header.length);
+  const changes = await diff(repository, compared, { budget: budget - header.length });
   const isCut = first === undefined && (await shallowCommits(repository))?.has(oid);
   const against = isCut
     ? `(${SHALLOW}, so every file appears as new) `
@@ -95,7 +93,8 @@ async function showTag(
     `Message: ${manyLines(message.join("\n\n").trimEnd()).slice(0, messageBudget(budget)).split("\n").join("\n    ")}`,
     "",
   ].join("\n");
-  const target = await show(repository, { ...query, revision: value("object") }, budget - lines.length);
+  const shown = { ...query, revision: value("object") };
+  const target = await show(repository, shown, { budget: budget - lines.length });
   return { body: `${lines}\n${target.body}`, facts: target.facts };
 }
 
@@ -109,11 +108,7 @@ async function showTree(
   const skip = cursors.decode(query.cursor)?.line ?? 0;
   const found = await treeEntries(repository, tree.oid);
   const entries = found.map(({ mode, type, name }) => `${mode} ${type} ${oneLine(name)}`);
-  const left = entries.slice(skip);
-  const lines = left.slice(
-    0,
-    fitting(left, budget - 500, ({ length }) => length + 1),
-  );
+  const lines = fittingLines(entries.slice(skip), budget - 500);
   const next = skip + lines.length;
   const rest =
     next < entries.length ? `; continue with cursor "${cursors.encode({ oid: tree.oid, line: next })}"` : "";
@@ -129,10 +124,8 @@ async function showBlob(
 ): Promise<DiffText> {
   const { start_line = 1, end_line = Number.MAX_SAFE_INTEGER } = query;
   if (end_line < start_line) {
-    throw new ToolError("invalid", `end_line ${end_line} comes before start_line ${start_line}.`, {
-      code: "bad_range",
-      hint: "Lines are counted from 1; omit end_line to read to the end.",
-    });
+    const hint = "Lines are counted from 1; omit end_line to read to the end.";
+    throw failure("bad_range", `end_line ${end_line} comes before start_line ${start_line}.`, { hint });
   }
   const range = [repository.location.gitDir, "blob", start_line, end_line];
   const cursors = cursorsOf("git_show", range, linePosition);
@@ -167,4 +160,113 @@ async function showBlob(
     body: `Blob: ${position.oid}\n${page.lines.map(textOf).join("\n")}`,
     facts: `(${lines}, file of ${size}${cut}${rest})`,
   };
+}
+
+const MAX_BLOB_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A file of a commit, byte for byte; as text if it is UTF-8 without NUL.
+ *
+ * @throws ToolError `too_large` over 4 MiB
+ */
+export async function blobAt(repository: Repository, revision: string, path: string) {
+  const blob = await entryAt(repository, revision, path, "blob");
+  if (blob.size > MAX_BLOB_BYTES) {
+    const message = `"${oneLine(path)}" is ${sized(blob.size)}; a resource is limited to ${sized(MAX_BLOB_BYTES)}.`;
+    const hint = "Read it in parts: git_show with revision:path, start_line and end_line.";
+    throw failure("too_large", message, { hint });
+  }
+  const bytes = await repository.output(["cat-file", "blob", blob.oid], "read the file");
+  return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString("utf8") : bytes;
+}
+
+/** The names in a directory of a commit; directories end in a slash. */
+export async function namesAt(repository: Repository, revision: string, path: string): Promise<string[]> {
+  const tree = await entryAt(repository, revision, path, "tree");
+  return (await treeEntries(repository, tree.oid)).map(({ name }) => name);
+}
+
+/** What a tree contains; the name of a directory ends in a slash. */
+export async function treeEntries(repository: Repository, oid: string) {
+  const output = await repository.output(["ls-tree", "-z", oid], "read the directory");
+  return records(output).map((record) => {
+    const tab = record.indexOf(9);
+    const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
+    return { mode, type, name: `${pathText(record.subarray(tab + 1))}${type === "tree" ? "/" : ""}` };
+  });
+}
+
+async function entryAt(repository: Repository, revision: string, path: string, type: "blob" | "tree") {
+  const inside = pathIn(repository.location.worktree ?? repository.location.gitDir, path);
+  const commit = await commitOf(repository, revision);
+  const [named] = await repository.lookUp([inside === "." ? `${commit}^{tree}` : `${commit}:${inside}`]);
+  if (named?.type === type) return named;
+  const what = type === "blob" ? "file" : "directory";
+  throw failure("bad_path", `There is no ${what} "${oneLine(inside)}" in ${oneLine(revision)}.`, {
+    hint: "git_list_files with the same revision shows the files.",
+  });
+}
+
+/** Branches, tags and remote branches that begin with a text, for completion. */
+export async function refNames(repository: Repository, begin: string, max = 100): Promise<string[]> {
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
+  const names = ["HEAD", ...(await repository.lines(list, "list the refs"))];
+  return names.filter((name) => name.startsWith(begin)).slice(0, max);
+}
+
+type FileKind = "tracked" | "untracked" | "ignored";
+
+interface FilesQuery {
+  readonly kind: FileKind;
+  readonly revision?: string | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+const KINDS: Readonly<Record<FileKind, readonly string[]>> = {
+  tracked: ["--cached", "--deduplicate"],
+  untracked: ["--others", "--exclude-standard"],
+  ignored: ["--others", "--ignored", "--exclude-standard"],
+};
+const filesPosition = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
+
+/**
+ * Lists the files of the working tree by kind, or those of a commit. git is stopped when the page is full, so that a tree with
+ * 10^10 files (a git bomb) costs no more than a small one.
+ */
+export async function listFiles(repository: Repository, query: FilesQuery, { budget }: Budget) {
+  const paths = await pathsIn(repository, query.paths ?? []);
+  const { cursor, limit, ...rest } = query;
+  const cursors = cursorsOf("git_list_files", [repository.location.gitDir, rest], filesPosition);
+  const given = cursors.decode(cursor);
+  const skip = given?.skip ?? 0;
+  const oid = await searchedCommit(repository, query.revision, given);
+  const where = paths.filter((path) => path !== ".");
+  const args =
+    oid === undefined
+      ? ["ls-files", "-z", ...KINDS[query.kind], "--", ...where]
+      : ["ls-tree", "-r", "-z", "--name-only", "--full-tree", oid, "--", ...where];
+  const maxBytes = Number.MAX_SAFE_INTEGER;
+  const pager = new LinePager({ skip, maxLines: limit, maxBytes, maxLineBytes: maxBytes, separator: 0 });
+  await repository.output(args, "list the files", { onStdout: (chunk) => pager.take(chunk), maxBytes });
+  const { lines, more } = pager.page();
+  const files = lines.map(pathText);
+  const count = fitting(files, budget - 300);
+  return {
+    files: files.slice(0, count),
+    ...(more || files.length > count ? { next_cursor: cursors.encode({ oid, skip: skip + count }) } : {}),
+  };
+}
+
+/** The commit to search: the cursor's, or that of a revision; undefined for the working tree. */
+export async function searchedCommit(
+  repository: Repository,
+  revision: string | undefined,
+  given: { readonly oid?: string | undefined } | undefined,
+): Promise<string | undefined> {
+  const isFirst = given === undefined && revision !== undefined;
+  const oid = isFirst ? await commitOf(repository, revision) : given?.oid;
+  if (oid === undefined) await repository.worktree();
+  return oid;
 }

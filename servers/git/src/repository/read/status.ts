@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
-import { SHALLOW, shallowCommits, sparseNote } from "../open/partial.ts";
 import { isQuoted, pathsIn } from "../open/paths.ts";
-import type { Repository } from "../open/repository.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { isTrue, lastValue } from "../run/config.ts";
 import { counted, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
+import { SHALLOW, shallowCommits } from "./log.ts";
 
 export const statusShape = z.object({
   branch: z.string().optional(),
@@ -46,15 +47,11 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   UU: "both modified",
 };
 
-/**
- * The state of the working tree and index (`git status --porcelain=v2`).
- *
- * @param budget characters of the answer
- */
+/** The state of the working tree and index (`git status --porcelain=v2`). */
 export async function status(
   repository: Repository,
   query: { paths?: readonly string[] | undefined },
-  budget: number,
+  { budget }: Budget,
 ): Promise<Status> {
   await repository.worktree();
   const found = await statusOf(repository, await pathsIn(repository, query.paths ?? []));
@@ -179,4 +176,56 @@ function shortened(found: Status, budget: number): Status {
   const unstaged = cut(found.unstaged);
   const untracked = cut(found.untracked);
   return { ...found, conflicted, staged, unstaged, untracked, left_out: leftOut || undefined };
+}
+
+/** How many directories or patterns of a sparse checkout a note lists. */
+const MAX_LISTED = 20;
+
+/** A sentence about the files of a sparse checkout that are missing from the working tree; undefined if none are. */
+export async function sparseNote(repository: Repository): Promise<string | undefined> {
+  const { config } = await repository.prepared();
+  if (!isTrue(lastValue(config, "core.sparsecheckout"))) return undefined;
+  const found = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
+  const list = found.slice(0, MAX_LISTED).map((line) => oneLine(line.slice(0, 200)));
+  if (found.length > list.length) list.push(`${found.length - list.length} more`);
+  // Patterns of a cone are printed as directories, whose parents have their files but not their subdirectories.
+  const isCone = !found.some((line) => /^[!/*]/.test(line));
+  const included = isCone
+    ? [...list, "files directly in the root and in directories above these"].join(", ")
+    : `what matches ${list.join(" ")}`;
+  return `The checkout is sparse: the working tree has only ${included}`;
+}
+
+/** Files in a git directory that change with the status. */
+const WATCHED = "HEAD index packed-refs MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD rebase-merge".split(" ");
+const SETTLE_MS = 100;
+
+/**
+ * Watches HEAD, the index and the refs, and calls `changed` once after each burst of changes.
+ *
+ * @returns a function that stops it
+ */
+export async function watchStatus(repository: Repository, changed: () => void): Promise<() => Promise<void>> {
+  const { watch } = await import("chokidar");
+  const { gitDir, commonDir } = repository.location;
+  const refs = join(commonDir, "refs");
+  const isRef = (path: string) =>
+    path === refs || path.startsWith(`${refs}/`) || path.startsWith(`${refs}\\`);
+  const watcher = watch([gitDir, commonDir, refs], {
+    ignoreInitial: true,
+    depth: 8,
+    ignored: (path) =>
+      path.endsWith(".lock") ||
+      !(path === gitDir || path === commonDir || isRef(path) || WATCHED.includes(basename(path))),
+  });
+  let timer: NodeJS.Timeout | undefined;
+  watcher.on("all", () => {
+    clearTimeout(timer);
+    timer = setTimeout(changed, SETTLE_MS);
+  });
+  await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
+  return async () => {
+    clearTimeout(timer);
+    await watcher.close();
+  };
 }

@@ -1,13 +1,18 @@
+import { isIP } from "node:net";
 import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Caller, Git } from "../open/git.ts";
-import type { Repository, RunOptions } from "../open/repository.ts";
+import { createUrlGuard } from "@refmcp/boundary/url-guard";
+import type { Caller, GitOptions, Repository, RunOptions } from "../open/repository.ts";
 import { withoutPassword } from "../read/refs.ts";
-import { type ConfigEntry, isOwn, isTrue, lastValue, splitKey } from "../run/config.ts";
-import type { ConfigPair } from "../run/environment.ts";
-import { failureOf } from "../run/failures.ts";
-import type { GitResult } from "../run/run-git.ts";
-import { ownCredentialHelpers } from "../run/safe-config.ts";
-import { checkAddress, parseRemote } from "./remote-address.ts";
+import {
+  type ConfigEntry,
+  type ConfigPair,
+  isOwn,
+  isTrue,
+  lastValue,
+  ownCredentialHelpers,
+  splitKey,
+} from "../run/config.ts";
+import { didYouMean, failure } from "../run/errors.ts";
 
 /** http settings that a repository may set; all others could send the user's data elsewhere. */
 const HARMLESS_HTTP =
@@ -31,18 +36,11 @@ export function remoteUrls(config: readonly ConfigEntry[], remote: string, push:
   const all = [...urls, ...pushUrls];
   const used = push && pushUrls.length > 0 ? pushUrls : push ? urls : urls.slice(0, 1);
   const found = all.includes("") ? all.filter(Boolean) : used;
-  if (remote.startsWith("-") || found.length === 0) {
-    const near = nearest(remote, names);
-    throw new ToolError(
-      "not_found",
-      `There is no remote "${oneLine(remote.slice(0, 100))}".${near.length > 0 ? ` Did you mean ${near.map(oneLine).join(" or ")}?` : ""}`,
-      {
-        code: "remote_not_found",
-        hint: "git_list_refs with kind remotes lists them.",
-      },
-    );
-  }
-  return found;
+  if (!remote.startsWith("-") && found.length > 0) return found;
+  const guess = didYouMean(nearest(remote, names).map(oneLine));
+  throw failure("remote_not_found", `There is no remote "${oneLine(remote.slice(0, 100))}".${guess}`, {
+    hint: "git_list_refs with kind remotes lists them.",
+  });
 }
 
 /**
@@ -52,7 +50,7 @@ export function remoteUrls(config: readonly ConfigEntry[], remote: string, push:
  * @throws ToolError `protocol_not_allowed`, `host_not_allowed`, `unsafe_config`
  */
 export async function remoteOptions(
-  git: Git,
+  options: GitOptions,
   config: readonly ConfigEntry[],
   urls: readonly string[],
   caller: Caller,
@@ -60,10 +58,10 @@ export async function remoteOptions(
   const reached = [...new Set([...urls, ...promisorUrls(config)])];
   refuseRedirection(config, reached);
   const pins: ConfigPair[] = [];
-  for (const url of reached) pins.push(...(await checkAddress(parseRemote(url, git.options), git.options)));
+  for (const url of reached) pins.push(...(await checkAddress(parseRemote(url, options), options)));
   const ssh = lastValue(config, "core.sshcommand", isOwn);
   return {
-    protocols: git.options.protocols,
+    protocols: options.protocols,
     config: [...ownCredentialHelpers(config), ...pins],
     env: ssh === undefined ? {} : { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: "auto" },
     onStderr: progressReader((...step) => caller.progress(...step)),
@@ -97,14 +95,10 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
     return entry.key === "core.gitproxy" || entry.key === "fetch.bundleuri";
   });
   if (found === undefined) return;
-  throw new ToolError(
-    "denied",
-    `The repository's own configuration redirects its remotes (${oneLine(found.key.slice(0, 100))}).`,
-    {
-      code: "unsafe_config",
-      hint: "If this is intended, the user can move the setting to their own configuration: git config --global.",
-    },
-  );
+  const key = oneLine(found.key.slice(0, 100));
+  throw failure("unsafe_config", `The repository's own configuration redirects its remotes (${key}).`, {
+    hint: "If this is intended, the user can move the setting to their own configuration: git config --global.",
+  });
 }
 
 /** Turns git's progress lines into steps that only increase. */
@@ -123,66 +117,100 @@ export function progressReader(progress: Caller["progress"]): (text: string) => 
   };
 }
 
-const REMOTE_FAILURES: readonly (readonly [pattern: RegExp, code: string, message: string, hint: string])[] =
-  [
-    [
-      /Authentication failed|could not read (Username|Password)|terminal prompts disabled|Permission denied \(|HTTP Basic: Access denied|returned error: 40[13]|Host key verification failed/i,
-      "auth_required",
-      "The remote requires credentials that git does not have, or its host key is unknown.",
-      "The user can log in once in a terminal (git fetch), with a credential helper or an SSH agent.",
-    ],
-    [
-      /returned error: 30[1-8]|redirect/i,
-      "redirect_refused",
-      "The remote redirects to another address, and redirects are not followed.",
-      "The user can set the remote's final URL: git remote set-url.",
-    ],
-    [
-      /not found|does not appear to be a git repository|returned error: 404|no such remote ref|couldn't find remote ref|Remote branch .* not found/i,
-      "remote_not_found",
-      "The repository or branch does not exist on the remote.",
-      "Check the URL and the branch name; git_list_refs with kind remotes shows the URL.",
-    ],
-    [
-      /Could not resolve|Failed to connect|Connection (refused|timed out|reset)|Couldn't connect|unable to access|early EOF|hung up/i,
-      "remote_unreachable",
-      "The remote is unreachable.",
-      "Check the network and the URL, then try again.",
-    ],
-  ];
-
-/** The error for a remote command that failed. */
-export function remoteFailure(result: GitResult, doing: string): ToolError {
-  const found = REMOTE_FAILURES.find(([pattern]) => pattern.test(result.stderr));
-  if (found === undefined) return failureOf(result, doing);
-  const [, code, message, hint] = found;
-  return new ToolError(code === "remote_not_found" ? "not_found" : "unavailable", message, {
-    code,
-    hint,
-    cause: result.stderr.trim(),
-  });
-}
-
 /**
  * Adds a remote, or gives an existing one another URL. The URL must be allowed by `--protocols`; nothing is
  * contacted.
  */
-export async function setRemote(
-  git: Git,
-  repository: Repository,
-  query: { remote: string; url: string },
-): Promise<{ remote: string; url: string; before: string | undefined }> {
-  const { remote, url } = query;
+export async function setRemote(repository: Repository, { remote, url }: { remote: string; url: string }) {
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
-    throw new ToolError("invalid", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, {
-      code: "bad_name",
-      hint: "For example: origin or upstream.",
-    });
+    const hint = "For example: origin or upstream.";
+    throw failure("bad_name", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, { hint });
   }
-  parseRemote(url, git.options);
+  parseRemote(url, repository.options);
   const { config } = await repository.prepared();
   const before = lastValue(config, `remote.${remote}.url`);
   const command = before === undefined ? ["add"] : ["set-url"];
   await repository.output(["remote", ...command, "--", remote, url], "set the remote");
   return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
+}
+
+/** The parts of a remote's URL. */
+interface RemoteAddress {
+  readonly url: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly port: number | undefined;
+}
+
+type RemoteRules = Pick<GitOptions, "protocols" | "allowedHosts">;
+
+/**
+ * Parses a remote's URL and checks that it is allowed: a scheme in `--protocols`, and a host and user that ssh cannot mistake
+ * for an option (`ssh://-oProxyCommand=…`, CVE-2017-1000117).
+ *
+ * @throws ToolError `protocol_not_allowed`, `bad_url`
+ */
+export function parseRemote(text: string, rules: RemoteRules): RemoteAddress {
+  if (/[\0-\x20\x7f]/.test(text) || text.startsWith("-"))
+    throw badUrl(text, "contains blanks or control characters, or starts with -");
+  // "host:path", but not "c:\path" and not "helper::address".
+  const scp = /^(?:([^@/:\s]+)@)?([^/:@\s]{2,}):(?![:/])(.+)$/.exec(text);
+  if (/^[a-z0-9+.-]+::/i.test(text)) throw notAllowed(text.split("::", 1)[0] ?? "", rules);
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  if (!isUrl && scp === null) throw notAllowed("file", rules);
+  const url = isUrl ? text : `ssh://${scp?.[1] === undefined ? "" : `${scp[1]}@`}${scp?.[2] ?? ""}/`;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined) throw badUrl(text, "is not a URL");
+  const scheme = parsed.protocol.slice(0, -1).toLowerCase();
+  if (!rules.protocols.includes(scheme)) throw notAllowed(scheme, rules);
+  const host = parsed.hostname.replace(/^\[|\]$/g, "");
+  const user = decodeURIComponent(parsed.username);
+  if (host === "" || host.startsWith("-") || user.startsWith("-"))
+    throw badUrl(text, "has a host or user that looks like an option");
+  const port = parsed.port === "" ? undefined : Number(parsed.port);
+  return { url: text, scheme, host, port };
+}
+
+/**
+ * Resolves the host once, refuses private and special addresses, and pins the connection to the checked ones (against DNS
+ * rebinding). ssh cannot be pinned; it connects only if the host's key is already known.
+ *
+ * @returns configuration for the git command
+ * @throws ToolError `host_not_allowed`, `remote_unreachable`
+ */
+export async function checkAddress(remote: RemoteAddress, rules: RemoteRules): Promise<ConfigPair[]> {
+  const { host, scheme } = remote;
+  const port = remote.port ?? PORTS[scheme] ?? 443;
+  const addresses = await addressesOf(host, port, rules).catch((error: unknown) => {
+    // The name may be defined only in the user's ssh configuration.
+    if (scheme === "ssh" && error instanceof ToolError && error.kind === "unavailable") return [];
+    throw error;
+  });
+  if (scheme === "ssh" || isIP(host) !== 0) return [];
+  const pinned = addresses.map((address) => (address.includes(":") ? `[${address}]` : address));
+  return [["http.curloptResolve", `${host}:${port}:${pinned.join(",")}`]];
+}
+
+const PORTS: Readonly<Record<string, number>> = { https: 443, http: 80, ssh: 22, git: 9418 };
+
+async function addressesOf(host: string, port: number, { allowedHosts }: RemoteRules): Promise<string[]> {
+  try {
+    const { addresses } = await createUrlGuard({ allowHosts: allowedHosts }).place(host, port);
+    return addresses.map(({ address }) => address);
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    const { kind, message, hint, cause } = error;
+    const code = kind === "denied" ? "host_not_allowed" : "remote_unreachable";
+    throw new ToolError(kind, message, { code, cause, hint });
+  }
+}
+
+function notAllowed(scheme: string, rules: RemoteRules): ToolError {
+  const shown = oneLine(scheme.slice(0, 40));
+  const allowed = rules.protocols.join(", ");
+  return failure("protocol_not_allowed", `Remotes over "${shown}" are not allowed; allowed are ${allowed}.`);
+}
+
+function badUrl(text: string, what: string): ToolError {
+  return failure("bad_url", `The URL "${oneLine(withoutPassword(text.slice(0, 200)))}" ${what}.`);
 }

@@ -1,15 +1,14 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine, type ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { decideHooks, deciding, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
-import { type Integrated, merge } from "../change/integrate.ts";
+import { decideHooks, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
+import { merge } from "../change/integrate.ts";
 import { checkedOutNotes, newDirectory, pathExists, withoutRepository } from "../change/new-repository.ts";
-import type { Caller, Git } from "../open/git.ts";
-import type { Repository } from "../open/repository.ts";
-import { headOf } from "../open/revisions.ts";
-import { checkRefName, currentBranch } from "../read/branches.ts";
-import { withoutPassword } from "../read/refs.ts";
-import { together } from "../run/run-git.ts";
-import { remoteFailure, remoteOptions, remoteUrls } from "./remote.ts";
+import type { Git } from "../open/git.ts";
+import type { Caller, Repository } from "../open/repository.ts";
+import { checkRefName, currentBranch, withoutPassword } from "../read/refs.ts";
+import { failure, remoteFailure } from "../run/errors.ts";
+import { type GitResult, together } from "../run/run-git.ts";
+import { remoteOptions, remoteUrls } from "./remote.ts";
 
 /** A ref that a fetch or push has moved. */
 const movedRef = z.object({
@@ -50,19 +49,14 @@ export async function clone(
       ...(query.depth === undefined ? [] : [`--depth=${query.depth}`, "--no-single-branch"]),
       ...["--", query.url, path],
     ];
-    const result = await run(args, await remoteOptions(git, entries, [query.url], caller));
+    const result = await run(args, await remoteOptions(git.options, entries, [query.url], caller));
     if (/already exists and is not an empty directory/.test(result.stderr)) throw pathExists(path);
     if (result.code !== 0) throw remoteFailure(result, "clone");
     done();
     const repository = await git.open(path, caller.signal);
-    const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
-    return {
-      repository: path,
-      url: withoutPassword(query.url),
-      branch,
-      commit,
-      notes: await checkedOutNotes(git, path, caller.signal),
-    };
+    const [branch, commit] = await together([currentBranch(repository), repository.head()]);
+    const notes = await checkedOutNotes(git, path, caller.signal);
+    return { repository: path, url: withoutPassword(query.url), branch, commit, notes };
   } catch (error) {
     await undo();
     throw error;
@@ -77,16 +71,11 @@ interface FetchQuery {
 }
 
 /** Fetches a remote's branches into `refs/remotes/<remote>/`, whatever the configured refspecs say. */
-export async function fetch(
-  git: Git,
-  repository: Repository,
-  query: FetchQuery,
-  caller: Caller,
-): Promise<{ remote: string; updated: MovedRef[]; count: number }> {
+export async function fetch(repository: Repository, query: FetchQuery, caller: Caller) {
   const { config } = await repository.prepared();
   const { remote } = query;
   const urls = remoteUrls(config, remote, false);
-  const options = await remoteOptions(git, config, urls, caller);
+  const options = await remoteOptions(repository.options, config, urls, caller);
   if (query.branch_name !== undefined) await checkRefName(repository, "heads", query.branch_name);
   const branch = query.branch_name ?? "*";
   const before = await refsOf(repository, remote);
@@ -107,21 +96,15 @@ export async function fetch(
 
 /** Fetches a branch and fast-forwards the current one to it. */
 export async function pull(
-  git: Git,
   repository: Repository,
-  query: { remote: string; branch_name?: string | undefined },
+  { remote, branch_name }: { remote: string; branch_name?: string | undefined },
   caller: Caller,
-): Promise<Integrated> {
-  const branch = query.branch_name ?? (await currentBranch(repository));
+) {
+  const branch = branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
-  await fetch(
-    git,
-    repository,
-    { remote: query.remote, branch_name: branch, prune: false, tags: false },
-    caller,
-  );
-  const revision = `refs/remotes/${query.remote}/${branch}`;
-  return merge(git, repository, { revision, fast_forward: "only", on_conflict: "abort" }, caller);
+  await fetch(repository, { remote, branch_name: branch, prune: false, tags: false }, caller);
+  const revision = `refs/remotes/${remote}/${branch}`;
+  return merge(repository, { revision, fast_forward: "only", on_conflict: "abort" }, caller);
 }
 
 interface PushQuery {
@@ -143,16 +126,10 @@ interface Lease {
 /**
  * Pushes a branch (and a tag) under the same name. It never forces, unless a lease names the commit that may be replaced.
  */
-export async function push(
-  git: Git,
-  repository: Repository,
-  query: PushQuery,
-  caller: Caller,
-  lease?: Lease,
-): Promise<{ remote: string; pushed: MovedRef[]; notes: string[] | undefined }> {
+export async function push(repository: Repository, query: PushQuery, caller: Caller, lease?: Lease) {
   const { config } = await repository.prepared();
   const { remote, tag } = query;
-  const options = await remoteOptions(git, config, remoteUrls(config, remote, true), caller);
+  const options = await remoteOptions(repository.options, config, remoteUrls(config, remote, true), caller);
   const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
@@ -161,21 +138,18 @@ export async function push(
   const found = await repository.lookUp(refs);
   const missing = refs.find((_, index) => found[index] === undefined);
   if (missing !== undefined) {
-    throw new ToolError("not_found", `${oneLine(missing)} does not exist locally.`, {
-      code: "bad_revision",
-      hint: "git_branch and git_list_refs show what can be pushed.",
-    });
+    const hint = "git_branch and git_list_refs show what can be pushed.";
+    throw failure("bad_revision", `${oneLine(missing)} does not exist locally.`, { hint });
   }
   const tracking = `refs/remotes/${remote}/${branch}`;
   const [before] = await repository.lookUp([tracking]);
-  const hooks =
-    lease?.hooks ?? (await decideHooks(git, repository, HOOKS.push, deciding(caller, query.skip_hooks)));
+  const hooks = lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));
   const result = await repository.run(
     [
       ...["push", "--porcelain", "--progress", RECEIVE_PACK, "--recurse-submodules=no", "--no-follow-tags"],
       "--no-signed",
-      ...(query.set_upstream ? ["--set-upstream"] : []),
-      ...(lease === undefined ? [] : [`--force-with-lease=refs/heads/${branch}:${lease.commit}`]),
+      query.set_upstream && "--set-upstream",
+      lease !== undefined && `--force-with-lease=refs/heads/${branch}:${lease.commit}`,
       ...["--", remote, ...refs.map((ref) => `${ref}:${ref}`)],
     ],
     {
@@ -195,36 +169,20 @@ export async function push(
   return { remote, pushed, notes: hooks.notes };
 }
 
-function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string, branch: string): ToolError {
+function pushFailure(result: GitResult, remote: string, branch: string): ToolError {
   const cause = `${result.stdout.toString("utf8")}${result.stderr}`;
+  const [there, ours] = [oneLine(remote), oneLine(branch)];
   if (!/\[(remote )?rejected\]/.test(cause)) return remoteFailure(result, "push");
   if (/stale info/.test(cause)) {
-    return new ToolError(
-      "conflict",
-      `${oneLine(remote)} has a newer ${oneLine(branch)} than the one last fetched. Nothing was pushed.`,
-      {
-        code: "stale_lease",
-        hint: "Run git_fetch, check the new commits with git_log, then decide again.",
-        cause,
-      },
-    );
+    const message = `${there} has a newer ${ours} than the one last fetched. Nothing was pushed.`;
+    return failure("stale_lease", message, { cause });
   }
   if (/non-fast-forward|fetch first|needs force/.test(cause)) {
-    return new ToolError(
-      "conflict",
-      `${oneLine(remote)} has commits on ${oneLine(branch)} that the local repository lacks. Nothing was pushed.`,
-      {
-        code: "not_fast_forward",
-        hint: "git_pull (or git_fetch and git_merge) first, then push again.",
-        cause,
-      },
-    );
+    const message = `${there} has commits on ${ours} that the local repository lacks. Nothing was pushed.`;
+    const hint = "git_pull (or git_fetch and git_merge) first, then push again.";
+    return failure("not_fast_forward", message, { hint, cause });
   }
-  return new ToolError("denied", `${oneLine(remote)} rejected the push of ${oneLine(branch)}.`, {
-    code: "push_rejected",
-    hint: "The branch may be protected. Push another branch and open a pull request.",
-    cause,
-  });
+  return failure("push_rejected", `${there} rejected the push of ${ours}.`, { cause });
 }
 
 async function refsOf(repository: Repository, remote: string): Promise<Map<string, string>> {
@@ -245,9 +203,4 @@ function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<stri
     .filter((moved) => moved.before !== moved.after);
 }
 
-function detached(): ToolError {
-  return new ToolError("invalid", "HEAD is detached, so there is no current branch.", {
-    code: "detached_head",
-    hint: "Pass branch_name, or switch to a branch with git_checkout.",
-  });
-}
+const detached = () => failure("detached_head", "HEAD is detached, so there is no current branch.");

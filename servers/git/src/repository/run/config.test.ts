@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isTrue, lastValue, parseConfig, splitKey } from "./config.ts";
-import { overridesFor, ownCredentialHelpers } from "./safe-config.ts";
+import { isTrue, lastValue, overridesFor, ownCredentialHelpers, parseConfig, splitKey } from "./config.ts";
 
 const config = (...entries: [scope: string, text: string][]) =>
   parseConfig(Buffer.from(entries.map(([scope, text]) => `${scope}\0file:/c\0${text}\0`).join("")));

@@ -1,4 +1,7 @@
-import { resolve } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { PathGuard } from "@refmcp/boundary";
+import { failure, failureOf, outside } from "./errors.ts";
 
 /** One value of git's configuration, as `git config --list -z --show-scope --show-origin` reports it. */
 export interface ConfigEntry {
@@ -64,4 +67,275 @@ export function splitKey(key: string): [section: string, subsection: string, nam
 export function isTrue(value: string | undefined): boolean {
   if (value === undefined) return false;
   return /^(true|yes|on|[1-9]\d*)$/i.test(value);
+}
+
+/** A configuration value that overrides every file: `[key, value]`. */
+export type ConfigPair = readonly [key: string, value: string];
+
+/** Overrides for every command, whether or not a file sets the key. */
+export const STANDING: readonly ConfigPair[] = [
+  ["core.fsmonitor", "false"],
+  ["core.hooksPath", "/dev/null"],
+  ["core.pager", "cat"],
+  ["core.editor", ":"],
+  ["sequence.editor", ":"],
+  ["core.askPass", ""],
+  ["core.quotePath", "false"],
+  // Its warnings show that a name is a branch and a tag.
+  ["core.warnAmbiguousRefs", "true"],
+  ["credential.helper", ""],
+  ["log.showSignature", "false"],
+  ["commit.gpgSign", "false"],
+  ["tag.gpgSign", "false"],
+  ["push.gpgSign", "false"],
+  ["merge.verifySignatures", "false"],
+  ["submodule.recurse", "false"],
+  ["status.submoduleSummary", "false"],
+  ["diff.ignoreSubmodules", "dirty"],
+  ["fetch.recurseSubmodules", "false"],
+  ["push.recurseSubmodules", "no"],
+  // Housekeeping starts other processes at unpredictable times.
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+  ["rebase.autoStash", "false"],
+  ["merge.autoStash", "false"],
+  ["http.followRedirects", "false"],
+  // These would move or delete more refs than the call names.
+  ["rebase.updateRefs", "false"],
+  ["rebase.autoSquash", "false"],
+  // A line break in it would add lines to the todo list, such as exec.
+  ["rebase.instructionFormat", "%s"],
+  // Recorded resolutions: MERGE_RR names the files that git copies into the repository.
+  ["rerere.enabled", "false"],
+  ["fetch.pruneTags", "false"],
+  // Packs from addresses that the remote names.
+  ["fetch.uriProtocols", ""],
+];
+
+/**
+ * A merge driver cannot be empty (git aborts, or uses our side as the result), so each becomes git's own text merge.
+ */
+const TEXT_MERGE = "git merge-file --marker-size=%L %A %O %B";
+
+/** Patterns of keys that make git run programs, and the value that each gets if a file sets it. */
+const EXECUTING: readonly (readonly [pattern: RegExp, becomes: string])[] = [
+  [/^filter\..*\.(clean|smudge|process)$/, ""],
+  [/^filter\..*\.required$/, "false"],
+  [/^diff\.external$/, ""],
+  [/^diff\..*\.(command|textconv)$/, ""],
+  [/^merge\..*\.driver$/, TEXT_MERGE],
+  [/^(credential|credential\..*)\.helper$/, ""],
+  [/^core\.alternaterefscommand$/, ""],
+  [/^remote\..*\.mirror$/, "false"],
+  [/^submodule\..*\.update$/, "none"],
+  [/^submodule\..*\.ignore$/, "dirty"],
+  [/^branch\..*\.mergeoptions$/, ""],
+  [/^trailer\..*\.(cmd|command)$/, ""],
+  [/^uploadpack\.packobjectshook$/, ""],
+  [/^interactive\.difffilter$/, ""],
+  [/^gc\.recentobjectshook$/, ""],
+  [/^remote\..*\.prunetags$/, "false"],
+  [/^pager\..*$/, "false"],
+  [/^(difftool|mergetool|man|browser|guitool)\..*\.(cmd|path)$/, ""],
+  [/^transfer\.bundleuri$/, "false"],
+  // The repository must not control what the remote does with a push.
+  [/^push\.pushoption$/, ""],
+  // Windows: variables that git removes for its child processes, which could be these overrides.
+  [/^core\.unsetenvvars$/, "PERL5LIB"],
+  // Any other name would be a program git-merge-<name>.
+  [/^pull\.(twohead|octopus)$/, "ort"],
+];
+
+/** git's own programs for signatures; a repository may not choose others. */
+const SIGNERS: Readonly<Record<string, string>> = {
+  "gpg.program": "gpg",
+  "gpg.openpgp.program": "gpg",
+  "gpg.x509.program": "gpgsm",
+  "gpg.ssh.program": "ssh-keygen",
+  "gpg.ssh.defaultkeycommand": "",
+};
+
+/** Files that affect answers: only the user may choose them, never the repository. */
+const OWN_FILES: ReadonlySet<string> = new Set([
+  "mailmap.file",
+  "core.attributesfile",
+  "core.excludesfile",
+  "gpg.ssh.allowedsignersfile",
+  "gpg.ssh.revocationfile",
+  "commit.template",
+  "diff.orderfile",
+  "fetch.fsck.skiplist",
+]);
+
+/** Keys that configure a filter; those of git-lfs name programs that it runs. */
+const FILTERING = /^(filter\..*|lfs\.(customtransfer|extension)\..*|lfs\.standalonetransferagent)$/s;
+
+/** Which filters run: none, or those of the user's own configuration. */
+export type FilterPolicy = "off" | "own";
+
+const MAX_OVERRIDES = 2_000;
+
+/**
+ * The settings that keep every key of this configuration from running a program, in any command and from any file: even the
+ * user's, because the repository's attributes would trigger it.
+ *
+ * @param dormant what conditional includes would add
+ * @param filters whether the user's own filters run (`--filters`)
+ * @throws ToolError `denied`, code `unsafe_config`, for a configuration with thousands of such keys
+ */
+export function overridesFor(
+  entries: readonly ConfigEntry[],
+  dormant: readonly ConfigEntry[] = [],
+  filters: FilterPolicy = "off",
+): ConfigPair[] {
+  const pairs = new Map<string, string>(STANDING);
+  for (const { key } of [...entries, ...dormant]) {
+    const [section, subsection] = splitKey(key);
+    const known = EXECUTING.find(([pattern]) => pattern.test(key));
+    if (known !== undefined) pairs.set(key, known[1]);
+    if (filters === "own" && FILTERING.test(key)) {
+      const may = section === "lfs" || isOwnFilter(entries, subsection);
+      const own = may ? lastValue(entries, key, isOwn) : undefined;
+      if (own !== undefined || section === "lfs") pairs.set(key, own ?? "");
+    }
+    // Hooks in the configuration, which future versions of git will have.
+    if (section === "hook" && subsection !== "") pairs.set(`hook.${subsection}.enabled`, "false");
+    if (OWN_FILES.has(key)) pairs.set(key, lastValue(entries, key, isOwn) ?? "/dev/null");
+    if (Object.hasOwn(SIGNERS, key)) pairs.set(key, lastValue(entries, key, isOwn) ?? SIGNERS[key] ?? "");
+  }
+  if (pairs.size > MAX_OVERRIDES) {
+    throw failure(
+      "unsafe_config",
+      `The repository's configuration sets ${pairs.size} keys that run programs.`,
+      {
+        hint: "Ordinary repositories don't. Ask the user to inspect its .git/config.",
+      },
+    );
+  }
+  return [...pairs];
+}
+
+/** The configured filters that do not run, and whether they are the user's own. */
+export function filtersNotRun(
+  entries: readonly ConfigEntry[],
+  filters: FilterPolicy,
+): ReadonlyMap<string, boolean> {
+  const found = new Map<string, boolean>();
+  for (const { key, value } of entries) {
+    const [section, name, variable] = splitKey(key);
+    if (section !== "filter" || value === "" || !/^(clean|smudge|process)$/.test(variable)) continue;
+    const own = isOwnFilter(entries, name);
+    if (filters === "off" || !own) found.set(name, own);
+  }
+  return found;
+}
+
+/** Whether a filter is the user's own. If the repository adds a process to it, it is not: git would prefer that. */
+function isOwnFilter(entries: readonly ConfigEntry[], name: string): boolean {
+  const sets = (variable: string, own: boolean) =>
+    entries.some((entry) => entry.key === `filter.${name}.${variable}` && entry.own === own);
+  if (sets("process", false) && !sets("process", true)) return false;
+  return sets("process", true) || sets("clean", true) || sets("smudge", true);
+}
+
+/** The user's credential helpers, in order, without the repository's. */
+export function ownCredentialHelpers(entries: readonly ConfigEntry[]): ConfigPair[] {
+  return entries
+    .filter((entry) => entry.own && /^(credential|credential\..*)\.helper$/.test(entry.key))
+    .map(({ key, value }): ConfigPair => [key, value]);
+}
+
+/** A configuration as git reads it, and what it could become. */
+export interface Configuration {
+  /** In the order that git applies them. */
+  readonly entries: readonly ConfigEntry[];
+  /** What conditional includes would add if their condition were true: on another branch, in another worktree. */
+  readonly dormant: readonly ConfigEntry[];
+  /** The files that the repository's own configuration includes, existing or not. */
+  readonly includes: readonly string[];
+  /** Whether one of its files has changed since it was read. */
+  isStale(): boolean;
+}
+
+/** Runs git in the repository. */
+type RunGit = (
+  args: readonly string[],
+) => Promise<{ readonly code: number; readonly stdout: Buffer; readonly stderr: string }>;
+
+const MAX_INCLUDES = 200;
+const LIST = ["config", "--list", "-z", "--show-scope", "--show-origin"];
+
+/**
+ * Reads the configuration with all files that it includes, even those whose condition is false now: git starts other
+ * processes that read it again, possibly on another branch or in another worktree.
+ *
+ * @param guard contains the repository's own includes; the user's may be anywhere
+ * @throws ToolError `outside_roots` for an outside include of the repository, whose content answers could show
+ */
+export async function readConfig(
+  run: RunGit,
+  guard: PathGuard,
+  files: readonly string[] = [],
+): Promise<Configuration> {
+  const watched = new Map(files.map((file) => [file, stateOf(file)]));
+  const result = await run(LIST);
+  if (result.code !== 0) throw failureOf(result, "read the repository's configuration");
+  const entries = parseConfig(result.stdout);
+  const dormant: ConfigEntry[] = [];
+  const includes: string[] = [];
+  const seen = new Set<string>();
+  const waiting = entries.filter(isInclude);
+  for (let entry = waiting.pop(); entry !== undefined && seen.size < MAX_INCLUDES; entry = waiting.pop()) {
+    const path = await includedPath(entry, run);
+    if (!entry.own && !guard.contains(realOf(path))) throw outside(`include (${entry.key})`, guard);
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const state = stateOf(path);
+    if (!entry.own) {
+      includes.push(path);
+      watched.set(path, state);
+    }
+    if (state === MISSING || entries.some(({ origin }) => origin === path)) continue;
+    const listing = await run(["config", "--file", path, "--list", "-z"]);
+    const found = parseFile(listing.stdout, entry.own, path);
+    dormant.push(...found);
+    waiting.push(...found.filter(isInclude));
+  }
+  return {
+    entries,
+    dormant,
+    includes,
+    isStale: () => [...watched].some(([file, state]) => stateOf(file) !== state),
+  };
+}
+
+function isInclude({ key }: ConfigEntry): boolean {
+  return key === "include.path" || /^includeif\..*\.path$/s.test(key);
+}
+
+/** The file that an include names, relative to the file that contains the include. */
+async function includedPath({ value, origin }: ConfigEntry, run: RunGit): Promise<string> {
+  let named = value;
+  if (/^(~|%\(prefix\)\/)/.test(value)) {
+    const expanded = await run(["config", "--type=path", "--default", value, "--get", "refmcp.path"]);
+    if (expanded.code === 0) named = expanded.stdout.toString("utf8").replace(/\n$/, "");
+  }
+  return resolve(dirname(origin), named);
+}
+
+const MISSING = "missing";
+
+/** Identifies a file's content without reading it. */
+export function stateOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+}
+
+/** A file's real path; the path itself if there is no such file. */
+export function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }

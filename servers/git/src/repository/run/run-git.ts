@@ -1,19 +1,105 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { type ChildProcess, spawn } from "node:child_process";
-import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
-import { errorCode } from "@refmcp/boundary";
-import { ToolError } from "@refmcp/boundary/answer";
+import { access, constants, stat } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { ConfigPair, FilterPolicy } from "./config.ts";
+import { failure } from "./errors.ts";
+import { type Command, throughSimpleGit } from "./simple-git.ts";
+
+/** Variables that are passed to git: those that it needs to find its files, the user's identity, and none that control it. */
+const LOCAL = `
+  PATH HOME USERPROFILE HOMEDRIVE HOMEPATH XDG_CONFIG_HOME TMPDIR TEMP TMP SystemRoot ProgramData ProgramFiles
+  APPDATA LOCALAPPDATA TZ GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL EMAIL
+`;
+/** Additional variables for remotes: the user's SSH agent and proxies. */
+const REMOTE = `
+  SSH_AUTH_SOCK USER LOGNAME http_proxy https_proxy HTTPS_PROXY ALL_PROXY all_proxy no_proxy NO_PROXY
+  SSL_CERT_FILE SSL_CERT_DIR
+`;
+
+/**
+ * The environment of a git process: an allow-list of the server's variables (so no GIT_DIR, GIT_EXTERNAL_DIFF, GIT_SSH_COMMAND
+ * or LD_PRELOAD is passed on), and git's switches against prompts, lazy fetches (which run promisor remotes), replaced objects
+ * and pathspec magic.
+ *
+ * @param protocols what a remote may be contacted with, for example `https`; omitted for local work, which may use none, so that
+ * nothing in a repository can start a transport.
+ * @param filters the user's filters (git-lfs) get the variables for remotes too
+ */
+export function gitEnvironment(
+  from: NodeJS.ProcessEnv,
+  protocols?: readonly string[],
+  filters: FilterPolicy = "off",
+): Record<string, string> {
+  return {
+    ...variables(from, protocols !== undefined || filters === "own" ? LOCAL + REMOTE : LOCAL),
+    LC_ALL: "C",
+    GIT_ALLOW_PROTOCOL: protocols?.join(":") ?? "",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GCM_INTERACTIVE: "never",
+    GIT_LITERAL_PATHSPECS: "1",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_EDITOR: ":",
+    GIT_SEQUENCE_EDITOR: ":",
+    GIT_PAGER: "cat",
+    GIT_MERGE_AUTOEDIT: "no",
+    GIT_ADVICE: "0",
+    // Not the user's ssh command: BatchMode never asks and never accepts an unknown host's key.
+    GIT_SSH_COMMAND: "ssh -oBatchMode=yes",
+    GIT_SSH_VARIANT: "ssh",
+  };
+}
+
+/** The variables of an environment with these names, separated by spaces. */
+export function variables(from: NodeJS.ProcessEnv, names: string): Record<string, string> {
+  const found = names.trim().split(/\s+/);
+  return Object.fromEntries(found.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
+}
+
+/**
+ * Adds configuration to an environment. `git -c` splits at the first `=`, so it could not override a filter named `a=b`.
+ */
+export function withConfig(
+  env: Readonly<Record<string, string>>,
+  pairs: readonly ConfigPair[],
+): Record<string, string> {
+  const result: Record<string, string> = { ...env, GIT_CONFIG_COUNT: String(pairs.length) };
+  for (const [index, [key, value]] of pairs.entries()) {
+    result[`GIT_CONFIG_KEY_${index}`] = key;
+    result[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return result;
+}
+
+/**
+ * The absolute path of `git` on the PATH. Relative entries are skipped: they, and on Windows the working directory, could
+ * contain a program that came with a repository.
+ *
+ * @throws ToolError `unavailable`, code `git_missing`
+ */
+export async function findGit(env: NodeJS.ProcessEnv, platform: string = process.platform): Promise<string> {
+  const windows = platform === "win32";
+  const path = env.PATH ?? env.Path ?? "";
+  for (const directory of path.split(delimiter)) {
+    if (!isAbsolute(directory)) continue;
+    const file = join(directory, windows ? "git.exe" : "git");
+    try {
+      if (!(await stat(file)).isFile()) continue;
+      await access(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not here, or not executable.
+    }
+  }
+  throw failure("git_missing", "git was not found on the PATH.", {
+    hint: "Install git 2.37 or newer, or add its directory to the PATH of the server's entry in the host.",
+  });
+}
 
 /** One run of the git program. */
-export interface GitRun {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  /** Its stdin; nothing by default. */
-  readonly input?: Uint8Array | string;
+export interface GitRun extends Command {
   /** Bytes of output after which git is stopped. Default: 64 MiB. */
   readonly maxBytes?: number;
   /** Receives stdout as it arrives, which is then not in the result; returns false to stop git. */
@@ -45,76 +131,23 @@ process.on("exit", () => {
 });
 
 /**
- * Runs git through simple-git, in its own process group, so that stopping it stops whatever it started.
- * Resolves with any exit code.
+ * Runs git in its own process group, so that stopping it stops whatever it started. Resolves with any exit code.
  *
  * @throws the signal's reason when it aborts; ToolError `unavailable` if git cannot be started, `too_large` if it uses too much
  * memory.
  */
 export async function runGit(run: GitRun): Promise<GitResult> {
-  if (run.args.some((arg) => arg.includes("\0"))) {
-    throw new ToolError("invalid", "An argument contains a NUL character.", {
-      code: "bad_argument",
-      hint: "Names, paths, patterns and dates in git cannot contain NUL; remove it.",
-    });
-  }
-  const { simpleGit } = await import("simple-git");
-  run.signal.throwIfAborted();
+  if (run.args.some((arg) => arg.includes("\0")))
+    throw failure("bad_argument", "An argument contains a NUL character.");
   const started = new Run(run);
-  try {
-    const git = simpleGit({
-      baseDir: run.cwd,
-      binary: run.program,
-      abort: started.giveUp.signal,
-      // The process may exit before all of its output has arrived.
-      completion: { onClose: true, onExit: false },
-      // Callers interpret the exit code.
-      errors: () => undefined,
-      allowEnvironment: Object.keys(run.env),
-      unsafe: UNSAFE,
-      ...(run.input === undefined ? {} : { input: () => Buffer.from(run.input ?? "") }),
-    });
-    git.env({ ...run.env }).outputHandler((_, stdout, stderr) => started.take(stdout, stderr));
-    await starting.run(started, () => git.raw([...run.args]));
-  } catch (error) {
-    started.fail(startError(error));
-  }
+  await throughSimpleGit(run, started);
   return started.result();
 }
 
-/**
- * Everything that simple-git would refuse. Its guard searches arguments and environment for settings that could run a program;
- * ours contain exactly these, with harmless values (safe-config.ts, environment.ts). Text from users and repositories never
- * becomes an option (decisions/0008).
- */
-const UNSAFE = Object.fromEntries(
-  `
-    Alias AskPass CommandBinaries ConfigEnvCount ConfigPaths CredentialHelper CustomBinary DiffExternal
-    DiffTextConv Editor Exec Filter FsMonitor GitProxy GpgProgram HooksPath Include MergeDriver Pack
-    Pager ProtocolOverride SshCommand Submodule TemplateDir UrlRewrite
-  `
-    .trim()
-    .split(/\s+/)
-    .map((name) => [`allowUnsafe${name}`, true]),
-);
-
-/** The run whose process is being started: simple-git provides its streams, and Node.js its process. */
-const starting = new AsyncLocalStorage<Run>();
-subscribe("child_process", (message) => {
-  const started = starting.getStore();
-  if (started !== undefined) started.prepare((message as { process: Spawning }).process);
-});
-
-/** A process before it is spawned: Node.js publishes it from its constructor. */
-type Spawning = ChildProcess & { spawn(options: object): unknown };
-
 /** A run in progress. */
 class Run {
-  /** For a process without its own group, which only simple-git can end. */
-  readonly giveUp = new AbortController();
   readonly #run: GitRun;
   readonly #chunks: Buffer[] = [];
-  #child: ChildProcess | undefined;
   #failure: unknown;
   #bytes = 0;
   #stderr = "";
@@ -127,84 +160,57 @@ class Run {
     this.#run = run;
   }
 
-  /** Before the process is spawned: gives it its own group, and no stdin if there is nothing to read. */
-  prepare(child: Spawning): void {
-    this.#child = child;
-    const spawn = child.spawn.bind(child);
-    child.spawn = (options) => {
-      try {
-        return spawn({
-          ...options,
-          detached: process.platform !== "win32",
-          stdio: [this.#run.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-        });
-      } catch (error) {
-        this.fail(startError(error));
-        throw error;
-      }
-    };
-    child.once("error", (error) => this.fail(startError(error)));
-  }
-
-  /** Takes over the output from simple-git, which would keep all of it. */
-  take(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream): void {
-    stdout.removeAllListeners("data");
-    stderr.removeAllListeners("data");
-    const child = this.#child;
+  /** Takes over a process and its output; false if it has no group of its own, through which it could be stopped. */
+  take(
+    child: ChildProcess | undefined,
+    stdout: NodeJS.ReadableStream,
+    stderr: NodeJS.ReadableStream,
+  ): boolean {
     if (child === undefined || !ownsGroup(child)) {
-      if (child !== undefined) {
-        child.kill("SIGKILL");
-        signalGroup(child, "SIGKILL");
-        // Processes that it started may keep the pipes open; don't wait for them.
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-      }
-      queueMicrotask(() => this.giveUp.abort());
+      child?.kill("SIGKILL");
+      if (child !== undefined) signalGroup(child, "SIGKILL");
+      // Processes that it started may keep the pipes open; don't wait for them.
+      child?.stdout?.destroy();
+      child?.stderr?.destroy();
       this.fail(
-        new ToolError("unavailable", "git was stopped: its own process group could not be created.", {
-          code: "git_failed",
+        failure("git_failed", "git was stopped: its own process group could not be created.", {
           hint: "Without one, processes that git starts could outlive the call. Another version of Node.js may help.",
         }),
       );
-      return;
+      return false;
     }
     running.add(child);
-    const stop = () => this.#stop(child);
-    const onAbort = (): void => {
-      this.fail(this.#run.signal.reason);
-      stop();
+    const { signal, onStderr } = this.#run;
+    const stop = (reason: unknown): void => {
+      this.fail(reason);
+      this.#stop(child);
     };
-    this.#run.signal.addEventListener("abort", onAbort, { once: true });
-    if (this.#run.signal.aborted) onAbort();
+    const onAbort = () => stop(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
     const watch = watchMemory(child, () => {
-      this.fail(
-        new ToolError("too_large", "git was stopped: it used more than 2 GiB of memory.", {
-          code: "too_large",
-          hint: "Request less: a narrower path, a smaller range, or a revision with fewer files.",
-        }),
-      );
-      stop();
+      const hint = "Request less: a narrower path, a smaller range, or a revision with fewer files.";
+      stop(failure("too_large", "git was stopped: it used more than 2 GiB of memory.", { hint }));
     });
     stdout.on("data", (chunk: Buffer) => this.#onStdout(child, chunk));
     stderr.on("data", (chunk: Buffer) => {
       const text = chunk.toString("utf8");
       if (this.#stderr.length < MAX_STDERR) this.#stderr += text.slice(0, MAX_STDERR - this.#stderr.length);
-      if (text !== "") this.#run.onStderr?.(text);
+      if (text !== "") onStderr?.(text);
     });
     child.on("exit", () => this.#linger(child));
     child.on("close", (code) => {
       clearInterval(watch);
       running.delete(child);
-      this.#run.signal.removeEventListener("abort", onAbort);
+      signal.removeEventListener("abort", onAbort);
       if (this.#killing !== undefined) {
         clearTimeout(this.#killing);
         // git has exited; processes that it started may not have.
         signalGroup(child, "SIGKILL");
       }
       this.#code = code ?? 128;
-      // simple-git waits another 50 ms if it has seen no output at all.
-      stdout.emit("data", Buffer.alloc(0));
     });
+    return true;
   }
 
   /** The first failure counts. */
@@ -305,19 +311,4 @@ function watchMemory(child: ChildProcess, exceeded: () => void): NodeJS.Timeout 
       // No such file system, or the process has just ended.
     }
   }, 250).unref();
-}
-
-function startError(cause: unknown): ToolError {
-  const code = errorCode(cause);
-  if (code === "E2BIG")
-    return new ToolError("too_large", "The arguments are too long for one git command.", {
-      code: "too_large",
-      hint: "Pass fewer paths, or a directory that contains them.",
-      cause,
-    });
-  return new ToolError("unavailable", `git could not be started (${code ?? "unknown reason"}).`, {
-    code: "git_missing",
-    hint: "Check that git is still installed and that the repository's directory still exists.",
-    cause,
-  });
 }

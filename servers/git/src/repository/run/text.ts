@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { ToolError } from "@refmcp/boundary/answer";
+import { fitting, ToolError } from "@refmcp/boundary/answer";
 
 /**
  * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and the rest is still right.
@@ -28,17 +28,8 @@ export function pathText(bytes: Buffer): string {
   return `${text}"`;
 }
 
-const ESCAPES: Readonly<Record<string, number>> = {
-  a: 7,
-  b: 8,
-  t: 9,
-  n: 10,
-  v: 11,
-  f: 12,
-  r: 13,
-  '"': 34,
-  "\\": 92,
-};
+/** The letters of C's escapes, from 7 (the bell) to 13. */
+const ESCAPES = "abtnvfr";
 
 /**
  * The bytes of a path in git's quotes, `"caf\351.txt"` → `caf<e9>.txt`.
@@ -51,7 +42,8 @@ export function unquotePath(quoted: string): Buffer {
     parts.map(([text, octal, escaped]) => {
       if (octal !== undefined) return Buffer.of(Number.parseInt(octal, 8));
       if (escaped === undefined) return Buffer.from(text);
-      if (Object.hasOwn(ESCAPES, escaped)) return Buffer.of(ESCAPES[escaped] ?? 0);
+      if (escaped === '"' || escaped === "\\") return Buffer.from(escaped);
+      if (escaped !== "" && ESCAPES.includes(escaped)) return Buffer.of(7 + ESCAPES.indexOf(escaped));
       throw new ToolError("invalid", `The path ${quoted} has an invalid escape.`, {
         code: "bad_path",
         hint: "Pass the path exactly as git_status or git_list_files returned it.",
@@ -75,15 +67,21 @@ export function records(output: Buffer, separator = 0): Buffer[] {
 /** NUL-separated fields, `size` for each entry; git puts a line break between entries. */
 export function groups(output: Buffer, size: number): string[][] {
   const fields = records(output).map(textOf);
-  const found: string[][] = [];
-  for (let index = 0; index + size <= fields.length; index += size)
-    found.push(
-      fields.slice(index, index + size).map((text, at) => (at === 0 ? text.replace(/^\n/, "") : text)),
-    );
-  return found;
+  return Array.from({ length: Math.floor(fields.length / size) }, (_, index) => {
+    const [first = "", ...rest] = fields.slice(index * size, (index + 1) * size);
+    return [first.replace(/^\n/, ""), ...rest];
+  });
 }
 
 /** "1 file", "3 files". */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** The first lines that fit into `budget` characters, at least one. */
+export function fittingLines(lines: readonly string[], budget: number): string[] {
+  return lines.slice(
+    0,
+    fitting(lines, budget, ({ length }) => length + 1),
+  );
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { remoteName, repoPath, skipHooks, tool } from "../../context.ts";
-import { destroyed } from "../../repository/change/confirm-loss.ts";
-import { forcePush } from "../../repository/change/destroy-commits.ts";
+import { remoteName, skipHooks, changeTool as tool } from "../../context.ts";
+import { forcePush } from "../../repository/change/destroy.ts";
+import { destroyed } from "../../repository/change/recovery.ts";
 
 export default tool({
   name: "git_push_force_with_lease",
@@ -11,13 +11,11 @@ export default tool({
   effect: "destroy",
   openWorld: true,
   toolset: "danger",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     remote: remoteName,
     branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
     skip_hooks: skipHooks,
-  }),
+  },
   output: destroyed,
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => forcePush(git, repository, query, call)),
+  run: forcePush,
 });

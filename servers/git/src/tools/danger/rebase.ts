@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { repoPath, skipHooks, tool } from "../../context.ts";
-import { destroyed } from "../../repository/change/confirm-loss.ts";
-import { rebase } from "../../repository/change/destroy-commits.ts";
+import { skipHooks, changeTool as tool } from "../../context.ts";
+import { rebase } from "../../repository/change/destroy.ts";
+import { destroyed } from "../../repository/change/recovery.ts";
 
 export default tool({
   name: "git_rebase",
@@ -9,14 +9,11 @@ export default tool({
   description:
     "Rebase the current branch onto another commit. Shows what moves, asks, and keeps a recovery ref.",
   effect: "destroy",
-  openWorld: false,
   toolset: "danger",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     onto: z.string().describe("Branch or commit to rebase onto."),
     skip_hooks: skipHooks,
-  }),
+  },
   output: destroyed,
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => rebase(git, repository, query, call)),
+  run: rebase,
 });

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { repoPath, tool } from "../../context.ts";
-import { destroyed } from "../../repository/change/confirm-loss.ts";
-import { removeWorktree } from "../../repository/change/destroy-files.ts";
+import { changeTool as tool } from "../../context.ts";
+import { removeWorktree } from "../../repository/change/destroy.ts";
+import { destroyed } from "../../repository/change/recovery.ts";
 
 export default tool({
   name: "git_worktree_remove",
@@ -9,13 +9,10 @@ export default tool({
   description:
     "Remove a linked worktree; its branch is kept. Shows the loss, asks, and keeps a recovery ref.",
   effect: "destroy",
-  openWorld: false,
   toolset: "danger",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     path: z.string().min(1).describe("The worktree's directory."),
-  }),
+  },
   output: destroyed,
-  run: ({ repo_path, path }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => removeWorktree(git, repository, path, call)),
+  run: removeWorktree,
 });

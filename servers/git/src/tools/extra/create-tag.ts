@@ -1,21 +1,18 @@
 import * as z from "zod";
-import { repoPath, tool } from "../../context.ts";
-import { createTag } from "../../repository/change/switch.ts";
+import { changeTool as tool } from "../../context.ts";
+import { createTag } from "../../repository/change/branches.ts";
 
 export default tool({
   name: "git_create_tag",
   title: "Create a tag",
   description: "Create a tag: annotated with a message, lightweight without one.",
   effect: "add",
-  openWorld: false,
   toolset: "extra",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     tag_name: z.string().min(1).max(250).describe("Name of the tag, such as v1.2.0."),
     revision: z.string().default("HEAD").describe("The commit to tag."),
     message: z.string().min(1).max(50_000).optional().describe("Message of an annotated tag."),
-  }),
+  },
   output: z.object({ tag: z.string(), commit: z.string(), annotated: z.boolean() }),
-  run: ({ repo_path, tag_name, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => createTag(repository, { ...query, name: tag_name })),
+  run: createTag,
 });

@@ -15,5 +15,5 @@ export default tool({
     bare: z.boolean().default(false).describe("Without a working tree."),
   }),
   output: z.object({ repository: z.string(), branch: z.string(), bare: z.boolean() }),
-  run: (query, git, call) => init(git, query, call.signal),
+  run: (query, git, call) => init(git, query, call),
 });

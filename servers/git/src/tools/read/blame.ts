@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { ignoreWhitespace, repoPath, textAnswer, tool } from "../../context.ts";
+import { ignoreWhitespace, textAnswer, readTool as tool } from "../../context.ts";
 import { blame } from "../../repository/read/blame.ts";
 
 const line = z.int().min(1).max(100_000_000);
@@ -9,11 +9,8 @@ export default tool({
   name: "git_blame",
   title: "Blame",
   description: "Show who last changed each line of a file, and in which commit.",
-  effect: "read",
-  openWorld: false,
   toolset: "read",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     path: z.string().min(1).describe("File, relative to the root."),
     revision: z.string().default("HEAD").describe("As of this commit."),
     start_line: line.default(1).describe("First line, from 1."),
@@ -21,9 +18,6 @@ export default tool({
     ignore_whitespace: ignoreWhitespace,
     detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
     cursor: fields.cursor,
-  }),
-  async run({ repo_path, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    return textAnswer("", await blame(repository, query, call.budget));
   },
+  run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),
 });

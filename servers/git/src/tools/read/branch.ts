@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { repoPath, tool } from "../../context.ts";
-import { branches, branchShape } from "../../repository/read/branches.ts";
+import { readTool as tool } from "../../context.ts";
+import { branches, branchShape } from "../../repository/read/refs.ts";
 
 const commit = z.string().optional();
 
@@ -9,21 +9,17 @@ export default tool({
   name: "git_branch",
   title: "List branches",
   description: "List local or remote branches with their last commit and upstream.",
-  effect: "read",
-  openWorld: false,
   toolset: "read",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     branch_type: z.enum(["local", "remote", "all"]).default("local").describe("Which branches."),
     contains: commit.describe("Only branches with this commit."),
     not_contains: commit.describe("Only branches without this commit."),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
-  }),
+  },
   output: z.object({
     branches: z.array(branchShape),
     next_cursor: fields.nextCursor,
   }),
-  run: async ({ repo_path, ...query }, git, call) =>
-    branches(await git.open(repo_path, call.signal), query, call.budget),
+  run: branches,
 });

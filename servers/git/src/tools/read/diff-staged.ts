@@ -1,25 +1,20 @@
 import * as fields from "@refmcp/core/fields";
-import * as z from "zod";
-import { diffFields, repoPath, textAnswer, tool } from "../../context.ts";
+import { diffFields, textAnswer, readTool as tool } from "../../context.ts";
 import { diff } from "../../repository/read/diff.ts";
 
 export default tool({
   name: "git_diff_staged",
   title: "Staged changes",
   description: "Show changes staged for the next commit.",
-  effect: "read",
-  openWorld: false,
   view: "diff",
   toolset: "read",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     ...diffFields,
     cursor: fields.cursor,
-  }),
-  async run({ repo_path, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
+  },
+  async run(repository, query, call) {
     await repository.worktree();
     const compared = { ...query, between: ["--cached"], tool: "git_diff_staged" };
-    return textAnswer("Staged changes:", await diff(repository, compared, call.budget));
+    return textAnswer("Staged changes:", await diff(repository, compared, call));
   },
 });

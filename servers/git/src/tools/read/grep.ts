@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, notes, paths, repoPath, tool } from "../../context.ts";
+import { contextLines, notes, paths, readTool as tool } from "../../context.ts";
 import { grep, matchShape } from "../../repository/read/grep.ts";
 
 export default tool({
@@ -8,11 +8,8 @@ export default tool({
   title: "Search tracked files",
   description:
     "Search tracked files for a regular expression (POSIX extended or Perl), in the working tree or a commit.",
-  effect: "read",
-  openWorld: false,
   toolset: "read",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     pattern: z.string().min(1).max(2_000).describe("Regular expression, such as TODO|FIXME."),
     revision: z.string().optional().describe("Search this commit; default: the working tree."),
     paths,
@@ -21,8 +18,7 @@ export default tool({
     context_lines: contextLines.default(0),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
-  }),
+  },
   output: z.object({ matches: z.array(matchShape), next_cursor: fields.nextCursor, notes }),
-  run: async ({ repo_path, ...query }, git, call) =>
-    grep(await git.open(repo_path, call.signal), query, call.budget),
+  run: grep,
 });

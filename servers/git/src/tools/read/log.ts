@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { answer, notes, repoPath, tool } from "../../context.ts";
+import { answer, notes, readTool as tool } from "../../context.ts";
 import { commitShape, log } from "../../repository/read/log.ts";
 
 const text = z.string().optional();
@@ -10,12 +10,9 @@ export default tool({
   name: "git_log",
   title: "Commit log",
   description: "List commits, newest first. For a patch or a long message call git_show.",
-  effect: "read",
-  openWorld: false,
   view: "diff",
   toolset: "read",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     max_count: fields.limit(10, 1_000),
     start_timestamp: date.describe("Only commits from this date on: 2024-01-15, or 2 weeks ago."),
     end_timestamp: date.describe("Only commits up to this date; includes that whole day."),
@@ -25,15 +22,14 @@ export default tool({
     grep: text.describe("Regular expression for the message."),
     pickaxe: text.describe("Only commits that add or remove this text."),
     cursor: fields.cursor,
-  }),
+  },
   output: z.object({
     commits: z.array(commitShape),
     next_cursor: fields.nextCursor,
     notes,
   }),
-  async run({ repo_path, max_count, start_timestamp, end_timestamp, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
+  async run(repository, { max_count, start_timestamp, end_timestamp, ...query }, call) {
     const range = { limit: max_count, since: start_timestamp, until: end_timestamp };
-    return answer("Commit history:", await log(repository, { ...query, ...range }, call.budget));
+    return answer("Commit history:", await log(repository, { ...query, ...range }, call));
   },
 });

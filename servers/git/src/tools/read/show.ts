@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { diffFields, repoPath, textAnswer, tool } from "../../context.ts";
+import { diffFields, textAnswer, readTool as tool } from "../../context.ts";
 import { show } from "../../repository/read/show.ts";
 
 const line = z.int().min(1).max(100_000_000).optional();
@@ -10,20 +10,14 @@ export default tool({
   title: "Show an object",
   description:
     "Show a commit with its patch, a tag, a directory (HEAD:src) or a file's content (HEAD:src/a.ts).",
-  effect: "read",
-  openWorld: false,
   view: "diff",
   toolset: "read",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     revision: z.string().describe("A commit, tag or branch, or revision:path."),
     ...diffFields,
     start_line: line.describe("First line of a file, from 1."),
     end_line: line.describe("Last line of a file."),
     cursor: fields.cursor,
-  }),
-  async run({ repo_path, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    return textAnswer("", await show(repository, query, call.budget));
   },
+  run: async (repository, query, call) => textAnswer("", await show(repository, query, call)),
 });

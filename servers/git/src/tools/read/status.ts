@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { answer, paths, repoPath, tool } from "../../context.ts";
+import { answer, paths, readTool as tool } from "../../context.ts";
 import { status, statusShape } from "../../repository/read/status.ts";
 
 export default tool({
@@ -7,16 +6,10 @@ export default tool({
   title: "Working tree status",
   description:
     "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is one entry; pass it in paths to list its files.",
-  effect: "read",
-  openWorld: false,
   toolset: "read",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     paths,
-  }),
-  output: statusShape,
-  async run({ repo_path, ...query }, git, call) {
-    const repository = await git.open(repo_path, call.signal);
-    return answer("Repository status:", await status(repository, query, call.budget));
   },
+  output: statusShape,
+  run: async (repository, query, call) => answer("Repository status:", await status(repository, query, call)),
 });

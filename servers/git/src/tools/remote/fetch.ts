@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { remoteName, repoPath, tool } from "../../context.ts";
+import { remoteName, changeTool as tool } from "../../context.ts";
 import { fetch, movedRefs } from "../../repository/remote/transfer.ts";
 
 export default tool({
@@ -9,14 +9,12 @@ export default tool({
   effect: "add",
   openWorld: true,
   toolset: "remote",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     remote: remoteName,
     branch_name: z.string().min(1).max(250).optional().describe("Only this branch."),
     prune: z.boolean().default(false).describe("Remove branches deleted on the remote."),
     tags: z.boolean().default(false).describe("Fetch all tags."),
-  }),
+  },
   output: z.object({ remote: z.string(), updated: movedRefs, count: z.number() }),
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => fetch(git, repository, query, call)),
+  run: fetch,
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { remoteName, repoPath, tool } from "../../context.ts";
+import { remoteName, changeTool as tool } from "../../context.ts";
 import { integrated } from "../../repository/change/integrate.ts";
 import { pull } from "../../repository/remote/transfer.ts";
 
@@ -10,12 +10,10 @@ export default tool({
   effect: "change",
   openWorld: true,
   toolset: "remote",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     remote: remoteName,
     branch_name: z.string().min(1).max(250).optional().describe("Remote branch. Default: the same name."),
-  }),
+  },
   output: integrated,
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => pull(git, repository, query, call)),
+  run: pull,
 });

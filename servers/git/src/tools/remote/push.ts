@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { remoteName, repoPath, skipHooks, tool } from "../../context.ts";
+import { remoteName, skipHooks, changeTool as tool } from "../../context.ts";
 import { movedRefs, push } from "../../repository/remote/transfer.ts";
 
 export default tool({
@@ -9,15 +9,13 @@ export default tool({
   effect: "change",
   openWorld: true,
   toolset: "remote",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     remote: remoteName,
     branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
     tag: z.string().min(1).max(250).optional().describe("A tag to push as well."),
     set_upstream: z.boolean().default(false).describe("Track the remote branch."),
     skip_hooks: skipHooks,
-  }),
+  },
   output: z.object({ remote: z.string(), pushed: movedRefs, notes: z.array(z.string()).optional() }),
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => push(git, repository, query, call)),
+  run: (repository, query, call) => push(repository, query, call),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { answer, files, repoPath, skipHooks, tool } from "../../context.ts";
+import { answer, files, skipHooks, changeTool as tool } from "../../context.ts";
 import { commit, committed } from "../../repository/change/commit.ts";
 
 export default tool({
@@ -7,10 +7,8 @@ export default tool({
   title: "Commit",
   description: "Commit the staged changes, or only some files. Stage with git_add first.",
   effect: "add",
-  openWorld: false,
   toolset: "write",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     message: z.string().min(1).max(100_000).describe("Subject line, then an empty line and details."),
     files: files("Commit only these").optional(),
     amend: z.boolean().default(false).describe("Replace the last commit."),
@@ -18,11 +16,10 @@ export default tool({
     sign: z.boolean().optional().describe("Sign; default: the user's commit.gpgSign."),
     allow_empty: z.boolean().default(false).describe("Commit even if nothing changed."),
     skip_hooks: skipHooks,
-  }),
+  },
   output: committed,
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, async (repository) => {
-      const made = await commit(git, repository, query, call);
-      return answer(`Changes committed successfully with hash ${made.commit}`, made);
-    }),
+  async run(repository, query, call) {
+    const made = await commit(repository, query, call);
+    return answer(`Changes committed successfully with hash ${made.commit}`, made);
+  },
 });

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { onConflict, repoPath, skipHooks, tool } from "../../context.ts";
+import { onConflict, skipHooks, changeTool as tool } from "../../context.ts";
 import { endOperation, integrated, merge } from "../../repository/change/integrate.ts";
 
 export default tool({
@@ -9,10 +9,8 @@ export default tool({
   description:
     "Merge a branch or commit into the current branch. A conflict changes nothing unless on_conflict is keep.",
   effect: "change",
-  openWorld: false,
   toolset: "write",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     revision: z.string().optional().describe("Branch or commit to merge."),
     action: z
       .enum(["merge", "continue", "abort"])
@@ -22,17 +20,14 @@ export default tool({
     fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
     on_conflict: onConflict,
     skip_hooks: skipHooks,
-  }),
+  },
   output: integrated,
-  run: ({ repo_path, revision, action, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => {
-      if (action !== "merge") return endOperation(git, repository, action, call, query.skip_hooks);
-      if (revision === undefined) {
-        throw new ToolError("invalid", "revision is missing.", {
-          code: "bad_revision",
-          hint: "Pass the branch or commit to merge; without one, action: continue or abort.",
-        });
-      }
-      return merge(git, repository, { ...query, revision }, call);
-    }),
+  run(repository, { revision, action, ...query }, call) {
+    if (action !== "merge") return endOperation(repository, action, query, call);
+    if (revision !== undefined) return merge(repository, { ...query, revision }, call);
+    throw new ToolError("invalid", "revision is missing.", {
+      code: "bad_revision",
+      hint: "Pass the branch or commit to merge; without one, action: continue or abort.",
+    });
+  },
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { files, repoPath, tool } from "../../context.ts";
+import { files, changeTool as tool } from "../../context.ts";
 import { restore } from "../../repository/change/stage.ts";
 import { changedFiles } from "../../repository/read/changed-files.ts";
 
@@ -9,22 +9,19 @@ export default tool({
   description:
     "Restore files from the index or a commit. Their previous content is kept under a recovery ref.",
   effect: "change",
-  openWorld: false,
   toolset: "write",
   idempotent: true,
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     files: files("Files or directories"),
     source: z.string().optional().describe("Commit; default: the index."),
     staged: z.boolean().default(false).describe("Restore the index."),
     worktree: z.boolean().default(true).describe("Restore the files."),
-  }),
+  },
   output: z.object({
     files: changedFiles,
     count: z.number(),
     recovery: z.string().optional(),
     undo: z.string().optional(),
   }),
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => restore(repository, query, call.budget)),
+  run: restore,
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { repoPath, tool } from "../../context.ts";
+import { changeTool as tool } from "../../context.ts";
 import { stashApply } from "../../repository/change/stash.ts";
 import { changedFiles } from "../../repository/read/changed-files.ts";
 
@@ -8,19 +8,16 @@ export default tool({
   title: "Apply a stash",
   description: "Apply a stash, or a recovery ref, to the working tree. The stash is kept.",
   effect: "change",
-  openWorld: false,
   toolset: "write",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     stash: z.string().min(1).max(300).default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
     index: z.boolean().default(false).describe("Also restore the index."),
-  }),
+  },
   output: z.object({
     commit: z.string(),
     files: changedFiles,
     count: z.number(),
     conflicted: z.array(z.string()).optional(),
   }),
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => stashApply(repository, query, call.budget)),
+  run: stashApply,
 });

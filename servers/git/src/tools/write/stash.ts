@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { files, repoPath, tool } from "../../context.ts";
+import { files, changeTool as tool } from "../../context.ts";
 import { stashPush } from "../../repository/change/stash.ts";
 import { changedFiles } from "../../repository/read/changed-files.ts";
 
@@ -8,15 +8,12 @@ export default tool({
   title: "Stash changes",
   description: "Stash local changes; git_stash_apply restores them.",
   effect: "change",
-  openWorld: false,
   toolset: "write",
-  input: z.strictObject({
-    repo_path: repoPath,
+  input: {
     message: z.string().optional().describe("Message."),
     files: files("Stash only these").optional(),
     include_untracked: z.boolean().default(false).describe("Include new files."),
-  }),
+  },
   output: z.object({ stash: z.string(), commit: z.string(), files: changedFiles, count: z.number() }),
-  run: ({ repo_path, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) => stashPush(repository, query, call.budget)),
+  run: stashPush,
 });

@@ -1,51 +1,73 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Caller, Git } from "../open/git.ts";
-import type { Named, Repository } from "../open/repository.ts";
-import { checked, commitOf, headOf } from "../open/revisions.ts";
-import { badName, checkRefName, checkRefText, currentBranch } from "../read/branches.ts";
-import { badRevision, failureOf } from "../run/failures.ts";
-import { decideHooks, deciding, HOOKS } from "./hooks.ts";
+import type { Caller, Named, Repository } from "../open/repository.ts";
+import { checked, commitOf } from "../open/revisions.ts";
+import { badName, checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
+import { badRevision, failure, failureOf } from "../run/errors.ts";
+import { decideHooks, HOOKS } from "./hooks.ts";
 import { keepAbandoned } from "./recovery.ts";
 
 /** Creates a branch at a commit without moving HEAD. */
 export async function createBranch(
   repository: Repository,
-  name: string,
-  base: string | undefined,
-): Promise<{ branch: string; commit: string; base: string }> {
-  checkRefText("heads", name);
-  const revision = base ?? "HEAD";
-  const [existing, found] = await repository.lookUp([`refs/heads/${name}`, `${checked(revision)}^{commit}`]);
-  refuseExisting(existing, "branch", name);
-  const commit = found?.oid ?? (await commitOf(repository, revision));
-  const from = base ?? (await currentBranch(repository)) ?? commit;
-  const result = await repository.run(["branch", "--no-track", name, commit]);
-  if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", name);
+  { branch_name: branch, base_branch }: { branch_name: string; base_branch?: string | undefined },
+) {
+  const commit = await startOf(repository, "heads", branch, base_branch ?? "HEAD");
+  const base = base_branch ?? (await currentBranch(repository)) ?? commit;
+  const result = await repository.run(["branch", "--no-track", branch, commit]);
+  if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", branch);
   if (result.code !== 0) throw failureOf(result, "create the branch");
-  return { branch: name, commit, base: from };
+  return { branch, commit, base };
 }
 
-function refuseExisting(existing: Named | undefined, kind: string, name: string): void {
+/** Creates a tag: annotated with a message, lightweight without one. */
+export async function createTag(
+  repository: Repository,
+  {
+    tag_name: tag,
+    revision,
+    message = "",
+  }: { tag_name: string; revision: string; message?: string | undefined },
+) {
+  const commit = await startOf(repository, "tags", tag, revision);
+  const annotated = message.trim() !== "";
+  const how = annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : [];
+  const options = annotated ? { input: message } : {};
+  const result = await repository.run(["tag", "--no-sign", ...how, tag, commit], options);
+  if (/is not a valid tag name/.test(result.stderr)) throw badName("tags", tag);
+  if (result.code !== 0) throw failureOf(result, "create the tag");
+  return { tag, commit, annotated };
+}
+
+/** The commit for a new branch or tag, whose name must be free. */
+async function startOf(repository: Repository, kind: "heads" | "tags", name: string, revision: string) {
+  checkRefText(kind, name);
+  const [existing, found] = await repository.lookUp([
+    `refs/${kind}/${name}`,
+    `${checked(revision)}^{commit}`,
+  ]);
+  refuseExisting(existing, kind, name);
+  return found?.oid ?? (await commitOf(repository, revision));
+}
+
+function refuseExisting(existing: Named | undefined, kind: "heads" | "tags", name: string): void {
   if (existing === undefined) return;
-  throw new ToolError("conflict", `The ${kind} "${oneLine(name)}" already exists, at ${existing.oid}.`, {
-    code: `${kind}_exists`,
-    hint: `Choose another name; git_${kind === "tag" ? "list_refs" : "branch"} lists those that exist.`,
-  });
+  const [code, what] =
+    kind === "tags" ? (["tag_exists", "tag"] as const) : (["branch_exists", "branch"] as const);
+  throw failure(code, `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`);
 }
 
 /** Renames a local branch, with its configuration and reflog. */
 export async function renameBranch(
   repository: Repository,
-  query: { branch_name: string; new_name: string },
-): Promise<{ branch: string; before: string; commit: string }> {
-  const { branch_name: branch, new_name: name } = query;
+  { branch_name: branch, new_name: name }: { branch_name: string; new_name: string },
+) {
   checkRefText("heads", name);
   if (branch.startsWith("-") || /[\0\n\r]|@\{/.test(branch)) throw badRevision(branch);
   const [existing, taken] = await repository.lookUp([`refs/heads/${branch}`, `refs/heads/${name}`]);
   if (existing === undefined) throw badRevision(branch);
-  refuseExisting(taken, "branch", name);
+  refuseExisting(taken, "heads", name);
   const result = await repository.run(["branch", "--move", "--", branch, name]);
   if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", name);
   if (result.code !== 0) throw failureOf(result, "rename the branch");
@@ -66,9 +88,8 @@ export const switched = z.object({
 
 /** Switches to a branch, to a remote's branch (making a local one that tracks it), or to a commit (detached). */
 export async function checkout(
-  git: Git,
   repository: Repository,
-  target: string,
+  { branch_name: target }: { branch_name: string },
   caller: Caller,
 ): Promise<z.infer<typeof switched>> {
   await repository.worktree();
@@ -76,18 +97,15 @@ export async function checkout(
   const { before: beforeCommit, ...plan } = await planOf(repository, target);
   if (beforeCommit !== undefined)
     await refuseFilters(repository, () => differing(repository, beforeCommit, plan.commit), plan.commit);
-  const hooks = await decideHooks(git, repository, HOOKS.checkout, deciding(caller));
+  const hooks = await decideHooks(repository, HOOKS.checkout, caller);
   const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
-  const result = await repository.run(["switch", ...args, ...plan.args], {
-    config: hooks.config,
-    env: hooks.env,
-  });
+  const { config, env } = hooks;
+  const result = await repository.run(["switch", ...args, ...plan.args], { config, env });
   const branch = await currentBranch(repository);
   // A hook may have moved on from there.
-  const commit = hooks.config.length > 0 ? await headOf(repository) : plan.commit;
+  const commit = config.length > 0 ? await repository.head() : plan.commit;
   // The exit code may be that of post-checkout, which runs after the switch.
-  const isThere =
-    hooks.config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
+  const isThere = config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
   if (result.code !== 0 && !isThere) throw failureOf(result, "switch");
   const failed = result.code === 0 ? [] : [`A hook failed with exit code ${result.code}.`];
   const before = { branch: beforeBranch, commit: beforeCommit };
@@ -137,30 +155,4 @@ async function planOf(repository: Repository, target: string): Promise<Plan> {
   }
   const commit = await commitOf(repository, target);
   return { args: ["--detach", commit], commit, before };
-}
-
-/** Creates a tag: annotated with a message, lightweight without one. */
-export async function createTag(
-  repository: Repository,
-  query: { name: string; revision: string; message?: string | undefined },
-): Promise<{ tag: string; commit: string; annotated: boolean }> {
-  const { name, revision, message } = query;
-  checkRefText("tags", name);
-  const [existing, found] = await repository.lookUp([`refs/tags/${name}`, `${checked(revision)}^{commit}`]);
-  refuseExisting(existing, "tag", name);
-  const commit = found?.oid ?? (await commitOf(repository, revision));
-  const annotated = message !== undefined && message.trim() !== "";
-  const result = await repository.run(
-    [
-      "tag",
-      "--no-sign",
-      ...(annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : []),
-      name,
-      commit,
-    ],
-    annotated ? { input: message } : {},
-  );
-  if (/is not a valid tag name/.test(result.stderr)) throw badName("tags", name);
-  if (result.code !== 0) throw failureOf(result, "create the tag");
-  return { tag: name, commit, annotated };
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { progressReader } from "./remote.ts";
-import { checkAddress, parseRemote } from "./remote-address.ts";
+import { checkAddress, parseRemote, progressReader } from "./remote.ts";
 
 const rules = { protocols: ["https", "ssh"], allowedHosts: [] };
 

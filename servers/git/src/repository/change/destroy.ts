@@ -1,0 +1,332 @@
+import { lstat, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import { differing, refuseFilters } from "../open/filters.ts";
+import type { Git } from "../open/git.ts";
+import { pathBytes, pathsIn } from "../open/paths.ts";
+import type { Caller, Named, Repository } from "../open/repository.ts";
+import { commitOf, objectOf } from "../open/revisions.ts";
+import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
+import { currentBranch } from "../read/refs.ts";
+import { operationOf } from "../read/status.ts";
+import { push } from "../remote/transfer.ts";
+import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
+import { together } from "../run/run-git.ts";
+import { counted, pathText, records } from "../run/text.ts";
+import { conflictedPaths } from "./commit.ts";
+import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
+import { refuseOperation } from "./integrate.ts";
+import { commitsOnlyIn, type Destroyed, keep, keepWorktree, listOf, namesOf } from "./recovery.ts";
+
+const MAX_KEPT_BYTES = 512 * 1024 * 1024;
+
+/** Moves the current branch, the index and the working tree to a commit. */
+export async function resetHard(
+  repository: Repository,
+  { revision }: { revision: string },
+  caller: Caller,
+): Promise<Destroyed> {
+  await repository.worktree();
+  const head = await repository.head();
+  if (head === undefined) throw noCommits();
+  const target = await commitOf(repository, revision);
+  const branch = (await currentBranch(repository)) ?? "the detached HEAD";
+  const [lost, changes] = await together([
+    commitsOnlyIn(repository, head, [target]),
+    uncommittedPaths(repository),
+  ]);
+  const operation = operationOf(repository);
+  await refuseFilters(repository, () => differing(repository, target), target);
+  await caller.confirm(
+    [
+      `Reset ${oneLine(branch)} from ${head.slice(0, 10)} to ${target.slice(0, 10)}?`,
+      `This discards ${counted(lost.count, "commit")}${lost.list}.`,
+      changes.length === 0
+        ? "There are no uncommitted changes."
+        : `Uncommitted changes in ${counted(changes.length, "file")} are discarded${namesOf(changes)}.`,
+      ...(operation === undefined ? [] : [`The ${operation} in progress is aborted.`]),
+      "The lost changes are kept under a recovery ref.",
+    ].join(" "),
+  );
+  const kept = await keepWorktree(repository, "reset-hard");
+  const recovery = kept ?? (await keep(repository, "reset-hard", head));
+  await repository.output(["reset", "--hard", "--quiet", "--no-recurse-submodules", target], "reset");
+  return {
+    done: `${branch} is at ${target}.`,
+    before: head,
+    after: target,
+    recovery,
+    undo:
+      kept === undefined
+        ? `git_reset_hard with revision ${head}`
+        : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery}`,
+    ...listOf(changes),
+  };
+}
+
+/** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
+export async function removeWorktree(
+  repository: Repository,
+  { path }: { path: string },
+  caller: Caller,
+  git: Git,
+): Promise<Destroyed> {
+  const directory = await git.directoryOf(path);
+  const added = await git.open(directory, repository.signal);
+  const { gitDir, commonDir, worktree } = added.location;
+  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
+  if (!isLinked || worktree !== directory)
+    throw failure("not_a_worktree", `"${oneLine(path)}" is not a linked worktree of this repository.`);
+  const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
+  const touched = records(await added.output(list, "list the changed files")).map(pathText);
+  const changed = await uncommittedPaths(added);
+  const lost = [...new Set([...changed, ...touched])].sort();
+  await refuseFilters(added, () => pathBytes(added, touched));
+  await caller.confirm(
+    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
+  );
+  const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
+  await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
+  return {
+    done: `Removed the worktree ${directory}.`,
+    recovery: kept,
+    undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
+    ...listOf(lost),
+  };
+}
+
+/** Deletes untracked files. */
+export async function clean(
+  repository: Repository,
+  query: { files?: readonly string[] | undefined; ignored: boolean },
+  caller: Caller,
+): Promise<Destroyed> {
+  const root = await repository.worktree();
+  const paths = (await pathsIn(repository, query.files ?? [])).filter((path) => path !== ".");
+  const kind = query.ignored ? [] : ["--exclude-standard"];
+  const list = ["ls-files", "--others", "-z", ...kind, "--", ...paths];
+  const found = records(await repository.output(list, "list the untracked files"));
+  // A name that ends in a slash is a nested repository, which is never deleted; quoted ones cannot be named to git.
+  const files = [...new Set(found.filter((record) => record.at(-1) !== 47).map(pathText))].sort();
+  if (files.length === 0) throw failure("nothing_to_clean", "There are no untracked files to delete.");
+  const sizes = await Promise.all(
+    files.map(async (file) => (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0),
+  );
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes > MAX_KEPT_BYTES) {
+    const message = `The untracked files total ${sized(bytes)}, too much to keep for recovery.`;
+    const hint = "Name fewer files; delete build output with the build tool.";
+    throw failure("too_large", message, { hint });
+  }
+  await refuseFilters(repository, () => pathBytes(repository, files));
+  await caller.confirm(
+    `Delete ${counted(files.length, "untracked file")} (${sized(bytes)})${namesOf(files)}? They are kept under a recovery ref.`,
+  );
+  const kept = await keepWorktree(repository, "clean", files);
+  for (let start = 0; start < files.length; start += 500) {
+    const part = files.slice(start, start + 500);
+    await repository.output(["clean", "--force", "--quiet", "-x", "--", ...part], "delete the files");
+  }
+  await removeEmptyDirectories(root, files);
+  return {
+    done: `Deleted ${counted(files.length, "untracked file")}.`,
+    recovery: kept,
+    undo:
+      kept === undefined
+        ? "nothing was lost"
+        : `git_restore with source ${kept}, worktree true and these files`,
+    ...listOf(files),
+  };
+}
+
+async function removeEmptyDirectories(root: string, files: readonly string[]): Promise<void> {
+  const directories = new Set(files.map((file) => dirname(file)).filter((directory) => directory !== "."));
+  for (let directory of [...directories].sort((a, b) => b.length - a.length)) {
+    try {
+      for (; directory !== "."; directory = dirname(directory)) await rmdir(join(root, directory));
+    } catch {
+      // It is not empty.
+    }
+  }
+}
+
+/** Rebases the current branch; conflicts abort it. */
+export async function rebase(
+  repository: Repository,
+  { onto, skip_hooks }: { onto: string; skip_hooks: boolean },
+  caller: Caller,
+): Promise<Destroyed> {
+  await repository.worktree();
+  await refuseOperation(repository);
+  const branch = await currentBranch(repository);
+  if (branch === undefined) {
+    const hint = "Switch to a branch with git_checkout.";
+    throw failure("detached_head", "HEAD is detached, so there is no branch to rebase.", { hint });
+  }
+  const head = await commitOf(repository, "HEAD");
+  const target = await commitOf(repository, onto);
+  await refuseFilters(repository, () => differing(repository, target, head), target);
+  const moved = await commitsOnlyIn(repository, head, [target]);
+  await caller.confirm(
+    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? This rewrites ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,
+  );
+  const hooks = await decideHooks(repository, HOOKS.rebase, caller, skip_hooks);
+  const recovery = await keep(repository, "rebase", head);
+  const { option, options } = await signing(repository, undefined, hooks);
+  const args = ["--quiet", "--no-autostash", "--no-stat", "--strategy=ort", "--no-fork-point"];
+  const result = await repository.run(["rebase", ...args, option, target], options);
+  if (result.code !== 0) {
+    const conflicted = await conflictedPaths(repository);
+    if (operationOf(repository) !== undefined)
+      await repository.output(["rebase", "--abort"], "abandon the rebase");
+    await repository.run(["update-ref", "-d", recovery]);
+    if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
+    const names = conflicted.slice(0, 20).map(oneLine).join(", ");
+    throw failure("conflict", `The rebase conflicts in ${names}. Nothing was changed.`, {
+      hint: "git_merge combines both sides with a single conflict resolution.",
+    });
+  }
+  const after = await commitOf(repository, "HEAD");
+  return {
+    done: `Rebased ${branch}: ${counted(moved.count, "commit")}.`,
+    before: head,
+    after,
+    recovery,
+    undo: `git_reset_hard with revision ${head}`,
+    notes: hooks.notes,
+  };
+}
+
+/** Deletes a branch, merged or not. */
+export async function deleteBranch(
+  repository: Repository,
+  { branch_name: name }: { branch_name: string },
+  caller: Caller,
+): Promise<Destroyed> {
+  const branch = await existing(repository, `refs/heads/${name}`, name);
+  const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${name}`];
+  if ((await repository.output(where, "list the worktrees")).toString("utf8").trim() !== "")
+    throw checkedOut(name);
+  const lost = await commitsOnlyIn(repository, branch.oid, [], { except: name });
+  await caller.confirm(
+    `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.list}. Its last commit is kept under a recovery ref.`,
+  );
+  const recovery = await keep(repository, "delete-branch", branch.oid);
+  const result = await repository.run(["branch", "-D", "--quiet", "--", name]);
+  if (result.code !== 0) {
+    await repository.run(["update-ref", "-d", recovery]);
+    if (!/checked out at|used by worktree/.test(result.stderr)) throw failureOf(result, "delete the branch");
+    throw checkedOut(name);
+  }
+  return {
+    done: `Deleted the branch ${name}.`,
+    before: branch.oid,
+    recovery,
+    undo: `git_create_branch with branch_name ${name} and base_branch ${branch.oid}`,
+  };
+}
+
+function checkedOut(name: string): ToolError {
+  const hint = "Switch to another branch with git_checkout first.";
+  return failure("branch_in_use", `The branch "${oneLine(name)}" is checked out.`, { hint });
+}
+
+/** A ref that exists. @throws ToolError `bad_revision` */
+async function existing(repository: Repository, ref: string, name: string): Promise<Named> {
+  if (name.startsWith("-") || /[\0\n\r]/.test(name)) throw badRevision(name);
+  const [found] = await repository.lookUp([ref]);
+  if (found === undefined) throw badRevision(name);
+  return found;
+}
+
+/** Deletes a tag. */
+export async function deleteTag(
+  repository: Repository,
+  { tag_name: name }: { tag_name: string },
+  caller: Caller,
+): Promise<Destroyed> {
+  const tag = await existing(repository, `refs/tags/${name}`, name);
+  const [commit] = await repository.lookUp([`refs/tags/${name}^{}`]);
+  const target = commit?.oid ?? tag.oid;
+  await caller.confirm(
+    `Delete the ${tag.type === "tag" ? "annotated " : ""}tag ${oneLine(name)} at ${target.slice(0, 10)}? It is kept under a recovery ref. Remote tags are not affected.`,
+  );
+  const recovery = await keep(repository, "delete-tag", tag.oid);
+  await repository.output(["update-ref", "-d", `refs/tags/${name}`, tag.oid], "delete the tag");
+  return {
+    done: `Deleted the tag ${name}.`,
+    before: target,
+    recovery,
+    undo: `git_create_tag with tag_name ${name} and revision ${target}; the recovery ref has the tag itself`,
+  };
+}
+
+/** Deletes one stash. */
+export async function dropStash(
+  repository: Repository,
+  { stash }: { stash: string },
+  caller: Caller,
+): Promise<Destroyed> {
+  if (!/^stash@\{\d+\}$/.test(stash)) {
+    throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash name.`, {
+      code: "bad_revision",
+      hint: "stash@{0} is the newest; git_list_refs with kind stashes lists them.",
+    });
+  }
+  const { oid } = await objectOf(repository, stash);
+  const { files } = await changesOf(repository, [`${oid}^1`, oid]);
+  const names = files.map(({ path }) => path);
+  await caller.confirm(
+    `Drop ${stash} (${oid.slice(0, 10)}), changes in ${counted(names.length, "file")}${namesOf(names)}? It is kept under a recovery ref.`,
+  );
+  const recovery = await keep(repository, "drop-stash", oid);
+  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
+  return {
+    done: `Dropped ${stash}.`,
+    before: oid,
+    recovery,
+    undo: `git_stash_apply with stash ${recovery}`,
+    ...listOf(names),
+  };
+}
+
+/** Replaces a remote branch, only if it still is at the commit that was fetched last. */
+export async function forcePush(
+  repository: Repository,
+  query: { remote: string; branch_name?: string | undefined; skip_hooks: boolean },
+  caller: Caller,
+): Promise<Destroyed> {
+  const branch = query.branch_name ?? (await currentBranch(repository));
+  if (branch === undefined) throw badRevision("HEAD");
+  const [mine, theirs] = await repository.lookUp([
+    `refs/heads/${branch}`,
+    `refs/remotes/${query.remote}/${branch}`,
+  ]);
+  if (mine === undefined) throw badRevision(branch);
+  if (theirs === undefined) {
+    const message = `The state of ${oneLine(branch)} on ${oneLine(query.remote)} is not known locally.`;
+    throw failure("no_lease", message);
+  }
+  const lost = await commitsOnlyIn(repository, theirs.oid, [mine.oid]);
+  await caller.confirm(
+    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? This discards ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
+  );
+  const hooks = await decideHooks(repository, HOOKS.push, caller, query.skip_hooks);
+  const recovery = await keep(repository, "force-push", theirs.oid);
+  const pushing = { ...query, branch_name: branch, set_upstream: false };
+  try {
+    await push(repository, pushing, caller, { commit: theirs.oid, hooks });
+  } catch (error) {
+    await repository.run(["update-ref", "-d", recovery]);
+    throw error;
+  }
+  const isCurrent = (await currentBranch(repository)) === branch;
+  return {
+    done: `${query.remote}/${branch} is at ${mine.oid}.`,
+    before: theirs.oid,
+    after: mine.oid,
+    recovery,
+    undo: `${isCurrent ? "" : `git_checkout of ${branch}, `}git_reset_hard with revision ${theirs.oid}, then git_push_force_with_lease`,
+    notes: hooks.notes,
+  };
+}
