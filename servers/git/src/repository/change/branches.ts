@@ -75,7 +75,6 @@ export async function renameBranch(
 }
 
 export const switched = z.object({
-  /** Omitted if HEAD is now detached. */
   branch: z.string().optional(),
   commit: z.string().optional(),
   before: z.object({ branch: z.string().optional(), commit: z.string().optional() }).optional(),
@@ -129,16 +128,8 @@ export async function checkout(
   };
 }
 
-interface Plan {
-  readonly args: readonly string[];
-  readonly commit: string;
-  /** The commit of HEAD. */
-  readonly before: string | undefined;
-  readonly tracks?: string;
-}
-
 /** Arguments for `git switch`; every name was found as a ref, and none can look like an option. */
-async function planOf(repository: Repository, target: string): Promise<Plan> {
+async function planOf(repository: Repository, target: string) {
   if (target.startsWith("-") || /[\0\n\r]/.test(target)) throw badRevision(target);
   const [head, local] = await repository.lookUp(["HEAD^{commit}", `refs/heads/${target}`]);
   const before = head?.oid;

@@ -17,7 +17,6 @@ interface CommitQuery {
   readonly files?: readonly string[] | undefined;
   readonly amend: boolean;
   readonly allow_empty: boolean;
-  /** `Name <email>`. */
   readonly author?: string | undefined;
   /** Default: the user's commit.gpgSign. */
   readonly sign?: boolean | undefined;
@@ -27,7 +26,6 @@ interface CommitQuery {
 export const committed = z.object({
   commit: z.string(),
   branch: z.string().optional(),
-  /** HEAD before this commit. */
   before: z.string().optional(),
   subject: z.string(),
   files: z.number(),

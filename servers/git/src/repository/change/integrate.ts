@@ -24,12 +24,10 @@ export const integrated = z.object({
   after: z.string(),
   files: changedFiles,
   count: z.number(),
-  /** Nothing had to be done. */
   up_to_date: z.boolean().optional(),
   fast_forward: z.boolean().optional(),
   /** Paths left with conflict markers (`on_conflict: "keep"`). */
   conflicted: z.array(z.string()).optional(),
-  /** The call that undoes it. */
   undo: z.string().optional(),
   notes: z.array(z.string()).optional(),
 });

@@ -121,9 +121,7 @@ export const destroyed = z.object({
   done: z.string(),
   before: z.string().optional(),
   after: z.string().optional(),
-  /** The ref that keeps what was lost. */
   recovery: z.string().optional(),
-  /** The call that undoes it. */
   undo: z.string(),
   files: z.array(z.string()).optional(),
   count: z.number().optional(),

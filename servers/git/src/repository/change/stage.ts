@@ -103,16 +103,15 @@ export async function unstage(
   return { ...list, undo: `git_restore with source ${source}, staged true, worktree false and these files` };
 }
 
-interface RestoreQuery {
-  readonly files: readonly string[];
-  /** A commit, or a tree; left out: the index (or HEAD for the index itself). */
-  readonly source?: string | undefined;
-  readonly staged: boolean;
-  readonly worktree: boolean;
-}
-
-/** Restores files from the index or a commit. Their previous content is kept under a recovery ref first. */
-export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
+/**
+ * Restores files from the index (or HEAD, for the index itself) or a commit or tree. Their previous content is kept under a
+ * recovery ref first.
+ */
+export async function restore(
+  repository: Repository,
+  query: { files: readonly string[]; source?: string | undefined; staged: boolean; worktree: boolean },
+  { budget }: Budget,
+) {
   const root = await repository.worktree();
   const input = await pathBytes(repository, query.files);
   const named = query.source ?? (query.staged && query.worktree ? "HEAD" : undefined);

@@ -87,10 +87,7 @@ export async function stashApply(
   };
 }
 
-/**
- * git restores untracked files in a separate process, after the stash may have changed the configuration
- * itself.
- */
+/** git restores untracked files in a separate process, after the stash may have changed the configuration itself. */
 async function refuseIncludes(repository: Repository): Promise<void> {
   const { includes, worktree = "" } = await repository.prepared();
   const { gitDir, commonDir } = repository.location;

@@ -58,7 +58,6 @@ export class Git {
     });
   }
 
-  /** The git program and the server's environment. */
   machine(): Promise<Machine> {
     this.#machine ??= findGit(this.options.env).then(
       (program) => ({ program, options: this.options, indexes: new Map() }),
@@ -122,10 +121,7 @@ export class Git {
     throw failure("repository_needed", `There are ${repositories.length} repositories: ${names.join(", ")}.`);
   }
 
-  /**
-   * The repository that a resource's name refers to: its directory's name where that is unique, else its
-   * path.
-   */
+  /** The repository that a resource's name refers to: its directory's name where that is unique, else its path. */
   async named(name: string): Promise<string> {
     const repositories = await this.repositories();
     const [only, another] = repositories.filter((path) => basename(path) === name);

@@ -44,14 +44,8 @@ export async function locate(start: string, guard: PathGuard): Promise<Location>
   return { worktree: found.worktree, gitDir, commonDir, owned };
 }
 
-interface Found {
-  readonly worktree: string | undefined;
-  readonly gitDir: string;
-  /** The `.git` entry, or the git directory itself. */
-  readonly entry: string;
-}
-
-async function findGitDir(start: string, guard: PathGuard): Promise<Found> {
+/** The working tree, the git directory, and the entry that names it: `.git`, or the git directory itself. */
+async function findGitDir(start: string, guard: PathGuard) {
   // The git directory itself means the working tree around it.
   const from = basename(start) === ".git" && guard.contains(dirname(start)) ? dirname(start) : start;
   for (let directory = from; guard.contains(directory); directory = dirname(directory)) {

@@ -23,7 +23,6 @@ import { type Location, locate, submodulesInIndex } from "./locate.ts";
 
 /** Who called the tool. */
 export interface Caller {
-  /** Aborts when the call is cancelled. */
   readonly signal: AbortSignal;
   /** How many characters the response should stay within. */
   readonly budget: number;
@@ -40,12 +39,10 @@ export type Budget = Pick<Caller, "budget">;
 export interface GitOptions {
   readonly guard: PathGuard;
   readonly env: NodeJS.ProcessEnv;
-  /** How the user wants hooks treated. */
   readonly hooks: "off" | "run" | "ask";
   readonly filters: FilterPolicy;
   /** Whether the user may be asked at all (`--confirm`). */
   readonly mayAsk: boolean;
-  /** URL schemes that remotes may use. */
   readonly protocols: readonly string[];
   /** Hosts that may be contacted even if their address is private. */
   readonly allowedHosts: readonly string[];
@@ -69,17 +66,13 @@ interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly filters: ReadonlyMap<string, boolean>;
   /** The working tree's root; undefined for a bare repository. */
   readonly worktree: string | undefined;
-  /** Paths of the index's submodules. */
   readonly submodules: readonly string[];
 }
 
 /** How one command runs, apart from its arguments. */
 export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdout" | "onStderr"> {
-  /** Further configuration, after the overrides. */
   readonly config?: readonly ConfigPair[];
-  /** Further environment, such as GIT_INDEX_FILE. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Allowed transports, for a command that contacts a remote. */
   readonly protocols?: readonly string[];
 }
 
@@ -90,7 +83,6 @@ export type Arguments = readonly (string | false | undefined)[];
 export interface Named {
   readonly oid: string;
   readonly type: string;
-  /** Bytes. */
   readonly size: number;
 }
 

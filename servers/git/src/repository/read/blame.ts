@@ -15,7 +15,6 @@ interface BlameQuery {
   readonly start_line: number;
   readonly end_line?: number | undefined;
   readonly ignore_whitespace?: boolean;
-  /** Moved or copied lines are attributed to the commit that first wrote them. */
   readonly detect_moves?: boolean;
   readonly cursor?: string | undefined;
 }
@@ -64,10 +63,7 @@ export async function blame(
   };
 }
 
-/**
- * `blame.ignoreRevsFile` cannot be overridden (an empty value sorts before the others), so an outside file is
- * refused.
- */
+/** `blame.ignoreRevsFile` cannot be overridden (an empty value sorts before the others), so an outside file is refused. */
 async function refuseOutsideFile(repository: Repository): Promise<void> {
   for (const { key, value } of (await repository.prepared()).config) {
     if (key !== "blame.ignorerevsfile" || value === "" || (await repository.isInside(value))) continue;

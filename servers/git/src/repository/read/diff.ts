@@ -23,14 +23,10 @@ export type DiffFormat = "patch" | "stat" | "name_status";
 interface DiffQuery {
   /** What to compare: object ids, or `--cached`, or nothing for the working tree with the index. */
   readonly between: readonly string[];
-  /** Default: 3. */
   readonly context_lines?: number;
   readonly paths?: readonly string[] | undefined;
-  /** Default: a patch. */
   readonly format?: DiffFormat;
-  /** Whitespace-only changes are ignored. */
   readonly ignore_whitespace?: boolean;
-  /** Whether untracked files are shown as new. */
   readonly include_untracked?: boolean;
   readonly cursor?: string | undefined;
   /** The tool that the cursors belong to. */

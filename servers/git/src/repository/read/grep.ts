@@ -16,7 +16,6 @@ interface GrepQuery {
   readonly paths?: readonly string[] | undefined;
   readonly ignore_case: boolean;
   readonly fixed_strings: boolean;
-  /** Lines around each match. */
   readonly context_lines?: number;
   readonly limit: number;
   readonly cursor?: string | undefined;

@@ -1,7 +1,6 @@
 /** A page of lines. */
 export interface LinePage {
   readonly lines: readonly Buffer[];
-  /** Whether there are more lines after these. */
   readonly more: boolean;
   /** Lines that were longer than `maxLineBytes` and are cut. */
   readonly cutLines: number;
@@ -10,9 +9,7 @@ export interface LinePage {
 }
 
 export interface LinePagerOptions {
-  /** Lines to skip. */
   readonly skip: number;
-  /** Maximum lines to keep. */
   readonly maxLines: number;
   /** Maximum bytes to keep; at least one line is kept. */
   readonly maxBytes: number;

@@ -14,13 +14,11 @@ type RefKind = "tags" | "remotes" | "stashes" | "worktrees" | "recovery";
 export const refShape = z.object({
   name: z.string(),
   commit: z.string().optional(),
-  /** ISO 8601. */
   date: z.string().optional(),
   subject: z.string().optional(),
   /** Of a remote, without a password. */
   url: z.string().optional(),
   push_url: z.string().optional(),
-  /** Of a worktree. */
   path: z.string().optional(),
   branch: z.string().optional(),
 });
@@ -131,7 +129,6 @@ export const reflogShape = z.object({
   commit: z.string(),
   /** What happened: "commit: subject", "checkout: moving from a to b". */
   action: z.string(),
-  /** ISO 8601, when it happened. */
   date: z.string(),
 });
 
@@ -180,7 +177,6 @@ type BranchType = "local" | "remote" | "all";
 export const branchShape = z.object({
   name: z.string(),
   commit: z.string(),
-  /** ISO 8601, of the last commit. */
   date: z.string(),
   subject: z.string(),
   current: z.boolean().optional(),
@@ -188,7 +184,6 @@ export const branchShape = z.object({
   upstream: z.string().optional(),
   ahead: z.number().optional(),
   behind: z.number().optional(),
-  /** The upstream branch was deleted. */
   upstream_gone: z.boolean().optional(),
 });
 type Branch = z.infer<typeof branchShape>;
@@ -209,9 +204,7 @@ const PATTERNS: Readonly<Record<BranchType, readonly string[]>> = {
   all: ["refs/heads/", "refs/remotes/"],
 };
 
-/**
- * Branches by name, with their upstream. The cursor is the name of the last one, so that it survives changes.
- */
+/** Branches by name, with their upstream. The cursor is the name of the last one, so that it survives changes. */
 export async function branches(repository: Repository, query: BranchQuery, { budget }: Budget) {
   const { cursor, limit, ...rest } = query;
   const cursors = cursorsOf("git_branch", [repository.location.commonDir, rest], z.string());

@@ -16,7 +16,6 @@ interface ShowQuery {
   readonly format?: DiffFormat;
   readonly ignore_whitespace?: boolean;
   readonly paths?: readonly string[] | undefined;
-  /** First and last line of a file, from 1. */
   readonly start_line?: number | undefined;
   readonly end_line?: number | undefined;
   readonly cursor?: string | undefined;

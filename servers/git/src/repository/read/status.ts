@@ -15,7 +15,6 @@ export const statusShape = z.object({
   /** The commit of HEAD; omitted on an unborn branch. */
   head: z.string().optional(),
   detached: z.boolean().optional(),
-  /** The branch has no commit yet. */
   unborn: z.boolean().optional(),
   upstream: z.string().optional(),
   ahead: z.number().optional(),

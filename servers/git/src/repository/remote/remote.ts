@@ -117,10 +117,7 @@ export function progressReader(progress: Caller["progress"]): (text: string) => 
   };
 }
 
-/**
- * Adds a remote, or gives an existing one another URL. The URL must be allowed by `--protocols`; nothing is
- * contacted.
- */
+/** Adds a remote, or gives an existing one another URL. The URL must be allowed by `--protocols`; nothing is contacted. */
 export async function setRemote(repository: Repository, { remote, url }: { remote: string; url: string }) {
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
     const hint = "For example: origin or upstream.";

@@ -10,14 +10,11 @@ import { failure, remoteFailure } from "../run/errors.ts";
 import { type GitResult, together } from "../run/run-git.ts";
 import { remoteOptions, remoteUrls } from "./remote.ts";
 
-/** A ref that a fetch or push has moved. */
-const movedRef = z.object({
-  ref: z.string(),
-  before: z.string().optional(),
-  after: z.string().optional(),
-});
-export const movedRefs = z.array(movedRef);
-type MovedRef = z.infer<typeof movedRef>;
+/** Refs that a fetch or push has moved. */
+export const movedRefs = z.array(
+  z.object({ ref: z.string(), before: z.string().optional(), after: z.string().optional() }),
+);
+type MovedRef = z.infer<typeof movedRefs>[number];
 
 /**
  * The remote's programs, set on the command line: of several remote.<name>.uploadpack git uses the first, so an override could
@@ -63,15 +60,12 @@ export async function clone(
   }
 }
 
-interface FetchQuery {
-  readonly remote: string;
-  readonly branch_name?: string | undefined;
-  readonly prune: boolean;
-  readonly tags: boolean;
-}
-
 /** Fetches a remote's branches into `refs/remotes/<remote>/`, whatever the configured refspecs say. */
-export async function fetch(repository: Repository, query: FetchQuery, caller: Caller) {
+export async function fetch(
+  repository: Repository,
+  query: { remote: string; branch_name?: string | undefined; prune: boolean; tags: boolean },
+  caller: Caller,
+) {
   const { config } = await repository.prepared();
   const { remote } = query;
   const urls = remoteUrls(config, remote, false);

@@ -7,7 +7,6 @@ import { failure, failureOf, outside } from "./errors.ts";
 export interface ConfigEntry {
   /** Whether it comes from the user's or the system's configuration, not the repository's. */
   readonly own: boolean;
-  /** The file that sets it. */
   readonly origin: string;
   /** Section and name in lower case, the subsection in the middle unchanged. */
   readonly key: string;
@@ -112,9 +111,7 @@ export const STANDING: readonly ConfigPair[] = [
   ["fetch.uriProtocols", ""],
 ];
 
-/**
- * A merge driver cannot be empty (git aborts, or uses our side as the result), so each becomes git's own text merge.
- */
+/** A merge driver cannot be empty (git aborts, or uses our side as the result), so each becomes git's own text merge. */
 const TEXT_MERGE = "git merge-file --marker-size=%L %A %O %B";
 
 /** Patterns of keys that make git run programs, and the value that each gets if a file sets it. */
@@ -146,25 +143,24 @@ const EXECUTING: readonly (readonly [pattern: RegExp, becomes: string])[] = [
   [/^pull\.(twohead|octopus)$/, "ort"],
 ];
 
-/** git's own programs for signatures; a repository may not choose others. */
-const SIGNERS: Readonly<Record<string, string>> = {
-  "gpg.program": "gpg",
-  "gpg.openpgp.program": "gpg",
-  "gpg.x509.program": "gpgsm",
-  "gpg.ssh.program": "ssh-keygen",
-  "gpg.ssh.defaultkeycommand": "",
-};
-
-/** Files that affect answers: only the user may choose them, never the repository. */
-const OWN_FILES: ReadonlySet<string> = new Set([
-  "mailmap.file",
-  "core.attributesfile",
-  "core.excludesfile",
-  "gpg.ssh.allowedsignersfile",
-  "gpg.ssh.revocationfile",
-  "commit.template",
-  "diff.orderfile",
-  "fetch.fsck.skiplist",
+/**
+ * Keys that only the user may set, never the repository, with their values otherwise: git's own programs for signatures,
+ * and no files that affect answers.
+ */
+const OWN_KEYS: ReadonlyMap<string, string> = new Map([
+  ["gpg.program", "gpg"],
+  ["gpg.openpgp.program", "gpg"],
+  ["gpg.x509.program", "gpgsm"],
+  ["gpg.ssh.program", "ssh-keygen"],
+  ["gpg.ssh.defaultkeycommand", ""],
+  ["mailmap.file", "/dev/null"],
+  ["core.attributesfile", "/dev/null"],
+  ["core.excludesfile", "/dev/null"],
+  ["gpg.ssh.allowedsignersfile", "/dev/null"],
+  ["gpg.ssh.revocationfile", "/dev/null"],
+  ["commit.template", "/dev/null"],
+  ["diff.orderfile", "/dev/null"],
+  ["fetch.fsck.skiplist", "/dev/null"],
 ]);
 
 /** Keys that configure a filter; those of git-lfs name programs that it runs. */
@@ -200,8 +196,8 @@ export function overridesFor(
     }
     // Hooks in the configuration, which future versions of git will have.
     if (section === "hook" && subsection !== "") pairs.set(`hook.${subsection}.enabled`, "false");
-    if (OWN_FILES.has(key)) pairs.set(key, lastValue(entries, key, isOwn) ?? "/dev/null");
-    if (Object.hasOwn(SIGNERS, key)) pairs.set(key, lastValue(entries, key, isOwn) ?? SIGNERS[key] ?? "");
+    const standard = OWN_KEYS.get(key);
+    if (standard !== undefined) pairs.set(key, lastValue(entries, key, isOwn) ?? standard);
   }
   if (pairs.size > MAX_OVERRIDES) {
     throw failure(

@@ -104,7 +104,6 @@ export interface GitRun extends Command {
   readonly maxBytes?: number;
   /** Receives stdout as it arrives, which is then not in the result; returns false to stop git. */
   onStdout?(chunk: Buffer): boolean;
-  /** Receives stderr as it arrives: progress. */
   onStderr?(text: string): void;
 }
 
@@ -213,7 +212,6 @@ class Run {
     return true;
   }
 
-  /** The first failure counts. */
   fail(reason: unknown): void {
     this.#failure ??= reason;
   }

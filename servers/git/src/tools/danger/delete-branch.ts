@@ -9,9 +9,7 @@ export default tool({
   description: "Delete a local branch, merged or not. Shows what is lost, asks, and keeps a recovery ref.",
   effect: "destroy",
   toolset: "danger",
-  input: {
-    branch_name: z.string().min(1).max(250).describe("The branch to delete."),
-  },
+  input: { branch_name: z.string().min(1).max(250).describe("The branch to delete.") },
   output: destroyed,
   run: deleteBranch,
 });

@@ -9,9 +9,7 @@ export default tool({
   description: "Delete a local tag. Asks, and keeps a recovery ref.",
   effect: "destroy",
   toolset: "danger",
-  input: {
-    tag_name: z.string().min(1).max(250).describe("The tag to delete."),
-  },
+  input: { tag_name: z.string().min(1).max(250).describe("The tag to delete.") },
   output: destroyed,
   run: deleteTag,
 });

@@ -10,9 +10,7 @@ export default tool({
     "Move the branch, index and working tree to a commit. Shows the loss, asks, and keeps a recovery ref.",
   effect: "destroy",
   toolset: "danger",
-  input: {
-    revision: z.string().default("HEAD").describe("Where to reset to."),
-  },
+  input: { revision: z.string().default("HEAD").describe("Where to reset to.") },
   output: destroyed,
   run: resetHard,
 });

@@ -10,9 +10,7 @@ export default tool({
     "Remove a linked worktree; its branch is kept. Shows the loss, asks, and keeps a recovery ref.",
   effect: "destroy",
   toolset: "danger",
-  input: {
-    path: z.string().min(1).describe("The worktree's directory."),
-  },
+  input: { path: z.string().min(1).describe("The worktree's directory.") },
   output: destroyed,
   run: removeWorktree,
 });

@@ -17,9 +17,6 @@ export default tool({
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   },
-  output: z.object({
-    branches: z.array(branchShape),
-    next_cursor: fields.nextCursor,
-  }),
+  output: z.object({ branches: z.array(branchShape), next_cursor: fields.nextCursor }),
   run: branches,
 });

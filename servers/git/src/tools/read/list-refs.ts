@@ -13,9 +13,6 @@ export default tool({
     limit: fields.limit(50, 1_000),
     cursor: fields.cursor,
   },
-  output: z.object({
-    refs: z.array(refShape),
-    next_cursor: fields.nextCursor,
-  }),
+  output: z.object({ refs: z.array(refShape), next_cursor: fields.nextCursor }),
   run: listRefs,
 });

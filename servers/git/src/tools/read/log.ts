@@ -23,11 +23,7 @@ export default tool({
     pickaxe: text.describe("Only commits that add or remove this text."),
     cursor: fields.cursor,
   },
-  output: z.object({
-    commits: z.array(commitShape),
-    next_cursor: fields.nextCursor,
-    notes,
-  }),
+  output: z.object({ commits: z.array(commitShape), next_cursor: fields.nextCursor, notes }),
   async run(repository, { max_count, start_timestamp, end_timestamp, ...query }, call) {
     const range = { limit: max_count, since: start_timestamp, until: end_timestamp };
     return answer("Commit history:", await log(repository, { ...query, ...range }, call));

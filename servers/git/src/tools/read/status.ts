@@ -7,9 +7,7 @@ export default tool({
   description:
     "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is one entry; pass it in paths to list its files.",
   toolset: "read",
-  input: {
-    paths,
-  },
+  input: { paths },
   output: statusShape,
   run: async (repository, query, call) => answer("Repository status:", await status(repository, query, call)),
 });

@@ -10,9 +10,7 @@ export default tool({
   effect: "change",
   toolset: "write",
   idempotent: true,
-  input: {
-    files: files("Files or directories; . for all"),
-  },
+  input: { files: files("Files or directories; . for all") },
   output: z.object({ staged: changedFiles, count: z.number() }),
   async run(repository, { files }, call) {
     await stage(repository, files);

@@ -10,9 +10,7 @@ export default tool({
   effect: "change",
   toolset: "write",
   idempotent: true,
-  input: {
-    branch_name: z.string().describe("Branch, tag or commit."),
-  },
+  input: { branch_name: z.string().describe("Branch, tag or commit.") },
   output: switched,
   async run(repository, query, call) {
     const done = await checkout(repository, query, call);

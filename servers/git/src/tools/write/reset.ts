@@ -10,9 +10,7 @@ export default tool({
   effect: "change",
   toolset: "write",
   idempotent: true,
-  input: {
-    files: files("Unstage only these").optional(),
-  },
+  input: { files: files("Unstage only these").optional() },
   output: z.object({ files: changedFiles, count: z.number(), undo: z.string().optional() }),
   run: async (repository, query, call) =>
     answer("All staged changes reset", await unstage(repository, query, call)),
