@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
 import { completeRepository, openNamed } from "../repository/open/names.ts";
-import { status as read, watchStatus } from "../repository/read/status.ts";
+import { status, watchStatus } from "../repository/read/status.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/status",
@@ -11,7 +11,7 @@ export default resource({
   mimeType: "application/json",
   async read({ repo }, git, call) {
     const repository = await openNamed(git, repo, call.signal);
-    return JSON.stringify(await read(repository, {}, call), undefined, 2);
+    return JSON.stringify(await status(repository, {}, call), undefined, 2);
   },
   async list(git) {
     const listed = await Promise.all(

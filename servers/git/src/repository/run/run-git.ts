@@ -159,7 +159,7 @@ class Run {
     this.#run = run;
   }
 
-  /** Takes over a process and its output; false if it has no group of its own, through which it could be stopped. */
+  /** Takes over a process and its output; false without its own group, through which it could be stopped. */
   take(
     child: ChildProcess | undefined,
     stdout: NodeJS.ReadableStream,
