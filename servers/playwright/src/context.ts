@@ -1,9 +1,9 @@
 import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { EVIDENCE } from "./browser/run/evidence.ts";
-import type { ShownArtifact } from "./browser/run/report.ts";
 import type { Services } from "./browser/services.ts";
+import { EVIDENCE } from "./browser/session/artifacts.ts";
+import type { ShownArtifact } from "./browser/verdict/report.ts";
 
 export const tool = toolFor<Services>();
 export const resource = resourceFor<Services>();

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { ForwardProxy } from "@refmcp/boundary/forward-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NetworkPolicy } from "../src/browser/network/policy.ts";
+import { NetworkPolicy } from "../src/browser/session/policy.ts";
 import { openGuard, page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TesterOptions, type TestTester } from "./testers.ts";

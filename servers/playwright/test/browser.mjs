@@ -98,7 +98,7 @@ async function ownLauncher() {
   const folder = here("../node_modules/.cache/refmcp-launcher");
   const file = join(folder, "launch.mjs");
   const { outputFiles } = await build({
-    entryPoints: [here("../src/browser/launch/launch.ts")],
+    entryPoints: [here("../src/browser/driver/launch.ts")],
     bundle: true,
     external: ["playwright"],
     platform: "node",

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NetworkPolicy } from "../src/browser/network/policy.ts";
-import { MAX_DOWNLOAD_BYTES } from "../src/browser/run/downloads.ts";
+import { MAX_DOWNLOAD_BYTES } from "../src/browser/session/downloads.ts";
+import { NetworkPolicy } from "../src/browser/session/policy.ts";
 import { page } from "./lab.ts";
 import { session, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
@@ -209,7 +209,7 @@ describe("saved states", () => {
       evidence: ["screenshot", "trace", "har", "network"],
     });
     expect(report.assertions[0]).toMatchObject({ passed: true });
-    const { unpack } = await import("../src/browser/archive/zip.ts");
+    const { unpack } = await import("../src/browser/store/zip.ts");
     for (const { name, path } of report.artifacts ?? []) {
       const parts = name.endsWith(".zip") ? [...(await unpack(path)).values()] : [await readFile(path)];
       for (const part of parts)

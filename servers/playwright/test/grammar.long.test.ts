@@ -5,7 +5,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GRAMMAR } from "../src/browser/language/help.ts";
 import { parseScript } from "../src/browser/language/script.ts";
-import { approve } from "../src/browser/store/approve.ts";
+import { approve } from "../src/browser/store/baselines.ts";
 import { ABSENCES, CHECKS, MALFORMED_CHECKS, PICTURES } from "./grammar-checks.ts";
 import { EVERY_FORM, formsOfActions, formsOfChecks } from "./grammar-forms.ts";
 import { grammarSite, secureSite } from "./grammar-page.ts";
@@ -105,7 +105,7 @@ describe.concurrent("assertions", () => {
       texts.map(() => expect.stringMatching(/^there is no baseline '\w+' yet; .*pw_approve_baseline$/)),
     );
     for (const baseline of ["home", "list", "clock", "head"])
-      await approve(lab.tester, { runId: first.run_id ?? "", baseline, device: "desktop" }, async () => {});
+      await approve(lab.tester.options, { runId: first.run_id ?? "", baseline, device: "desktop" }, async () => {});
     const again = await lab.run({ url: site.url, assertions: texts });
     expect(again.assertions).toEqual(passing(texts));
     const failed = await lab.run({ url: site.url, assertions: PICTURES.map(([, fails]) => fails) });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { unpack } from "../src/browser/archive/zip.ts";
-import { Secrets } from "../src/browser/run/secrets.ts";
+import { Secrets } from "../src/browser/secrets/secrets.ts";
+import { unpack } from "../src/browser/store/zip.ts";
 import { page, type Site } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";

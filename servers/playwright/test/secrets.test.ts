@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { PNG } from "pngjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { unpack } from "../src/browser/archive/zip.ts";
-import { Secrets } from "../src/browser/run/secrets.ts";
+import { Secrets } from "../src/browser/secrets/secrets.ts";
+import { unpack } from "../src/browser/store/zip.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
 import { Drivers } from "../src/browser/driver/drivers.ts";
-import { type LaunchOptions, launch } from "../src/browser/launch/launch.ts";
-import type { RunReport } from "../src/browser/run/report.ts";
-import { Secrets } from "../src/browser/run/secrets.ts";
-import { type Calling, type RunRequest, Tester, type TesterOptions } from "../src/browser/run/tester.ts";
+import { type LaunchOptions, launch } from "../src/browser/driver/launch.ts";
+import { Secrets } from "../src/browser/secrets/secrets.ts";
+import type { Calling } from "../src/browser/session/calling.ts";
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";
+import type { RunReport } from "../src/browser/verdict/report.ts";
+import { type RunRequest, Tester, type TesterOptions } from "../src/browser/verdict/tester.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { openGuard } from "./lab.ts";
 import { folderOf } from "./session.ts";
@@ -24,7 +25,7 @@ export interface TestTester {
   close(): Promise<void>;
 }
 
-export type { TesterOptions } from "../src/browser/run/tester.ts";
+export type { TesterOptions } from "../src/browser/verdict/tester.ts";
 
 export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
   ...{ browser: "chromium", executablePath: undefined, cdpEndpoint: undefined, wsEndpoint: undefined },

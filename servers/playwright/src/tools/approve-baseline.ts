@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { approve } from "../browser/store/approve.ts";
+import { approve } from "../browser/store/baselines.ts";
 import { runId, tool } from "../context.ts";
 
 export default tool({

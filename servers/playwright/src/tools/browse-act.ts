@@ -1,6 +1,6 @@
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
-import { withUris } from "../browser/run/report.ts";
+import { withUris } from "../browser/verdict/report.ts";
 import { browsed, linksOf, lookOf, session, steps, tool } from "../context.ts";
 
 export default tool({

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { page, SHOP } from "../../test/lab.ts";
 import { folderOf, type Session, session, site } from "../../test/session.ts";
 import { CALL, makeDrivers } from "../../test/testers.ts";
-import { Sessions } from "../browser/browse/sessions.ts";
+import { Sessions } from "../browser/driver/sessions.ts";
 import { RunStore } from "../browser/store/runs.ts";
 
 let url: string;

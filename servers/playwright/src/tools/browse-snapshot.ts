@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { withUris } from "../browser/run/report.ts";
+import { withUris } from "../browser/verdict/report.ts";
 import { browsed, limit, lookOf, session, tool } from "../context.ts";
 
 export default tool({

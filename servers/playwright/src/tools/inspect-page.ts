@@ -1,7 +1,7 @@
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { withUris } from "../browser/run/report.ts";
+import { withUris } from "../browser/verdict/report.ts";
 import { linksOf, seen, steps, tool, url, visited } from "../context.ts";
 
 export default tool({

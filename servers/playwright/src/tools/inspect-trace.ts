@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { inspectTrace, traceText } from "../browser/look/trace.ts";
+import { inspectTrace } from "../browser/store/trace.ts";
 import { runId, tool } from "../context.ts";
 
 export default tool({
@@ -17,7 +17,5 @@ export default tool({
     limit: fields.limit(50, 500),
   }),
   run: async ({ run_id: id, name, path, limit }, services, call) =>
-    traceText(
-      await inspectTrace(await services.traceFile(id, name, path), { limit, budget: call.budget - 500 }),
-    ),
+    inspectTrace(await services.traceFile(id, name, path), { limit, budget: call.budget - 500 }),
 });

@@ -1,7 +1,7 @@
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
-import { withUris } from "../browser/run/report.ts";
-import { fittingSuite, runSuite, suiteText } from "../browser/run/suite.ts";
+import { withUris } from "../browser/verdict/report.ts";
+import { fittingSuite, runSuite, suiteText } from "../browser/verdict/suite.ts";
 import { artifacts, devices, linksOf, number, tool } from "../context.ts";
 
 const one = z.strictObject({

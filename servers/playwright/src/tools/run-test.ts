@@ -1,7 +1,7 @@
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { fittingReport, textOf, withUris } from "../browser/run/report.ts";
+import { fittingReport, textOf, withUris } from "../browser/verdict/report.ts";
 import {
   artifacts,
   assertions,

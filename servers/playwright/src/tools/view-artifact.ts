@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { viewArtifact } from "../browser/look/view.ts";
+import { viewArtifact } from "../browser/store/view.ts";
 import { runId, tool } from "../context.ts";
 
 export default tool({
@@ -15,10 +15,10 @@ export default tool({
   }),
   async run({ run_id: id, name, offset }, { runs }, call) {
     const view = await viewArtifact(runs, { runId: id, name, offset, budget: call.budget });
-    if (view.kind === "text") return view.text;
+    if (view.png === undefined) return view.text;
     return [
-      { type: "text", text: view.caption },
-      { type: "image", data: view.base64, mimeType: "image/png" },
+      { type: "text", text: view.text },
+      { type: "image", data: view.png.toString("base64"), mimeType: "image/png" },
     ];
   },
 });

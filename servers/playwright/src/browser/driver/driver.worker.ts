@@ -1,7 +1,7 @@
-import { launch, spawned } from "../launch/launch.ts";
-import { playwright } from "../launch/library.ts";
-import type { Upload } from "../run/acting.ts";
-import type { Calling } from "../run/tester.ts";
+import { playwright } from "../library.ts";
+import type { Calling } from "../session/calling.ts";
+import type { Upload } from "../session/downloads.ts";
+import { launch, spawned } from "./launch.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
 // Playwright and its data about pages live in this process, which the server ends if it uses too much memory or time.

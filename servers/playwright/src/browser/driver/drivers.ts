@@ -1,7 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { InspectRequest } from "../look/inspect.ts";
-import { failureOf } from "../run/report.ts";
-import type { Calling, RunRequest } from "../run/tester.ts";
+import type { Calling } from "../session/calling.ts";
+import type { InspectRequest } from "../verdict/inspect.ts";
+import { failureOf } from "../verdict/report.ts";
+import type { RunRequest } from "../verdict/tester.ts";
 import { Driver, type DriverHost as Host } from "./driver.ts";
 import type { DriverOptions } from "./protocol.ts";
 import { type Semaphore, semaphoreOf } from "./semaphore.ts";

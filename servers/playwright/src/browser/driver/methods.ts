@@ -1,13 +1,14 @@
 import { join } from "node:path";
-import { type BrowseRequest, BrowseSession, type Evaluation } from "../browse/session.ts";
-import { type InspectRequest, inspectPage } from "../look/inspect.ts";
-import { NetworkPolicy } from "../network/policy.ts";
-import { devicesOf } from "../run/devices.ts";
-import { Secrets } from "../run/secrets.ts";
-import { type Calling, type RunRequest, Tester, type TesterOptions } from "../run/tester.ts";
+import { Secrets } from "../secrets/secrets.ts";
+import type { Calling } from "../session/calling.ts";
+import { devicesOf } from "../session/devices.ts";
+import { NetworkPolicy } from "../session/policy.ts";
 import { BaselineStore } from "../store/baselines.ts";
 import { RETENTION, RunStore } from "../store/runs.ts";
 import { StateStore } from "../store/states.ts";
+import { type BrowseRequest, BrowseSession, type Evaluation } from "../verdict/browse.ts";
+import { type InspectRequest, inspectPage } from "../verdict/inspect.ts";
+import { type RunRequest, Tester, type TesterOptions } from "../verdict/tester.ts";
 import type { DriverOptions } from "./protocol.ts";
 
 /** The methods that a driver offers to the server. */

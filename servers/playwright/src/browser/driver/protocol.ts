@@ -1,9 +1,9 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { LaunchOptions } from "../launch/launch.ts";
-import type { NetworkRules } from "../network/policy.ts";
-import type { Upload } from "../run/acting.ts";
+import type { Upload } from "../session/downloads.ts";
+import type { NetworkRules } from "../session/policy.ts";
 import type { RunsPlace } from "../store/disk.ts";
 import type { LinkScheme } from "../store/runs.ts";
+import type { LaunchOptions } from "./launch.ts";
 
 /** The arguments of a driver process. */
 export interface DriverOptions {

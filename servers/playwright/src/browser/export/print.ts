@@ -6,6 +6,7 @@ import {
   type Call,
   type Chain,
   chainOf,
+  contentTypeOf,
   type Expectation,
   isAnswer,
   isChain,
@@ -59,17 +60,6 @@ function printReply({ status, body, file }: Exclude<Answer["reply"], "blocked">)
   if (file !== undefined) return `status: ${status}, path: ${js(file)}`;
   if (body === undefined) return `status: ${status}`;
   return `status: ${status}, contentType: ${js(contentTypeOf(body))}, body: ${js(body)}`;
-}
-
-/** What a mocked body is sent as. */
-export function contentTypeOf(body: string): string {
-  if (/^\s*</.test(body)) return "text/html";
-  try {
-    JSON.parse(body);
-    return "application/json";
-  } catch {
-    return "text/plain";
-  }
 }
 
 /** An expectation as a line of a spec. */

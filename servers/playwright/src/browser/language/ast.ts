@@ -1,4 +1,7 @@
-import type { Role } from "./roles.ts";
+import type { Page } from "playwright";
+
+/** An ARIA role by which Playwright finds elements. */
+export type Role = Parameters<Page["getByRole"]>[0];
 
 /** How a text is compared. A pattern is checked in linear time (RE2), so a hostile page cannot stall it. */
 export interface TextComparison {
@@ -16,26 +19,25 @@ export interface NumberComparison {
 }
 
 export type Base =
-  | { readonly kind: "css"; readonly css: string }
+  | { kind: "css"; css: string }
   | {
-      readonly kind: "role";
-      readonly role: Role;
-      readonly name: string | undefined;
-      readonly exact: boolean;
-      /** Of a heading, 1 to 6. */
-      readonly level?: number;
+      kind: "role";
+      role: Role;
+      name: string | undefined;
+      exact: boolean /** Of a heading. */;
+      level?: number;
     }
   | {
       /** `quoted` is a bare string: text on the page, or a field's label or placeholder if a field is needed. */
-      readonly kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
-      readonly text: string;
+      kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
+      text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
-      readonly exact: boolean;
+      exact: boolean;
       /** The position of a bare string in its sentence. */
-      readonly at?: number;
+      at?: number;
     }
   /** A frame by its title, name or id: only around another target. */
-  | { readonly kind: "frame"; readonly text: string };
+  | { kind: "frame"; text: string };
 
 /** An element of the page. */
 export interface Target {
@@ -47,37 +49,45 @@ export interface Target {
   readonly inside: Target | undefined;
 }
 
-export const STATES = [
-  "visible",
-  "hidden",
-  "enabled",
-  "disabled",
-  "checked",
-  "unchecked",
-  "editable",
-  "readonly",
-  "focused",
-  "empty",
-  "in viewport",
-] as const;
-export type State = (typeof STATES)[number];
+/** How a bare quoted text is interpreted: as visible text, as a field's label, or as a field's or button's name. */
+export type Meaning = "text" | "field" | "control";
+
+/** The states of an element: how a bare quoted text names it, Playwright's matcher, and whether that is negated. */
+export const STATE_MATCHERS = {
+  visible: ["text", "toBeVisible", false],
+  hidden: ["text", "toBeHidden", false],
+  enabled: ["control", "toBeEnabled", false],
+  disabled: ["control", "toBeDisabled", false],
+  checked: ["field", "toBeChecked", false],
+  unchecked: ["field", "toBeChecked", true],
+  editable: ["field", "toBeEditable", false],
+  readonly: ["field", "toBeEditable", true],
+  focused: ["control", "toBeFocused", false],
+  empty: ["field", "toBeEmpty", false],
+  "in viewport": ["text", "toBeInViewport", false],
+} as const satisfies Record<string, readonly [Meaning, string, boolean]>;
+export type State = keyof typeof STATE_MATCHERS;
+const isState = (word: string): word is State => word in STATE_MATCHERS;
+export const STATES: readonly State[] = Object.keys(STATE_MATCHERS).filter(isState);
 
 export type Property =
-  | { readonly kind: "value" | "text" | "class" | "id" | "name"; readonly compare: TextComparison }
-  | { readonly kind: "attribute"; readonly name: string; readonly compare: TextComparison | undefined }
-  | { readonly kind: "style"; readonly name: string; readonly compare: TextComparison };
+  | { kind: "value" | "text" | "class" | "id" | "name"; compare: TextComparison }
+  | { kind: "attribute"; name: string; compare: TextComparison | undefined }
+  | { kind: "style"; name: string; compare: TextComparison };
 
 export const SEVERITIES = ["minor", "moderate", "serious", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-export type Absence =
-  | "console errors"
-  | "console warnings"
-  | "page errors"
-  | "failed requests"
-  | "broken images"
-  | "horizontal overflow"
-  | "mixed content";
+export const ABSENCES = [
+  "console errors",
+  "console warnings",
+  "page errors",
+  "failed requests",
+  "broken images",
+  "horizontal overflow",
+  "mixed content",
+] as const;
+export type Absence = (typeof ABSENCES)[number];
 
 export type Metric = "response time" | "load time" | "fcp" | "lcp" | "cls" | "page weight";
 
@@ -88,39 +98,33 @@ export interface RequestPattern {
 }
 
 export type Check =
-  | { readonly kind: "page"; readonly what: "title" | "url"; readonly compare: TextComparison }
+  | { kind: "page"; what: "title" | "url"; compare: TextComparison }
   /** `from` to `to`, both inclusive: 200 to 200, or 200 to 299 for `2xx`. */
-  | { readonly kind: "status"; readonly from: number; readonly to: number }
-  | { readonly kind: "text"; readonly target: Target; readonly compare: TextComparison }
+  | { kind: "status"; from: number; to: number }
+  | { kind: "text"; target: Target; compare: TextComparison }
   /** Playwright's ARIA snapshot in YAML; the target may have more than it names. */
-  | { readonly kind: "aria snapshot"; readonly target: Target; readonly snapshot: string }
-  | { readonly kind: "state"; readonly target: Target; readonly state: State; readonly negated: boolean }
-  | { readonly kind: "existence"; readonly target: Target; readonly exists: boolean }
-  | { readonly kind: "property"; readonly target: Target; readonly property: Property }
-  | { readonly kind: "count"; readonly target: Target; readonly compare: NumberComparison }
-  | { readonly kind: "absence"; readonly what: Absence }
-  | { readonly kind: "no target"; readonly target: Target }
-  | ({ readonly kind: "no requests" } & RequestPattern)
-  | { readonly kind: "a11y"; readonly severity: Severity; readonly target: Target | undefined }
+  | { kind: "aria snapshot"; target: Target; snapshot: string }
+  | { kind: "state"; target: Target; state: State; negated: boolean }
+  | { kind: "existence"; target: Target; exists: boolean }
+  | { kind: "property"; target: Target; property: Property }
+  | { kind: "count"; target: Target; compare: NumberComparison }
+  | { kind: "absence"; what: Absence }
+  | { kind: "no target"; target: Target }
+  | ({ kind: "no requests" } & RequestPattern)
+  | { kind: "a11y"; severity: Severity; target: Target | undefined }
   /** `contains` is a text in the request's body. */
-  | ({ readonly kind: "request"; readonly contains: string | undefined } & RequestPattern)
-  | ({ readonly kind: "response"; readonly from: number; readonly to: number } & RequestPattern)
-  | ({ readonly kind: "response body"; readonly contains: string } & RequestPattern)
-  | { readonly kind: "console"; readonly text: string }
+  | ({ kind: "request"; contains: string | undefined } & RequestPattern)
+  | ({ kind: "response"; from: number; to: number } & RequestPattern)
+  | ({ kind: "response body"; contains: string } & RequestPattern)
+  | { kind: "console"; text: string }
   /** A finished download with this file name, in which `*` matches anything. */
-  | { readonly kind: "download"; readonly name: string }
+  | { kind: "download"; name: string }
   /** The message of any alert, confirmation or prompt so far. */
-  | { readonly kind: "dialog message"; readonly compare: TextComparison }
+  | { kind: "dialog message"; compare: TextComparison }
   /** Milliseconds, a number (cls) or bytes. */
-  | { readonly kind: "metric"; readonly metric: Metric; readonly limit: number }
-  | {
-      readonly kind: "screenshot";
-      readonly target: Target | undefined;
-      readonly baseline: string;
-      /** The share of pixels that may differ, 0 to 1. */
-      readonly tolerance: number;
-      readonly masks: readonly Target[];
-    };
+  | { kind: "metric"; metric: Metric; limit: number }
+  /** `tolerance` is the share of pixels that may differ, 0 to 1. */
+  | { kind: "screenshot"; target: Target | undefined; baseline: string; tolerance: number; masks: Target[] };
 
 export interface Assertion {
   /** The original text, trimmed. */
@@ -132,56 +136,58 @@ export interface Assertion {
 }
 
 /** The value for `fill`: a text, or a secret that only the server knows. */
-export type FillValue = { readonly text: string } | { readonly secret: string };
+export type FillValue = { text: string } | { secret: string };
 
 export type Action =
-  | { readonly kind: "goto"; readonly url: string }
-  | {
-      readonly kind: "click";
-      readonly target: Target;
-      readonly button: "left" | "right";
-      readonly count: 1 | 2;
-    }
-  | { readonly kind: "fill"; readonly target: Target; readonly value: FillValue }
-  | { readonly kind: "type"; readonly value: FillValue; readonly target: Target | undefined }
-  | { readonly kind: "press"; readonly key: string; readonly target: Target | undefined }
-  | { readonly kind: "check"; readonly target: Target; readonly checked: boolean }
-  | { readonly kind: "select"; readonly options: readonly string[]; readonly target: Target }
-  | { readonly kind: "upload"; readonly files: readonly string[]; readonly target: Target }
-  | { readonly kind: "hover" | "focus" | "clear"; readonly target: Target }
-  | { readonly kind: "wait"; readonly milliseconds: number }
-  | { readonly kind: "wait for"; readonly assertion: Assertion }
-  | { readonly kind: "wait for load"; readonly state: "load" | "idle" }
-  | { readonly kind: "scroll"; readonly to: Target | "top" | "bottom" }
-  | { readonly kind: "drag"; readonly from: Target; readonly to: Target }
-  | { readonly kind: "dialog"; readonly accept: boolean; readonly text: string | undefined }
-  | { readonly kind: "history"; readonly direction: "back" | "forward" }
-  | { readonly kind: "reload" }
-  | { readonly kind: "viewport"; readonly width: number; readonly height: number }
-  | { readonly kind: "screenshot"; readonly name: string | undefined; readonly target: Target | undefined }
-  | { readonly kind: "expect"; readonly assertion: Assertion }
+  | { kind: "goto"; url: string }
+  | { kind: "click"; target: Target; button: "left" | "right"; count: 1 | 2 }
+  | { kind: "fill"; target: Target; value: FillValue }
+  | { kind: "type"; value: FillValue; target: Target | undefined }
+  | { kind: "press"; key: string; target: Target | undefined }
+  | { kind: "check"; target: Target; checked: boolean }
+  | { kind: "select"; options: string[]; target: Target }
+  | { kind: "upload"; files: string[]; target: Target }
+  | { kind: "hover" | "focus" | "clear"; target: Target }
+  | { kind: "wait"; milliseconds: number }
+  | { kind: "wait for"; assertion: Assertion }
+  | { kind: "wait for load"; state: "load" | "idle" }
+  | { kind: "scroll"; to: Target | "top" | "bottom" }
+  | { kind: "drag"; from: Target; to: Target }
+  | { kind: "dialog"; accept: boolean; text: string | undefined }
+  | { kind: "history"; direction: "back" | "forward" }
+  | { kind: "reload" }
+  | { kind: "viewport"; width: number; height: number }
+  | { kind: "screenshot"; name: string | undefined; target: Target | undefined }
+  | { kind: "expect"; assertion: Assertion }
   /** `new`: one that opened and was not switched to yet. */
-  | { readonly kind: "switch tab"; readonly to: number | "new" }
-  | { readonly kind: "close tab" }
-  | ({ readonly kind: "mock"; readonly reply: Reply } & RequestPattern)
-  | { readonly kind: "offline"; readonly offline: boolean }
-  | { readonly kind: "geolocation"; readonly latitude: number; readonly longitude: number }
-  | { readonly kind: "permission"; readonly permission: string }
-  | { readonly kind: "time zone" | "locale"; readonly value: string }
-  | { readonly kind: "clock"; readonly time: string }
-  | { readonly kind: "fast forward"; readonly milliseconds: number }
-  | { readonly kind: "throttle cpu"; readonly rate: number }
-  | { readonly kind: "throttle network"; readonly speed: NetworkSpeed }
-  | { readonly kind: "save state" | "use state"; readonly name: string };
+  | { kind: "switch tab"; to: number | "new" }
+  | { kind: "close tab" }
+  | ({ kind: "mock"; reply: Reply } & RequestPattern)
+  | { kind: "offline"; offline: boolean }
+  | { kind: "geolocation"; latitude: number; longitude: number }
+  | { kind: "permission"; permission: string }
+  | { kind: "time zone" | "locale"; value: string }
+  | { kind: "clock"; time: string }
+  | { kind: "fast forward"; milliseconds: number }
+  | { kind: "throttle cpu"; rate: number }
+  | { kind: "throttle network"; speed: NetworkSpeed }
+  | { kind: "save state" | "use state"; name: string };
+
+/** The actions of these kinds. */
+export type ActionOf<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
+export type CheckOf<Kind extends Check["kind"]> = Extract<Check, { kind: Kind }>;
 
 /** The response to a mocked request; `blocked`: no response at all. */
-export type Reply =
-  | "blocked"
-  | { readonly status: number; readonly body: string | undefined; readonly file: string | undefined };
+export type Reply = "blocked" | { status: number; body: string | undefined; file: string | undefined };
 
 /** Presets of Chrome DevTools. */
 export const NETWORK_SPEEDS = ["slow 3g", "fast 3g", "fast 4g"] as const;
 export type NetworkSpeed = (typeof NETWORK_SPEEDS)[number];
+
+export interface Step {
+  readonly text: string;
+  readonly action: Action;
+}
 
 /** Setup steps: at the beginning of a script they run before the page is opened. */
 const SETUP: ReadonlySet<Action["kind"]> = new Set([
@@ -200,9 +206,4 @@ const SETUP: ReadonlySet<Action["kind"]> = new Set([
 export function setupLength(steps: readonly Step[]): number {
   const first = steps.findIndex(({ action }) => !SETUP.has(action.kind));
   return first < 0 ? steps.length : first;
-}
-
-export interface Step {
-  readonly text: string;
-  readonly action: Action;
 }

@@ -1,11 +1,17 @@
+import { isJson } from "@refmcp/boundary/answer";
 import {
   type Action,
+  type ActionOf,
   type Assertion,
   type Base,
   type Check,
+  type CheckOf,
+  type FillValue,
+  type Meaning,
   type NetworkSpeed,
   type Property,
   type Reply,
+  STATE_MATCHERS,
   type Step,
   setupLength,
   type Target,
@@ -24,18 +30,6 @@ export interface Chain {
   readonly calls: readonly Call[];
 }
 
-/** A value that only the server knows, and a file that it may read. */
-export interface Secret {
-  readonly secret: string;
-}
-export interface Upload {
-  readonly file: string;
-}
-
-/** The requests that a route handles. */
-export interface Match {
-  readonly glob: string;
-}
 /** A route's response to requests with this method, or with any. */
 export interface Answer {
   readonly method: string | undefined;
@@ -48,9 +42,12 @@ export type Argument =
   | boolean
   | RegExp
   | Chain
-  | Secret
-  | Upload
-  | Match
+  /** A value that only the server knows. */
+  | { readonly secret: string }
+  /** A file that it may read. */
+  | { readonly file: string }
+  /** The requests that a route handles. */
+  | { readonly glob: string }
   | Answer
   | readonly Argument[]
   | { readonly [option: string]: string | number | boolean };
@@ -75,19 +72,18 @@ export interface Act {
   readonly method: string;
   readonly args: readonly Argument[];
   readonly options?: { readonly button: "right" };
+  /** A method of the page that takes a timeout. */
+  readonly timed?: boolean;
   /** The element to name in messages; undefined for the page itself. */
   readonly target: Target | undefined;
 }
 
 export const isChain = (one: unknown): one is Chain => has(one, "calls");
-export const isMatch = (one: unknown): one is Match => has(one, "glob");
+export const isMatch = (one: unknown): one is { readonly glob: string } => has(one, "glob");
 export const isAnswer = (one: unknown): one is Answer => has(one, "reply");
 const has = (one: unknown, key: string) => typeof one === "object" && one !== null && key in one;
 
 export const PAGE: Chain = { calls: [] };
-
-/** How a bare quoted text is interpreted: as visible text, as a field's label, or as a field's or button's name. */
-export type Meaning = "text" | "field" | "control";
 
 /** A target as a strict locator. */
 export function chainOf(target: Target, meaning: Meaning = "text"): Chain {
@@ -166,11 +162,10 @@ const ELEMENT_CHECKS = [
   "count",
   "no target",
 ] as const;
-export type ElementCheck = Extract<Check, { kind: (typeof ELEMENT_CHECKS)[number] }>;
+export type ElementCheck = CheckOf<(typeof ELEMENT_CHECKS)[number]>;
 export type RecordCheck = Exclude<Check, ElementCheck>;
-
-const KINDS: ReadonlySet<string> = new Set(ELEMENT_CHECKS);
-export const isElementCheck = (check: Check): check is ElementCheck => KINDS.has(check.kind);
+export const isElementCheck = (check: Check): check is ElementCheck =>
+  ELEMENT_CHECKS.some((kind) => kind === check.kind);
 
 const LATE: ReadonlySet<string> = new Set([
   "absence",
@@ -205,22 +200,14 @@ export function expectationOf(check: ElementCheck, negated: Assertion["negated"]
   const plan = (on: Chain, matcher: string, args: readonly Argument[], not = false): Expectation => {
     // `toBeHidden` instead of `not.toBeVisible`, which is idiomatic.
     const opposite = not === negated ? undefined : OPPOSITES[matcher];
-    return {
-      on,
-      counted: false,
-      not: opposite === undefined && not !== negated,
-      matcher: opposite ?? matcher,
-      args,
-    };
+    const isNot = opposite === undefined && not !== negated;
+    return { on, counted: false, not: isNot, matcher: opposite ?? matcher, args };
   };
   switch (check.kind) {
-    case "page":
-      return plan(
-        PAGE,
-        check.what === "title" ? "toHaveTitle" : "toHaveURL",
-        [expected(check.compare)],
-        check.compare.negated,
-      );
+    case "page": {
+      const { what, compare } = check;
+      return plan(PAGE, what === "title" ? "toHaveTitle" : "toHaveURL", [expected(compare)], compare.negated);
+    }
     case "text":
       return plan(chainOf(check.target), ...textMatcher(check.compare), check.compare.negated);
     case "aria snapshot":
@@ -262,22 +249,6 @@ const NUMBER_MATCHERS = {
   "<": "toBeLessThan",
 } as const;
 
-const STATE_MATCHERS: Readonly<
-  Record<Extract<Check, { kind: "state" }>["state"], readonly [Meaning, string, boolean]>
-> = {
-  visible: ["text", "toBeVisible", false],
-  hidden: ["text", "toBeHidden", false],
-  enabled: ["control", "toBeEnabled", false],
-  disabled: ["control", "toBeDisabled", false],
-  checked: ["field", "toBeChecked", false],
-  unchecked: ["field", "toBeChecked", true],
-  editable: ["field", "toBeEditable", false],
-  readonly: ["field", "toBeEditable", true],
-  focused: ["control", "toBeFocused", false],
-  empty: ["field", "toBeEmpty", false],
-  "in viewport": ["text", "toBeInViewport", false],
-};
-
 type Matcher = [matcher: string, args: Argument[]];
 
 function textMatcher(compare: TextComparison): Matcher {
@@ -308,33 +279,8 @@ function propertyMatcher(property: Property): Matcher {
   }
 }
 
-/** The actions that are single calls of Playwright's API; the others are in `run/steps.ts` and `export/steps.ts`. */
-export type PlainAction = Extract<
-  Action,
-  {
-    kind:
-      | "click"
-      | "fill"
-      | "type"
-      | "press"
-      | "check"
-      | "select"
-      | "upload"
-      | "hover"
-      | "focus"
-      | "clear"
-      | "drag"
-      | "mock"
-      | "offline"
-      | "geolocation"
-      | "permission"
-      | "clock"
-      | "fast forward";
-  }
->;
-
-/** The action in Playwright's terms. */
-export function actsOf(action: PlainAction): readonly Act[] {
+/** An action that consists of calls of Playwright's API; `session/steps.ts` and `export/spec.ts` treat the others. */
+export function actsOf(action: Action): readonly Act[] {
   const act = (target: Target, meaning: Meaning, method: string, ...args: Argument[]): Act => ({
     on: chainOf(target, meaning),
     method,
@@ -374,6 +320,10 @@ export function actsOf(action: PlainAction): readonly Act[] {
       return [act(action.target, "field", "clear")];
     case "drag":
       return [act(action.from, "text", "dragTo", chainOf(action.to))];
+    case "reload":
+      return [{ ...onPage("reload"), timed: true }];
+    case "viewport":
+      return [onPage("setViewportSize", { width: action.width, height: action.height })];
     case "mock": {
       const { glob, method, reply } = action;
       return [onPage("context().route", { glob }, { method, reply })];
@@ -393,11 +343,12 @@ export function actsOf(action: PlainAction): readonly Act[] {
       return [onPage("clock.install", { time: action.time })];
     case "fast forward":
       return [onPage("clock.fastForward", action.milliseconds)];
+    default:
+      throw new TypeError(`no plan for ${action.kind}`);
   }
 }
 
-const writing = (value: Extract<Action, { kind: "fill" }>["value"]): string | Secret =>
-  "text" in value ? value.text : { secret: value.secret };
+const writing = (value: FillValue): Argument => ("text" in value ? value.text : { secret: value.secret });
 
 /** One value alone, several as a list. */
 const sole = (all: readonly Argument[]): Argument =>
@@ -405,31 +356,30 @@ const sole = (all: readonly Argument[]): Argument =>
 
 /** Playwright's context options for a script's setup steps. */
 export function contextOptionsOf(steps: readonly Step[]): { timezoneId?: string; locale?: string } {
-  const set = steps
-    .slice(0, setupLength(steps))
-    .map(({ action }) =>
-      action.kind === "time zone"
-        ? { timezoneId: action.value }
-        : action.kind === "locale"
-          ? { locale: action.value }
-          : {},
-    );
+  const set = steps.slice(0, setupLength(steps)).map(({ action }) => {
+    if (action.kind === "time zone") return { timezoneId: action.value };
+    return action.kind === "locale" ? { locale: action.value } : {};
+  });
   return Object.assign({}, ...set);
 }
 
 /** Latency in milliseconds and bytes per second, as in Chrome DevTools. */
-export const NETWORK_CONDITIONS: Readonly<
-  Record<NetworkSpeed, { latency: number; downloadThroughput: number; uploadThroughput: number }>
-> = {
+const NETWORK_CONDITIONS = {
   "slow 3g": { latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 },
   "fast 3g": { latency: 562.5, downloadThroughput: 180_000, uploadThroughput: 84_375 },
   "fast 4g": { latency: 165, downloadThroughput: 1_012_500, uploadThroughput: 168_750 },
-};
+} as const satisfies Record<NetworkSpeed, object>;
 
 /** A throttling step as a command of the Chrome DevTools Protocol. */
-export function throttlingOf(action: Extract<Action, { kind: "throttle cpu" | "throttle network" }>) {
+export function throttlingOf(action: ActionOf<"throttle cpu" | "throttle network">) {
   if (action.kind === "throttle cpu")
     return { command: "Emulation.setCPUThrottlingRate", params: { rate: action.rate } } as const;
   const params = { offline: false, ...NETWORK_CONDITIONS[action.speed] };
   return { command: "Network.emulateNetworkConditions", params } as const;
+}
+
+/** What a mocked body is sent as. */
+export function contentTypeOf(body: string): string {
+  if (/^\s*</.test(body)) return "text/html";
+  return isJson(body) ? "application/json" : "text/plain";
 }

@@ -1,7 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
 import { parseAssertion } from "./assertion.ts";
 import { type Assertion, type Check, type Step, setupLength } from "./ast.ts";
-import { caretText, LanguageError, MAX_SENTENCE_CHARS } from "./reader.ts";
+import { LanguageError } from "./reader.ts";
 import { parseStep } from "./step.ts";
 
 /** A run's steps and assertions. */
@@ -36,6 +37,7 @@ export const statesOf = ({ steps }: Script): string[] =>
 /** Maximum problems in one error; more would not help. */
 const MAX_PROBLEMS = 5;
 const MAX_SENTENCES = 100;
+const MAX_SENTENCE_CHARS = 2_000;
 
 /**
  * Parses a run's sentences before any browser is used.
@@ -64,10 +66,7 @@ export function parseScript(steps: readonly string[], assertions: readonly strin
   if (problems.length === 0) return script;
   const more = problems.length - MAX_PROBLEMS;
   const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
-  throw new ToolError("invalid", more > 0 ? `${shown}\nand ${more} more.` : shown, {
-    hint: "The language is described in the resource pw://help/assertions; pw_inspect_page returns a page's targets, ready to use.",
-    code: "grammar",
-  });
+  throw failure("grammar", more > 0 ? `${shown}\nand ${more} more.` : shown);
 }
 
 function readAll<Read>(
@@ -90,4 +89,30 @@ function readAll<Read>(
       return [];
     }
   });
+}
+
+/** A problem for the caller: the sentence, a caret below the position, what was expected there, and an example. */
+function caretText(label: string, text: string, { at, expected, example }: LanguageError): string {
+  const flat = text.replace(/\s/g, " ");
+  const from = Math.max(0, at - 60);
+  const shown = `${from > 0 ? "…" : ""}${flat.slice(from, at + 60)}`;
+  const caret = " ".repeat(at - from + (from > 0 ? 1 : 0));
+  return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${expected}\n  for example: ${example}`;
+}
+
+/** How each bare quoted text was resolved, by its position in the sentence. */
+export type Found = Map<object, "label" | "placeholder" | "button">;
+
+/** A sentence with its bare quoted texts made explicit: `fill label 'Email' with 'a'` for `fill 'Email' with 'a'`. */
+export function explicit(sentence: string, parsed: unknown, found: Found): string {
+  return insertions(parsed, found)
+    .sort(([a], [b]) => b - a)
+    .reduce((text, [at, word]) => `${text.slice(0, at)}${word} ${text.slice(at)}`, sentence.trim());
+}
+
+function insertions(part: unknown, found: Found): [at: number, word: string][] {
+  if (typeof part !== "object" || part === null) return [];
+  const word = found.get(part);
+  const own: [number, string][] = word === undefined ? [] : [[Number(Reflect.get(part, "at")), word]];
+  return [...own, ...Object.values(part).flatMap((inner) => insertions(inner, found))];
 }

@@ -1,8 +1,21 @@
-import type { Base, Target } from "./ast.ts";
-import { LanguageError, type Reader } from "./reader.ts";
-import { isRole, ROLES, type Role } from "./roles.ts";
+import type { Base, Role, Target } from "./ast.ts";
+import type { Reader } from "./reader.ts";
 
-const EXAMPLE = "first button 'Save' in `#dialog` is visible";
+/** The ARIA roles of Playwright (WAI-ARIA 1.2). */
+const ROLES: ReadonlySet<string> = new Set(
+  (
+    "alert alertdialog application article banner blockquote button caption cell checkbox code columnheader " +
+    "combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form " +
+    "generic grid gridcell group heading img insertion link list listbox listitem log main marquee math meter " +
+    "menu menubar menuitem menuitemcheckbox menuitemradio navigation none note option paragraph presentation " +
+    "progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider " +
+    "spinbutton status strong subscript superscript switch tab table tablist tabpanel term textbox time timer " +
+    "toolbar tooltip tree treegrid treeitem"
+  ).split(" "),
+);
+const isRole = (word: string): word is Role => ROLES.has(word);
+/** Words that people use for a role. */
+const ALIASES: Readonly<Record<string, Role>> = { image: "img", field: "textbox", nav: "navigation" };
 
 /** HTML and common SVG elements: any other bare word is a typo, not a selector. */
 const TAGS: ReadonlySet<string> = new Set(
@@ -21,66 +34,53 @@ const TAGS: ReadonlySet<string> = new Set(
 const STOP =
   /^(?:is|isn't|equals?|contain(?:s|ing)?|match(?:es)?|exists?|does|doesn't|not|has|have|count|in|within|masking|with|to|into|on|at|level)(?![\w-])/i;
 const NAMED = ["text", "label", "placeholder", "alt", "title", "testid"] as const;
+/** Words other than targets that a check begins with. */
+const BEGINNINGS = "title,url,status,no,count,screenshot,request to,response,download".split(",");
 
-/** `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`. */
-export function target(reader: Reader, example = EXAMPLE): Target {
-  const pick = picked(reader, example);
+/** `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`; only a container may be a frame. */
+export function target(reader: Reader, isContainer = false): Target {
+  const pick = picked(reader);
   const start = reader.at;
-  const base = baseOf(reader, example);
-  if (base.kind === "frame")
-    throw new LanguageError(
-      start,
+  const base = baseOf(reader);
+  if (base.kind === "frame" && !isContainer)
+    throw reader.error(
       "an element, and then in frame and its name",
+      start,
       "button 'Pay' in frame 'Payment'",
     );
-  return withRest(reader, pick, base, example);
-}
-
-/** The container of a target: an element or a frame. */
-function container(reader: Reader, example: string): Target {
-  const pick = picked(reader, example);
-  const base = baseOf(reader, example);
-  return withRest(reader, pick, base, example);
-}
-
-function withRest(reader: Reader, pick: Target["pick"], base: Base, example: string): Target {
   const containing =
     base.kind !== "frame" && reader.takes("containing")
       ? { containing: nonEmpty(reader, "button 'Add' in listitem containing 'Lamp'") }
       : {};
-  return {
-    pick,
-    base,
-    ...containing,
-    inside: reader.takes("in") ? container(reader, example) : undefined,
-  };
+  return { pick, base, ...containing, inside: reader.takes("in") ? target(reader, true) : undefined };
 }
 
-function picked(reader: Reader, example: string): Target["pick"] {
+function picked(reader: Reader): Target["pick"] {
   const word = reader.takesOneOf(["first", "last"] as const);
-  if (word !== undefined) return word;
-  if (!reader.takes("nth")) return undefined;
+  if (word !== undefined || !reader.takes("nth")) return word;
   const found = reader.takesPattern(/[1-9]\d{0,5}(?!\w)/);
-  if (found === undefined) throw reader.error("a position from 1 on after nth", example);
+  if (found === undefined) throw reader.error("a position from 1 on after nth");
   return Number(found[0]);
 }
 
-function baseOf(reader: Reader, example: string): Base {
-  if (reader.text.charAt(reader.at) === "`") return quotedSelector(reader, example);
-  if (reader.isAtString()) return quotedText(reader, example);
+function baseOf(reader: Reader): Base {
+  if (reader.text.charAt(reader.at) === "`") {
+    const css = reader.takesPattern(/`([^`]+)`/)?.[1]?.trim() ?? "";
+    if (css === "") throw reader.error("a CSS selector between two backticks");
+    return { kind: "css", css };
+  }
+  if (reader.isAtString()) return quotedText(reader);
   const start = reader.at;
-  if (reader.takes("exactly"))
-    return { kind: "quoted", text: nonEmpty(reader, example), exact: true, at: start };
+  if (reader.takes("exactly")) return { kind: "quoted", text: nonEmpty(reader), exact: true, at: start };
   const word = reader.takesPattern(/[A-Za-z][\w-]*(?=\s|['"“‘`]|$)/)?.[0] ?? "";
   const exact = word !== "" && /^exactly\s*['"“‘]/i.test(reader.rest) && reader.takes("exactly");
   const lone = word.toLowerCase();
   if (reader.isAtString()) {
-    if (lone === "frame") return { kind: "frame", text: nonEmpty(reader, example) };
+    if (lone === "frame") return { kind: "frame", text: nonEmpty(reader) };
     const named = NAMED.find((kind) => kind === lone);
-    if (named !== undefined) return { kind: named, text: nonEmpty(reader, example), exact };
+    if (named !== undefined) return { kind: named, text: nonEmpty(reader), exact };
     const role = ALIASES[lone] ?? lone;
-    if (isRole(role))
-      return { kind: "role", role, name: nonEmpty(reader, example), exact, ...levelOf(reader, role) };
+    if (isRole(role)) return { kind: "role", role, name: nonEmpty(reader), exact, ...levelOf(reader, role) };
     reader.at = start;
     throw reader.unknownWord(
       "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes",
@@ -95,78 +95,51 @@ function baseOf(reader: Reader, example: string): Base {
   if (isRole(role) && isAlone)
     return { kind: "role", role, name: undefined, exact: false, ...levelOf(reader, role) };
   reader.at = start;
-  return selector(reader, example);
+  return selector(reader);
 }
 
 /** `heading 'News' level 2`. */
 function levelOf(reader: Reader, role: Role): { level?: number } {
   if (role !== "heading" || !reader.takes("level")) return {};
   const found = reader.takesPattern(/[1-6](?!\w)/);
-  if (found === undefined) throw reader.error("a level from 1 to 6", "heading 'News' level 2");
+  if (found === undefined) throw reader.error("a level from 1 to 6", reader.at, "heading 'News' level 2");
   return { level: Number(found[0]) };
 }
 
 /** As a text, `'.spinner' is hidden` would always pass, so quoted text that looks like a selector is refused. */
-function quotedText(reader: Reader, example: string): Base {
+function quotedText(reader: Reader): Base {
   const start = reader.at;
-  const text = nonEmpty(reader, example);
+  const text = nonEmpty(reader);
   if (/^(?:[.#][A-Za-z_][\w-]*|\[[\w-]+(?:[~|^$*]?=.*)?\])$/.test(text))
-    throw new LanguageError(
-      start,
+    throw reader.error(
       `${text} without quotes for CSS, or text ${quoted(text)} for the text`,
+      start,
       ".spinner is hidden",
     );
   return { kind: "quoted", text, exact: false, at: start };
 }
 
-/** Words that people use for a role. */
-const ALIASES: Readonly<Record<string, Role>> = { image: "img", field: "textbox", nav: "navigation" };
-
-function nonEmpty(reader: Reader, example: string): string {
-  const start = reader.at;
-  const text = reader.string(example);
-  if (text.trim() === "") throw new LanguageError(start, "a text that is not empty", example);
-  return text;
-}
-
-function quotedSelector(reader: Reader, example: string): Base {
-  const found = reader.takesPattern(/`([^`]+)`/);
-  const css = found?.[1]?.trim() ?? "";
-  if (css === "") throw reader.error("a CSS selector between two backticks", example);
-  return { kind: "css", css };
-}
+const nonEmpty = (reader: Reader, example?: string) =>
+  reader.checked("a text that is not empty", (text) => text.trim() !== "", example);
 
 /** A CSS selector, up to the first word of the language outside its brackets and quotes. */
-function selector(reader: Reader, example: string): Base {
+function selector(reader: Reader): Base {
   const start = reader.at;
   if (!/[A-Za-z#.[*:]/.test(reader.text.charAt(start)) || STOP.test(reader.rest))
-    throw reader.error("a target: CSS, a role and its name, or a text in quotes", example);
+    throw reader.error("a target: CSS, a role and its name, or a text in quotes");
   const end = selectorEnd(reader.text, start);
-  if (end === undefined)
-    throw new LanguageError(start, "a CSS selector with balanced brackets and quotes", example);
+  if (end === undefined) throw reader.error("a CSS selector with balanced brackets and quotes");
   if (end === start)
-    throw reader.unknownWord(
-      "an HTML element, a role, or a selector in backticks",
-      [...TAGS, ...ROLES, ...NAMED, ...BEGINNINGS],
-      example,
-    );
+    throw reader.unknownWord("an HTML element, a role, or a selector in backticks", [
+      ...TAGS,
+      ...ROLES,
+      ...NAMED,
+      ...BEGINNINGS,
+    ]);
   reader.at = end;
   reader.skipSpace();
   return { kind: "css", css: reader.text.slice(start, end).trim() };
 }
-
-/** Words other than targets that a check begins with. */
-const BEGINNINGS = [
-  "title",
-  "url",
-  "status",
-  "no",
-  "count",
-  "screenshot",
-  "request to",
-  "response",
-  "download",
-];
 
 /** The end of a selector that begins at `start`; undefined if its brackets or quotes are not closed. */
 function selectorEnd(text: string, start: number): number | undefined {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { ToolError } from "@refmcp/boundary/answer";
-import { eventOf, type SpecEvent } from "./events.ts";
+import * as z from "zod";
+import { failure } from "../errors.ts";
 
 export interface CommandOptions {
   /** The folder of the user's project. */
@@ -106,10 +106,7 @@ function cliOf(project: string): string {
       // Try the next one, then throw the error below.
     }
   }
-  throw new ToolError("unavailable", `Playwright is not installed in the project ${project}.`, {
-    hint: "Install it there: npm install -D @playwright/test",
-    code: "no_playwright",
-  });
+  throw failure("no_playwright", `Playwright is not installed in the project ${project}.`);
 }
 
 /** The environment of specs: the server's, without the server's own variables. */
@@ -123,4 +120,34 @@ function environment(): NodeJS.ProcessEnv {
     PLAYWRIGHT_HTML_OPEN: "never",
     NO_COLOR: "1",
   };
+}
+
+const place = { id: z.string(), title: z.string(), file: z.string(), line: z.number(), project: z.string() };
+
+/** The reporter's events, one JSON object per line. */
+export const specEvent = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("tests"), tests: z.array(z.object(place)) }),
+  z.object({ kind: z.literal("begin"), total: z.number() }),
+  z.object({
+    kind: z.literal("test"),
+    ...place,
+    status: z.string(),
+    outcome: z.enum(["skipped", "expected", "unexpected", "flaky"]),
+    last: z.boolean(),
+    duration: z.number(),
+    errors: z.array(z.string()),
+    attachments: z.array(z.object({ name: z.string(), path: z.string(), contentType: z.string() })),
+  }),
+  z.object({ kind: z.literal("error"), message: z.string() }),
+  z.object({ kind: z.literal("end"), status: z.string() }),
+]);
+export type SpecEvent = z.output<typeof specEvent>;
+
+/** The event in a line; undefined for any other line. */
+export function eventOf(line: string): SpecEvent | undefined {
+  try {
+    return specEvent.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
 }

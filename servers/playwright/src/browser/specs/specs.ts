@@ -4,17 +4,18 @@ import { basename, extname, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { redactZip } from "../archive/zip.ts";
+import { failure } from "../errors.ts";
 import { escaped } from "../language/reader.ts";
-import { slugOf } from "../run/devices.ts";
-import { type ShownArtifact, shownArtifact } from "../run/report.ts";
-import type { Secrets } from "../run/secrets.ts";
-import { SecretsInRun } from "../run/secrets-in-run.ts";
-import { type Calling, workMs } from "../run/tester.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import { SecretsInRun } from "../secrets/secrets.ts";
+import { type Calling, workMs } from "../session/calling.ts";
 import type { RunFolder } from "../store/disk.ts";
+import { slugOf } from "../store/disk.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
+import { redactZip } from "../store/zip.ts";
+import { type ShownArtifact, shownArtifact } from "../verdict/report.ts";
+import type { SpecEvent } from "./command.ts";
 import { playwrightTest } from "./command.ts";
-import type { SpecEvent } from "./events.ts";
 
 export interface Selection {
   readonly files: readonly string[];
@@ -72,10 +73,7 @@ export class Specs {
 
   get folder(): string {
     if (this.#folder !== undefined) return this.#folder;
-    throw new ToolError("unavailable", "No Playwright project is configured.", {
-      hint: "Start the server with --project and the project's folder. To test a page without specs call pw_run_test.",
-      code: "no_project",
-    });
+    throw failure("no_project", "No Playwright project is configured.");
   }
 
   /** All tests that match the selection, by file and line; nothing is run. */
@@ -247,10 +245,7 @@ function nothing(errors: readonly string[], output: string): ToolError {
     return new ToolError("not_found", "No test of the project matches this selection.", {
       hint: "Call pw_list_specs without arguments to see all tests.",
     });
-  return new ToolError("invalid", `The project's tests cannot be loaded:\n${said}`, {
-    hint: "Fix the project's configuration or its specs, then call again.",
-    code: "project",
-  });
+  return failure("project", `The project's tests cannot be loaded:\n${said}`);
 }
 
 /** A test on one line; the part before the title can be passed to pw_run_specs in `files`. */

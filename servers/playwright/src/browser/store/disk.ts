@@ -127,3 +127,16 @@ export async function replaceFile(path: string, data: string | Uint8Array, mode 
     throw error;
   }
 }
+
+/** A name that is safe in a file name: lower-case letters, digits and hyphens. */
+export function slugOf(text: string, fallback: string): string {
+  const slug = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60)
+    .replace(/-+$/, "");
+  // Windows reserves these names for devices.
+  return slug === "" || /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(slug) ? fallback : slug;
+}

@@ -3,7 +3,7 @@ import { mkdir, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { folderOf } from "../../../test/session.ts";
-import { shownArtifact } from "../run/report.ts";
+import { shownArtifact } from "../verdict/report.ts";
 import { BaselineStore } from "./baselines.ts";
 import { RETENTION, RunStore } from "./runs.ts";
 

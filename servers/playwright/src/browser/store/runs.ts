@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
 import { diskProblem, RunFolder, type RunsPlace } from "./disk.ts";
 
-/** A stored run. */
+/** A file of a run. */
 export interface Artifact {
   readonly name: string;
   readonly path: string;
@@ -19,23 +19,12 @@ export interface Artifact {
 /** `file`: the client is on this machine and opens the file; `pw`: it reads our resource. */
 export type LinkScheme = "file" | "pw";
 
-export interface Retention {
-  readonly runs: number;
-  readonly bytes: number;
-  readonly milliseconds: number;
-}
+export const RETENTION = { runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 3_600_000 };
 
-export const RETENTION: Retention = { runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 3_600_000 };
-
-/** The part of a test's report that is needed to repeat it. */
+/** The part of a test's report that is needed to repeat it; bare quoted texts are as they were resolved. */
 export interface Done {
   readonly url: string;
-  /** Each bare quoted text and how it was resolved. */
-  readonly done: {
-    readonly steps: readonly string[];
-    readonly assertions: readonly string[];
-    readonly devices: readonly string[];
-  };
+  readonly done: { steps: readonly string[]; assertions: readonly string[]; devices: readonly string[] };
 }
 
 /** Valid names of artifacts and run ids: no separator and no leading dot, so that none leads out of its folder. */
@@ -69,13 +58,13 @@ export const isText = (mimeType: string) => /^(?:text\/|application\/json)/.test
 export class RunStore {
   readonly folder: string;
   readonly #note: string | undefined;
-  readonly #retention: Retention;
+  readonly #retention: typeof RETENTION;
   readonly #links: LinkScheme;
   readonly #live = new Set<string>();
   #sweeping: Promise<unknown> = Promise.resolve();
   #sweepSoon: NodeJS.Timeout | undefined;
 
-  constructor({ folder, note }: RunsPlace, retention: Retention = RETENTION, links: LinkScheme = "file") {
+  constructor({ folder, note }: RunsPlace, retention = RETENTION, links: LinkScheme = "file") {
     this.folder = folder;
     this.#note = note;
     this.#retention = retention;
@@ -189,13 +178,8 @@ export class RunStore {
   /** @throws ToolError `too_large` with the path, if it is too large to send. */
   async readWhole(artifact: Artifact, max: number): Promise<Buffer> {
     if (artifact.bytes <= max) return readFile(artifact.path);
-    throw new ToolError(
-      "too_large",
-      `${artifact.name} is ${sized(artifact.bytes)}; the limit is ${sized(max)}.`,
-      {
-        hint: `The file is ${artifact.path}.`,
-      },
-    );
+    const message = `${artifact.name} is ${sized(artifact.bytes)}; the limit is ${sized(max)}.`;
+    throw new ToolError("too_large", message, { hint: `The file is ${artifact.path}.` });
   }
 
   /** The beginning of an artifact, up to `max` bytes. */
@@ -256,10 +240,5 @@ async function bytesOf(folder: string): Promise<number> {
   return sum;
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
+const entriesOf = (folder: string): Promise<Dirent[]> =>
+  readdir(folder, { withFileTypes: true }).catch(() => []);

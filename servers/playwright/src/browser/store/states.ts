@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContext } from "playwright";
+import { failure } from "../errors.ts";
 import { replaceFile } from "./disk.ts";
 
 /** Cookies and local storage, as Playwright saves them. */
@@ -35,9 +36,8 @@ export class StateStore {
       const names = await this.names();
       const near = nearest(name, names, 3);
       const shown = (near.length > 0 ? near : names.slice(0, 10)).join(", ");
-      throw new ToolError("not_found", `There is no saved state ${JSON.stringify(name)}.`, {
+      throw failure("state", `There is no saved state ${JSON.stringify(name)}.`, {
         hint: `${shown === "" ? "" : `Saved states: ${shown}. `}Sign in with steps that end with "save state '${name}'".`,
-        code: "state",
         cause: error,
       });
     }

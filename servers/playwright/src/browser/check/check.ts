@@ -1,0 +1,158 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import type { Assertion, Check, CheckOf } from "../language/ast.ts";
+import {
+  type Expectation,
+  expectationOf,
+  isElementCheck,
+  isLate,
+  isRepeated,
+  ONCE,
+  type RecordCheck,
+} from "../language/plan.ts";
+import { textMatches } from "../language/reader.ts";
+import type { Found } from "../language/script.ts";
+import { refuseSelector, shown } from "../library.ts";
+import { isHeld, secretsOn } from "../secrets/guard.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
+import type { PageEvents } from "../session/page-events.ts";
+import type { Settling } from "../session/settled.ts";
+import { locatorOf, noteFound } from "../session/targets.ts";
+import { absenceOutcome, eventOutcome } from "./events.ts";
+import { expectationOutcome, type Outcome } from "./expectation.ts";
+import { a11yOutcome, metricOutcome } from "./quality.ts";
+import { type Comparing, visualOutcome } from "./screenshot.ts";
+
+/** A page that is checked. */
+export interface CheckScope extends Comparing {
+  readonly events: PageEvents;
+  readonly settling: Settling;
+  readonly found: Found;
+  readonly secrets: SecretsInRun;
+}
+
+/** Default wait of an assertion without `within`. */
+const WAIT_MS = 5_000;
+/** Pauses between two checks. */
+const PAUSES_MS = [0, 20, 50, 100, 100, 250];
+
+/**
+ * Checks every assertion: first those that wait, in parallel; then, once the page has settled, the others, and again
+ * those that could have passed too early.
+ *
+ * @param outcomes receives each verdict immediately, so that a run that ends early keeps it.
+ * @param waiting is called while the page settles, for work to do at the same time.
+ */
+export async function checkAll(
+  assertions: readonly Assertion[],
+  scope: CheckScope,
+  outcomes: Map<Assertion, Outcome>,
+  waiting: () => void = () => undefined,
+): Promise<void> {
+  const early = assertions.filter(({ check }) => !isLate(check));
+  const late = assertions.filter(({ check }) => isLate(check));
+  const settled = () => scope.settling.settled(scope.deadline);
+  let isSettled = false;
+  const settling =
+    late.length === 0 && !early.some(isRepeated)
+      ? undefined
+      : settled().finally(() => {
+          isSettled = true;
+        });
+  // Awaited below; if another wait fails first, that is the error to report.
+  settling?.catch(() => undefined);
+  const decide = async (assertion: Assertion, within = assertion.within) => {
+    outcomes.set(assertion, await until({ ...assertion, within }, scope));
+  };
+  await Promise.all(early.map((assertion) => decide(assertion)));
+  if (settling === undefined) return;
+  waiting();
+  // If a check had to wait longer, the page changed after it was quiet.
+  await (isSettled ? settled() : settling);
+  const passed = early.filter((one) => isRepeated(one) && outcomes.get(one)?.passed === true);
+  await Promise.all(passed.map((assertion) => decide(assertion, ONCE)));
+  for (const assertion of late) await decide(assertion);
+}
+
+/** Checks one assertion as a step; also once the page has settled if it could have passed too early. */
+export async function holds(assertion: Assertion, scope: CheckScope): Promise<Outcome> {
+  const outcomes = new Map<Assertion, Outcome>();
+  await checkAll([assertion], scope, outcomes);
+  return outcomes.get(assertion) ?? until(assertion, scope);
+}
+
+/**
+ * Waits until an assertion passes or times out; the last check decides. Absence is checked once, unless the assertion
+ * has `within`.
+ */
+export async function until({ check, negated, within }: Assertion, scope: CheckScope): Promise<Outcome> {
+  const { page, deadline } = scope;
+  const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
+  if (isElementCheck(check) && !(check.kind === "page" && secretsOn(page) !== undefined)) {
+    const plan = expectationOf(check, negated);
+    if (READING.has(check.kind) && (await deadline.race(readsSecret(plan, scope))))
+      return { passed: false, actual: "it is a field with a secret, so it is not read" };
+    const outcome = await deadline.race(expectationOutcome(check, plan, page, waitMs));
+    if (outcome.passed && "target" in check)
+      await noteFound(page, plan.on, check.target, scope.found).catch(() => undefined);
+    return outcome;
+  }
+  const ends = performance.now() + waitMs;
+  for (let look = 0; ; look++) {
+    const outcome = await deadline.race(tolerant(check, scope));
+    if (outcome === undefined) return { passed: false, actual: "the page navigates too fast to be checked" };
+    const { actual } = outcome;
+    const passed = outcome.passed !== negated;
+    const left = ends - performance.now();
+    if (passed || left <= 0 || waitMs === ONCE) return { passed, actual };
+    await deadline.sleep(Math.min(left, PAUSES_MS[look] ?? PAUSES_MS.at(-1) ?? 100));
+  }
+}
+
+/** Checks of an element's content: repeated often enough, they would reveal a secret. */
+const READING: ReadonlySet<Check["kind"]> = new Set(["text", "property", "aria snapshot"]);
+
+/** Whether a check would read a field with a secret. */
+const readsSecret = async ({ on }: Expectation, { page }: CheckScope): Promise<boolean> =>
+  secretsOn(page) !== undefined && (await isHeld(page, locatorOf(page, on)).catch(() => false));
+
+/** Retries if the page navigates during a check; undefined if it never stops. */
+async function tolerant(
+  check: RecordCheck | CheckOf<"page">,
+  scope: CheckScope,
+): Promise<Outcome | undefined> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    try {
+      return await look(check, scope);
+    } catch (error) {
+      if (error instanceof ToolError) throw error;
+      const text = error instanceof Error ? error.message : String(error);
+      refuseSelector(text);
+      if (!/context was destroyed|navigat|Cannot find context|detached/i.test(text)) throw error;
+      await scope.deadline.sleep(50);
+    }
+  }
+  return undefined;
+}
+
+async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Promise<Outcome> {
+  const { page, events } = scope;
+  const { seen } = scope.secrets;
+  switch (check.kind) {
+    case "absence":
+      return absenceOutcome(check.what, page, events);
+    case "a11y":
+      return a11yOutcome(page, check.severity, check.target);
+    case "metric":
+      return metricOutcome(check, page, events);
+    case "screenshot":
+      return visualOutcome(check, scope);
+    case "page": {
+      // Playwright would compare the title and URL with the secrets in them.
+      const text = seen(check.what === "title" ? await page.title() : page.url());
+      const passed = textMatches(text, check.compare) !== check.compare.negated;
+      return { passed, actual: `the ${check.what} is ${shown(text)}` };
+    }
+    default:
+      return eventOutcome(check, events, seen);
+  }
+}

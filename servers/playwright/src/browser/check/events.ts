@@ -1,0 +1,223 @@
+import type { Page, Request } from "playwright";
+import type { Absence, CheckOf, RequestPattern } from "../language/ast.ts";
+import { spaced, textMatches, urlMatcher } from "../language/reader.ts";
+import { shown } from "../library.ts";
+import { isFailed, type PageEvents, type RequestLine } from "../session/page-events.ts";
+import type { Outcome } from "./expectation.ts";
+
+type EventCheck = CheckOf<
+  | "status"
+  | "request"
+  | "response"
+  | "response body"
+  | "no requests"
+  | "console"
+  | "download"
+  | "dialog message"
+>;
+
+type See = (text: string) => string;
+
+/** Maximum bodies that a check reads, and characters of each. */
+const MAX_BODIES = 20;
+const MAX_BODY_CHARS = 1_000_000;
+
+/**
+ * Checks what a run has recorded so far: the status, requests, console lines.
+ *
+ * @param see a text of the page as a check may see it.
+ */
+export async function eventOutcome(check: EventCheck, events: PageEvents, see: See): Promise<Outcome> {
+  switch (check.kind) {
+    case "status": {
+      const status = events.place.response?.status() ?? 0;
+      const actual = status === 0 ? "there is no response with a status" : `the status is ${status}`;
+      return { passed: status >= check.from && status <= check.to, actual };
+    }
+    case "request":
+      if (check.contains === undefined) return requested(check, events, see, () => true, true);
+      return bodied(check, check.contains, events, see, async ({ request }) => request.postData() ?? "");
+    case "response":
+      return requested(check, events, see, ({ status }) => status >= check.from && status <= check.to, true);
+    case "response body":
+      return bodied(check, check.contains, events, see, ({ request }) => bodyOf(request));
+    case "no requests":
+      return requested(check, events, see, () => true, false);
+    case "download": {
+      const matches = urlMatcher(check.name);
+      const lines = events.downloads?.lines ?? [];
+      const passed = lines.some(({ name, state }) => state === "finished" && matches(see(name)));
+      const seen = lines.map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`).join(", ");
+      return { passed, actual: seen === "" ? "nothing was downloaded" : `downloads: ${seen}` };
+    }
+    case "dialog message": {
+      const found = events.dialogs.some(({ message }) => textMatches(see(message), check.compare));
+      const last = events.dialogs.at(-1);
+      const said = last === undefined ? "" : `the last dialog, ${last.type}, said ${shown(last.message)}`;
+      return { passed: found !== check.compare.negated, actual: said || "no dialog opened" };
+    }
+    case "console": {
+      const wanted = spaced(check.text);
+      const passed = events.console.some(({ text }) => spaced(see(text)).includes(wanted));
+      const last = events.console.at(-1);
+      const line = last === undefined ? "the console is empty" : `its last line is ${shown(last.text)}`;
+      return { passed, actual: line };
+    }
+  }
+}
+
+/** The recorded requests that match a pattern. */
+function made({ glob, method }: RequestPattern, events: PageEvents, see: See): RequestLine[] {
+  const matches = urlMatcher(glob);
+  return events.requests.filter(
+    (line) => (method === undefined || line.method === method) && matches(see(line.url)),
+  );
+}
+
+function requested(
+  pattern: RequestPattern,
+  events: PageEvents,
+  see: See,
+  fit: (line: RequestLine) => boolean,
+  wanted: boolean,
+): Outcome {
+  const lines = made(pattern, events, see);
+  return { passed: lines.some(fit) === wanted, actual: seen(lines, events) };
+}
+
+function seen(lines: readonly RequestLine[], events: PageEvents): string {
+  const first = lines[0];
+  return first === undefined
+    ? `none of ${events.counts.requests} requests matches`
+    : `${lines.length} matched, the first ${first.method} ${shown(first.url)} ${isFailed(first) ? `failed (${first.failure ?? first.status})` : `with status ${first.status}`}`;
+}
+
+/** Whether a text is in one of the bodies. */
+async function bodied(
+  pattern: RequestPattern,
+  text: string,
+  events: PageEvents,
+  see: See,
+  read: (line: RequestLine) => Promise<string>,
+): Promise<Outcome> {
+  const lines = made(pattern, events, see);
+  const bodies = await Promise.all(lines.slice(-MAX_BODIES).map(read));
+  const passed = bodies.some((body) => spaced(see(body.slice(0, MAX_BODY_CHARS))).includes(spaced(text)));
+  const last = bodies.at(-1);
+  return { passed, actual: last === undefined ? seen(lines, events) : `the last body is ${shown(last)}` };
+}
+
+/** A response body as text; empty if there is none (yet) or it is too large. */
+export async function bodyOf(request: Request): Promise<string> {
+  const response = request.existingResponse();
+  if (response === null) return "";
+  const { responseBodySize } = await request.sizes().catch(() => ({ responseBodySize: 0 }));
+  if (responseBodySize > MAX_BODY_CHARS) return "";
+  return response.text().catch(() => "");
+}
+
+/** Maximum exchanges in the evidence, and characters of each body. */
+const MAX_EXCHANGES = 200;
+const MAX_SHOWN_CHARS = 5_000;
+
+/** The exchanges of scripts and documents: method, URL, status and the beginning of both bodies. */
+export async function exchangesOf({ requests }: PageEvents): Promise<object[]> {
+  const wanted = requests.filter(({ request }) => /^(?:document|fetch|xhr)$/.test(request.resourceType()));
+  return Promise.all(
+    wanted.slice(0, MAX_EXCHANGES).map(async ({ method, url, status, failure, request }) => {
+      const type = (await request.existingResponse()?.headerValue("content-type")) ?? "";
+      const isReadable = /json|text|xml|javascript|urlencoded/.test(type);
+      return {
+        method,
+        url,
+        status,
+        ...(failure === undefined ? {} : { failure }),
+        ...cut("request", request.postData() ?? ""),
+        ...(isReadable ? cut("response", await bodyOf(request)) : {}),
+      };
+    }),
+  );
+}
+
+const cut = (name: string, body: string) => (body === "" ? {} : { [name]: body.slice(0, MAX_SHOWN_CHARS) });
+
+/** Checks that something has not happened so far. */
+export async function absenceOutcome(what: Absence, page: Page, events: PageEvents): Promise<Outcome> {
+  switch (what) {
+    case "console errors":
+    case "console warnings": {
+      const level = what === "console errors" ? "error" : "warning";
+      const lines = events.console
+        .filter((line) => line.level === level)
+        .map(({ text, place }) => (place === undefined ? text : `${text} (${place})`));
+      return outcome(level === "error" ? events.counts.errors : events.counts.warnings, what, lines);
+    }
+    case "page errors":
+      return outcome(events.counts.pageErrors, what, events.pageErrors);
+    case "failed requests": {
+      const failed = events.requests
+        .filter(isFailed)
+        .map(({ method, url, failure, status }) => `${method} ${url}: ${failure ?? status}`);
+      return outcome(failed.length, what, failed);
+    }
+    case "broken images": {
+      const broken = await page.evaluate(brokenImages);
+      return outcome(broken.length, what, broken);
+    }
+    case "horizontal overflow": {
+      const { over, by } = await page.evaluate(widestOverflow);
+      if (over <= 1) return { passed: true, actual: "there is none" };
+      const widest = by === "" ? "" : `, by ${shown(by)}`;
+      return { passed: false, actual: `the page is ${over} px too wide${widest}` };
+    }
+    case "mixed content": {
+      const secure = page.url().startsWith("https:");
+      const plain = events.requests.map(({ url }) => url).filter((url) => /^(?:http|ws):/i.test(url));
+      const blocked = events.console
+        .map(({ text }) => text)
+        .filter((text) => text.startsWith("Mixed Content:"));
+      const all = [...plain, ...blocked];
+      return outcome(secure ? all.length : 0, what, all);
+    }
+  }
+}
+
+/** Maximum findings in an answer. */
+const MAX_SHOWN = 5;
+
+function outcome(count: number, what: string, all: readonly string[]): Outcome {
+  if (count === 0) return { passed: true, actual: "there are none" };
+  const noun = count === 1 ? what.replace(/s$/, "") : what;
+  const list = all.slice(0, MAX_SHOWN).map((one) => shown(one, 240));
+  const first = list.length === 0 ? "" : `, the first: ${list.join(", then ")}`;
+  return { passed: false, actual: `${count} ${noun}${first}` };
+}
+
+/** Runs in the page: the sources of images that failed to load. */
+function brokenImages(): string[] {
+  return [...document.images]
+    .filter((image) => (image.currentSrc || image.src) !== "" && image.complete && image.naturalWidth === 0)
+    .slice(0, 100)
+    .map((image) => (image.currentSrc || image.src).slice(0, 500));
+}
+
+/** Runs in the page: how many pixels it scrolls to the right, and the widest element. */
+function widestOverflow(): { over: number; by: string } {
+  const root = document.scrollingElement ?? document.documentElement;
+  const over = root.scrollWidth - root.clientWidth;
+  let farthest = root.clientWidth + 1;
+  let by = "";
+  if (over > 1) {
+    for (const element of [...document.querySelectorAll("body *")].slice(0, 20_000)) {
+      const { right } = element.getBoundingClientRect();
+      if (right + window.scrollX <= farthest) continue;
+      farthest = right + window.scrollX;
+      const [name] = element.classList;
+      by =
+        element.tagName.toLowerCase() +
+        (element.id === "" ? "" : `#${element.id}`) +
+        (name === undefined ? "" : `.${name}`);
+    }
+  }
+  return { over, by };
+}

@@ -1,0 +1,118 @@
+import type { Page } from "playwright";
+import type { Target } from "../language/ast.ts";
+import { type ElementCheck, type Expectation, ONCE } from "../language/plan.ts";
+import { describeTarget } from "../language/target.ts";
+import {
+  actualOf,
+  ambiguity,
+  expectation,
+  expectSnapshot,
+  plain,
+  refuseSelector,
+  shown,
+  unrun,
+} from "../library.ts";
+import { refusedComparison } from "../secrets/guard.ts";
+import { locatorOf, missing, targetOn } from "../session/targets.ts";
+
+/** Whether a check passes, and the actual value if not. */
+export interface Outcome {
+  readonly passed: boolean;
+  readonly actual: string;
+}
+
+/**
+ * Checks the page with Playwright's `expect`.
+ *
+ * @param timeout maximum wait in milliseconds.
+ * @throws ToolError `invalid` for a selector that the browser rejects.
+ */
+export async function expectationOutcome(
+  check: ElementCheck,
+  plan: Expectation,
+  page: Page,
+  timeout: number,
+): Promise<Outcome> {
+  try {
+    await hold(plan, page, timeout);
+    return { passed: true, actual: "" };
+  } catch (error) {
+    const message = plain(error);
+    if (page.isClosed() || /Target (?:page|crashed)|has been closed/.test(message)) throw error;
+    const refused = refusedComparison(message);
+    if (refused !== undefined) return { passed: false, actual: refused };
+    refuseSelector(message);
+    const target = "target" in check ? check.target : undefined;
+    const name = target === undefined ? "the target" : describeTarget(target);
+    const actual = ambiguity(message, name) ?? (await reason(check, plan, error, page, target));
+    return { passed: false, actual };
+  }
+}
+
+async function hold(
+  { on, counted, not, matcher, args }: Expectation,
+  page: Page,
+  timeout: number,
+): Promise<void> {
+  if (matcher === "toMatchAriaSnapshot")
+    return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
+  const expect = expectation();
+  const count = () => locatorOf(page, on).count();
+  // Unlike other expectations, `poll` looks at the clock before its first check has ended.
+  const counting = async () => (timeout === ONCE ? expect(await count()) : expect.poll(count, { timeout }));
+  const all = counted ? await counting() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
+  const assertions: unknown = not ? all.not : all;
+  const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
+  await Reflect.apply(
+    Reflect.get(Object(assertions), matcher),
+    assertions,
+    counted ? given : [...given, { timeout }],
+  );
+}
+
+async function reason(
+  check: ElementCheck,
+  plan: Expectation,
+  error: unknown,
+  page: Page,
+  target: Target | undefined,
+): Promise<string> {
+  const message = plain(error);
+  if (/element\(s\) not found/.test(message) && target !== undefined) return missing(page, target);
+  const own = /^Error: (.*)$/m.exec(message)?.[1];
+  if (own !== undefined) return shown(own, 300).slice(1, -1);
+  const actual = actualOf(error);
+  const text = String(actual ?? "");
+  switch (check.kind) {
+    case "aria snapshot":
+      return `its snapshot is ${shown(text, 400)}`;
+    case "page":
+      return `the ${check.what} is ${shown(text)}`;
+    case "state":
+      return `it is ${STATE_WORDS[String(actual)] ?? String(actual).replace(/^viewport ratio.*/, "in viewport")}`;
+    case "count":
+      return `the count is ${await locatorOf(page, plan.on).count()}`;
+    case "existence":
+    case "no target": {
+      if (Number(actual) === 0) return missing(page, check.target);
+      const first = targetOn(page, check.target).first();
+      const content = await first.textContent({ timeout: 1_000 }).catch(() => null);
+      const found = Number(actual) === 1 ? "1 element matches" : `${actual} elements match, the first`;
+      return `${found} with the text ${shown(content ?? "")}`;
+    }
+    case "text":
+    case "property": {
+      const property = check.kind === "text" ? check : check.property;
+      const what = "name" in property ? `${property.kind} ${property.name}` : property.kind;
+      if (actual === null || actual === "attribute not present") return `it has no ${what}`;
+      return `its ${what} is ${shown(text)}`;
+    }
+  }
+}
+
+const STATE_WORDS: Readonly<Record<string, string>> = {
+  notEmpty: "not empty",
+  inactive: "not focused",
+  "viewport ratio 0": "outside the viewport",
+  readOnly: "read-only",
+};

@@ -1,0 +1,106 @@
+import type { ElementHandle, Page } from "playwright";
+import { type CheckOf, SEVERITIES, type Severity, type Target } from "../language/ast.ts";
+import { shown } from "../library.ts";
+import type { PageEvents } from "../session/page-events.ts";
+import { targetOn } from "../session/targets.ts";
+import type { Outcome } from "./expectation.ts";
+
+const MAX_ELEMENTS = 10;
+
+/** The violations that axe-core finds in the page or the given element, worst first. */
+export async function violationsOf(page: Page, scope: ElementHandle | null = null) {
+  const { source } = (await import("axe-core")).default;
+  await page.evaluate(`if (!window.axe) { ${source} }`);
+  const found = await page.evaluate(runAxe, scope);
+  return found
+    .map((one) => ({
+      ...one,
+      impact: SEVERITIES.find((severity) => severity === one.impact) ?? "minor",
+      elements: one.elements.slice(0, MAX_ELEMENTS),
+      count: one.elements.length,
+    }))
+    .sort((a, b) => SEVERITIES.indexOf(b.impact) - SEVERITIES.indexOf(a.impact) || (a.id < b.id ? -1 : 1));
+}
+
+/** Runs in the page, where axe-core is loaded. */
+async function runAxe(
+  scope: Node | null,
+): Promise<{ id: string; impact: string; help: string; elements: string[] }[]> {
+  const axe: { run(context: Node, options: object): Promise<{ violations: unknown[] }> } = Reflect.get(
+    window,
+    "axe",
+  );
+  const { violations } = await axe.run(scope ?? document, { resultTypes: ["violations"], iframes: false });
+  return violations.map((violation) => {
+    const { id, impact, help, nodes } = Object(violation);
+    const elements: string[] = Array.isArray(nodes)
+      ? nodes.slice(0, 200).map((node) => String(node.target).slice(0, 200))
+      : [];
+    return { id: String(id), impact: String(impact), help: String(help).slice(0, 300), elements };
+  });
+}
+
+/** Checks that there is no violation of at least this severity. */
+export async function a11yOutcome(page: Page, minimum: Severity, target?: Target): Promise<Outcome> {
+  // The page has settled, so there is no point in waiting.
+  const scopes = target === undefined ? [null] : await targetOn(page, target).elementHandles();
+  const [scope] = scopes;
+  if (scope === undefined) return { passed: false, actual: "nothing matches the target" };
+  if (scopes.length > 1) return { passed: false, actual: `${scopes.length} elements match the target` };
+  const from = SEVERITIES.indexOf(minimum);
+  const found = (await violationsOf(page, scope)).filter(({ impact }) => SEVERITIES.indexOf(impact) >= from);
+  if (found.length === 0) return { passed: true, actual: "there are none" };
+  const lines = found.slice(0, 5).map(({ id, impact, count, elements }) => {
+    const more = count > 1 ? ` and ${count - 1} more` : "";
+    return `${id} (${impact}) at ${shown(elements[0] ?? "", 80).slice(1, -1)}${more}`;
+  });
+  const rest = found.length > 5 ? `; and ${found.length - 5} more rules` : "";
+  const count = `${found.length} ${found.length === 1 ? "rule is" : "rules are"} violated`;
+  return { passed: false, actual: `${count}: ${lines.join("; ")}${rest}` };
+}
+
+/** Runs in the page: the browser's measurements of it; times in milliseconds. */
+async function measure(): Promise<Record<string, number | undefined>> {
+  const buffered = (type: string) =>
+    new Promise<PerformanceEntry[]>((resolve) => {
+      if (!PerformanceObserver.supportedEntryTypes.includes(type)) return resolve([]);
+      const observer = new PerformanceObserver((list) => {
+        observer.disconnect();
+        resolve(list.getEntries());
+      });
+      observer.observe({ type, buffered: true });
+      setTimeout(() => resolve([]), 100);
+    });
+  const [navigation] = performance.getEntriesByType("navigation");
+  const [lcp, shifts] = await Promise.all([buffered("largest-contentful-paint"), buffered("layout-shift")]);
+  const fcp = performance.getEntriesByName("first-contentful-paint")[0];
+  const timing = navigation instanceof PerformanceNavigationTiming ? navigation : undefined;
+  const cls = shifts.reduce((sum, shift) => {
+    const value: unknown = Reflect.get(shift, "value");
+    return Reflect.get(shift, "hadRecentInput") === true || typeof value !== "number" ? sum : sum + value;
+  }, 0);
+  return {
+    "response time": timing?.responseEnd,
+    "load time": timing === undefined || timing.loadEventEnd === 0 ? undefined : timing.loadEventEnd,
+    fcp: fcp?.startTime,
+    lcp: lcp.at(-1)?.startTime,
+    cls,
+  };
+}
+
+/** Checks a time, the layout shift or the page's weight. */
+export async function metricOutcome(
+  check: CheckOf<"metric">,
+  page: Page,
+  events: PageEvents,
+): Promise<Outcome> {
+  if (check.metric === "page weight") {
+    const bytes = await events.weight();
+    const actual = `it is ${(bytes / 1e6).toFixed(2)} MB in ${events.counts.requests} requests`;
+    return { passed: bytes <= check.limit, actual };
+  }
+  const value = (await page.evaluate(measure))[check.metric];
+  if (value === undefined) return { passed: false, actual: "the browser has not measured it" };
+  const text = check.metric === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;
+  return { passed: value < check.limit, actual: `it is ${text}` };
+}

@@ -1,0 +1,139 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import type { Locator, Page } from "playwright";
+import type { PNGWithMetadata } from "pngjs";
+import type { CheckOf } from "../language/ast.ts";
+import { masksOn } from "../secrets/guard.ts";
+import type { Deadline } from "../session/deadline.ts";
+import { targetOn } from "../session/targets.ts";
+import { type BaselineStore, baselineStem } from "../store/baselines.ts";
+import type { RunFolder } from "../store/disk.ts";
+import { slugOf } from "../store/disk.ts";
+import type { Outcome } from "./expectation.ts";
+
+/** Maximum height of a screenshot: the browser would need gigabytes for more. */
+export const MAX_HEIGHT = 16_000;
+/** Maximum frames taken to find two equal ones. */
+const MAX_FRAMES = 6;
+
+export interface Shot {
+  readonly fullPage?: boolean;
+  readonly of?: Locator | undefined;
+  readonly masks?: readonly Locator[];
+  /** With animations finished, for comparison. */
+  readonly still?: boolean;
+}
+
+/** A screenshot of the page or of an element; `cut` if the page is too high. */
+export async function takeScreenshot(
+  page: Page,
+  { fullPage = false, of, masks = [], still = false }: Shot,
+  deadline: Deadline,
+): Promise<{ png: Buffer; cut: boolean }> {
+  const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
+  const animations = still ? ("disabled" as const) : ("allow" as const);
+  const options = { animations, scale: "css" as const, mask: [...masks, ...masksOn(page)], timeout };
+  if (of !== undefined) {
+    const box = await deadline.race(of.boundingBox({ timeout }));
+    const cut = box !== null && (box.height > MAX_HEIGHT || box.width > MAX_HEIGHT);
+    if (cut) {
+      const size = `${Math.round(box.width)}x${Math.round(box.height)}`;
+      throw new ToolError("too_large", `The element is ${size} px; the limit is ${MAX_HEIGHT} px each way.`);
+    }
+    return { png: await deadline.race(of.screenshot(options)), cut };
+  }
+  if (!fullPage) return { png: await deadline.race(page.screenshot(options)), cut: false };
+  const size = await deadline.race(
+    page.evaluate(() => ({
+      width: Math.max(document.documentElement.scrollWidth, window.innerWidth),
+      height: Math.max(document.documentElement.scrollHeight, window.innerHeight),
+    })),
+  );
+  const cut = size.height > MAX_HEIGHT || size.width > MAX_HEIGHT;
+  const clip = {
+    x: 0,
+    y: 0,
+    width: Math.min(size.width, MAX_HEIGHT),
+    height: Math.min(size.height, MAX_HEIGHT),
+  };
+  const area = cut ? { clip } : {};
+  return { png: await deadline.race(page.screenshot({ ...options, fullPage: true, ...area })), cut };
+}
+
+export interface Comparing {
+  readonly page: Page;
+  readonly deadline: Deadline;
+  readonly baselines: BaselineStore;
+  readonly device: string;
+  /** The folder for this run's screenshots. */
+  readonly folder: RunFolder;
+}
+
+/**
+ * Compares the page with its baseline, pixel by pixel, once two frames in a row are equal by the same measure,
+ * because browsers draw a still page with slightly different shades now and then. The screenshot is kept as
+ * `<name>.actual.png`; if it differs, `<name>.diff.png` shows where, and on failure `<name>.expected.png` is the
+ * baseline.
+ */
+export async function visualOutcome(check: CheckOf<"screenshot">, scope: Comparing): Promise<Outcome> {
+  const { page, deadline, baselines, folder } = scope;
+  const device = slugOf(scope.device, "device");
+  const masks = check.masks.map((mask) => targetOn(page, mask));
+  const of = check.target === undefined ? undefined : targetOn(page, check.target);
+  const count = of === undefined ? 1 : await of.count();
+  const failed = (actual: string): Outcome => ({ passed: false, actual });
+  if (count !== 1) return failed(`${count === 0 ? "nothing matches" : `${count} elements match`} the target`);
+  const shot = async () =>
+    (await takeScreenshot(page, { of, masks, fullPage: of === undefined, still: true }, deadline)).png;
+  const { PNG } = (await import("pngjs")).default;
+  let actual = await shot();
+  let alike = false;
+  for (let i = 1; i < MAX_FRAMES && !alike; i++) {
+    const next = await shot();
+    alike =
+      next.equals(actual) || (await comparison(PNG.sync.read(next), PNG.sync.read(actual)))?.different === 0;
+    actual = next;
+  }
+  const stem = baselineStem(check.baseline, device);
+  await folder.write(`${stem}.actual.png`, actual);
+  const wanted = await baselines.read(check.baseline, device);
+  if (wanted === undefined)
+    return failed(
+      `there is no baseline '${check.baseline}' yet; look at ${stem}.actual.png and accept it with pw_approve_baseline`,
+    );
+  if (!alike) return failed("the page keeps changing: no two frames are the same; mask what changes");
+  const now = PNG.sync.read(actual);
+  let then: typeof now;
+  try {
+    then = PNG.sync.read(wanted);
+  } catch (error) {
+    throw new ToolError("conflict", `The baseline '${check.baseline}' is not a readable PNG.`, {
+      hint: "Accept a new one with pw_approve_baseline.",
+      cause: error,
+    });
+  }
+  const compared = await comparison(now, then);
+  const { different = 0, diff } = compared ?? {};
+  const part = different / (then.width * then.height);
+  const percent = `${(part * 100).toFixed(part < 0.001 ? 3 : 2)}%`;
+  if (diff !== undefined && different > 0) await folder.write(`${stem}.diff.png`, PNG.sync.write(diff));
+  const passed = diff !== undefined && part <= check.tolerance;
+  if (!passed) await folder.write(`${stem}.expected.png`, wanted);
+  const differing =
+    diff === undefined
+      ? `its size is ${now.width}x${now.height}, the baseline's ${then.width}x${then.height}`
+      : `${different} pixels (${percent}) differ, ${check.tolerance * 100}% may`;
+  return { passed, actual: differing };
+}
+
+/** How many pixels differ visibly, and a picture of where; undefined if the sizes differ. */
+async function comparison(now: PNGWithMetadata, then: PNGWithMetadata) {
+  const { width, height } = then;
+  if (now.width !== width || now.height !== height) return undefined;
+  const [{ default: pngjs }, { default: pixelmatch }] = await Promise.all([
+    import("pngjs"),
+    import("pixelmatch"),
+  ]);
+  const diff = new pngjs.PNG({ width, height });
+  const different = pixelmatch(now.data, then.data, diff.data, width, height, { threshold: 0.1 });
+  return { different, diff };
+}

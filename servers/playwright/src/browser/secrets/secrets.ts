@@ -1,0 +1,307 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
+import { GUARD_SELECTOR } from "./guard.ts";
+import { type Hidden, hiderOf, knownParts, PART_CHARS } from "./guard-engine.ts";
+
+/** Removes secrets from a text. */
+export type Redacting = Pick<Secrets, "redact" | "redactFile" | "isEmpty">;
+
+/** Values that only the server knows: a step refers to one by name, and no answer contains it. */
+export class Secrets {
+  readonly #values: ReadonlyMap<string, string>;
+  readonly #origins: ReadonlyMap<string, readonly string[]>;
+  #encodings: readonly (readonly [string, string])[];
+
+  /** @param origins where each may be used; a secret without origins works on every site. */
+  constructor(
+    values: Iterable<readonly [name: string, value: string]>,
+    origins: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
+    this.#values = new Map(values);
+    this.#origins = origins;
+    const encodings = [...this.#values].flatMap(([name, value]) =>
+      value.length < 3
+        ? []
+        : [...new Set(encodingsOf(value))].map((text) => [text, `[secret ${name}]`] as const),
+    );
+    this.#encodings = longestFirst(encodings);
+  }
+
+  /** Removes the tokens of a saved state from answers and artifacts from now on. */
+  hide(state: string, tokens: readonly string[]): void {
+    const instead = `[state ${state}]`;
+    const others = this.#encodings.filter(([, one]) => one !== instead);
+    const fresh = tokens.slice(0, MAX_TOKENS).flatMap(encodingsOf);
+    this.#encodings = longestFirst([...others, ...fresh.map((text) => [text, instead] as const)]);
+  }
+
+  /**
+   * From `PW_SECRET_<NAME>` and `PW_SECRET_<NAME>_ORIGINS` in an environment.
+   *
+   * @throws ToolError `invalid` for invalid origins: a secret that should be bound must not work everywhere.
+   */
+  static from(env: NodeJS.ProcessEnv): Secrets {
+    const all = Object.entries(env).flatMap(([key, value]) =>
+      key.startsWith(PREFIX) && value !== undefined && value !== ""
+        ? [[key.slice(PREFIX.length), value] as const]
+        : [],
+    );
+    const names = new Set(all.map(([name]) => name));
+    const isBinding = (name: string) => name.endsWith(ORIGINS) && names.has(name.slice(0, -ORIGINS.length));
+    return new Secrets(
+      all.filter(([name]) => !isBinding(name)),
+      new Map(
+        all
+          .filter(([name]) => isBinding(name))
+          .map(([name, list]) => [name.slice(0, -ORIGINS.length), originsOf(name, list)]),
+      ),
+    );
+  }
+
+  /** The names of all secrets, sorted. */
+  get names(): readonly string[] {
+    return [...this.#values.keys()].sort();
+  }
+
+  /** Whether a secret is bound to certain sites. */
+  isBound(name: string): boolean {
+    return this.#origins.has(name);
+  }
+
+  /** @throws ToolError `denied` if a secret is not allowed on a document's site. */
+  check(name: string, url: string): void {
+    const allowed = this.#origins.get(name);
+    const origin = URL.canParse(url) ? new URL(url).origin : "null";
+    if (allowed === undefined || allowed.includes(origin)) return;
+    throw failure(
+      "secret",
+      `The secret ${name} is not allowed on ${origin}, only on ${allowed.join(", ")}.`,
+      {
+        hint: `The user can add the origin to the environment variable ${PREFIX}${name}${ORIGINS} of this server.`,
+      },
+    );
+  }
+
+  /** @throws ToolError `not_found` for an unknown name, with the existing ones. */
+  value(name: string): string {
+    const value = this.#values.get(name);
+    if (value !== undefined) return value;
+    const { names } = this;
+    throw new ToolError(
+      "not_found",
+      `There is no secret ${name}; ${names.length === 0 ? "none is set" : `available: ${names.join(", ")}`}.`,
+      { hint: `Set the environment variable ${PREFIX}${name} of this server.`, code: "secret" },
+    );
+  }
+
+  /** Removes secrets, and passwords in URLs, from a text. */
+  redact(text: string): string {
+    let clean = text;
+    for (const [encoding, instead] of this.#encodings) clean = clean.replaceAll(encoding, instead);
+    return clean.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi, "$1[credentials]@");
+  }
+
+  /** The same for the text of a file. */
+  redactFile(text: string): string {
+    return this.redact(text);
+  }
+
+  /** The same for every text in a JSON value; numbers stay. */
+  redactIn<Value>(value: Value): Value {
+    return redactedIn(value, (text) => this.redact(text));
+  }
+
+  /** Whether there are any, saved states left aside. */
+  get isUsed(): boolean {
+    return this.#values.size > 0;
+  }
+
+  /** Whether there is nothing to remove. */
+  get isEmpty(): boolean {
+    return this.#encodings.length === 0;
+  }
+}
+
+/** A JSON value with every text in it redacted; numbers stay. */
+export const redactedIn = <Value>(value: Value, redact: (text: string) => string): Value =>
+  JSON.parse(JSON.stringify(value), (_key, one) => (typeof one === "string" ? redact(one) : one));
+
+const PREFIX = "PW_SECRET_";
+const ORIGINS = "_ORIGINS";
+
+function originsOf(name: string, list: string): string[] {
+  return list
+    .split(/[\s,]+/)
+    .filter((one) => one !== "")
+    .map((one) => {
+      const origin = URL.canParse(one) ? new URL(one).origin : "null";
+      if (origin !== "null" && new URL(one).href === `${origin}/`) return origin;
+      throw new ToolError("invalid", `${PREFIX}${name}: ${JSON.stringify(one)} is not an origin.`, {
+        hint: "Use comma-separated origins: https://example.com,http://localhost:3000",
+        code: "secret",
+      });
+    });
+}
+/** Maximum tokens of one state. */
+const MAX_TOKENS = 40;
+
+/** Longest first, so that no part of a longer one is left. */
+const longestFirst = (all: readonly (readonly [string, string])[]) =>
+  all.toSorted(([a], [b]) => b.length - a.length);
+
+/** The forms of a value in a URL, in JSON, in HTML, in a header. */
+export function encodingsOf(value: string): string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  return [
+    value,
+    json,
+    encodeURIComponent(value),
+    encodeURIComponent(value).replace(/%20/g, "+"),
+    new URLSearchParams([["", value]]).toString().slice(1),
+    value.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;"),
+    Buffer.from(value).toString("base64"),
+  ].filter((text) => text.length >= 3);
+}
+
+/** Shorter secrets would be found in almost every text; only the fields that they were written into are hidden. */
+const MIN_CHARS = 3;
+/** Maximum characters of known texts that are compared with a secret. */
+const MAX_KNOWN = 300_000;
+
+/**
+ * The secrets of one run or session. Once a step has written a secret, everything that leaves the run has neither it
+ * nor four characters of it in a row.
+ */
+export class SecretsInRun {
+  readonly #all: Secrets;
+  readonly #known: string[];
+  /** By the names of the written secrets: the text of the pages just before. */
+  readonly #written = new Map<string, string>();
+  #ranCode = false;
+  #hidden: readonly Hidden[] = [];
+  #hide = (text: string) => text;
+
+  /** @param known texts that the model itself wrote: hiding parts of them would confirm guesses. */
+  constructor(all: Secrets, known: readonly string[]) {
+    this.#all = all;
+    this.#known = [...known];
+  }
+
+  /** Adds sentences of the model. */
+  know(texts: readonly string[]): void {
+    this.#known.push(...texts);
+    this.#update();
+  }
+
+  /**
+   * From now on, parts of this secret are hidden, too.
+   *
+   * @throws ToolError `denied` if the model's own code could read it.
+   */
+  written(name: string, before: string): void {
+    if (this.#ranCode)
+      throw failure(
+        "secret",
+        "A mock gave this run a page, script or style sheet, so it cannot use secrets.",
+        {
+          hint: "Mock data only, or leave the secret out: the code of a mock could read it.",
+        },
+      );
+    if (this.#written.has(name)) return;
+    this.#written.set(name, before);
+    this.#update();
+  }
+
+  hasWritten(name: string): boolean {
+    return this.#written.has(name);
+  }
+
+  /** Whether a secret was written. */
+  get isWritten(): boolean {
+    return this.#written.size > 0;
+  }
+
+  /** What is hidden besides whole secrets. */
+  get hidden(): readonly Hidden[] {
+    return this.#hidden;
+  }
+
+  /** Asks to run the model's code in a page: once it ran, no secret is written, and once one is written, none runs. */
+  allowCode(): boolean {
+    this.#ranCode ||= !this.isWritten;
+    return !this.isWritten;
+  }
+
+  /** A text of the page as checks may see it; unchanged until a secret is written. */
+  readonly seen = (text: string): string => (this.isWritten ? this.redact(text) : text);
+
+  redact(text: string): string {
+    return this.#hide(this.#all.redact(text.replace(GUARD_SELECTOR, "[guard]")));
+  }
+
+  /** In JSON, also one value a line, parts of secrets are removed from its texts only: keys would make it unreadable. */
+  redactFile(text: string): string {
+    const whole = this.#all.redact(text.replace(GUARD_SELECTOR, "[guard]"));
+    if (!this.isWritten) return whole;
+    return (
+      hiddenIn(whole, this.#hide, 2) ??
+      whole
+        .split("\n")
+        .map((line) => hiddenIn(line, this.#hide) ?? this.#hide(line))
+        .join("\n")
+    );
+  }
+
+  redactIn<Value>(value: Value): Value {
+    return redactedIn(value, (text) => this.redact(text));
+  }
+
+  /** An error without secrets; internal errors are not shown. */
+  redactError(error: unknown): unknown {
+    if (!(error instanceof ToolError)) return error;
+    const { message, data } = this.redactIn({ message: error.message, data: error.data });
+    return new ToolError(error.kind, message, { ...error, data, cause: error.cause });
+  }
+
+  get isEmpty(): boolean {
+    return this.#all.isEmpty;
+  }
+
+  isBound(name: string): boolean {
+    return this.#all.isBound(name);
+  }
+
+  check(name: string, url: string): void {
+    this.#all.check(name, url);
+  }
+
+  value(name: string): string {
+    return this.#all.value(name);
+  }
+
+  hide(state: string, tokens: readonly string[]): void {
+    this.#all.hide(state, tokens);
+  }
+
+  #update(): void {
+    this.#hidden = [...this.#written].flatMap(([name, before]) => {
+      const value = this.#all.value(name);
+      if (value.length < MIN_CHARS) return [];
+      const forms = [...new Set(encodingsOf(value).map((form) => form.toLowerCase()))];
+      const size = Math.min(PART_CHARS, value.length);
+      const texts = [...this.#known, before].join("\n").slice(0, MAX_KNOWN).toLowerCase();
+      return [{ instead: `[secret ${name}]`, forms, size, known: knownParts(forms, size, texts) }];
+    });
+    this.#hide = hiderOf(this.#hidden);
+  }
+}
+
+/** A JSON text with its texts hidden; undefined if it is none. */
+function hiddenIn(text: string, hide: (text: string) => string, indent?: number): string | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  try {
+    return JSON.stringify(redactedIn(JSON.parse(text), hide), undefined, indent);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
+import type { Launched } from "../driver/launch.ts";
+import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
+
+/** One run's browser context: its page, its proxy, and nothing from other runs. */
+export interface TestContext {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly proxy: ForwardProxy;
+  /** Closes it, waiting at most two seconds; a browser that takes longer gets no further runs. */
+  close(): Promise<void>;
+}
+
+export interface TestContextOptions {
+  readonly device: Device;
+  readonly guard: NetworkGuard;
+  readonly recording: Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined;
+}
+
+export interface ContextsOptions {
+  readonly launch: () => Promise<Launched>;
+  readonly ignoreHttpsErrors: boolean;
+  /** Called if further runs need another browser: this one did not start, has ended, or hangs. */
+  readonly unfit?: () => void;
+  /** How long a context may take to close before its browser counts as hanging. */
+  readonly closeMs?: number;
+}
+
+type Ready = Omit<TestContext, "close">;
+
+const CLOSED: NetworkGuard = {
+  connect: () => Promise.reject(new Error("no run uses this context yet")),
+  isRefusal: () => true,
+  check: () => Promise.reject(new Error("no run uses this context yet")),
+};
+
+/** `<-loopback>`: loopback addresses use the proxy too, which Chromium would leave out. */
+const proxySettings = ({ port }: ForwardProxy) => ({
+  server: `http://127.0.0.1:${port}`,
+  bypass: "<-loopback>",
+});
+
+/**
+ * For a browser on another machine, which cannot use a proxy here: every request is checked before it is sent.
+ * Redirects and that machine's own names cannot be checked, so its operator must restrict its network.
+ */
+async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<void> {
+  const isAllowed = (text: string) =>
+    proxy.guard.check(new URL(text.replace(/^ws/, "http"))).then(
+      () => true,
+      () => false,
+    );
+  await context.route("**/*", async (route) =>
+    (await isAllowed(route.request().url())) ? route.continue() : route.abort("blockedbyclient"),
+  );
+  await context.routeWebSocket("**/*", async (socket) => {
+    if (await isAllowed(socket.url())) socket.connectToServer();
+    else await socket.close();
+  });
+}
+
+/** Creates contexts in this process's only browser, and keeps one ready for the next run of the default device. */
+export class Contexts {
+  readonly #options: Required<ContextsOptions>;
+  #launched: Promise<Launched> | undefined;
+  #spare: Promise<Ready> | undefined;
+
+  constructor(options: ContextsOptions) {
+    this.#options = { closeMs: 2_000, unfit: () => undefined, ...options };
+  }
+
+  /** The browser, started by the first call. */
+  browser(): Promise<Launched> {
+    this.#launched ??= this.#launch();
+    return this.#launched;
+  }
+
+  async #launch(): Promise<Launched> {
+    const { launch, unfit } = this.#options;
+    try {
+      const launched = await launch();
+      launched.browser.on("disconnected", unfit);
+      return launched;
+    } catch (error) {
+      unfit();
+      throw error;
+    }
+  }
+
+  /** Starts the browser and a context for the first run; a failure is reported when a run needs them. */
+  async prewarm(): Promise<void> {
+    this.#refill(await this.browser());
+    await this.#spare;
+  }
+
+  /** @throws ToolError `unavailable` if no browser starts. */
+  async open({ device, guard, recording }: TestContextOptions): Promise<TestContext> {
+    const launched = await this.browser();
+    const usesSpare = device.isDefault && recording === undefined;
+    const spare = usesSpare ? await this.#takeSpare() : undefined;
+    const ready = spare ?? (await this.#make(launched, { ...device.options, ...recording }));
+    ready.proxy.guard = guard;
+    return { ...ready, close: () => this.#close(ready, launched) };
+  }
+
+  /** Ends the browser. */
+  async close(): Promise<void> {
+    const launched = await this.#launched?.catch(() => undefined);
+    await launched?.browser.close();
+    await this.#spare?.then(({ proxy }) => proxy.close()).catch(() => undefined);
+  }
+
+  /** The context that was kept ready, if its page still responds: the system may have killed its process. */
+  async #takeSpare(): Promise<Ready | undefined> {
+    const taken = this.#spare;
+    this.#spare = undefined;
+    const found = await taken?.catch(() => undefined);
+    // Not its title, which Playwright has of a dead page, too.
+    const isAlive = await found?.page.evaluate("0").then(
+      () => true,
+      () => false,
+    );
+    if (isAlive !== false) return found;
+    void found?.context.close().catch(() => undefined);
+    await found?.proxy.close();
+    return undefined;
+  }
+
+  #refill(launched: Launched): void {
+    this.#spare ??= this.#make(launched, { viewport: DEFAULT_VIEWPORT });
+    // A run that needs one creates its own.
+    this.#spare.catch(() => undefined);
+  }
+
+  async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
+    const proxy = await ForwardProxy.listen(CLOSED);
+    // Only for Chromium do tests show that nothing bypasses the proxy.
+    const isProxied = local && browser.browserType().name() === "chromium";
+    try {
+      const context = await browser.newContext({
+        ...options,
+        ignoreHTTPSErrors: this.#options.ignoreHttpsErrors,
+        ...(local ? { proxy: proxySettings(proxy) } : {}),
+        ...(isProxied ? {} : { serviceWorkers: "block" }),
+      });
+      if (!isProxied) await guardFrom(context, proxy);
+      return { context, page: await context.newPage(), proxy };
+    } catch (error) {
+      await proxy.close();
+      throw error;
+    }
+  }
+
+  async #close({ context, proxy }: Ready, launched: Launched): Promise<void> {
+    const ended = context.close().then(
+      () => true,
+      () => !launched.browser.isConnected(),
+    );
+    const late = new Promise<boolean>((resolve) => setTimeout(resolve, this.#options.closeMs, false).unref());
+    const isEnded = await Promise.race([ended, late]);
+    await proxy.close();
+    if (!isEnded) this.#options.unfit();
+    else if (launched.browser.isConnected()) this.#refill(launched);
+  }
+}

@@ -1,0 +1,318 @@
+import { clip, oneLine } from "@refmcp/boundary/answer";
+import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
+import type { Downloads } from "./downloads.ts";
+
+/** One message of a page's console. */
+export interface ConsoleLine {
+  readonly level: "error" | "warning" | "info";
+  readonly text: string;
+  /** `http://localhost/app.js:12`, if known. */
+  readonly place: string | undefined;
+}
+
+export interface RequestLine {
+  readonly url: string;
+  readonly method: string;
+  /** 0 until there is a response. */
+  status: number;
+  failure: string | undefined;
+  /** For its body and the response's body. */
+  readonly request: Request;
+}
+
+const MAX_LINES = 300;
+const MAX_REQUESTS = 5_000;
+const MAX_POPUPS = 4;
+const MAX_DIALOGS = 50;
+const LINE_CHARS = 1_000;
+/** How long a request counts as in progress: a long poll stays open, and a stream after its headers. */
+const OPEN_MS = 2_000;
+const STREAM_MS = 200;
+const URL_CHARS = 4_000;
+
+/** The reply to a dialog that a step prepared for; other dialogs are dismissed. */
+export interface DialogAnswer {
+  readonly accept: boolean;
+  readonly text: string | undefined;
+}
+
+/**
+ * Records a page's events during a run: console, errors, requests, dialogs, popups. Everything is bounded, because a
+ * page can produce any amount.
+ */
+export class PageEvents {
+  readonly console: ConsoleLine[] = [];
+  readonly pageErrors: string[] = [];
+  readonly requests: RequestLine[] = [];
+  readonly dialogs: { readonly type: string; readonly message: string }[] = [];
+  readonly notes = new Set<string>();
+  readonly counts = { errors: 0, warnings: 0, pageErrors: 0, requests: 0 };
+  /** Replies that steps prepared for the next dialogs. */
+  readonly answers: DialogAnswer[] = [];
+  readonly tabs: Tabs;
+  /** Where a run keeps them; without it they are cancelled. */
+  downloads: Downloads | undefined;
+  /** Resolves when the page's process has crashed. */
+  readonly crashed: Promise<void>;
+  /** Open requests, and until when each counts as in progress. */
+  readonly #open = new Map<Request, number>();
+  readonly #finished: Request[] = [];
+  #hasSockets = false;
+  #activity = 0;
+  readonly #lines = new WeakMap<Request, RequestLine>();
+  #popups = 0;
+
+  /** @param refusal why the network boundary blocked a request, if it did. */
+  constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
+    this.tabs = new Tabs(context, page);
+    this.crashed = new Promise((resolve) => {
+      const watch = (tab: Page) =>
+        tab.on("crash", () => {
+          if (tab === this.page) resolve();
+        });
+      watch(page);
+      context.on("page", watch);
+    });
+    context.on("console", (message) => this.#onConsole(message));
+    context.on("weberror", (error) => {
+      this.counts.pageErrors += 1;
+      const thrown = error.error();
+      const frame = /^\s+at (.*)$/m.exec((thrown instanceof Error && thrown.stack) || "")?.[1];
+      const at = frame === undefined ? "" : ` at ${clip(frame, URL_CHARS / 10)}`;
+      const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
+      if (this.pageErrors.length < MAX_LINES) this.pageErrors.push(clip(text, LINE_CHARS));
+    });
+    context.on("request", (request) => this.#onRequest(request));
+    context.on("response", (response) => this.#onResponse(response));
+    context.on("requestfinished", (request) => {
+      if (this.#finished.length < MAX_REQUESTS) this.#finished.push(request);
+      this.#onDone(request);
+    });
+    context.on("requestfailed", (request) => {
+      const line = this.#lines.get(request);
+      const failure = request.failure()?.errorText ?? "failed";
+      const wasCut = /ERR_ABORTED/.test(failure) || !URL.canParse(request.url());
+      if (line !== undefined)
+        line.failure = (wasCut ? undefined : refusal(new URL(request.url()))) ?? failure;
+      this.#onDone(request);
+    });
+    context.on("dialog", (dialog) => {
+      const answer = this.answers.shift();
+      if (this.dialogs.length < MAX_DIALOGS)
+        this.dialogs.push({ type: dialog.type(), message: clip(dialog.message(), LINE_CHARS) });
+      const accepted = answer?.accept ?? dialog.type() === "beforeunload";
+      (accepted ? dialog.accept(answer?.text) : dialog.dismiss()).catch(() => undefined);
+    });
+    context.on("page", (popup) => {
+      if (popup === page) return;
+      this.#activity += 1;
+      this.#popups += 1;
+      if (this.#popups <= MAX_POPUPS) return;
+      this.notes.add(`more than ${MAX_POPUPS} popups; the rest were closed`);
+      popup.close().catch(() => undefined);
+    });
+    this.#watch(page);
+    context.on("page", (popup) => this.#watch(popup));
+  }
+
+  /** The current tab. */
+  get page(): Page {
+    return this.tabs.current;
+  }
+
+  /** The navigations of the current tab. */
+  get place(): Place {
+    return this.tabs.place(this.page);
+  }
+
+  /** Warnings, console errors and uncaught errors, for an answer. */
+  problems(): string[] {
+    const logged = this.console
+      .filter(({ level }) => level !== "info")
+      .map(({ level, text }) => `${level}: ${oneLine(text).slice(0, 200)}`);
+    const thrown = this.pageErrors.map((text) => `uncaught ${oneLine(text).slice(0, 200)}`);
+    return [...thrown, ...logged].slice(0, 8);
+  }
+
+  /** Starts a new list of reported events; requests and tabs stay. */
+  forget(): void {
+    for (const list of [this.console, this.pageErrors, this.dialogs]) list.length = 0;
+    this.notes.clear();
+    this.#popups = 0;
+    Object.assign(this.counts, { errors: 0, warnings: 0, pageErrors: 0 });
+  }
+
+  #watch(page: Page): void {
+    page.on("websocket", () => {
+      this.#hasSockets = true;
+    });
+    page.on("frameattached", () => {
+      this.#activity += 1;
+    });
+    page.on("framenavigated", (frame) => {
+      this.#activity += 1;
+      if (frame === page.mainFrame() && !/^(?:https?:|about:|chrome-error:|blob:https?:)/i.test(frame.url()))
+        this.tabs.place(page).forbidden = clip(frame.url(), 200);
+    });
+  }
+
+  /** Requests in progress, without those that stay open. */
+  get inFlight(): number {
+    const now = performance.now();
+    return [...this.#open.values()].filter((until) => now < until).length;
+  }
+
+  /** Whether a message can arrive at any time: over a WebSocket or an open request. */
+  get isListening(): boolean {
+    return this.#hasSockets || this.#open.size > 0;
+  }
+
+  /** Increases when a request starts or ends or a document appears; unchanged while nothing happens. */
+  get activity(): number {
+    return this.#activity;
+  }
+
+  /** Bytes of all responses so far on the wire, headers included. */
+  async weight(): Promise<number> {
+    const sizes = await Promise.all(this.#finished.map((request) => request.sizes().catch(() => undefined)));
+    return sizes.reduce(
+      (sum, one) => sum + (one === undefined ? 0 : one.responseBodySize + one.responseHeadersSize),
+      0,
+    );
+  }
+
+  #onConsole(message: ConsoleMessage): void {
+    const type = message.type();
+    const level = type === "error" || type === "assert" ? "error" : type === "warning" ? "warning" : "info";
+    // Browsers request /favicon.ico by themselves; a missing one is not an error of the page.
+    if (level === "error" && /\/favicon\.ico(?:[?#]|$)/.test(message.location().url)) return;
+    if (level === "error") this.counts.errors += 1;
+    if (level === "warning") this.counts.warnings += 1;
+    const { url, lineNumber } = message.location();
+    const place = url === "" ? undefined : `${clip(url, URL_CHARS / 10)}:${lineNumber + 1}`;
+    const line = { level, text: clip(message.text(), LINE_CHARS), place } as const;
+    // Errors are kept even if other messages have filled the list.
+    if (this.console.length < MAX_LINES || (level === "error" && this.counts.errors <= MAX_LINES))
+      this.console.push(line);
+    else this.notes.add("too many console messages; the rest were dropped");
+  }
+
+  #onRequest(request: Request): void {
+    const page = navigatedBy(request);
+    if (page !== undefined) this.tabs.place(page).wanted = request.url();
+    this.counts.requests += 1;
+    this.#activity += 1;
+    this.#open.set(request, request.resourceType() === "eventsource" ? 0 : performance.now() + OPEN_MS);
+    const line: RequestLine = {
+      url: clip(request.url(), URL_CHARS),
+      method: request.method(),
+      status: 0,
+      failure: undefined,
+      request,
+    };
+    this.#lines.set(request, line);
+    if (this.requests.length < MAX_REQUESTS) this.requests.push(line);
+    else this.notes.add(`more than ${MAX_REQUESTS} requests; the rest were not checked`);
+  }
+
+  #onResponse(response: Response): void {
+    const line = this.#lines.get(response.request());
+    if (line !== undefined) line.status = response.status();
+    if (isStream(response) && this.#open.has(response.request()))
+      this.#open.set(response.request(), performance.now() + STREAM_MS);
+    const page = navigatedBy(response.request());
+    if (page !== undefined) this.tabs.place(page).response = response;
+  }
+
+  #onDone(request: Request): void {
+    this.#open.delete(request);
+    this.#activity += 1;
+  }
+}
+
+/** Whether a response may never end: a player reads it as needed, or a script, and its length is unknown. */
+function isStream(response: Response): boolean {
+  const type = response.request().resourceType();
+  if (type === "media") return true;
+  return /^(?:fetch|xhr)$/.test(type) && response.headers()["content-length"] === undefined;
+}
+
+/** The tab whose main frame a request navigates. */
+function navigatedBy(request: Request): Page | undefined {
+  if (!request.isNavigationRequest()) return undefined;
+  try {
+    const frame = request.frame();
+    return frame.parentFrame() === null ? frame.page() : undefined;
+  } catch {
+    // A service worker's request has no frame.
+    return undefined;
+  }
+}
+
+/** Whether a request failed; a missing favicon and requests interrupted by a navigation don't count. */
+export function isFailed({ url, status, failure }: RequestLine): boolean {
+  if (/\/favicon\.ico(?:[?#]|$)/.test(url)) return false;
+  return failure === undefined ? status >= 400 : !/ERR_ABORTED/.test(failure);
+}
+
+/** The navigations of one tab. */
+export interface Place {
+  /** The newest response to a navigation of its main frame. */
+  response?: Response;
+  /** The last URL that its main frame navigated to, redirects included. */
+  wanted?: string;
+  /** The URL that its main frame was sent to, if it is not a web page: `file:///…`. */
+  forbidden?: string;
+}
+
+/** The tabs of a run in the order of opening. Sentences refer to the current one. */
+export class Tabs {
+  readonly all: Page[];
+  readonly #places = new WeakMap<Page, Place>();
+  readonly #seen = new Set<Page>();
+  #current: Page;
+
+  constructor(context: BrowserContext, first: Page) {
+    this.all = [first];
+    this.#current = first;
+    this.#seen.add(first);
+    context.on("page", (page) => {
+      if (!this.all.includes(page)) this.all.push(page);
+    });
+  }
+
+  /** The current tab; if it closed itself, as sign-in popups do, the last open one. */
+  get current(): Page {
+    if (this.#current.isClosed())
+      this.#current = this.all.findLast((page) => !page.isClosed()) ?? this.#current;
+    return this.#current;
+  }
+
+  /** A tab's navigations. */
+  place(page: Page): Place {
+    const known = this.#places.get(page) ?? {};
+    this.#places.set(page, known);
+    return known;
+  }
+
+  /** The tab with a number, or an open one that was never current; undefined if there is none (yet). */
+  find(which: number | "new"): Page | undefined {
+    const found = which === "new" ? this.all.find((page) => !this.#seen.has(page)) : this.all[which - 1];
+    return found?.isClosed() === true ? undefined : found;
+  }
+
+  /** Makes a tab the current one. */
+  async switchTo(page: Page): Promise<void> {
+    this.#seen.add(page);
+    this.#current = page;
+    await page.bringToFront();
+  }
+
+  /** Tabs that the page opened, for the answer. */
+  notes(): string[] {
+    return this.all.slice(1).map((page, index) => {
+      const state = page.isClosed() ? " (closed)" : "";
+      return `tab ${index + 2} opened: ${page.url()}${state}`;
+    });
+  }
+}

@@ -1,0 +1,263 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BrowserContext, CDPSession, Frame, Page } from "playwright";
+import type { Deadline } from "./deadline.ts";
+import type { PageEvents } from "./page-events.ts";
+
+/** How long a page must be quiet (also after its load event) to count as settled, and the maximum wait for that. */
+const SETTLED = { quietMs: 80, afterLoadMs: 100, atMostMs: 3_000 };
+/** A quiet time is this many ticks in a row, plus one because a blocked thread can swallow one. */
+const TICKS = 8;
+/** How long the page's clock runs at a time while a request is in progress. */
+const REQUEST_TICK_MS = 100;
+/**
+ * Where the page's clock is slow, as on a busy machine, waiting stops after this many times the maximum by our own
+ * clock, or with this share of the deadline, so that there is time for a verdict.
+ */
+const SLOWEST = 2;
+const SHARE = 0.5;
+/**
+ * From half of a quiet time on, the browser is asked how long nothing is scheduled: Chromium ends an idle period, at
+ * most 50 ms ahead, when the next timer is due. There is no need to wait out that period.
+ */
+const ASK_FROM = 0.5;
+const IDLE_PERIOD_MS = 50;
+const WORLD = "refmcp-quiet";
+
+/** `atMostMs`: the page time after which waiting stops. */
+type QuietTime = { readonly quietMs: number; readonly afterLoadMs?: number; readonly atMostMs: number };
+
+/**
+ * Waits until a page is quiet, measured by timers that run in the page. By our own clock, a page with a busy thread
+ * would look quiet while a timer that is about to throw is still waiting.
+ */
+export class Settling {
+  readonly #events: PageEvents;
+  readonly #clock: PageClock;
+
+  constructor(page: Page, events: PageEvents) {
+    this.#events = events;
+    this.#clock = new PageClock(page.context());
+    // While the page is loading; if it fails, it is retried.
+    this.#clock.attach(page).catch(() => undefined);
+  }
+
+  /**
+   * Waits until no request was in progress and no document changed for a while. Errors in that time are recorded.
+   *
+   * @returns false if the page was still active at the end.
+   */
+  async settled(
+    deadline: Deadline,
+    { quietMs, afterLoadMs = 0, atMostMs }: QuietTime = SETTLED,
+  ): Promise<boolean> {
+    const tickMs = quietMs / TICKS;
+    let past = 0;
+    const until = performance.now() + Math.min(SLOWEST * atMostMs, SHARE * deadline.leftMs);
+    while (past < atMostMs && performance.now() < until) {
+      const { activity } = this.#events;
+      const isIdle = () => this.#events.inFlight === 0 && this.#events.activity === activity;
+      const began = performance.now();
+      const pageMs = await deadline.race(this.#pass(tickMs, afterLoadMs, isIdle));
+      if (pageMs !== undefined && isIdle()) return true;
+      // There is no document, for example during a navigation, and so no page clock.
+      if (pageMs === undefined) await deadline.sleep(tickMs);
+      past += pageMs ?? performance.now() - began;
+    }
+    return false;
+  }
+
+  /**
+   * Waits for a quiet time of all documents, or for a tick after some activity, or for the end of requests.
+   *
+   * @returns the maximum time that passed in the documents; undefined if one of them was replaced.
+   */
+  async #pass(tickMs: number, afterLoadMs: number, isIdle: () => boolean): Promise<number | undefined> {
+    try {
+      await this.#clock.find();
+      if (this.#events.inFlight > 0) return await this.#requests(tickMs);
+      const canEndEarly = this.#clock.isAlone && !this.#events.isListening;
+      const began = performance.now();
+      const whole = this.#clock
+        .tick(tickMs, TICKS + 1, afterLoadMs, canEndEarly)
+        .then(() => this.#clock.catchUp())
+        .then(() => true);
+      whole.catch(() => undefined);
+      const wholeMs = tickMs * (TICKS + 1);
+      while (isIdle()) if (await Promise.race([whole, sleep(2 * tickMs, false)])) return wholeMs;
+      const beforeMs = Math.min(performance.now() - began, wholeMs);
+      await this.#clock.tick(tickMs, 1);
+      return beforeMs + tickMs;
+    } catch (error) {
+      if (this.#events.page.isClosed()) throw error;
+      return undefined;
+    }
+  }
+
+  /** Waits until no request is in progress, or for some time of the documents, and returns how much passed in them. */
+  async #requests(tickMs: number): Promise<number> {
+    const began = performance.now();
+    const ticked = this.#clock.tick(REQUEST_TICK_MS, 1).then(() => true);
+    ticked.catch(() => undefined);
+    while (this.#events.inFlight > 0 && !(await Promise.race([ticked, sleep(2 * tickMs, false)])));
+    return Math.min(performance.now() - began, REQUEST_TICK_MS);
+  }
+}
+
+/** A document with its own thread: a page's, or that of a frame in another process. */
+interface Root {
+  readonly frame: Frame;
+  /** In an isolated JavaScript world: it shares the page's thread, not its globals. */
+  evaluate(expression: string): Promise<unknown>;
+}
+
+/** The clocks of all documents of a run. */
+class PageClock {
+  readonly #context: BrowserContext;
+  /** With the id of the frame, which lasts longer than its documents. */
+  readonly #sessions = new Map<Page | Frame, Promise<{ session: CDPSession; frameId: string }>>();
+  /** Other browsers have no Chrome DevTools Protocol, so their clocks run in the pages' own world. */
+  readonly #isChromium: boolean;
+  #roots: readonly Root[] = [];
+
+  constructor(context: BrowserContext) {
+    this.#context = context;
+    this.#isChromium = context.browser()?.browserType().name() === "chromium";
+  }
+
+  /** Updates the list of documents. */
+  async find(): Promise<void> {
+    const roots = this.#context.pages().flatMap((page) => {
+      const main = page.mainFrame();
+      const others = page.frames().filter((frame) => frame !== main);
+      return [this.#root(page, main), ...others.map((frame) => this.#root(frame, frame))];
+    });
+    this.#roots = (await Promise.all(roots)).filter((root) => root !== undefined);
+  }
+
+  async #root(owner: Page | Frame, frame: Frame): Promise<Root | undefined> {
+    let isAttached = false;
+    if (!this.#isChromium) return { frame, evaluate: (expression) => frame.evaluate(expression) };
+    try {
+      const { session, frameId } = await this.attach(owner);
+      isAttached = true;
+      const { executionContextId: world } = await session.send("Page.createIsolatedWorld", {
+        frameId,
+        worldName: WORLD,
+      });
+      const evaluate = (expression: string) =>
+        session.send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true });
+      return { frame, evaluate };
+    } catch (error) {
+      // The document moved to another process: its session is replaced at the next update.
+      this.#sessions.delete(owner);
+      // A frame in its parent's process shares the parent's thread and session.
+      if (owner === frame && !isAttached) return undefined;
+      throw error;
+    }
+  }
+
+  /** A session for a page, or for a frame in another process. */
+  attach(owner: Page | Frame): Promise<{ session: CDPSession; frameId: string }> {
+    const known = this.#sessions.get(owner);
+    if (known !== undefined) return known;
+    const attaching = this.#context.newCDPSession(owner).then(async (session) => {
+      const { frameTree } = await session.send("Page.getFrameTree");
+      return { session, frameId: frameTree.frame.id };
+    });
+    this.#sessions.set(owner, attaching);
+    return attaching;
+  }
+
+  /**
+   * Whether only timers and requests can wake the documents: no worker may send a message. Only Chromium reports its
+   * timers.
+   */
+  get isAlone(): boolean {
+    const pages = this.#context.pages();
+    return (
+      this.#isChromium &&
+      pages.every((page) => page.workers().length === 0) &&
+      this.#context.serviceWorkers().length === 0
+    );
+  }
+
+  /**
+   * Lets each document's own timers run for this long, `times` times in a row, or until nothing is scheduled for that
+   * time.
+   */
+  async tick(milliseconds: number, times: number, afterLoadMs = 0, canEndEarly = false): Promise<void> {
+    // If scripts are disabled (a sandboxed document), no timer fires, and trying to run one logs an error.
+    const expression = `matchMedia("(scripting: none)").matches || (async () => {
+      const [{ loadEventEnd } = { loadEventEnd: 0 }] = performance.getEntriesByType("navigation");
+      const wholeMs = ${milliseconds * (times - 1)};
+      let asks = ${canEndEarly};
+      let pastMs = 0;
+      for (let n = 0; n < ${times} || performance.now() < loadEventEnd + ${afterLoadMs}; n++) {
+        const began = performance.now();
+        await new Promise((done) => setTimeout(done, ${milliseconds}));
+        pastMs += Math.min(performance.now() - began, ${2 * milliseconds});
+        if (!asks || pastMs < wholeMs * ${ASK_FROM}) continue;
+        const idle = await new Promise((done) => requestIdleCallback(done, { timeout: ${IDLE_PERIOD_MS} }));
+        const freeMs = idle.timeRemaining();
+        if (pastMs + freeMs >= wholeMs && performance.now() + freeMs >= loadEventEnd + ${afterLoadMs}) return;
+        asks = !idle.didTimeout;
+      }
+    })()`;
+    await Promise.all(this.#roots.map(({ evaluate }) => evaluate(expression)));
+  }
+
+  /**
+   * Waits for a reply on the session that reports console lines, errors and requests, so that all earlier events have
+   * arrived. `title()` runs in Playwright's isolated world, so no page can block it.
+   */
+  async catchUp(): Promise<void> {
+    await Promise.all(this.#roots.map(({ frame }) => frame.title()));
+  }
+}
+
+/** Maximum elements that are searched for shadow roots. */
+const MAX_ELEMENTS = 20_000;
+
+/**
+ * Watches a page: by what the run records, and by its document.
+ *
+ * @returns whether it has changed since.
+ */
+export function watchChanges(events: PageEvents): () => Promise<boolean> {
+  const { page, activity } = events;
+  const watching = page.evaluateHandle(observe, MAX_ELEMENTS);
+  watching.catch(() => undefined);
+  return async () => {
+    if (events.page !== page || events.activity !== activity) return true;
+    // A document that was replaced has changed.
+    return watching.then((handle) => handle.evaluate((seen) => seen.changed)).catch(() => true);
+  };
+}
+
+/** Runs in the page. */
+function observe(max: number): { changed: boolean } {
+  const seen = { changed: false };
+  // A screenshot hides the carets of fields for its time, and covers what it masks.
+  const isOurs = ({ type, attributeName, target, addedNodes, removedNodes }: MutationRecord) =>
+    type === "attributes"
+      ? attributeName === "style" &&
+        target instanceof Element &&
+        target.matches("input, textarea, [contenteditable]")
+      : type === "childList" &&
+        [...addedNodes, ...removedNodes].every((node) => /^x-pw-/i.test(node.nodeName));
+  const observer = new MutationObserver((records) => {
+    if (records.every(isOurs)) return;
+    seen.changed = true;
+    observer.disconnect();
+  });
+  const watch = (root: Document | ShadowRoot) => {
+    observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    const all = root.querySelectorAll("*");
+    for (let n = 0; n < Math.min(all.length, max); n++) {
+      const inner = all[n]?.shadowRoot;
+      if (inner) watch(inner);
+    }
+  };
+  watch(document);
+  return seen;
+}

@@ -1,0 +1,102 @@
+import { oneLine } from "@refmcp/boundary/answer";
+import type { Page } from "playwright";
+import type { CheckScope } from "../check/check.ts";
+import { parseStep } from "../language/step.ts";
+import { sentenceFor, snapshotLine } from "../library.ts";
+import { guardDocuments } from "../secrets/guard.ts";
+import { targetOn } from "./targets.ts";
+
+/** A page's content, and the targets for sentences. */
+export interface Seen {
+  /** Playwright's ARIA snapshot for models; `→` adds the target if it is not obvious from the line. */
+  readonly snapshot: string;
+  /** In snapshot order; each matches one element. */
+  readonly targets: string[];
+  readonly not_shown?: number | undefined;
+  /** Number of lines omitted at the end of the snapshot. */
+  readonly lines_left_out?: number | undefined;
+  readonly console: string[];
+}
+
+/** Roles for which targets are offered. */
+const TARGETED = new Set(
+  (
+    "button link textbox searchbox checkbox radio combobox listbox switch slider spinbutton tab " +
+    "menuitem menuitemcheckbox menuitemradio option treeitem img alert status dialog heading"
+  ).split(" "),
+);
+const MAX_SNAPSHOT_CHARS = 1_000_000;
+const MAX_LINE_CHARS = 300;
+/** Maximum concurrent target look-ups. */
+const TOGETHER = 20;
+
+/** Limits of a snapshot: maximum targets, and characters of snapshot and targets together. */
+export interface Look {
+  readonly limit: number;
+  readonly budget: number;
+}
+
+/** Takes a snapshot of the current tab. */
+export async function snapshotOf(
+  { page, events, deadline }: Pick<CheckScope, "page" | "events" | "deadline">,
+  { limit, budget }: Look,
+): Promise<Seen> {
+  const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
+  await deadline.race(guardDocuments(page));
+  const whole = await deadline.race(page.ariaSnapshot({ mode: "ai", timeout }));
+  const lines = whole.slice(0, MAX_SNAPSHOT_CHARS).split("\n");
+  const shownLines: string[] = [];
+  const wanted: { line: number; ref: string; plain: string }[] = [];
+  let chars = 0;
+  let found = 0;
+  for (const text of lines) {
+    const { line: clean, ref, role, plain } = snapshotLine(text);
+    const line = clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS).toWellFormed()}…` : clean;
+    chars += JSON.stringify(line).length;
+    const isShown = chars <= budget * 0.7;
+    if (ref !== undefined && TARGETED.has(role)) {
+      found += 1;
+      if (isShown) wanted.push({ line: shownLines.length, ref, plain });
+    }
+    if (isShown) shownLines.push(line);
+  }
+  chars = JSON.stringify(shownLines).length;
+  const targets: string[] = [];
+  const taken = wanted.slice(0, limit);
+  for (let from = 0; from < taken.length; from += TOGETHER) {
+    const part = taken.slice(from, from + TOGETHER);
+    const names = await deadline.race(Promise.all(part.map(({ ref }) => targetFor(page, ref))));
+    for (const [index, target] of names.entries()) {
+      const at = part[index];
+      if (target === undefined || at === undefined) continue;
+      chars += JSON.stringify(target).length + 1;
+      if (chars > budget) break;
+      targets.push(target);
+      if (target !== at.plain) shownLines[at.line] += ` → ${target}`;
+    }
+  }
+  const notShown = found - targets.length;
+  const leftOut = lines.length - shownLines.length;
+  return {
+    snapshot: shownLines.join("\n"),
+    targets,
+    not_shown: notShown === 0 ? undefined : notShown,
+    lines_left_out: leftOut === 0 ? undefined : leftOut,
+    console: events.problems(),
+  };
+}
+
+/** A target that matches exactly this element; undefined if there is none. */
+async function targetFor(page: Page, ref: string): Promise<string | undefined> {
+  try {
+    const sentence = await sentenceFor(page, ref);
+    if (sentence === undefined || sentence !== oneLine(sentence)) return undefined;
+    const { action } = parseStep(`hover ${sentence}`);
+    if (action.kind !== "hover") return undefined;
+    const count = await targetOn(page, action.target).count();
+    return count === 1 ? sentence : undefined;
+  } catch {
+    // It disappeared, or its name cannot be written in a sentence.
+    return undefined;
+  }
+}

@@ -1,0 +1,275 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
+import type { Page, Route } from "playwright";
+import { type CheckScope, holds, until } from "../check/check.ts";
+import { parseTargetUrl } from "../language/address.ts";
+import type { Step, Target } from "../language/ast.ts";
+import {
+  type Act,
+  type Answer,
+  type Argument,
+  actsOf,
+  contentTypeOf,
+  isAnswer,
+  isChain,
+  isMatch,
+  throttlingOf,
+} from "../language/plan.ts";
+import { urlMatcher } from "../language/reader.ts";
+import { describeTarget } from "../language/target.ts";
+import { ambiguity, isMissing, plain, reasonOf, refuseSelector, shown } from "../library.ts";
+import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets/guard.ts";
+import { type StateStore, tokensOf } from "../store/states.ts";
+import type { RunArtifacts } from "./artifacts.ts";
+import type { Upload } from "./downloads.ts";
+import { locatorOf, missing, noteFound, targetOn } from "./targets.ts";
+
+/** A page on which steps are performed. */
+export interface StepScope extends CheckScope {
+  readonly states: StateStore;
+  readonly stepMs?: number | undefined;
+  readonly guard: NetworkGuard;
+  readonly readUpload: (path: string) => Promise<Upload>;
+  readonly artifacts: RunArtifacts;
+}
+
+/** A step that failed: a finding about the page, not an error. */
+export class StepFailed extends Error {
+  override readonly name = "StepFailed";
+}
+
+/** Default maximum wait of one action for its element, and its share of the run's time. */
+const STEP_MS = 10_000;
+const ACTING_SHARE = 0.7;
+/** A network counts as idle after this long without a request, as in Playwright. */
+const IDLE_MS = 500;
+/** How often a step looks for a tab. */
+const LOOK_MS = 50;
+
+/**
+ * Performs one step.
+ *
+ * @throws StepFailed if the page prevents it.
+ * @throws ToolError if the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
+ */
+export async function perform({ action }: Step, scope: StepScope): Promise<void> {
+  const { page, deadline, events, states, secrets } = scope;
+  const { tabs } = events;
+  const context = page.context();
+  // Leaves some of the run's time for the verdict.
+  const timeout = Math.max(1, Math.min(scope.stepMs ?? STEP_MS, deadline.leftMs * ACTING_SHARE));
+  switch (action.kind) {
+    case "goto":
+      return goto(action.url, scope);
+    case "wait":
+      return deadline.sleep(action.milliseconds);
+    case "wait for":
+    case "expect": {
+      const { passed, actual } = await (action.kind === "expect" ? holds : until)(action.assertion, scope);
+      if (!passed) throw new StepFailed(actual);
+      return;
+    }
+    case "wait for load":
+      if (action.state === "load") return page.waitForLoadState("load", { timeout });
+      if (!(await scope.settling.settled(deadline, { quietMs: IDLE_MS, atMostMs: timeout })))
+        throw new StepFailed(`requests kept the network busy for ${Math.round(timeout / 1_000)} s`);
+      return;
+    case "scroll": {
+      const { to } = action;
+      if (typeof to !== "string")
+        return explained(page, to, targetOn(page, to).scrollIntoViewIfNeeded({ timeout }));
+      return page.evaluate(
+        (edge) => window.scrollTo(0, edge === "top" ? 0 : document.documentElement.scrollHeight),
+        to,
+      );
+    }
+    case "dialog":
+      events.answers.push({ accept: action.accept, text: action.text });
+      return;
+    case "history": {
+      const before = page.url();
+      await (action.direction === "back" ? page.goBack({ timeout }) : page.goForward({ timeout }));
+      // Navigation within a page has no response either, but the address changes.
+      if (page.url() === before) throw new StepFailed(`there is no page to go ${action.direction} to`);
+      return;
+    }
+    case "screenshot": {
+      const { name, target } = action;
+      const of = target === undefined ? undefined : targetOn(page, target);
+      const taken = scope.artifacts.takeScreenshot({ page, deadline, name, of });
+      return target === undefined ? taken : explained(page, target, taken);
+    }
+    case "switch tab": {
+      const ends = performance.now() + timeout;
+      let tab = tabs.find(action.to);
+      while (tab === undefined && performance.now() < ends) {
+        await deadline.sleep(LOOK_MS);
+        tab = tabs.find(action.to);
+      }
+      const none =
+        action.to === "new" ? "no new tab opened" : `there is no open tab ${action.to} of ${tabs.all.length}`;
+      if (tab === undefined) throw new StepFailed(none);
+      await tabs.switchTo(tab);
+      const left = Math.max(1, ends - performance.now());
+      await tab.waitForLoadState("load", { timeout: left }).catch(() => undefined);
+      return;
+    }
+    case "close tab":
+      if (tabs.all.filter((tab) => !tab.isClosed()).length === 1) throw new StepFailed("it is the only tab");
+      return page.close();
+    case "throttle cpu":
+    case "throttle network": {
+      const { command, params } = throttlingOf(action);
+      if (context.browser()?.browserType().name() !== "chromium")
+        throw new StepFailed("only Chromium can be throttled");
+      const session = await context.newCDPSession(page);
+      // The protocol's types tie each command to its parameters; here both come from one place.
+      await Reflect.apply(session.send, session, [command, params]);
+      return;
+    }
+    case "save state": {
+      const state = await context.storageState({ indexedDB: true });
+      secrets.hide(action.name, tokensOf(state));
+      return states.write(action.name, state);
+    }
+    case "use state": {
+      const state = await states.read(action.name);
+      secrets.hide(action.name, tokensOf(state));
+      return context.setStorageState(state);
+    }
+    case "time zone":
+    case "locale":
+      // Context options, set when the context was created.
+      return;
+    default:
+      for (const one of actsOf(action)) await act(one, scope, timeout);
+  }
+}
+
+/** Executes a plan: one call of Playwright with a strict locator. */
+async function act(
+  { on, method, args, options, timed = false, target }: Act,
+  scope: StepScope,
+  timeout: number,
+): Promise<void> {
+  const { page } = scope;
+  const given = await Promise.all(args.map((one) => resolved(one, scope)));
+  const [secret] = args.flatMap((one) =>
+    typeof one === "object" && "secret" in one ? [String(one.secret)] : [],
+  );
+  if (target === undefined) {
+    if (secret !== undefined) {
+      const field = await focused(page);
+      if (field === undefined)
+        throw new StepFailed("no field has the focus; use type … into, or click the field first");
+      const writing = writeSecret(secret, field, "pressSequentially", given, scope, timeout);
+      return explained(page, undefined, writing);
+    }
+    await checkEdit(page, undefined, method, given);
+    return call(page, method, timed ? [...given, { timeout }] : given);
+  }
+  const locator = locatorOf(page, on);
+  const perform = async () => {
+    if (target.base.kind === "quoted") {
+      await locator.waitFor({ state: "attached", timeout });
+      await noteFound(page, on, target, scope.found);
+    }
+    if (secret !== undefined) return writeSecret(secret, locator, method, given, scope, timeout);
+    await checkEdit(page, locator, method, given);
+    return Reflect.apply(Reflect.get(locator, method), locator, [...given, { ...options, timeout }]);
+  };
+  await explained(page, target, perform());
+}
+
+async function checkEdit(...edit: Parameters<typeof refusedEdit>): Promise<void> {
+  const refusal = await refusedEdit(...edit);
+  if (refusal !== undefined) throw new StepFailed(refusal);
+}
+
+/** Calls a method by its path: `keyboard.press`, `context().route`. */
+async function call(page: Page, path: string, given: readonly unknown[]): Promise<void> {
+  const parts = path.split(".");
+  const method = parts.pop() ?? "";
+  let on: object = page;
+  for (const part of parts) {
+    const found: unknown = Reflect.get(on, part.replace("()", ""));
+    on = Object(typeof found === "function" ? Reflect.apply(found, on, []) : found);
+  }
+  await Reflect.apply(Reflect.get(on, method), on, given);
+}
+
+/** An argument for Playwright; secrets and files are read when needed. */
+async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
+  if (isChain(one)) return locatorOf(scope.page, one);
+  if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, scope)));
+  if (isMatch(one)) {
+    const matches = urlMatcher(one.glob);
+    // With a pattern such as **/?q=h* a mock would tell whether the secret begins with this letter.
+    return (url: URL) => matches(scope.secrets.seen(url.href));
+  }
+  if (isAnswer(one)) return handlerOf(one, scope);
+  if (typeof one === "object" && "secret" in one) return scope.secrets.value(String(one.secret));
+  if (typeof one === "object" && "file" in one) return scope.readUpload(String(one.file));
+  return one;
+}
+
+/** Requests whose response a page does not run by itself, and content that it may run all the same. */
+const DATA = /^(?:fetch|xhr|image|media|font)$/;
+const CODE = /html|xml|svg|script|css/;
+
+/** Responds to mocked requests; the file is read once, before the first. */
+async function handlerOf(
+  { method, reply }: Answer,
+  scope: StepScope,
+): Promise<(route: Route) => Promise<void>> {
+  if (reply === "blocked") return (route) => route.abort();
+  const { status, body, file } = reply;
+  const content =
+    file !== undefined
+      ? await scope.readUpload(file)
+      : body === undefined
+        ? undefined
+        : { buffer: body, mimeType: contentTypeOf(body) };
+  const type = content?.mimeType ?? "";
+  const answer = { status, ...(content === undefined ? {} : { body: content.buffer, contentType: type }) };
+  return (route) => {
+    const request = route.request();
+    if (method !== undefined && request.method() !== method) return route.fallback();
+    const isCode = type !== "" && (!DATA.test(request.resourceType()) || CODE.test(type));
+    if (isCode && !scope.secrets.allowCode()) {
+      scope.events.notes.add("a mock with a page, script or style sheet was not used: a secret was written");
+      return route.abort();
+    }
+    return route.fulfill(answer);
+  };
+}
+
+/** Opens a URL: absolute, or relative to the current page. */
+async function goto(text: string, { page, guard, deadline }: StepScope): Promise<void> {
+  const url = parseTargetUrl(text, page.url());
+  if (typeof url === "string")
+    throw new ToolError("denied", `goto ${shown(text)}: ${url}.`, {
+      hint: "Pass an http or https URL, or a path.",
+    });
+  await guard.check(url);
+  await page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 });
+  const timeout = Math.max(1, Math.min(STEP_MS, deadline.leftMs));
+  await page.waitForLoadState("load", { timeout }).catch(() => undefined);
+}
+
+/** Explains in one sentence why an action failed. */
+async function explained(page: Page, target: Target | undefined, work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ToolError || page.isClosed()) throw error;
+    const message = plain(error);
+    const refused = refusedComparison(message);
+    if (refused !== undefined) throw new StepFailed(refused);
+    refuseSelector(message);
+    if (target === undefined) throw new StepFailed(reasonOf(error, "the field"));
+    const name = describeTarget(target);
+    const reason = () => (isMissing(message) ? missing(page, target) : reasonOf(error, name));
+    throw new StepFailed(ambiguity(message, name) ?? (await reason()));
+  }
+}

@@ -1,0 +1,62 @@
+import type { Locator, Page } from "playwright";
+import type { Meaning, Target } from "../language/ast.ts";
+import { type Chain, chainOf, isChain } from "../language/plan.ts";
+import type { Found } from "../language/script.ts";
+import { describeTarget } from "../language/target.ts";
+import { insideOf, rootOf } from "../secrets/guard.ts";
+
+/** A planned locator on a page. */
+export function locatorOf(page: Page, { calls }: Chain): Locator {
+  const css = calls.flatMap(({ name, args }) => (name === "locator" ? String(args[0]) : []));
+  let on: object = rootOf(page, css);
+  for (const { name, args } of calls) {
+    const given = args.map((one) => (isChain(one) ? locatorOf(page, one) : one));
+    on = Object(Reflect.apply(Reflect.get(on, name), on, given));
+    if (name === "frameLocator") on = insideOf(page, on, css);
+  }
+  if (!isLocator(on)) throw new TypeError("the plan's last call returns no locator");
+  return on;
+}
+
+const isLocator = (value: object): value is Locator => "waitFor" in value;
+
+/** A target on a page. */
+export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
+  locatorOf(page, chainOf(target, meaning));
+
+const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
+
+/** Records which alternative of a bare quoted text matches, if its plan has several. */
+export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
+  const { base } = target;
+  if (base.kind !== "quoted" || !plan.calls.some(({ name }) => name === "or")) return;
+  const { text, exact } = base;
+  const alternatives = {
+    label: { kind: "label", text, exact },
+    placeholder: { kind: "placeholder", text, exact },
+    button: { kind: "role", role: "button", name: text, exact },
+  } as const;
+  for (const word of ["label", "placeholder", "button"] as const) {
+    if ((await targetOn(page, { ...target, base: alternatives[word] }).count()) === 0) continue;
+    found.set(base, word);
+    return;
+  }
+}
+
+/** Explains that nothing matches, and which half of `X in Y` is missing. */
+export async function missing(page: Page, target: Target): Promise<string> {
+  const nothing = `nothing matches ${describeTarget(target)}`;
+  const { inside, base } = target;
+  if (inside !== undefined && inside.base.kind !== "frame") {
+    const around = await countOf(targetOn(page, inside));
+    if (around === 0) return `${nothing}: there is no ${describeTarget(inside)}`;
+    const alone = await countOf(targetOn(page, { ...target, inside: undefined }));
+    return `${nothing}: ${describeTarget(inside)} exists, ${alone === 0 ? "the rest does not" : "the rest is elsewhere"}`;
+  }
+  if (base.kind === "role" && base.name === undefined && (await countOf(page.locator(base.role))) > 0)
+    return `${nothing} (the role); for the HTML element write \`${base.role}\` in backticks`;
+  const frames = inside === undefined ? page.frames().length - 1 : 0;
+  return frames > 0
+    ? `${nothing}; the page has ${frames} frame${frames === 1 ? "" : "s"}: … in frame 'its title'`
+    : nothing;
+}

@@ -1,0 +1,67 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import { quoted } from "../language/target.ts";
+import type { Calling } from "../session/calling.ts";
+import type { Tester } from "./tester.ts";
+
+export interface InspectRequest {
+  readonly url?: string | undefined;
+  /** Performed first. */
+  readonly steps: readonly string[];
+  /** The name of a saved state, or a run whose steps are repeated first. */
+  readonly from?: string | undefined;
+  readonly device?: string | undefined;
+  readonly limit: number;
+  readonly budget: number;
+}
+
+/** A slower page needs pw_run_test with a longer timeout_ms. */
+const INSPECT_MS = 40_000;
+
+/**
+ * Inspects a page, after its steps if any.
+ *
+ * @throws ToolError as a run does, and `invalid` if neither `url` nor a run names the page.
+ */
+export async function inspectPage(
+  tester: Tester,
+  { url, steps, from, device, limit, budget }: InspectRequest,
+  call: Calling,
+) {
+  const start = await startOf(tester, from);
+  const first = start.url ?? url;
+  if (first === undefined)
+    throw new ToolError("invalid", "url is missing.", { hint: "Pass url, or a run_id as from." });
+  const goto = start.url === undefined || url === undefined ? [] : [`goto ${quoted(url)}`];
+  const request = {
+    url: first,
+    steps: [...start.steps, ...goto, ...steps],
+    assertions: [],
+    devices: [device ?? start.device ?? "desktop"],
+    evidence: ["screenshot" as const],
+    timeoutMs: INSPECT_MS,
+    look: { limit, budget: budget * 0.75 },
+  };
+  const report = await tester.run(request, call).catch((error: unknown) => {
+    // The data of a failed run does not fit an inspection.
+    if (error instanceof ToolError)
+      throw new ToolError(error.kind, error.message, { ...error, data: undefined, cause: error.cause });
+    throw error;
+  });
+  const { final_url, status, title = "", failed_step, notes, run_id = "", artifacts = [], seen } = report;
+  if (seen === undefined) throw new TypeError("the run made no snapshot");
+  return { url: final_url ?? first, status, title, ...seen, failed_step, notes, run_id, artifacts };
+}
+
+interface Start {
+  readonly url?: string;
+  readonly steps: readonly string[];
+  readonly device?: string | undefined;
+}
+
+/** The steps of an earlier run, or those that load a saved state. */
+async function startOf({ options }: Tester, from: string | undefined): Promise<Start> {
+  if (from === undefined) return { steps: [] };
+  if (!/^\d{8}-\d{6}-[0-9a-f]{8}$/.test(from)) return { steps: [`use state ${quoted(from)}`] };
+  const { devices, ...done } = await options.runs.done(from);
+  return { ...done, device: devices[0] };
+}
