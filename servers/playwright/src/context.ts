@@ -9,7 +9,6 @@ export const tool = toolFor<Services>();
 export const resource = resourceFor<Services>();
 export const prompt = promptFor<Services>();
 
-/** A count, a size or milliseconds in an output. */
 export const number = z.number();
 
 const sentences = z.array(z.string()).max(500).default([]);
@@ -36,7 +35,6 @@ export const check = z.object({
   device: z.string().optional(),
 });
 
-/** The name of a browser session. */
 export const session = z.string().default("main").describe("The session's name.");
 const TARGETS = 60;
 export const limit = fields.limit(TARGETS, 500);
@@ -46,7 +44,6 @@ export const lookOf = ({ budget }: { readonly budget: number }, max = TARGETS) =
   budget: budget * 0.75,
 });
 
-/** What is on a page. */
 export const seen = {
   snapshot: z.string(),
   targets: z.array(z.string()),
@@ -54,10 +51,8 @@ export const seen = {
   lines_left_out: number.optional(),
 };
 
-/** URIs of a run's artifacts. */
 export const artifacts = z.array(z.string());
 
-/** A page after steps: its URL and events. */
 export const visited = {
   url: z.string(),
   status: number.optional(),
@@ -69,7 +64,6 @@ export const visited = {
   artifacts,
 };
 
-/** A session's page after a call. */
 export const browsed = z.object({ ...visited, ...seen }).partial({ snapshot: true, targets: true });
 
 /** Links to artifacts, pictures first. */

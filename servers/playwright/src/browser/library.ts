@@ -28,7 +28,6 @@ export const shown = (text: string, max = 160): string => {
   return JSON.stringify(flat.length > max ? `${clip(flat, max)}…` : flat);
 };
 
-/** A Playwright message without terminal colors. */
 export const plain = (error: unknown): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with the escape character.
   (error instanceof Error ? error.message : String(error)).replace(/\u001b\[[\d;]*m/g, "");
@@ -48,7 +47,7 @@ export async function expectSnapshot(
   if (typeof ask !== "function")
     throw new TypeError("this version of Playwright cannot compare ARIA snapshots");
   const { matches, received, errorMessage } = await Reflect.apply(ask, locator, ["to.match.aria", params]);
-  if (matches !== isNot)
+  if (matches === isNot)
     throw Object.assign(new Error(errorMessage ?? "the snapshot differs"), {
       matcherResult: { actual: received?.value?.raw },
     });
@@ -94,7 +93,6 @@ export function reasonOf(error: unknown, target: string): string {
   return shown(first.replace(/^[\w.]+: (?:Error: )?/, ""), 300).slice(1, -1);
 }
 
-/** Maximum candidates shown for an ambiguous target. */
 const MAX_CANDIDATES = 4;
 
 /**

@@ -53,7 +53,6 @@ export class Services {
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });
   }
 
-  /** Information about the browsers and folders, for diagnosis. */
   async doctor(): Promise<Record<string, unknown>> {
     const { runs, baselines } = this;
     return {

@@ -2,9 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { isText, type RunStore } from "../browser/store/runs.ts";
 import { resource } from "../context.ts";
 
-/** Number of runs whose artifacts are listed; older ones are found by completion. */
 const LISTED_RUNS = 5;
-/** Maximum size of an artifact to send; for larger ones, the path is returned. */
 const MAX_BYTES = 8_000_000;
 
 /**

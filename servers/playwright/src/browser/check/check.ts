@@ -22,7 +22,6 @@ import { expectationOutcome, type Outcome } from "./expectation.ts";
 import { a11yOutcome, metricOutcome } from "./quality.ts";
 import { type Comparing, visualOutcome } from "./screenshot.ts";
 
-/** A page that is checked. */
 export interface CheckScope extends Comparing {
   readonly events: PageEvents;
   readonly settling: Settling;
@@ -32,7 +31,6 @@ export interface CheckScope extends Comparing {
 
 /** Default wait of an assertion without `within`. */
 const WAIT_MS = 5_000;
-/** Pauses between two checks. */
 const PAUSES_MS = [0, 20, 50, 100, 100, 250];
 
 /**

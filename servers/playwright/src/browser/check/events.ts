@@ -66,7 +66,6 @@ export async function eventOutcome(check: EventCheck, events: PageEvents, see: S
   }
 }
 
-/** The recorded requests that match a pattern. */
 function made({ glob, method }: RequestPattern, events: PageEvents, see: See): RequestLine[] {
   const matches = urlMatcher(glob);
   return events.requests.filter(
@@ -92,7 +91,6 @@ function seen(lines: readonly RequestLine[], events: PageEvents): string {
     : `${lines.length} matched, the first ${first.method} ${shown(first.url)} ${isFailed(first) ? `failed (${first.failure ?? first.status})` : `with status ${first.status}`}`;
 }
 
-/** Whether a text is in one of the bodies. */
 async function bodied(
   pattern: RequestPattern,
   text: string,
@@ -182,7 +180,6 @@ export async function absenceOutcome(what: Absence, page: Page, events: PageEven
   }
 }
 
-/** Maximum findings in an answer. */
 const MAX_SHOWN = 5;
 
 function outcome(count: number, what: string, all: readonly string[]): Outcome {

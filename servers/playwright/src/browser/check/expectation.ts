@@ -15,7 +15,6 @@ import {
 import { refusedComparison } from "../secrets/guard.ts";
 import { locatorOf, missing, targetOn } from "../session/targets.ts";
 
-/** Whether a check passes, and the actual value if not. */
 export interface Outcome {
   readonly passed: boolean;
   readonly actual: string;

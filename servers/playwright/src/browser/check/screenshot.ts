@@ -12,7 +12,6 @@ import type { Outcome } from "./expectation.ts";
 
 /** Maximum height of a screenshot: the browser would need gigabytes for more. */
 export const MAX_HEIGHT = 16_000;
-/** Maximum frames taken to find two equal ones. */
 const MAX_FRAMES = 6;
 
 export interface Shot {
@@ -64,7 +63,6 @@ export interface Comparing {
   readonly deadline: Deadline;
   readonly baselines: BaselineStore;
   readonly device: string;
-  /** The folder for this run's screenshots. */
   readonly folder: RunFolder;
 }
 

@@ -15,14 +15,12 @@ export interface DriverHost {
   readonly log: (sentence: string) => void;
 }
 
-/** Memory limit of a driver's process. */
 const MAX_BYTES = 1e9;
 /** A driver that uses this much memory serves no further runs. */
 const REPLACE_BYTES = 5e8;
 /** Memory limits of one browser process, and of all of them. */
 const MAX_PAGE_BYTES = 1.5e9;
 const MAX_BROWSER_BYTES = 4e9;
-/** How often memory is checked during a run. */
 const WATCH_MS = 500;
 /** How long after its time limit a driver may take to reply. */
 const GRACE_MS = 5_000;
@@ -65,7 +63,6 @@ export class Driver {
     this.#send({ open: options });
   }
 
-  /** Number of calls so far. */
   get callCount(): number {
     return this.#last;
   }
@@ -152,7 +149,6 @@ export class Driver {
     if (this.#calls.size === 0) void this.close();
   }
 
-  /** Shuts it down cleanly. */
   async close(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
     const timer = setTimeout(
@@ -190,7 +186,6 @@ export class Driver {
     }
   }
 
-  /** The process has ended. */
   #fail(code?: number | null, signal?: NodeJS.Signals | null): ToolError {
     // V8 aborts when its heap is full.
     const isFull = signal === "SIGABRT" || code === 134 || /heap out of memory/i.test(this.#said);
@@ -226,11 +221,9 @@ const tooLarge = (max: number) =>
     `The page made the browser's driver use more than ${sized(max)}, so the run was stopped.`,
   );
 
-/** A running process and its memory. */
 export interface Used {
   readonly pid: number;
   readonly parent: number;
-  /** Resident. */
   readonly bytes: number;
 }
 

@@ -12,7 +12,6 @@ const uploads = new Map<number, { resolve(upload: Upload): void; reject(error: E
 let asked = 0;
 let methods: Promise<object> | undefined;
 
-/** A file that only the server may open. */
 const readUpload = (path: string) =>
   new Promise<Upload>((resolve, reject) => {
     asked += 1;

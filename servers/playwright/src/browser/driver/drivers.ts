@@ -8,7 +8,6 @@ import type { DriverOptions } from "./protocol.ts";
 import { type Semaphore, semaphoreOf } from "./semaphore.ts";
 
 export interface DriverHost extends Host {
-  /** Called when there are new artifacts. */
   readonly changed: () => void;
 }
 
@@ -40,7 +39,6 @@ export class Drivers {
   readonly #semaphore: Semaphore;
   readonly #all = new Set<Driver>();
   readonly #idle: Driver[] = [];
-  /** Drivers with a session. */
   readonly #dedicated = new Set<Driver>();
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
@@ -106,7 +104,6 @@ export class Drivers {
     return driver;
   }
 
-  /** Information about the browsers. */
   async browsers() {
     return Promise.all(this.#fit.map((driver) => driver.call("browser", undefined, BACKGROUND_CALL, ASK_MS)));
   }

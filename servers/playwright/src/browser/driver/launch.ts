@@ -37,12 +37,9 @@ const FIREFOX_PREFERENCES = {
   "media.peerconnection.enabled": false,
 };
 const NAMES = { firefox: "Firefox", webkit: "WebKit" } as const;
-/** The reason of a browser that is not installed. */
 const ABSENT = "not there";
-/** Maximum time to start. */
 const START_MS = 30_000;
 
-/** Playwright's API for a browser. */
 export function browserType(name: LaunchOptions["browser"]): BrowserType {
   const type = playwright()[name];
   failUnreadableAnswers(type);
@@ -196,7 +193,6 @@ async function connect(
   }
 }
 
-/** The line of a launch failure with the reason. */
 function reasonOf(error: unknown, sandboxed: boolean): string {
   const text = error instanceof Error ? error.message : String(error);
   // The command line is part of the text: without a sandbox it has --no-sandbox.

@@ -11,7 +11,6 @@ import { type InspectRequest, inspectPage } from "../verdict/inspect.ts";
 import { type RunRequest, Tester, type TesterOptions } from "../verdict/tester.ts";
 import type { DriverOptions } from "./protocol.ts";
 
-/** The methods that a driver offers to the server. */
 export function methodsFor(
   { rules, runsPlace, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
   host: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log">,
@@ -30,9 +29,7 @@ export function methodsFor(
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
-    /** Reads a test without running it. */
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
-    /** Resolves device names from Playwright's list. */
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),
     /** Starts or continues this driver's session. */

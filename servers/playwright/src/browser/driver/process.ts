@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from "node:child_process";
 import module from "node:module";
 import { workerFile } from "@refmcp/launch/worker-file";
 
-/** Heap limit of a driver. */
 export const HEAP_MB = 512;
 
 let ahead: ChildProcess | undefined;

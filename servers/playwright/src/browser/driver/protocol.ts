@@ -5,7 +5,6 @@ import type { RunsPlace } from "../store/disk.ts";
 import type { LinkScheme } from "../store/runs.ts";
 import type { LaunchOptions } from "./launch.ts";
 
-/** The arguments of a driver process. */
 export interface DriverOptions {
   /** Without the environment, which the process has. */
   readonly launch: Omit<LaunchOptions, "env">;
@@ -21,7 +20,6 @@ export interface DriverOptions {
 export type Failed = Pick<ToolError, "message"> &
   Partial<Pick<ToolError, "kind" | "hint" | "code" | "data" | "stack">>;
 
-/** Messages from the server. */
 export type Order =
   | { readonly open: DriverOptions }
   /** `endsAt`: as `Date.now()`, which is the same in both processes; the driver may still be starting. */
@@ -30,7 +28,6 @@ export type Order =
   | { readonly asked: number; readonly upload: Upload }
   | { readonly asked: number; readonly failed: Failed };
 
-/** Messages from a driver. */
 export type Reply<Value = never> =
   | { readonly id: number; readonly value: Value; readonly rss: number }
   | { readonly id: number; readonly failed: Failed; readonly rss: number }

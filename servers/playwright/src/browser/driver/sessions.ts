@@ -6,7 +6,7 @@ import type { Driver } from "./driver.ts";
 import type { Drivers } from "./drivers.ts";
 import { type Semaphore, semaphoreOf } from "./semaphore.ts";
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly drivers: Pick<Drivers, "dedicated">;
   readonly runs: RunStore;
   readonly changed: () => void;
@@ -25,7 +25,6 @@ const FATAL = new Set(["crash", "refused"]);
 
 interface Held {
   readonly driver: Driver;
-  /** One call at a time. */
   readonly turn: Semaphore;
   runId: string | undefined;
   url: string;
@@ -80,14 +79,12 @@ export class Sessions {
     return this.#act(name, held, { ...request, url: held.url, begins: false }, call);
   }
 
-  /** Evaluates JavaScript in the page of a session. */
   evaluate(name: string, expression: string, budget: number, call: Calling): Promise<string> {
     return this.#use(name, this.#held(name), call, (driver) =>
       driver.call("evaluate", { expression, budget }, call, BROWSE_MS),
     );
   }
 
-  /** Closes a session and its browser. */
   async close(name: string): Promise<void> {
     await this.#end(name, this.#held(name), "it was closed with pw_browse_close");
   }

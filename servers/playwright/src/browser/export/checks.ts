@@ -1,4 +1,10 @@
-import { type Assertion, type Check, type RequestPattern, SEVERITIES } from "../language/ast.ts";
+import {
+  type Absence,
+  type Assertion,
+  type CheckOf,
+  type RequestPattern,
+  SEVERITIES,
+} from "../language/ast.ts";
 import {
   containing,
   expectationOf,
@@ -11,7 +17,6 @@ import {
 import { escaped } from "../language/reader.ts";
 import { globRegex, js, printExpectation, printTarget } from "./print.ts";
 
-/** The spec being written. */
 export interface Spec {
   readonly needs: Set<Needs>;
   /** The variable of the current tab. */
@@ -46,18 +51,15 @@ export function assertionLines(assertions: readonly Assertion[], spec: Spec): st
   ];
 }
 
-/** Waits until the page has settled. */
 export function settledLines({ needs, page }: Spec): string[] {
   needs.add("settled");
   return [`await settled(${page}, open);`];
 }
 
-/** An assertion as lines of a spec. */
 export function checkLines({ check, negated, within }: Assertion, spec: Spec): string[] {
   if (isElementCheck(check)) return [printExpectation(expectationOf(check, negated), within, spec.page)];
-  const polls = !isLate(check);
   const look = recordLines(check, spec);
-  if (!negated && within === undefined) return polls ? polled(look) : look;
+  if (!negated && within === undefined) return isLate(check) ? look : polled(look);
   const end = `}).toPass({ timeout: ${within ?? 5_000} });`;
   if (!negated) return ["await expect(async () => {", ...look.map((line) => `  ${line}`), end];
   // The negation of any check: it waits until the check fails.
@@ -77,7 +79,7 @@ function printPattern({ method, glob }: RequestPattern): string {
   return method === undefined ? url : `request.method === ${js(method)} && ${url}`;
 }
 
-const bodyHas = (body: string, text: string) => `${containing(text)}.test(${body})`;
+const bodyHas = (text: string) => `${containing(text)}.test(request.body)`;
 
 /** A file name in which `*` matches anything, as a pattern. */
 const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")}$/s`;
@@ -86,7 +88,6 @@ const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")
 const polled = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/^expect\(([\s\S]*)\)\.(\w+\(.*\));$/, "await expect.poll(() => $1).$2;"));
 
-/** A check of the collected data, or of the page's current state. */
 function recordLines(check: RecordCheck, spec: Spec): string[] {
   const { needs, page } = spec;
   const none = (need: Needs) => {
@@ -97,6 +98,8 @@ function recordLines(check: RecordCheck, spec: Spec): string[] {
     needs.add(need);
     return [`expect(${need}.some(${test})).toBe(true);`];
   };
+  const request = (need: Needs, more: string) =>
+    some(need, `(request) => ${"glob" in check ? printPattern(check) : ""}${more}`);
   switch (check.kind) {
     case "status":
       needs.add("status");
@@ -104,23 +107,14 @@ function recordLines(check: RecordCheck, spec: Spec): string[] {
         ? [`expect(status).toBe(${check.from});`]
         : [`expect(Math.floor(status / 100)).toBe(${check.from / 100});`];
     case "request":
-      if (check.contains === undefined) return some("requests", `(request) => ${printPattern(check)}`);
-      return some(
-        "requests",
-        `(request) => ${printPattern(check)} && ${bodyHas("request.body", check.contains)}`,
-      );
+      return request("requests", check.contains === undefined ? "" : ` && ${bodyHas(check.contains)}`);
     case "response": {
-      const status =
-        check.from === check.to
-          ? `request.status === ${check.from}`
-          : `request.status >= ${check.from} && request.status <= ${check.to}`;
-      return some("requests", `(request) => ${printPattern(check)} && ${status}`);
+      const { from, to } = check;
+      const range = from === to ? `=== ${from}` : `>= ${from} && request.status <= ${to}`;
+      return request("requests", ` && request.status ${range}`);
     }
     case "response body":
-      return some(
-        "exchanges",
-        `(request) => ${printPattern(check)} && ${bodyHas("request.body", check.contains)}`,
-      );
+      return request("exchanges", ` && ${bodyHas(check.contains)}`);
     case "no requests":
       needs.add("requests");
       return [`expect(requests.filter((request) => ${printPattern(check)})).toEqual([]);`];
@@ -155,12 +149,7 @@ function recordLines(check: RecordCheck, spec: Spec): string[] {
   }
 }
 
-const ABSENCES: Readonly<
-  Record<
-    Extract<Check, { kind: "absence" }>["what"],
-    (none: (need: Needs) => string[], spec: Spec) => string[]
-  >
-> = {
+const ABSENCES: Readonly<Record<Absence, (none: (need: Needs) => string[], spec: Spec) => string[]>> = {
   "console errors": (none) => none("consoleErrors"),
   "console warnings": (none) => none("consoleWarnings"),
   "page errors": (none) => none("pageErrors"),
@@ -180,10 +169,7 @@ const ABSENCES: Readonly<
 };
 
 /** Checks that axe-core finds no violations of a severity. */
-export function a11yLines(
-  { severity, target }: Extract<Check, { kind: "a11y" }>,
-  { needs, page }: Spec,
-): string[] {
+function a11yLines({ severity, target }: CheckOf<"a11y">, { needs, page }: Spec): string[] {
   needs.add("axe");
   const scope = target === undefined ? page : printTarget(target, page);
   const argument = target === undefined ? "" : "scope";
@@ -198,7 +184,7 @@ export function a11yLines(
 }
 
 /** Checks that a time, the layout shift or the page's weight is below a limit. */
-export function metricLines({ metric, limit }: Extract<Check, { kind: "metric" }>, page: string): string[] {
+function metricLines({ metric, limit }: CheckOf<"metric">, page: string): string[] {
   const entries = (type: string) =>
     `await ${page}.evaluate(() => new Promise<PerformanceEntry[]>((resolve) => { new PerformanceObserver((list) => resolve(list.getEntries())).observe({ type: ${js(type)}, buffered: true }); setTimeout(() => resolve([]), 500); }).then((all) => JSON.parse(JSON.stringify(all))))`;
   const navigation = (name: string) =>

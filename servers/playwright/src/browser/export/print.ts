@@ -22,7 +22,6 @@ export const js = (text: string): string => JSON.stringify(text);
 export const printChain = ({ calls }: Chain, page: string): string =>
   [page, ...calls.map((one) => printCall(one, page))].join(".");
 
-/** A target as code. */
 export const printTarget = (target: Target, page: string): string => printChain(chainOf(target), page);
 
 const printCall = ({ name, args }: Call, page: string): string =>
@@ -62,7 +61,6 @@ function printReply({ status, body, file }: Exclude<Answer["reply"], "blocked">)
   return `status: ${status}, contentType: ${js(contentTypeOf(body))}, body: ${js(body)}`;
 }
 
-/** An expectation as a line of a spec. */
 export function printExpectation(
   { on, counted, not, matcher, args }: Expectation,
   timeout: number | undefined,
@@ -79,7 +77,6 @@ export function printExpectation(
   return `await expect(${locator}).${check(options)}`;
 }
 
-/** An action as a line of a spec. */
 export function printAct({ on, method, args, options }: Act, page: string): string {
   const all = [...args, ...(options === undefined ? [] : [options])];
   return `await ${printChain(on, page)}.${method}(${all.map((one) => printArgument(one, page)).join(", ")});`;

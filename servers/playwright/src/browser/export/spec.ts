@@ -1,9 +1,9 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContextOptions } from "playwright";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
-import { type Action, type Step, setupLength } from "../language/ast.ts";
+import { type Step, setupLength } from "../language/ast.ts";
 import { actsOf, contextOptionsOf, throttlingOf } from "../language/plan.ts";
-import { checksOf, parseScript, type Script } from "../language/script.ts";
+import { checksOf, parseScript } from "../language/script.ts";
 import type { Device } from "../session/devices.ts";
 import { assertionLines, checkLines, type Needs, type Spec, settledLines } from "./checks.ts";
 import { js, printAct, printTarget } from "./print.ts";
@@ -17,91 +17,67 @@ export interface ExportRequest {
 }
 
 /** Collectors, set up before the first page is opened, for the checks that need them. */
-const COLLECTORS: Readonly<Record<Exclude<Needs, "axe">, readonly string[]>> = {
-  dialogs: [
-    "const dialogs: string[] = [];",
-    "const answers: ((dialog: Dialog) => Promise<void>)[] = [];",
-    'page.on("dialog", async (dialog) => {',
-    "  dialogs.push(dialog.message());",
-    "  const answer = answers.shift() ?? ((one: Dialog) => one.dismiss());",
-    "  await answer(dialog);",
-    "});",
-  ],
-  downloads: [
-    "const downloads: string[] = [];",
-    'page.on("download", async (download) => {',
-    "  if ((await download.failure()) === null) downloads.push(download.suggestedFilename());",
-    "});",
-  ],
-  exchanges: [
-    "const exchanges: { url: string; method: string; body: string }[] = [];",
-    'page.on("response", async (answer) => {',
-    '  const body = await answer.text().catch(() => "");',
-    "  exchanges.push({ url: answer.url(), method: answer.request().method(), body });",
-    "});",
-  ],
-  consoleErrors: [
-    "const consoleErrors: string[] = [];",
-    'page.on("console", (message) => {',
-    '  if (message.type() === "error" && !message.location().url.includes("/favicon.ico")) consoleErrors.push(message.text());',
-    "});",
-  ],
-  consoleWarnings: [
-    "const consoleWarnings: string[] = [];",
-    'page.on("console", (message) => {',
-    '  if (message.type() === "warning") consoleWarnings.push(message.text());',
-    "});",
-  ],
-  consoleLines: [
-    "const consoleLines: string[] = [];",
-    'page.on("console", (message) => consoleLines.push(message.text()));',
-  ],
-  pageErrors: [
-    "const pageErrors: string[] = [];",
-    'page.on("pageerror", (error) => pageErrors.push(error.message));',
-  ],
-  failedRequests: [
-    "const failedRequests: string[] = [];",
-    'page.on("response", (answer) => {',
-    '  if (answer.status() >= 400 && !answer.url().includes("/favicon.ico")) failedRequests.push(answer.url());',
-    "});",
-    'page.on("requestfailed", (request) => {',
-    '  if (!/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) failedRequests.push(request.url());',
-    "});",
-  ],
-  requests: [
-    "const requests: { url: string; method: string; body: string; status: number }[] = [];",
-    "const noted = (request: Request, status: number) =>",
-    '  requests.push({ url: request.url(), method: request.method(), body: request.postData() ?? "", status });',
-    'page.on("response", (answer) => noted(answer.request(), answer.status()));',
-    'page.on("requestfailed", (request) => noted(request, 0));',
-  ],
-  settled: [
-    "const open = new Set<Request>();",
-    'page.on("request", (request) => open.add(request));',
-    'page.on("requestfinished", (request) => open.delete(request));',
-    'page.on("requestfailed", (request) => open.delete(request));',
-  ],
-  status: [
-    "let status = 0;",
-    'page.on("response", (answer) => {',
-    "  if (answer.request().isNavigationRequest() && answer.frame() === page.mainFrame()) status = answer.status();",
-    "});",
-  ],
+const COLLECTORS: Readonly<Record<Exclude<Needs, "axe">, string>> = {
+  dialogs: `const dialogs: string[] = [];
+const answers: ((dialog: Dialog) => Promise<void>)[] = [];
+page.on("dialog", async (dialog) => {
+  dialogs.push(dialog.message());
+  const answer = answers.shift() ?? ((one: Dialog) => one.dismiss());
+  await answer(dialog);
+});`,
+  downloads: `const downloads: string[] = [];
+page.on("download", async (download) => {
+  if ((await download.failure()) === null) downloads.push(download.suggestedFilename());
+});`,
+  exchanges: `const exchanges: { url: string; method: string; body: string }[] = [];
+page.on("response", async (answer) => {
+  const body = await answer.text().catch(() => "");
+  exchanges.push({ url: answer.url(), method: answer.request().method(), body });
+});`,
+  consoleErrors: `const consoleErrors: string[] = [];
+page.on("console", (message) => {
+  if (message.type() === "error" && !message.location().url.includes("/favicon.ico")) consoleErrors.push(message.text());
+});`,
+  consoleWarnings: `const consoleWarnings: string[] = [];
+page.on("console", (message) => {
+  if (message.type() === "warning") consoleWarnings.push(message.text());
+});`,
+  consoleLines: `const consoleLines: string[] = [];
+page.on("console", (message) => consoleLines.push(message.text()));`,
+  pageErrors: `const pageErrors: string[] = [];
+page.on("pageerror", (error) => pageErrors.push(error.message));`,
+  failedRequests: `const failedRequests: string[] = [];
+page.on("response", (answer) => {
+  if (answer.status() >= 400 && !answer.url().includes("/favicon.ico")) failedRequests.push(answer.url());
+});
+page.on("requestfailed", (request) => {
+  if (!/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) failedRequests.push(request.url());
+});`,
+  requests: `const requests: { url: string; method: string; body: string; status: number }[] = [];
+const noted = (request: Request, status: number) =>
+  requests.push({ url: request.url(), method: request.method(), body: request.postData() ?? "", status });
+page.on("response", (answer) => noted(answer.request(), answer.status()));
+page.on("requestfailed", (request) => noted(request, 0));`,
+  settled: `const open = new Set<Request>();
+page.on("request", (request) => open.add(request));
+page.on("requestfinished", (request) => open.delete(request));
+page.on("requestfailed", (request) => open.delete(request));`,
+  status: `let status = 0;
+page.on("response", (answer) => {
+  if (answer.request().isNavigationRequest() && answer.frame() === page.mainFrame()) status = answer.status();
+});`,
 };
 
 /** Used before checks that something did not happen. A busy thread delays both of the page's timers. */
-const SETTLED = [
-  "/** Waits for requests and the page's own timers before checking that something did not happen. */",
-  "async function settled(page: Page, open: ReadonlySet<Request>) {",
-  '  await page.waitForLoadState("load");',
-  '  const requests = () => [...open].filter((one) => one.resourceType() !== "eventsource").length;',
-  "  // One that stays open, such as a long poll, is not waited for.",
-  "  await expect.poll(requests, { timeout: 2_000 }).toBe(0).catch(() => undefined);",
-  "  await page.evaluate(() => new Promise((done) => setTimeout(() => setTimeout(done, 100), 200)));",
-  "}",
-  "",
-];
+const SETTLED = `/** Waits for requests and the page's own timers before checking that something did not happen. */
+async function settled(page: Page, open: ReadonlySet<Request>) {
+  await page.waitForLoadState("load");
+  const requests = () => [...open].filter((one) => one.resourceType() !== "eventsource").length;
+  // One that stays open, such as a long poll, is not waited for.
+  await expect.poll(requests, { timeout: 2_000 }).toBe(0).catch(() => undefined);
+  await page.evaluate(() => new Promise((done) => setTimeout(() => setTimeout(done, 100), 200)));
+}
+`;
 
 /**
  * A spec for the real `playwright test` with the same steps and checks.
@@ -117,7 +93,9 @@ export function exportSpec(
   const parsed = parseTargetUrl(url);
   if (typeof parsed === "string") throw refusedUrl(url, parsed);
   const script = parseScript(steps, assertions);
-  const spec: Spec = { needs: new Set(needsAhead(script)), page: "page" };
+  // It changes how steps are written, so it is needed before the first one.
+  const checksDialogs = checksOf(script).some(({ kind }) => kind === "dialog message");
+  const spec: Spec = { needs: new Set(checksDialogs ? ["dialogs"] : []), page: "page" };
   const { needs } = spec;
   const setup = setupLength(script.steps);
   const [before, after] = [script.steps.slice(0, setup), script.steps.slice(setup)];
@@ -141,19 +119,17 @@ export function exportSpec(
   const isTabbed = script.steps.some(({ action }) => action.kind === "switch tab");
   const collectors = [...needs]
     .sort()
-    .flatMap((need) => (need === "axe" ? [] : COLLECTORS[need]))
+    .flatMap((need) => (need === "axe" ? [] : COLLECTORS[need].split("\n")))
     .map((line) => (isTabbed ? line.replace(/^page\.on\("(?!pageerror)/, 'page.context().on("') : line));
-  const types = [
-    needs.has("dialogs") ? "type Dialog, " : "",
-    needs.has("settled") ? "type Page, " : "",
-    needs.has("requests") || needs.has("settled") ? "type Request, " : "",
-  ].join("");
+  const isSettled = needs.has("settled");
+  const request = needs.has("requests") || isSettled ? "type Request, " : "";
+  const types = `${needs.has("dialogs") ? "type Dialog, " : ""}${isSettled ? "type Page, " : ""}${request}`;
   const code = [
     `import { ${descriptors.length > 0 ? "devices, " : ""}expect, ${types}test } from "@playwright/test";`,
     ...(needs.has("axe") ? ["// npm install -D axe-core", 'import axe from "axe-core";'] : []),
     "",
-    ...(needs.has("settled") ? SETTLED : []),
-    ...useLines(descriptors, testOptions(used)),
+    ...(isSettled ? [SETTLED] : []),
+    ...useLines(descriptors, used),
     `test(${js(title)}, async ({ page }) => {`,
     ...[...collectors, ...body].map((line) => (line === "" ? "" : `  ${line}`)),
     "});",
@@ -165,26 +141,19 @@ export function exportSpec(
   });
 }
 
-function useLines(descriptors: readonly string[], options: object): string[] {
+/** The spec's options; these two are options of the context only. */
+function useLines(
+  descriptors: readonly string[],
+  { reducedMotion, forcedColors, ...use }: BrowserContextOptions,
+): string[] {
+  const isOnContext = reducedMotion !== undefined || forcedColors !== undefined;
+  const options = { ...use, ...(isOnContext ? { contextOptions: { reducedMotion, forcedColors } } : {}) };
   const all = [
     ...descriptors.map((name) => `...devices[${js(name)}]`),
     ...Object.entries(options).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
   ];
   return all.length === 0 ? [] : [`test.use({ ${all.join(", ")} });`, ""];
 }
-
-/** Options as `test.use` takes them: these two are context options only. */
-function testOptions({ reducedMotion, forcedColors, ...use }: BrowserContextOptions): object {
-  const contextOptions = {
-    ...(reducedMotion === undefined ? {} : { reducedMotion }),
-    ...(forcedColors === undefined ? {} : { forcedColors }),
-  };
-  return Object.keys(contextOptions).length === 0 ? use : { ...use, contextOptions };
-}
-
-/** What must be collected before the first step is written, since it changes how steps are written. */
-const needsAhead = (script: Script): Needs[] =>
-  checksOf(script).some(({ kind }) => kind === "dialog message") ? ["dialogs"] : [];
 
 /**
  * Steps with the tabs that they open. Waiting for a tab starts before the step that opens it, as Playwright advises.
@@ -217,23 +186,17 @@ function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: S
   return blocks.flat();
 }
 
-function stepLines({ action }: Step, spec: Spec): string[] {
-  if (action.kind === "expect") return assertionLines([action.assertion], spec);
-  if (action.kind === "wait for") return checkLines(action.assertion, spec);
-  if (action.kind === "switch tab" || action.kind === "close tab") return [];
-  return actionLines(action, spec);
-}
-
 /** Where a spec keeps a saved state: the folder that Playwright's documentation on authentication uses. */
-export const statePath = (name: string): string => `playwright/.auth/${name}.json`;
+const statePath = (name: string): string => `playwright/.auth/${name}.json`;
 
-/** An action as lines of a spec; tabs are in `export.ts`. */
-export function actionLines(
-  action: Exclude<Action, { kind: "expect" | "wait for" | "switch tab" | "close tab" }>,
-  spec: Spec,
-): string[] {
+/** A step as lines of a spec. */
+function stepLines({ action }: Step, spec: Spec): string[] {
   const { page } = spec;
   switch (action.kind) {
+    case "expect":
+      return assertionLines([action.assertion], spec);
+    case "wait for":
+      return checkLines(action.assertion, spec);
     case "goto":
       return [
         /^https?:/i.test(action.url)
@@ -250,9 +213,7 @@ export function actionLines(
       if (typeof action.to !== "string")
         return [`await ${printTarget(action.to, page)}.scrollIntoViewIfNeeded();`];
       return [
-        action.to === "top"
-          ? `await ${page}.evaluate(() => window.scrollTo(0, 0));`
-          : `await ${page}.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));`,
+        `await ${page}.evaluate(() => window.scrollTo(0, ${action.to === "top" ? "0" : "document.documentElement.scrollHeight"}));`,
       ];
     case "dialog": {
       const answer = action.accept
@@ -263,10 +224,6 @@ export function actionLines(
     }
     case "history":
       return [`await ${page}.${action.direction === "back" ? "goBack" : "goForward"}();`];
-    case "reload":
-      return [`await ${page}.reload();`];
-    case "viewport":
-      return [`await ${page}.setViewportSize({ width: ${action.width}, height: ${action.height} });`];
     case "screenshot": {
       const of = action.target === undefined ? page : printTarget(action.target, page);
       const name = `${action.name ?? "screenshot"}.png`.replace(/[^\w .-]/g, "-");
@@ -284,7 +241,9 @@ export function actionLines(
       return [`await ${page}.context().setStorageState(${js(statePath(action.name))});`];
     case "time zone":
     case "locale":
-      // In the spec's `test.use`.
+    case "switch tab":
+    case "close tab":
+      // In the spec's `test.use`, and in `stepsWithTabs`.
       return [];
     default:
       return actsOf(action).map((act) => printAct(act, page));

@@ -21,7 +21,6 @@ export function parseTargetUrl(text: string, base?: string): URL | string {
   return url.protocol === "http:" || url.protocol === "https:" ? url : `${url.protocol} is not allowed`;
 }
 
-/** The error for a URL that no run may open. */
 export function refusedUrl(url: string, why: string): ToolError {
   return failure("refused", `url "${oneLine(url.slice(0, 200))}": ${why}.`, {
     hint: "Pass an absolute http or https URL: http://localhost:3000/",

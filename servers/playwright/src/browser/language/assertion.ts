@@ -32,7 +32,6 @@ export function parseAssertion(text: string): Assertion {
   return assertion(reader);
 }
 
-/** Parses an assertion from the reader's position to the end. */
 export function assertion(reader: Reader): Assertion {
   const start = reader.at;
   const negated = reader.takes("not");

@@ -1,14 +1,11 @@
 import type { Page } from "playwright";
 
-/** An ARIA role by which Playwright finds elements. */
 export type Role = Parameters<Page["getByRole"]>[0];
 
 /** How a text is compared. A pattern is checked in linear time (RE2), so a hostile page cannot stall it. */
 export interface TextComparison {
   readonly how: "is" | "contains" | "matches";
-  /** The expected text, or the pattern's source. */
   readonly value: string;
-  /** The pattern's flags (`i`, `m`, `s`, `u`). */
   readonly flags: string;
   readonly negated: boolean;
 }
@@ -33,7 +30,6 @@ export type Base =
       text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       exact: boolean;
-      /** The position of a bare string in its sentence. */
       at?: number;
     }
   /** A frame by its title, name or id: only around another target. */
@@ -44,7 +40,6 @@ export interface Target {
   /** `first`, `last`, or the position of `nth`, from 1. */
   readonly pick: "first" | "last" | number | undefined;
   readonly base: Base;
-  /** Text that it must contain. */
   readonly containing?: string;
   readonly inside: Target | undefined;
 }
@@ -112,14 +107,12 @@ export type Check =
   | { kind: "no target"; target: Target }
   | ({ kind: "no requests" } & RequestPattern)
   | { kind: "a11y"; severity: Severity; target: Target | undefined }
-  /** `contains` is a text in the request's body. */
   | ({ kind: "request"; contains: string | undefined } & RequestPattern)
   | ({ kind: "response"; from: number; to: number } & RequestPattern)
   | ({ kind: "response body"; contains: string } & RequestPattern)
   | { kind: "console"; text: string }
   /** A finished download with this file name, in which `*` matches anything. */
   | { kind: "download"; name: string }
-  /** The message of any alert, confirmation or prompt so far. */
   | { kind: "dialog message"; compare: TextComparison }
   /** Milliseconds, a number (cls) or bytes. */
   | { kind: "metric"; metric: Metric; limit: number }
@@ -127,11 +120,9 @@ export type Check =
   | { kind: "screenshot"; target: Target | undefined; baseline: string; tolerance: number; masks: Target[] };
 
 export interface Assertion {
-  /** The original text, trimmed. */
   readonly text: string;
   readonly negated: boolean;
   readonly check: Check;
-  /** Maximum wait in milliseconds; undefined: the default. */
   readonly within: number | undefined;
 }
 
@@ -173,7 +164,6 @@ export type Action =
   | { kind: "throttle network"; speed: NetworkSpeed }
   | { kind: "save state" | "use state"; name: string };
 
-/** The actions of these kinds. */
 export type ActionOf<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
 export type CheckOf<Kind extends Check["kind"]> = Extract<Check, { kind: Kind }>;
 
@@ -202,7 +192,6 @@ const SETUP: ReadonlySet<Action["kind"]> = new Set([
   "use state",
 ]);
 
-/** How many of the first steps run before the page is opened. */
 export function setupLength(steps: readonly Step[]): number {
   const first = steps.findIndex(({ action }) => !SETUP.has(action.kind));
   return first < 0 ? steps.length : first;

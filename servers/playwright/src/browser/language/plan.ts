@@ -72,7 +72,6 @@ export interface Act {
   readonly method: string;
   readonly args: readonly Argument[];
   readonly options?: { readonly button: "right" };
-  /** A method of the page that takes a timeout. */
   readonly timed?: boolean;
   /** The element to name in messages; undefined for the page itself. */
   readonly target: Target | undefined;
@@ -85,7 +84,6 @@ const has = (one: unknown, key: string) => typeof one === "object" && one !== nu
 
 export const PAGE: Chain = { calls: [] };
 
-/** A target as a strict locator. */
 export function chainOf(target: Target, meaning: Meaning = "text"): Chain {
   const root = target.inside === undefined ? PAGE : chainOf(target.inside);
   const inner = target.containing === undefined ? [] : [call("filter", { hasText: target.containing })];
@@ -354,7 +352,6 @@ const writing = (value: FillValue): Argument => ("text" in value ? value.text : 
 const sole = (all: readonly Argument[]): Argument =>
   all.length === 1 && all[0] !== undefined ? all[0] : all;
 
-/** Playwright's context options for a script's setup steps. */
 export function contextOptionsOf(steps: readonly Step[]): { timezoneId?: string; locale?: string } {
   const set = steps.slice(0, setupLength(steps)).map(({ action }) => {
     if (action.kind === "time zone") return { timezoneId: action.value };
@@ -378,7 +375,6 @@ export function throttlingOf(action: ActionOf<"throttle cpu" | "throttle network
   return { command: "Network.emulateNetworkConditions", params } as const;
 }
 
-/** What a mocked body is sent as. */
 export function contentTypeOf(body: string): string {
   if (/^\s*</.test(body)) return "text/html";
   return isJson(body) ? "application/json" : "text/plain";

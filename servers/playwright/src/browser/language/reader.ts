@@ -19,7 +19,6 @@ export class LanguageError extends Error {
 
 const QUOTES: Readonly<Record<string, string>> = { "'": "'", '"': '"', "“": "”", "‘": "’" };
 
-/** Parses a sentence of the assertion or step language from left to right. */
 export class Reader {
   readonly text: string;
   at = 0;
@@ -57,7 +56,6 @@ export class Reader {
     });
   }
 
-  /** Consumes one of the phrases if it comes next. */
   takes(...phrases: string[]): boolean {
     return this.takesOneOf(phrases) !== undefined;
   }
@@ -102,7 +100,6 @@ export class Reader {
     throw this.error(`a closing ${close} for the text that begins here`, start, example);
   }
 
-  /** A quoted text that passes a test. */
   checked(expected: string, isValid: (text: string) => boolean, example = this.example): string {
     const start = this.at;
     const text = this.string(undefined, example);
@@ -110,12 +107,10 @@ export class Reader {
     return text;
   }
 
-  /** A quoted text, or a word up to the next space. */
   word(): string | undefined {
     return this.isAtString() ? this.string() : this.takesPattern(/\S+/)?.[0];
   }
 
-  /** One or more quoted texts, separated by commas or `and`. */
   strings(): string[] {
     const all = [this.string()];
     while (this.takesPattern(/,/) !== undefined || this.takes("and")) all.push(this.string());

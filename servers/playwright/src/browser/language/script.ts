@@ -5,13 +5,11 @@ import { type Assertion, type Check, type Step, setupLength } from "./ast.ts";
 import { LanguageError } from "./reader.ts";
 import { parseStep } from "./step.ts";
 
-/** A run's steps and assertions. */
 export interface Script {
   readonly steps: readonly Step[];
   readonly assertions: readonly Assertion[];
 }
 
-/** The names of the secrets that a script's steps use. */
 export const secretsOf = ({ steps }: Script): string[] =>
   steps.flatMap(({ action }) =>
     (action.kind === "fill" || action.kind === "type") && "secret" in action.value
@@ -19,7 +17,6 @@ export const secretsOf = ({ steps }: Script): string[] =>
       : [],
   );
 
-/** All checks of a script, including those in its steps. */
 export const checksOf = ({ steps, assertions }: Script): Check[] => [
   ...steps.flatMap(({ action }) => ("assertion" in action ? [action.assertion.check] : [])),
   ...assertions.map(({ check }) => check),
@@ -34,7 +31,6 @@ export const statesOf = ({ steps }: Script): string[] =>
       : [],
   );
 
-/** Maximum problems in one error; more would not help. */
 const MAX_PROBLEMS = 5;
 const MAX_SENTENCES = 100;
 const MAX_SENTENCE_CHARS = 2_000;

@@ -14,7 +14,6 @@ const ROLES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 const isRole = (word: string): word is Role => ROLES.has(word);
-/** Words that people use for a role. */
 const ALIASES: Readonly<Record<string, Role>> = { image: "img", field: "textbox", nav: "navigation" };
 
 /** HTML and common SVG elements: any other bare word is a typo, not a selector. */
@@ -98,7 +97,6 @@ function baseOf(reader: Reader): Base {
   return selector(reader);
 }
 
-/** `heading 'News' level 2`. */
 function levelOf(reader: Reader, role: Role): { level?: number } {
   if (role !== "heading" || !reader.takes("level")) return {};
   const found = reader.takesPattern(/[1-6](?!\w)/);
@@ -185,7 +183,6 @@ function describeBase(base: Base): string {
   return `${base.kind === "quoted" ? "" : `${base.kind} `}${exactly}${quoted(base.text)}`;
 }
 
-/** A text quoted for the language. */
 export function quoted(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")}'`;
 }

@@ -199,7 +199,6 @@ export function guardEngine(hiderFor: typeof hiderOf) {
 export interface Hidden {
   /** The text that replaces it. */
   readonly instead: string;
-  /** Its forms, in lower case. */
   readonly forms: readonly string[];
   /** Characters in a row that count as a part of it. */
   readonly size: number;

@@ -28,7 +28,6 @@ export function registerGuard(): Promise<void> {
   return registered;
 }
 
-/** Guards a context from now on. */
 export function guard(context: BrowserContext, secrets: SecretsInRun): void {
   guarded.set(context, secrets);
 }

@@ -3,7 +3,6 @@ import { failure } from "../errors.ts";
 import { GUARD_SELECTOR } from "./guard.ts";
 import { type Hidden, hiderOf, knownParts, PART_CHARS } from "./guard-engine.ts";
 
-/** Removes secrets from a text. */
 export type Redacting = Pick<Secrets, "redact" | "redactFile" | "isEmpty">;
 
 /** Values that only the server knows: a step refers to one by name, and no answer contains it. */
@@ -58,12 +57,10 @@ export class Secrets {
     );
   }
 
-  /** The names of all secrets, sorted. */
   get names(): readonly string[] {
     return [...this.#values.keys()].sort();
   }
 
-  /** Whether a secret is bound to certain sites. */
   isBound(name: string): boolean {
     return this.#origins.has(name);
   }
@@ -106,11 +103,6 @@ export class Secrets {
     return this.redact(text);
   }
 
-  /** The same for every text in a JSON value; numbers stay. */
-  redactIn<Value>(value: Value): Value {
-    return redactedIn(value, (text) => this.redact(text));
-  }
-
   /** Whether there are any, saved states left aside. */
   get isUsed(): boolean {
     return this.#values.size > 0;
@@ -142,7 +134,6 @@ function originsOf(name: string, list: string): string[] {
       });
     });
 }
-/** Maximum tokens of one state. */
 const MAX_TOKENS = 40;
 
 /** Longest first, so that no part of a longer one is left. */
@@ -165,7 +156,6 @@ export function encodingsOf(value: string): string[] {
 
 /** Shorter secrets would be found in almost every text; only the fields that they were written into are hidden. */
 const MIN_CHARS = 3;
-/** Maximum characters of known texts that are compared with a secret. */
 const MAX_KNOWN = 300_000;
 
 /**
@@ -187,7 +177,6 @@ export class SecretsInRun {
     this.#known = [...known];
   }
 
-  /** Adds sentences of the model. */
   know(texts: readonly string[]): void {
     this.#known.push(...texts);
     this.#update();
@@ -216,12 +205,10 @@ export class SecretsInRun {
     return this.#written.has(name);
   }
 
-  /** Whether a secret was written. */
   get isWritten(): boolean {
     return this.#written.size > 0;
   }
 
-  /** What is hidden besides whole secrets. */
   get hidden(): readonly Hidden[] {
     return this.#hidden;
   }

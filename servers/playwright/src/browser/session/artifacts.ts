@@ -27,7 +27,6 @@ export type EvidenceKind = (typeof EVIDENCE)[number];
 export interface ArtifactOptions {
   readonly kinds: readonly EvidenceKind[];
   readonly folder: RunFolder;
-  /** Prefix of the file names. */
   readonly stem: string;
   readonly secrets: Redacting;
   /** The run uses a secret, which a video or a trace's frames could show. */
@@ -43,7 +42,6 @@ type Final = Pictured & { readonly events: PageEvents };
 /** Maximum time to ask a page whether it has changed. */
 const ASK_MS = 1_000;
 
-/** The artifacts that a run keeps. */
 export class RunArtifacts {
   readonly #options: ArtifactOptions;
   #context: BrowserContext | undefined;
@@ -92,7 +90,6 @@ export class RunArtifacts {
     };
   }
 
-  /** Continues without a video, with a note. */
   dropVideo(note: string): void {
     this.#video = false;
     this.notes.push(note);
@@ -104,7 +101,6 @@ export class RunArtifacts {
     await context.tracing.start({ screenshots: !this.#options.writesSecrets, snapshots: true });
   }
 
-  /** A screenshot requested by a step. */
   async takeScreenshot({
     page,
     deadline,

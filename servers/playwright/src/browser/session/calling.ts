@@ -1,7 +1,6 @@
 /** The parts of a call that a run uses. */
 export interface Calling {
   readonly signal: AbortSignal;
-  /** Milliseconds until the call times out. */
   readonly leftMs: number;
   progress(done: number, total?: number, note?: string): void;
 }

@@ -23,7 +23,6 @@ export interface ContextsOptions {
   readonly ignoreHttpsErrors: boolean;
   /** Called if further runs need another browser: this one did not start, has ended, or hangs. */
   readonly unfit?: () => void;
-  /** How long a context may take to close before its browser counts as hanging. */
   readonly closeMs?: number;
 }
 
@@ -70,7 +69,6 @@ export class Contexts {
     this.#options = { closeMs: 2_000, unfit: () => undefined, ...options };
   }
 
-  /** The browser, started by the first call. */
   browser(): Promise<Launched> {
     this.#launched ??= this.#launch();
     return this.#launched;
@@ -104,7 +102,6 @@ export class Contexts {
     return { ...ready, close: () => this.#close(ready, launched) };
   }
 
-  /** Ends the browser. */
   async close(): Promise<void> {
     const launched = await this.#launched?.catch(() => undefined);
     await launched?.browser.close();

@@ -4,7 +4,6 @@ import { playwright } from "../library.ts";
 
 /** One column of the matrix. */
 export interface Device {
-  /** As the caller wrote it. */
   readonly name: string;
   readonly options: BrowserContextOptions;
   /** Its names in Playwright's device list, and the additional options, for a spec. */

@@ -11,7 +11,6 @@ import { isText, mimeOf } from "../store/runs.ts";
 const MAX_DOWNLOADS = 5;
 export const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
 
-/** A file for an upload. */
 export interface Upload {
   readonly name: string;
   readonly mimeType: string;
@@ -19,11 +18,9 @@ export interface Upload {
 }
 
 export interface DownloadLine {
-  /** The name from the site. */
   readonly name: string;
   readonly url: string;
   state: "running" | "finished" | "failed";
-  /** Why it failed. */
   failure?: string;
 }
 
@@ -53,7 +50,6 @@ export class Downloads {
     context.on("download", (download) => void this.#keep(download));
   }
 
-  /** The downloads, for the answer. */
   notes(): string[] {
     return this.lines.map(({ name, state, failure }) => `download ${name}: ${failure ?? state}`);
   }

@@ -2,11 +2,9 @@ import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
 import type { Downloads } from "./downloads.ts";
 
-/** One message of a page's console. */
 export interface ConsoleLine {
   readonly level: "error" | "warning" | "info";
   readonly text: string;
-  /** `http://localhost/app.js:12`, if known. */
   readonly place: string | undefined;
 }
 
@@ -50,7 +48,6 @@ export class PageEvents {
   /** Replies that steps prepared for the next dialogs. */
   readonly answers: DialogAnswer[] = [];
   readonly tabs: Tabs;
-  /** Where a run keeps them; without it they are cancelled. */
   downloads: Downloads | undefined;
   /** Resolves when the page's process has crashed. */
   readonly crashed: Promise<void>;
@@ -115,12 +112,10 @@ export class PageEvents {
     context.on("page", (popup) => this.#watch(popup));
   }
 
-  /** The current tab. */
   get page(): Page {
     return this.tabs.current;
   }
 
-  /** The navigations of the current tab. */
   get place(): Place {
     return this.tabs.place(this.page);
   }
@@ -134,7 +129,6 @@ export class PageEvents {
     return [...thrown, ...logged].slice(0, 8);
   }
 
-  /** Starts a new list of reported events; requests and tabs stay. */
   forget(): void {
     for (const list of [this.console, this.pageErrors, this.dialogs]) list.length = 0;
     this.notes.clear();
@@ -255,7 +249,6 @@ export function isFailed({ url, status, failure }: RequestLine): boolean {
   return failure === undefined ? status >= 400 : !/ERR_ABORTED/.test(failure);
 }
 
-/** The navigations of one tab. */
 export interface Place {
   /** The newest response to a navigation of its main frame. */
   response?: Response;
@@ -288,7 +281,6 @@ export class Tabs {
     return this.#current;
   }
 
-  /** A tab's navigations. */
   place(page: Page): Place {
     const known = this.#places.get(page) ?? {};
     this.#places.set(page, known);
@@ -301,14 +293,12 @@ export class Tabs {
     return found?.isClosed() === true ? undefined : found;
   }
 
-  /** Makes a tab the current one. */
   async switchTo(page: Page): Promise<void> {
     this.#seen.add(page);
     this.#current = page;
     await page.bringToFront();
   }
 
-  /** Tabs that the page opened, for the answer. */
   notes(): string[] {
     return this.all.slice(1).map((page, index) => {
       const state = page.isClosed() ? " (closed)" : "";

@@ -18,14 +18,12 @@ import { PageEvents } from "./page-events.ts";
 import { Settling } from "./settled.ts";
 import { perform, StepFailed, type StepScope } from "./steps.ts";
 
-/** What all sessions of a run share. */
 export interface SessionServices {
   readonly contexts: Contexts;
   readonly guard: NetworkGuard;
   readonly baselines: BaselineStore;
   readonly states: StateStore;
   readonly secrets: SecretsInRun;
-  /** Maximum wait of one action for its element. */
   readonly stepMs?: number | undefined;
   readonly readUpload: (path: string) => Promise<Upload>;
 }
@@ -54,7 +52,6 @@ export interface PageSession extends StepScope {
   readonly ended: Promise<never>;
 }
 
-/** Opens a browser context, without a page yet. */
 export async function openSession(options: SessionOptions, services: SessionServices): Promise<PageSession> {
   const { url, folder, deadline, steps } = options;
   const asked = contextOptionsOf(steps);
@@ -148,7 +145,6 @@ export async function performAll(
 /** How long a session waits for a page's load event after its first response. */
 const LOAD_MS = 10_000;
 
-/** Opens the first page. */
 async function arrive(session: PageSession): Promise<void> {
   const { url, opened, events, deadline } = session;
   const { page } = opened;
@@ -224,11 +220,9 @@ function authorityOf(url: URL): string {
   return `${url.hostname.replace(/^\[(.*)\]$/, "$1")}:${port}`;
 }
 
-/** The page's title on one line, if it responds. */
 export const titleOf = async ({ deadline, page }: PageSession): Promise<string> =>
   clip(oneLine((await deadline.within(1_000, page.title()).catch(() => undefined)) ?? ""), 200);
 
-/** Notes of an answer: tabs, downloads, dialogs, omissions. */
 export const notesOf = ({ events, artifacts }: PageSession): string[] => [
   ...events.notes,
   ...artifacts.notes,

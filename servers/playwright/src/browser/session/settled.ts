@@ -124,7 +124,6 @@ class PageClock {
     this.#isChromium = context.browser()?.browserType().name() === "chromium";
   }
 
-  /** Updates the list of documents. */
   async find(): Promise<void> {
     const roots = this.#context.pages().flatMap((page) => {
       const main = page.mainFrame();
@@ -215,7 +214,6 @@ class PageClock {
   }
 }
 
-/** Maximum elements that are searched for shadow roots. */
 const MAX_ELEMENTS = 20_000;
 
 /**
@@ -234,7 +232,6 @@ export function watchChanges(events: PageEvents): () => Promise<boolean> {
   };
 }
 
-/** Runs in the page. */
 function observe(max: number): { changed: boolean } {
   const seen = { changed: false };
   // A screenshot hides the carets of fields for its time, and covers what it masks.

@@ -10,10 +10,8 @@ import { targetOn } from "./targets.ts";
 export interface Seen {
   /** Playwright's ARIA snapshot for models; `→` adds the target if it is not obvious from the line. */
   readonly snapshot: string;
-  /** In snapshot order; each matches one element. */
   readonly targets: string[];
   readonly not_shown?: number | undefined;
-  /** Number of lines omitted at the end of the snapshot. */
   readonly lines_left_out?: number | undefined;
   readonly console: string[];
 }
@@ -27,7 +25,6 @@ const TARGETED = new Set(
 );
 const MAX_SNAPSHOT_CHARS = 1_000_000;
 const MAX_LINE_CHARS = 300;
-/** Maximum concurrent target look-ups. */
 const TOGETHER = 20;
 
 /** Limits of a snapshot: maximum targets, and characters of snapshot and targets together. */
@@ -36,7 +33,6 @@ export interface Look {
   readonly budget: number;
 }
 
-/** Takes a snapshot of the current tab. */
 export async function snapshotOf(
   { page, events, deadline }: Pick<CheckScope, "page" | "events" | "deadline">,
   { limit, budget }: Look,

@@ -24,7 +24,6 @@ import type { RunArtifacts } from "./artifacts.ts";
 import type { Upload } from "./downloads.ts";
 import { locatorOf, missing, noteFound, targetOn } from "./targets.ts";
 
-/** A page on which steps are performed. */
 export interface StepScope extends CheckScope {
   readonly states: StateStore;
   readonly stepMs?: number | undefined;
@@ -43,7 +42,6 @@ const STEP_MS = 10_000;
 const ACTING_SHARE = 0.7;
 /** A network counts as idle after this long without a request, as in Playwright. */
 const IDLE_MS = 500;
-/** How often a step looks for a tab. */
 const LOOK_MS = 50;
 
 /**
@@ -244,7 +242,6 @@ async function handlerOf(
   };
 }
 
-/** Opens a URL: absolute, or relative to the current page. */
 async function goto(text: string, { page, guard, deadline }: StepScope): Promise<void> {
   const url = parseTargetUrl(text, page.url());
   if (typeof url === "string")

@@ -20,7 +20,6 @@ export function locatorOf(page: Page, { calls }: Chain): Locator {
 
 const isLocator = (value: object): value is Locator => "waitFor" in value;
 
-/** A target on a page. */
 export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
   locatorOf(page, chainOf(target, meaning));
 

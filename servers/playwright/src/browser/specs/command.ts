@@ -1,24 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { failure } from "../errors.ts";
 
 export interface CommandOptions {
-  /** The folder of the user's project. */
   readonly project: string;
   readonly args: readonly string[];
   readonly signal: AbortSignal;
   readonly onEvent: (event: SpecEvent) => void;
-}
-
-/** The command's result; `output` is the end of its output. */
-export interface Ended {
-  readonly code: number | null;
-  readonly output: string;
 }
 
 const MAX_OUTPUT = 8_000;
@@ -31,14 +23,15 @@ const GRACE_MS = 2_000;
  *
  * @throws ToolError `unavailable` if the project has no Playwright; the signal's reason.
  */
-export async function playwrightTest({ project, args, signal, onEvent }: CommandOptions): Promise<Ended> {
+export async function playwrightTest({
+  project,
+  args,
+  signal,
+  onEvent,
+}: CommandOptions): Promise<{ code: number | null; output: string }> {
   signal.throwIfAborted();
-  const reporter = fileURLToPath(
-    new URL(
-      import.meta.url.endsWith(".ts") ? "spec-reporter.worker.ts" : "spec-reporter.worker.js",
-      import.meta.url,
-    ),
-  );
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const reporter = fileURLToPath(new URL(`spec-reporter.worker.${extension}`, import.meta.url));
   const child = spawn(process.execPath, [cliOf(project), "test", "--reporter=null", ...args], {
     cwd: project,
     // Not `--reporter`, which Playwright splits at commas.
@@ -47,7 +40,15 @@ export async function playwrightTest({ project, args, signal, onEvent }: Command
     detached: process.platform !== "win32",
     windowsHide: true,
   });
-  const end = (signalName: NodeJS.Signals) => endGroup(child, signalName);
+  const end = (signalName: NodeJS.Signals) => {
+    if (child.pid === undefined) return;
+    try {
+      if (process.platform === "win32") child.kill(signalName);
+      else process.kill(-child.pid, signalName);
+    } catch {
+      // The group has already ended.
+    }
+  };
   const atExit = () => end("SIGKILL");
   process.once("exit", atExit);
   let timer: NodeJS.Timeout | undefined;
@@ -62,7 +63,11 @@ export async function playwrightTest({ project, args, signal, onEvent }: Command
   };
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", receive);
   const pipe = child.stdio[3];
-  if (pipe !== null && pipe !== undefined && "read" in pipe) listen(pipe, onEvent);
+  if (pipe !== null && pipe !== undefined && "read" in pipe)
+    createInterface({ input: pipe }).on("line", (line) => {
+      const event = eventOf(line);
+      if (event !== undefined) onEvent(event);
+    });
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
@@ -79,24 +84,6 @@ export async function playwrightTest({ project, args, signal, onEvent }: Command
   }
 }
 
-function listen(pipe: Readable, onEvent: (event: SpecEvent) => void): void {
-  createInterface({ input: pipe }).on("line", (line) => {
-    const event = eventOf(line);
-    if (event !== undefined) onEvent(event);
-  });
-}
-
-function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === "win32") child.kill(signal);
-    else process.kill(-child.pid, signal);
-  } catch {
-    // The group has already ended.
-  }
-}
-
-/** The command line of the project's own Playwright. */
 function cliOf(project: string): string {
   const require = createRequire(join(project, "package.json"));
   for (const name of ["@playwright/test", "playwright"]) {
@@ -143,7 +130,6 @@ export const specEvent = z.discriminatedUnion("kind", [
 ]);
 export type SpecEvent = z.output<typeof specEvent>;
 
-/** The event in a line; undefined for any other line. */
 export function eventOf(line: string): SpecEvent | undefined {
   try {
     return specEvent.safeParse(JSON.parse(line)).data;

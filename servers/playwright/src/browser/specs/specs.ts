@@ -13,48 +13,23 @@ import type { RunFolder } from "../store/disk.ts";
 import { slugOf } from "../store/disk.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
 import { redactZip } from "../store/zip.ts";
-import { type ShownArtifact, shownArtifact } from "../verdict/report.ts";
+import { shownArtifact } from "../verdict/report.ts";
 import type { SpecEvent } from "./command.ts";
 import { playwrightTest } from "./command.ts";
 
-export interface Selection {
+interface Selection {
   readonly files: readonly string[];
   readonly grep: string | undefined;
   readonly project: string | undefined;
 }
 
-export interface ListedSpec {
-  readonly file: string;
-  readonly line: number;
-  readonly title: string;
-  readonly project?: string;
-}
-
-export interface SpecFailure {
-  readonly test: string;
-  readonly error: string;
-}
-
-export interface SpecReport {
-  readonly passed: boolean;
-  /** `3 passed, 1 failed`. */
-  readonly summary: string;
-  readonly durationMs: number;
-  readonly failures: SpecFailure[];
-  readonly not_shown?: number;
-  /** Tests that did not run before the timeout. */
-  readonly not_run?: number;
-  /** What was not kept. */
-  readonly notes?: string[];
-  readonly run_id: string;
-  readonly artifacts: ShownArtifact[];
-}
+type ListedSpec = Pick<Place, "file" | "line" | "title"> & { readonly project: string | undefined };
+type Place = Extract<SpecEvent, { kind: "tests" }>["tests"][number];
 
 const MAX_FAILURES = 10;
 const MAX_ARTIFACTS = 15;
 const MAX_ARTIFACT_BYTES = 50_000_000;
 
-/** The user's own Playwright project. */
 export class Specs {
   readonly #folder: string | undefined;
   readonly #runs: RunStore;
@@ -77,7 +52,7 @@ export class Specs {
   }
 
   /** All tests that match the selection, by file and line; nothing is run. */
-  async list(selection: Selection, signal: AbortSignal): Promise<ListedSpec[]> {
+  async list(selection: Selection, signal: AbortSignal) {
     const found: ListedSpec[] = [];
     const errors: string[] = [];
     const ended = await playwrightTest({
@@ -95,11 +70,12 @@ export class Specs {
   }
 
   /** Runs the tests that match the selection, with progress for every test; no process outlives the call. */
-  async run(selection: Selection & { readonly lastFailed: boolean }, call: Calling): Promise<SpecReport> {
+  async run(selection: Selection & { readonly lastFailed: boolean }, call: Calling) {
     const began = performance.now();
-    const folder = await this.#begin();
+    const project = this.folder;
+    const folder = await this.#runs.begin();
     const counts = { passed: 0, failed: 0, flaky: 0, skipped: 0 };
-    const failures: SpecFailure[] = [];
+    const failures: { test: string; error: string }[] = [];
     const attachments: { path: string; stem: string }[] = [];
     const errors: string[] = [];
     let total: number | undefined;
@@ -124,7 +100,7 @@ export class Specs {
     };
     try {
       const ended = await playwrightTest({
-        project: this.folder,
+        project,
         args: [...(selection.lastFailed ? ["--last-failed"] : []), ...argumentsOf(selection)],
         signal,
         onEvent: (event) => {
@@ -141,14 +117,14 @@ export class Specs {
       for (const { path, stem } of attachments.slice(0, MAX_ARTIFACTS)) await this.#keep(path, folder, stem);
       const artifacts = (await this.#runs.kept(folder)).map(shownArtifact);
       const durationMs = Math.round(performance.now() - began);
-      const report = (): SpecReport => ({
+      const report = () => ({
         passed: counts.failed === 0 && errors.length === 0 && ended.code === 0,
         summary: summaryOf(counts),
         durationMs,
         failures: failures.slice(0, MAX_FAILURES),
-        ...(failures.length > MAX_FAILURES ? { not_shown: failures.length - MAX_FAILURES } : {}),
-        ...(notRun > 0 ? { not_run: notRun } : {}),
-        ...(folder.notes().length === 0 ? {} : { notes: folder.notes() }),
+        not_shown: failures.length > MAX_FAILURES ? failures.length - MAX_FAILURES : undefined,
+        not_run: notRun > 0 ? notRun : undefined,
+        notes: folder.notes().length === 0 ? undefined : folder.notes(),
         run_id: folder.id,
         artifacts,
       });
@@ -163,28 +139,13 @@ export class Specs {
     }
   }
 
-  #begin() {
-    void this.folder;
-    return this.#runs.begin();
-  }
-
-  #shown({
-    file,
-    line,
-    title,
-    project,
-  }: {
-    file: string;
-    line: number;
-    title: string;
-    project: string;
-  }): ListedSpec {
+  #shown({ file, line, title, project }: Omit<Place, "id">) {
     this.#know(file);
     return {
       file: relative(this.folder, file).replaceAll("\\", "/"),
       line,
       title: oneLine(this.#plain(title)),
-      ...(project === "" ? {} : { project: oneLine(project) }),
+      project: project === "" ? undefined : oneLine(project),
     };
   }
 
@@ -258,18 +219,16 @@ function summaryOf(counts: Readonly<Record<string, number>>): string {
   return parts.map(([verdict, count]) => `${count} ${verdict}`).join(", ");
 }
 
-/** The answer for people. */
-export function specText(report: SpecReport): string {
-  const { passed, summary, durationMs, failures, not_shown: more, artifacts, run_id: id } = report;
+export function specText(report: Awaited<ReturnType<Specs["run"]>>): string {
+  const { passed, summary, durationMs, failures, artifacts, run_id: id } = report;
+  const { not_shown: more, not_run: notRun } = report;
   return [
     `${passed ? "All tests passed" : "Tests FAILED"}: ${summary} in ${durationMs} ms, run ${id}.`,
     ...failures.map(({ test, error }) => `✗ ${test}\n${error}`),
     ...(more === undefined ? [] : [`and ${more} more failures`]),
-    ...(report.not_run === undefined
+    ...(notRun === undefined
       ? []
-      : [
-          `${report.not_run} not run before the call timed out. Run them with files or grep, or raise --timeout-ms.`,
-        ]),
+      : [`${notRun} not run before the call timed out. Run them with files or grep, or raise --timeout-ms.`]),
     ...(report.notes ?? []).map((note) => `note: ${note}`),
     ...artifacts.map(({ path }) => path),
   ].join("\n");

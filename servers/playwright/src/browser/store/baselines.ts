@@ -43,7 +43,6 @@ export class BaselineStore {
     }
   }
 
-  /** File names of the baselines, sorted. */
   async list(): Promise<string[]> {
     const names = await readdir(this.folder).catch(() => []);
     return names.filter((name) => name.endsWith(".png")).sort();

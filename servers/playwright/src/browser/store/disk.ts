@@ -36,7 +36,6 @@ export class RunFolder {
     this.#problem = problem;
   }
 
-  /** Whether it exists. */
   get isUsable(): boolean {
     return this.#problem === undefined;
   }

@@ -6,13 +6,11 @@ import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
 import { diskProblem, RunFolder, type RunsPlace } from "./disk.ts";
 
-/** A file of a run. */
 export interface Artifact {
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
   readonly mimeType: string;
-  /** The link in an answer. */
   readonly uri: string;
 }
 
@@ -32,7 +30,6 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
 /** An unfinished run that changed this recently may still belong to another process. */
 const RECENT_MS = 2 * 3_600_000;
 const REPORT = "report.json";
-/** Delay after a run before old ones are deleted. */
 const SWEEP_MS = 2_000;
 
 const MIME: Readonly<Record<string, string>> = {
@@ -104,7 +101,6 @@ export class RunStore {
     }, SWEEP_MS).unref();
   }
 
-  /** Deletes a run without a result. */
   async drop(id: string): Promise<void> {
     this.#live.delete(id);
     await rm(join(this.folder, id), { recursive: true, force: true });
@@ -115,7 +111,6 @@ export class RunStore {
     await rmdir(join(this.folder, id)).catch(() => undefined);
   }
 
-  /** Ids of the runs, newest first. */
   async ids(): Promise<string[]> {
     const entries = await entriesOf(this.folder);
     return entries

@@ -22,7 +22,6 @@ export class StateStore {
     this.folder = folder;
   }
 
-  /** The names of the saved states, sorted. */
   async names(): Promise<string[]> {
     const files = await readdir(this.folder).catch(() => []);
     return files.flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : [])).sort();

@@ -19,7 +19,6 @@ import { shownArtifact } from "./report.ts";
 import type { Tester } from "./tester.ts";
 
 export interface BrowseRequest {
-  /** The first page of a new session. */
   readonly url: string;
   readonly begins: boolean;
   readonly steps: readonly string[];
@@ -29,7 +28,6 @@ export interface BrowseRequest {
 
 export interface Evaluation {
   readonly expression: string;
-  /** Maximum characters of the value. */
   readonly budget: number;
 }
 
@@ -45,11 +43,8 @@ const deadlineOf = (call: Calling) => new Deadline(Math.min(BROWSE_MS, workMs(ca
 export class BrowseSession {
   readonly #tester: Tester;
   readonly #session: PageSession;
-  /** Names of the artifacts in earlier answers. */
   readonly #shown = new Set<string>();
-  /** Secrets or saved states were used in it. */
   #isPrivate = false;
-  /** The caller's code ran in it. */
   #isScripted = false;
 
   private constructor(tester: Tester, session: PageSession) {
@@ -134,7 +129,6 @@ export class BrowseSession {
     this.#isPrivate ||= isPrivate;
   }
 
-  /** One call, within its time limit. */
   async #work<Value>(call: Calling, work: (session: PageSession) => Promise<Value>): Promise<Value> {
     const session = this.#session;
     await this.#tester.options.runs.touch(session.folder.id);
@@ -170,7 +164,6 @@ export class BrowseSession {
   }
 }
 
-/** The state of a session's page after a call. */
 export type Browsed = Awaited<ReturnType<BrowseSession["act"]>>;
 
 const testOf = ({ url, steps, device = "desktop" }: Omit<BrowseRequest, "begins" | "look">) => ({

@@ -5,7 +5,6 @@ import type { Tester } from "./tester.ts";
 
 export interface InspectRequest {
   readonly url?: string | undefined;
-  /** Performed first. */
   readonly steps: readonly string[];
   /** The name of a saved state, or a run whose steps are repeated first. */
   readonly from?: string | undefined;

@@ -29,12 +29,10 @@ export interface RunReport {
   readonly final_url?: string | undefined;
   readonly status?: number | undefined;
   readonly title?: string | undefined;
-  /** A step that failed, and why. */
   readonly failed_step?: string | undefined;
   readonly artifacts?: ShownArtifact[];
   readonly notes?: string[] | undefined;
   readonly error?: string;
-  /** The snapshot at the end. */
   readonly seen?: Seen | undefined;
 }
 
@@ -63,34 +61,32 @@ export function shownArtifact({ name, path, bytes, mimeType, uri }: Artifact): S
   return { name, path: uri.startsWith("file:") ? path : uri, uri, mime_type: mimeType, bytes };
 }
 
+export const shortened = (text: string, max: number): string =>
+  text.length > max ? `${clip(text, max)}…` : text;
+
+/** Whether a report fits into an answer, as structure and as text. */
+export const fits = (report: object, text: string, budget: number): boolean =>
+  Math.max(JSON.stringify(report).length, text.length) <= budget;
+
 /** Ways to shorten a report, applied in order until it fits an answer; the file keeps everything. */
-const CUTS: readonly ((report: RunReport) => RunReport)[] = [
-  (report) => ({ ...report, assertions: report.assertions.map((one) => clipped(one, 300, 150)) }),
-  (report) => ({
-    ...report,
-    assertions: report.assertions.map((one) => clipped(one, 100, 40)),
-    notes: [],
-  }),
-  (report) => ({ ...report, artifacts: (report.artifacts ?? []).slice(0, 10) }),
-  (report) => ({ ...report, assertions: report.assertions.slice(0, 100).map((one) => clipped(one, 60, 0)) }),
+const CUTS: readonly ((report: RunReport) => Partial<RunReport>)[] = [
+  ({ assertions }) => ({ assertions: assertions.map((one) => clipped(one, 300, 150)) }),
+  ({ assertions }) => ({ assertions: assertions.map((one) => clipped(one, 100, 40)), notes: [] }),
+  ({ artifacts = [] }) => ({ artifacts: artifacts.slice(0, 10) }),
+  ({ assertions }) => ({ assertions: assertions.slice(0, 100).map((one) => clipped(one, 60, 0)) }),
 ];
 
 function clipped({ actual, ...check }: CheckResult, nameChars: number, actualChars: number): CheckResult {
-  const short = (text: string, max: number) => (text.length > max ? `${clip(text, max)}…` : text);
-  const name = short(check.name, nameChars);
-  return {
-    ...check,
-    name,
-    ...(actual === undefined || actualChars === 0 ? {} : { actual: short(actual, actualChars) }),
-  };
+  const shown = actual === undefined || actualChars === 0 ? {} : { actual: shortened(actual, actualChars) };
+  return { ...check, name: shortened(check.name, nameChars), ...shown };
 }
 
 /** A report that fits into `budget` characters, as structure and as text. */
 export function fittingReport(report: RunReport, budget: number): RunReport {
   let fit = report;
   for (const cut of CUTS) {
-    if (Math.max(JSON.stringify(fit).length, textOf(fit).length) <= budget) return fit;
-    fit = cut(fit);
+    if (fits(fit, textOf(fit), budget)) return fit;
+    fit = { ...fit, ...cut(fit) };
     const note = "shortened; the full report is in the run's report.json";
     fit = { ...fit, notes: [...(fit.notes ?? []).filter((one) => one !== note), note] };
   }
@@ -119,7 +115,9 @@ export function textOf(report: RunReport): string {
     lines.push(pictures.length === 0 ? verdict : `${verdict} See screenshot.`);
   }
   for (const { name, actual, device } of failed)
-    lines.push(`✗ ${oneLine(name)}${at(device)}${actual === undefined ? "" : `: ${actual}`}`);
+    lines.push(
+      `✗ ${oneLine(name)}${device === undefined ? "" : ` [${device}]`}${actual === undefined ? "" : `: ${actual}`}`,
+    );
   const facts = [
     report.final_url === undefined || report.final_url === new URL(report.url).href
       ? oneLine(report.url)
@@ -129,12 +127,8 @@ export function textOf(report: RunReport): string {
     `${report.durationMs} ms`,
     ...(report.run_id === undefined ? [] : [`run ${report.run_id}`]),
   ];
-  lines.push(facts.join(", "));
-  for (const note of report.notes ?? []) lines.push(`note: ${note}`);
-  for (const artifact of artifacts) if (!pictures.includes(artifact)) lines.push(artifact.path);
-  for (const picture of pictures.slice(1)) lines.push(picture.path);
-  if (pictures[0] !== undefined) lines.push(pictures[0].path);
-  return lines.join("\n");
+  const notes = (report.notes ?? []).map((note) => `note: ${note}`);
+  const others = artifacts.filter((artifact) => !pictures.includes(artifact));
+  const files = [...others, ...pictures.slice(1), ...pictures.slice(0, 1)].map(({ path }) => path);
+  return [...lines, facts.join(", "), ...notes, ...files].join("\n");
 }
-
-const at = (device: string | undefined) => (device === undefined ? "" : ` [${device}]`);

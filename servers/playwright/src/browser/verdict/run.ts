@@ -25,7 +25,6 @@ import type { CheckResult, RunReport } from "./report.ts";
 /** The quiet time before a screenshot, where no check needs a longer one. */
 const BRIEF = { quietMs: 40, atMostMs: 500 };
 
-/** The input of a run on one device. */
 export interface DeviceRunOptions {
   readonly url: URL;
   readonly script: Script;

@@ -2,46 +2,38 @@ import { setMaxListeners } from "node:events";
 import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Calling, workMs } from "../session/calling.ts";
-import type { CheckResult, RunReport } from "./report.ts";
+import { type CheckResult, fits, type RunReport, shortened } from "./report.ts";
 import type { RunRequest } from "./tester.ts";
 
-export interface SuiteTest {
-  readonly name: string;
-  readonly url: string;
-  readonly steps: readonly string[];
-  readonly assertions: string[];
-}
+type SuiteTest = Pick<RunRequest, "url" | "steps" | "assertions"> & { readonly name: string };
 
-/** The runner of a suite's tests. */
-export interface SuiteTester {
+interface SuiteTester {
   prepare(request: RunRequest): Promise<unknown>;
   run(request: RunRequest, call: Calling): Promise<RunReport>;
 }
 
-export interface SuiteRequest extends Pick<RunRequest, "devices" | "evidence" | "timeoutMs"> {
+interface SuiteRequest extends Pick<RunRequest, "devices" | "evidence" | "timeoutMs"> {
   readonly tests: readonly SuiteTest[];
   /** Starts no more tests after the first that does not pass. */
   readonly bail: boolean;
 }
 
-export interface SuiteEntry {
+interface SuiteEntry {
   readonly name: string;
   readonly passed: boolean;
   readonly durationMs: number;
-  readonly run_id?: string;
-  readonly failures?: string[];
-  readonly screenshot?: string;
+  readonly run_id?: string | undefined;
+  readonly failures?: string[] | undefined;
+  readonly screenshot?: string | undefined;
 }
 
-export interface SuiteReport {
-  readonly passed: boolean;
+interface SuiteReport extends Pick<SuiteEntry, "passed" | "durationMs"> {
   readonly failed: number;
   readonly not_run: number;
   /** Tests that were not started or not finished: after `bail`, or on timeout. */
-  readonly not_run_names?: string[];
-  readonly durationMs: number;
+  readonly not_run_names?: string[] | undefined;
   readonly tests: SuiteEntry[];
-  readonly artifacts: RunReport["artifacts"];
+  readonly artifacts: NonNullable<RunReport["artifacts"]>;
 }
 
 const MAX_FAILURES = 5;
@@ -77,30 +69,27 @@ export async function runSuite(
   // Every waiting test adds a listener.
   setMaxListeners(0, signal);
   let done = 0;
-  let artifacts: NonNullable<RunReport["artifacts"]> = [];
+  const artifacts: SuiteReport["artifacts"] = [];
   const entries = await Promise.all(
-    tests.map(async (test): Promise<SuiteEntry | undefined> => {
-      const outcome = await entryOf(tester, asRun(test), test.name, signal);
+    tests.map(async (test) => {
+      const [entry, kept = []] = await entryOf(tester, asRun(test), test.name, signal);
       call.signal.throwIfAborted();
-      if (outcome === undefined) return undefined;
-      const [entry, report] = outcome;
+      if (entry === undefined) return undefined;
       done += 1;
       call.progress(done, tests.length, `${entry.name} ${entry.passed ? "passed" : "failed"}`);
-      if (!entry.passed)
-        artifacts = [...artifacts, ...(report?.artifacts ?? []).filter(({ name }) => name !== "report.json")];
+      if (!entry.passed) artifacts.push(...kept.filter(({ name }) => name !== "report.json"));
       if (!entry.passed && bail) abort(BAILED);
       return entry;
     }),
   ).finally(end);
   const run = entries.filter((entry) => entry !== undefined);
   const passed = run.filter((entry) => entry.passed).length;
+  const notRun = tests.flatMap(({ name }, n) => (entries[n] === undefined ? [name] : []));
   return {
     passed: passed === tests.length,
     failed: run.length - passed,
-    not_run: tests.length - run.length,
-    ...(run.length === tests.length
-      ? {}
-      : { not_run_names: tests.flatMap(({ name }, n) => (entries[n] === undefined ? [name] : [])) }),
+    not_run: notRun.length,
+    not_run_names: notRun.length === 0 ? undefined : notRun,
     durationMs: Math.round(performance.now() - began),
     tests: run,
     artifacts: artifacts.slice(0, MAX_LINKS),
@@ -109,44 +98,37 @@ export async function runSuite(
 
 const BAILED = new ToolError("cancelled", "An earlier test of the suite failed.");
 
-/** The outcome of one test; undefined if the suite was stopped first. */
+/** The outcome of one test and its artifacts; nothing if the suite was stopped first. */
 async function entryOf(
   tester: SuiteTester,
   request: RunRequest,
   name: string,
   signal: AbortSignal,
-): Promise<[SuiteEntry, RunReport | undefined] | undefined> {
+): Promise<[SuiteEntry?, RunReport["artifacts"]?]> {
   const began = performance.now();
   try {
-    const report = await tester.run(request, {
-      signal,
-      leftMs: Number.POSITIVE_INFINITY,
-      progress: () => undefined,
-    });
+    const call = { signal, leftMs: Number.POSITIVE_INFINITY, progress: () => undefined };
+    const { passed, durationMs, run_id, artifacts, ...report } = await tester.run(request, call);
     const failures = failuresOf(report);
-    const screenshot = report.artifacts?.find(({ mime_type: type }) => type === "image/png")?.path;
-    return [
-      {
-        name,
-        passed: report.passed,
-        durationMs: report.durationMs,
-        ...(report.run_id === undefined ? {} : { run_id: report.run_id }),
-        ...(failures.length === 0 ? {} : { failures }),
-        ...(screenshot === undefined || report.passed ? {} : { screenshot }),
-      },
-      report,
-    ];
+    const screenshot = passed
+      ? undefined
+      : artifacts?.find(({ mime_type: type }) => type === "image/png")?.path;
+    const shown = failures.length === 0 ? undefined : failures;
+    return [{ name, passed, durationMs, run_id, failures: shown, screenshot }, artifacts];
   } catch (error) {
-    if (signal.aborted) return undefined;
+    if (signal.aborted) return [];
     // Without a browser no test can run; any other error ends only its own test.
     if (error instanceof ToolError && error.code === "no_browser") throw error;
     const durationMs = Math.round(performance.now() - began);
     const failure = error instanceof Error ? error.message : String(error);
-    return [{ name, passed: false, durationMs, failures: [oneLine(clip(failure, 600))] }, undefined];
+    return [{ name, passed: false, durationMs, failures: [oneLine(clip(failure, 600))] }];
   }
 }
 
-function failuresOf({ assertions, failed_step: step }: RunReport): string[] {
+function failuresOf({
+  assertions,
+  failed_step: step,
+}: Pick<RunReport, "assertions" | "failed_step">): string[] {
   const failed = assertions.filter(({ passed }) => !passed).map(lineOf);
   const lines = step === undefined ? failed : [step];
   const more = lines.length - MAX_FAILURES;
@@ -159,29 +141,26 @@ const lineOf = ({ name, actual, device }: CheckResult) =>
 /** A report that fits into `budget` characters, as structure and as text. */
 export function fittingSuite(report: SuiteReport, budget: number): SuiteReport {
   let fit = report;
-  for (const [failures, chars] of [
+  for (const [count, chars] of [
     [3, 300],
     [1, 150],
     [1, 60],
     [0, 0],
   ] as const) {
-    if (Math.max(JSON.stringify(fit).length, suiteText(fit).length) <= budget) return fit;
-    const short = (text: string, max: number) => (text.length > max ? `${clip(text, max)}…` : text);
-    const tests = fit.tests.map(({ failures: all, ...test }) => ({
+    if (fits(fit, suiteText(fit), budget)) return fit;
+    const tests = fit.tests.map(({ failures, ...test }) => ({
       ...test,
-      name: short(test.name, 100),
-      ...(all === undefined || failures === 0
-        ? {}
-        : { failures: all.slice(0, failures).map((line) => short(line, chars)) }),
+      name: shortened(test.name, 100),
+      failures: count === 0 ? undefined : failures?.slice(0, count).map((line) => shortened(line, chars)),
     }));
-    fit = { ...fit, tests, artifacts: (fit.artifacts ?? []).slice(0, 5) };
+    fit = { ...fit, tests, artifacts: fit.artifacts.slice(0, 5) };
   }
   return { ...fit, tests: fit.tests.map(({ screenshot: _, ...test }) => test), artifacts: [] };
 }
 
 /** The answer for people. */
 export function suiteText(report: SuiteReport): string {
-  const { passed, failed, not_run: notRun, durationMs, tests, artifacts = [] } = report;
+  const { passed, failed, not_run: notRun, durationMs, tests, artifacts, not_run_names: names } = report;
   const rest = notRun > 0 ? `, ${notRun} not run` : "";
   const head = passed
     ? `All ${tests.length} tests passed in ${durationMs} ms.`
@@ -193,8 +172,6 @@ export function suiteText(report: SuiteReport): string {
   ]);
   const shown = new Set(tests.map(({ screenshot }) => screenshot));
   const others = artifacts.filter(({ path }) => !shown.has(path)).map(({ path }) => path);
-  const names = report.not_run_names ?? [];
-  const missing =
-    names.length === 0 ? [] : [`not run: ${names.map((name) => oneLine(clip(name, 60))).join(", ")}`];
-  return [head, ...lines, ...missing, ...others].join("\n");
+  const missing = names?.map((name) => oneLine(clip(name, 60))).join(", ");
+  return [head, ...lines, ...(missing === undefined ? [] : [`not run: ${missing}`]), ...others].join("\n");
 }

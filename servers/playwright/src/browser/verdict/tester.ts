@@ -24,13 +24,11 @@ export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
   readonly states: StateStore;
   readonly secrets: Secrets;
   readonly readUpload: SessionServices["readUpload"];
-  /** Maximum concurrent contexts. */
   readonly concurrency: number;
   readonly log: (sentence: string) => void;
   readonly stepMs?: number | undefined;
 }
 
-/** A requested test. */
 export interface RunRequest {
   readonly url: string;
   readonly steps: readonly string[];
@@ -168,7 +166,6 @@ export class Tester {
     }
   }
 
-  /** Information about the browser, for diagnosis. */
   async browser(): Promise<Record<string, unknown>> {
     const launched = await this.contexts.browser().catch(() => undefined);
     if (launched?.browser.isConnected() !== true) return { running: false };
