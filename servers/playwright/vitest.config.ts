@@ -5,5 +5,7 @@ export default mergeConfig(shared, {
   test: {
     globalSetup: ["test/ensure-browser.ts"],
     setupFiles: ["test/setup.ts"],
+    // Most tests wait for a browser. By default, Vitest uses one worker on two cores.
+    maxWorkers: 2,
   },
 });

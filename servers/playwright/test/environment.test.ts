@@ -45,7 +45,7 @@ describe("tabs", () => {
         .run({
           url,
           steps: ["click button 'go'", "switch to new tab"],
-          assertions: ["body contains 'root:'"],
+          assertions: ["body contains 'root:' within 300ms"],
         })
         .catch((error: unknown) => error);
       if (outcome instanceof Error) expect(outcome, to).toMatchObject({ kind: "denied" });
@@ -76,8 +76,13 @@ describe("downloads", () => {
 
   it("are cancelled if endless, and nothing of them is kept", async () => {
     let sent = 0;
+    let isClosed = false;
     const { url } = await site({
-      "/": page('<h1>Good</h1><a href="/x" id="get">get</a>'),
+      "/": page(`<h1>Good</h1><a href="/x" id="get">get</a><script>setInterval(async () => {
+        const answer = await fetch("/closed");
+        if ((await answer.text()) === "yes") document.querySelector("h1").textContent = "Closed";
+      }, 100)</script>`),
+      "/closed": (_, response) => void response.end(isClosed ? "yes" : "no"),
       "/x": (_, response) => {
         response.writeHead(200, { "content-disposition": "attachment; filename=big.bin" });
         const chunk = Buffer.alloc(1_000_000);
@@ -86,11 +91,17 @@ describe("downloads", () => {
           sent += chunk.length;
         };
         response.on("drain", more);
+        response.on("close", () => {
+          isClosed = true;
+        });
         more();
       },
     });
     const report = await lab
-      .run({ url, steps: ["click #get", "expect download 'big.bin' within 20s"] })
+      .run({
+        url,
+        steps: ["click #get", "wait for h1 is 'Closed' within 60s", "expect download 'big.bin' within 300ms"],
+      })
       .catch((error: unknown) => error);
     expect(report).toMatchObject({
       failed_step: expect.stringContaining('downloads: "big.bin" it is larger than 20 MiB'),

@@ -105,7 +105,11 @@ describe.concurrent("assertions", () => {
       texts.map(() => expect.stringMatching(/^there is no baseline '\w+' yet; .*pw_approve_baseline$/)),
     );
     for (const baseline of ["home", "list", "clock", "head"])
-      await approve(lab.tester.options, { runId: first.run_id ?? "", baseline, device: "desktop" }, async () => {});
+      await approve(
+        lab.tester.options,
+        { runId: first.run_id ?? "", baseline, device: "desktop" },
+        async () => {},
+      );
     const again = await lab.run({ url: site.url, assertions: texts });
     expect(again.assertions).toEqual(passing(texts));
     const failed = await lab.run({ url: site.url, assertions: PICTURES.map(([, fails]) => fails) });

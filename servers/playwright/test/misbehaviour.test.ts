@@ -54,7 +54,7 @@ describe("pages that do not behave", () => {
 
   it("a page that spins does not disturb runs at the same time", async () => {
     const spinning = await site({ "/": page("<h1>Good</h1><script>while (true) {}</script>") });
-    const slow = lab.run({ ...good, url: fine.url, steps: ["wait for 4s"] });
+    const slow = lab.run({ ...good, url: fine.url, steps: ["wait for 2s"] });
     const failed = await lab.failure({ ...good, url: spinning.url, timeoutMs: 1_000 });
     expect(failed.kind).toBe("timeout");
     expect((await slow).passed).toBe(true);

@@ -58,6 +58,7 @@ describe("pw_run_suite", () => {
     const wide = await session({ args: ["--concurrency", "4"] });
     const answer = await wide.good("pw_run_suite", {
       tests: [...tests, { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] }],
+      timeout_ms: 8_000,
     });
     expect(answer.text).not.toMatch(/fault|internal error/i);
     expect(answer.data).toMatchObject({ not_run: 0 });
@@ -94,13 +95,13 @@ describe("pw_run_suite", () => {
   });
 
   it("a test that waited for its turn ends before the call's time limit", async () => {
-    const one = await session({ args: ["--concurrency", "1", "--timeout-ms", "16000"] });
+    const one = await session({ args: ["--concurrency", "1", "--timeout-ms", "9000"] });
     // Starts a driver and its browser, however long that takes.
     await one.call("pw_run_test", { url: web.url });
     const slow = { url: web.url, steps: ["wait for 60s"] };
-    const first = one.call("pw_run_test", { ...slow, timeout_ms: 6_000 });
+    const first = one.call("pw_run_test", { ...slow, timeout_ms: 3_000 });
     const second = await one.call("pw_run_test", { ...slow, timeout_ms: 60_000 });
-    expect((await first).text).toContain("did not end within 6000 ms");
+    expect((await first).text).toContain("did not end within 3000 ms");
     expect(second.text).toContain("did not end within");
   });
 

@@ -1,4 +1,5 @@
 import { withLinks } from "@refmcp/core";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { withUris } from "../browser/verdict/report.ts";
 import { fittingSuite, runSuite, suiteText } from "../browser/verdict/suite.ts";
@@ -11,9 +12,6 @@ const one = z.strictObject({
   assertions: z.array(z.string()).max(500).default([]),
 });
 
-/** Time limit of each test. Run slower ones alone, with pw_run_test. */
-const TEST_MS = 30_000;
-
 export default tool({
   name: "pw_run_suite",
   title: "Run many tests",
@@ -25,6 +23,7 @@ export default tool({
     tests: z.array(one).min(1).max(500).describe("As in pw_run_test, each with a name."),
     devices: devices.describe("As in pw_run_test."),
     bail: z.boolean().default(false).describe("Stop after the first failed test."),
+    timeout_ms: fields.timeoutMs(30_000, 600_000).describe("Time limit of each test, in milliseconds."),
   }),
   output: z.object({
     passed: z.boolean(),
@@ -44,9 +43,9 @@ export default tool({
     ),
     artifacts,
   }),
-  async run(request, { drivers }, call) {
+  async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {
     const report = fittingSuite(
-      await runSuite(drivers, { ...request, timeoutMs: TEST_MS, evidence: ["on_failure"] }, call),
+      await runSuite(drivers, { ...request, timeoutMs, evidence: ["on_failure"] }, call),
       call.budget,
     );
     return withLinks(withUris(report), linksOf(report.artifacts), suiteText(report));
