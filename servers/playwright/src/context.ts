@@ -11,7 +11,9 @@ export const prompt = promptFor<Services>();
 
 export const number = z.number();
 
-const sentences = z.array(z.string()).max(500).default([]);
+/** A list of sentences or names. */
+export const sentences = z.array(z.string()).max(500).default([]);
+export const grep = z.string().optional().describe("Only tests whose titles match this regular expression.");
 
 export const url = z.string().describe("http or https URL: http://localhost:3000/docs");
 export const steps = sentences.describe(

@@ -2,7 +2,7 @@ import { cursorsOf, fitting } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { specLine } from "../browser/specs/specs.ts";
-import { number, tool } from "../context.ts";
+import { grep, number, sentences, tool } from "../context.ts";
 
 export default tool({
   name: "pw_list_specs",
@@ -11,12 +11,8 @@ export default tool({
   effect: "read",
   openWorld: false,
   input: z.strictObject({
-    files: z
-      .array(z.string())
-      .max(500)
-      .default([])
-      .describe("Only in files whose path contains one of these."),
-    grep: z.string().optional().describe("Only tests whose titles match this regular expression."),
+    files: sentences.describe("Only in files whose path contains one of these."),
+    grep,
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   }),
@@ -25,10 +21,10 @@ export default tool({
     total: number,
     next_cursor: fields.nextCursor,
   }),
-  async run({ files, grep, limit, cursor }, { specs }, call) {
-    const cursors = cursorsOf("pw_list_specs", { files, grep }, z.int().min(0));
+  async run({ limit, cursor, ...selection }, { specs }, call) {
+    const cursors = cursorsOf("pw_list_specs", selection, z.int().min(0));
     const from = cursors.decode(cursor) ?? 0;
-    const all = await specs.list({ files, grep, project: undefined }, call.signal);
+    const all = await specs.list({ ...selection, project: undefined }, call.signal);
     const page = all.slice(from, from + limit).map(specLine);
     const tests = page.slice(0, fitting(page, call.budget - 500));
     const end = from + tests.length;

@@ -2,7 +2,7 @@ import { withLinks } from "@refmcp/core";
 import * as z from "zod";
 import { specText } from "../browser/specs/specs.ts";
 import { withUris } from "../browser/verdict/report.ts";
-import { artifacts, linksOf, number, tool } from "../context.ts";
+import { artifacts, grep, linksOf, number, sentences, tool } from "../context.ts";
 
 export default tool({
   name: "pw_run_specs",
@@ -13,12 +13,8 @@ export default tool({
   openWorld: true,
   view: "report",
   input: z.strictObject({
-    files: z
-      .array(z.string())
-      .max(500)
-      .default([])
-      .describe('Paths or parts of them, with a line: "login.spec.ts:12".'),
-    grep: z.string().optional().describe("Only tests whose titles match this regular expression."),
+    files: sentences.describe('Paths or parts of them, with a line: "login.spec.ts:12".'),
+    grep,
     project: z.string().optional().describe("Only this project of the Playwright configuration: chromium."),
     last_failed: z.boolean().default(false).describe("Only the tests that failed in the previous run."),
   }),
@@ -33,8 +29,8 @@ export default tool({
     run_id: z.string(),
     artifacts,
   }),
-  async run({ last_failed: lastFailed, grep, project, files }, { specs, changed }, call) {
-    const report = await specs.run({ files, grep, project, lastFailed }, call);
+  async run({ last_failed: lastFailed, ...selection }, { specs, changed }, call) {
+    const report = await specs.run({ ...selection, lastFailed }, call);
     changed();
     return withLinks(withUris(report), linksOf(report.artifacts), specText(report));
   },

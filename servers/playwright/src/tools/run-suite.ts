@@ -3,13 +3,13 @@ import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { withUris } from "../browser/verdict/report.ts";
 import { fittingSuite, runSuite, suiteText } from "../browser/verdict/suite.ts";
-import { artifacts, devices, linksOf, number, tool } from "../context.ts";
+import { artifacts, devices, linksOf, number, sentences, tool } from "../context.ts";
 
 const one = z.strictObject({
   name: z.string(),
   url: z.string(),
-  steps: z.array(z.string()).max(500).default([]),
-  assertions: z.array(z.string()).max(500).default([]),
+  steps: sentences,
+  assertions: sentences,
 });
 
 export default tool({

@@ -1,3 +1,13 @@
+import { randomBytes } from "node:crypto";
+
+/**
+ * Keeps secrets from the checks: in the isolated world where Playwright reads a page, values and texts with a written
+ * secret read as `[secret NAME]`. The world is reached through a selector engine, whose name a page cannot guess.
+ */
+export const ENGINE = `guard${randomBytes(8).toString("hex")}`;
+/** Selectors of the engine contain the secrets; they are removed from messages and traces. */
+export const GUARD_SELECTOR = new RegExp(`${ENGINE}=[0-9a-f]*`, "g");
+
 /** What the engine does with its root, a document or an element. */
 export interface Order {
   /**

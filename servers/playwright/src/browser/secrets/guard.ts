@@ -1,16 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { BrowserContext, ElementHandle, Frame, Locator, Page } from "playwright";
 import { playwright } from "../library.ts";
-import { guardEngine, hiderOf, type Order } from "./guard-engine.ts";
+import { ENGINE, guardEngine, hiderOf, type Order } from "./guard-engine.ts";
 import type { SecretsInRun } from "./secrets.ts";
-
-/**
- * Keeps secrets from the checks: in the isolated world where Playwright reads a page, values and texts with a written
- * secret read as `[secret NAME]`. The world is reached through a selector engine, whose name a page cannot guess.
- */
-const ENGINE = `guard${randomBytes(8).toString("hex")}`;
-/** Selectors of the engine contain the secrets; they are removed from messages and traces. */
-export const GUARD_SELECTOR = new RegExp(`${ENGINE}=[0-9a-f]*`, "g");
 
 /** The start of each refusal that the engine throws; `refusedComparison` finds it in Playwright's message. */
 const REFUSED = "after a secret was written, ";
@@ -146,7 +137,7 @@ export async function writeSecret(
   if ("elementHandle" in field) await field.waitFor({ state: "attached", timeout });
   const element = "elementHandle" in field ? await field.elementHandle({ timeout }) : field;
   if (element === null) throw new Error("the field disappeared");
-  if (secrets.isBound(name)) secrets.check(name, await documentOf(element));
+  if (secrets.all.isBound(name)) secrets.all.check(name, await documentOf(element));
   if (!secrets.hasWritten(name)) secrets.written(name, await textsOf(page));
   guard(page.context(), secrets);
   await guardDocuments(page);

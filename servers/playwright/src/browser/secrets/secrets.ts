@@ -1,7 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { GUARD_SELECTOR } from "./guard.ts";
-import { type Hidden, hiderOf, knownParts, PART_CHARS } from "./guard-engine.ts";
+import { GUARD_SELECTOR, type Hidden, hiderOf, knownParts, PART_CHARS } from "./guard-engine.ts";
 
 export type Redacting = Pick<Secrets, "redact" | "redactFile" | "isEmpty">;
 
@@ -163,7 +162,8 @@ const MAX_KNOWN = 300_000;
  * nor four characters of it in a row.
  */
 export class SecretsInRun {
-  readonly #all: Secrets;
+  /** Also those that were not written yet. */
+  readonly all: Secrets;
   readonly #known: string[];
   /** By the names of the written secrets: the text of the pages just before. */
   readonly #written = new Map<string, string>();
@@ -173,7 +173,7 @@ export class SecretsInRun {
 
   /** @param known texts that the model itself wrote: hiding parts of them would confirm guesses. */
   constructor(all: Secrets, known: readonly string[]) {
-    this.#all = all;
+    this.all = all;
     this.#known = [...known];
   }
 
@@ -223,12 +223,12 @@ export class SecretsInRun {
   readonly seen = (text: string): string => (this.isWritten ? this.redact(text) : text);
 
   redact(text: string): string {
-    return this.#hide(this.#all.redact(text.replace(GUARD_SELECTOR, "[guard]")));
+    return this.#hide(this.all.redact(text.replace(GUARD_SELECTOR, "[guard]")));
   }
 
   /** In JSON, also one value a line, parts of secrets are removed from its texts only: keys would make it unreadable. */
   redactFile(text: string): string {
-    const whole = this.#all.redact(text.replace(GUARD_SELECTOR, "[guard]"));
+    const whole = this.all.redact(text.replace(GUARD_SELECTOR, "[guard]"));
     if (!this.isWritten) return whole;
     return (
       hiddenIn(whole, this.#hide, 2) ??
@@ -251,28 +251,12 @@ export class SecretsInRun {
   }
 
   get isEmpty(): boolean {
-    return this.#all.isEmpty;
-  }
-
-  isBound(name: string): boolean {
-    return this.#all.isBound(name);
-  }
-
-  check(name: string, url: string): void {
-    this.#all.check(name, url);
-  }
-
-  value(name: string): string {
-    return this.#all.value(name);
-  }
-
-  hide(state: string, tokens: readonly string[]): void {
-    this.#all.hide(state, tokens);
+    return this.all.isEmpty;
   }
 
   #update(): void {
     this.#hidden = [...this.#written].flatMap(([name, before]) => {
-      const value = this.#all.value(name);
+      const value = this.all.value(name);
       if (value.length < MIN_CHARS) return [];
       const forms = [...new Set(encodingsOf(value).map((form) => form.toLowerCase()))];
       const size = Math.min(PART_CHARS, value.length);

@@ -2,12 +2,6 @@ import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
 import type { Downloads } from "./downloads.ts";
 
-export interface ConsoleLine {
-  readonly level: "error" | "warning" | "info";
-  readonly text: string;
-  readonly place: string | undefined;
-}
-
 export interface RequestLine {
   readonly url: string;
   readonly method: string;
@@ -28,25 +22,19 @@ const OPEN_MS = 2_000;
 const STREAM_MS = 200;
 const URL_CHARS = 4_000;
 
-/** The reply to a dialog that a step prepared for; other dialogs are dismissed. */
-export interface DialogAnswer {
-  readonly accept: boolean;
-  readonly text: string | undefined;
-}
-
 /**
  * Records a page's events during a run: console, errors, requests, dialogs, popups. Everything is bounded, because a
  * page can produce any amount.
  */
 export class PageEvents {
-  readonly console: ConsoleLine[] = [];
+  readonly console: { level: "error" | "warning" | "info"; text: string; place: string | undefined }[] = [];
   readonly pageErrors: string[] = [];
   readonly requests: RequestLine[] = [];
   readonly dialogs: { readonly type: string; readonly message: string }[] = [];
   readonly notes = new Set<string>();
   readonly counts = { errors: 0, warnings: 0, pageErrors: 0, requests: 0 };
-  /** Replies that steps prepared for the next dialogs. */
-  readonly answers: DialogAnswer[] = [];
+  /** Replies that steps prepared for the next dialogs; others are dismissed. */
+  readonly answers: { accept: boolean; text: string | undefined }[] = [];
   readonly tabs: Tabs;
   downloads: Downloads | undefined;
   /** Resolves when the page's process has crashed. */

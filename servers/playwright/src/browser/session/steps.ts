@@ -127,12 +127,12 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     }
     case "save state": {
       const state = await context.storageState({ indexedDB: true });
-      secrets.hide(action.name, tokensOf(state));
+      secrets.all.hide(action.name, tokensOf(state));
       return states.write(action.name, state);
     }
     case "use state": {
       const state = await states.read(action.name);
-      secrets.hide(action.name, tokensOf(state));
+      secrets.all.hide(action.name, tokensOf(state));
       return context.setStorageState(state);
     }
     case "time zone":
@@ -206,7 +206,7 @@ async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
     return (url: URL) => matches(scope.secrets.seen(url.href));
   }
   if (isAnswer(one)) return handlerOf(one, scope);
-  if (typeof one === "object" && "secret" in one) return scope.secrets.value(String(one.secret));
+  if (typeof one === "object" && "secret" in one) return scope.secrets.all.value(String(one.secret));
   if (typeof one === "object" && "file" in one) return scope.readUpload(String(one.file));
   return one;
 }

@@ -19,8 +19,8 @@ import { playwrightTest } from "./command.ts";
 
 interface Selection {
   readonly files: readonly string[];
-  readonly grep: string | undefined;
-  readonly project: string | undefined;
+  readonly grep?: string | undefined;
+  readonly project?: string | undefined;
 }
 
 type ListedSpec = Pick<Place, "file" | "line" | "title"> & { readonly project: string | undefined };
