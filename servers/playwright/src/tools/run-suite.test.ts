@@ -58,7 +58,7 @@ describe("pw_run_suite", () => {
     const wide = await session({ args: ["--concurrency", "4"] });
     const answer = await wide.good("pw_run_suite", {
       tests: [...tests, { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] }],
-      timeout_ms: 8_000,
+      timeout_ms: 15_000,
     });
     expect(answer.text).not.toMatch(/fault|internal error/i);
     expect(answer.data).toMatchObject({ not_run: 0 });
