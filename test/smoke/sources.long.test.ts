@@ -29,7 +29,7 @@ describe.each(SERVERS)("node servers/%s/src/bin.ts", (name) => {
     ctx.skip(node === "", "needs Node.js 24, which npm does not have for this platform");
     const tool = TOOLS[name] ?? Object.keys(world().calls)[0] ?? "";
     const client = new Client({ name: "refmcp-test", version: "1" });
-    const env = { PATH: process.env.PATH ?? "", HOME: ROOT, ...world().env };
+    const env = { PATH: process.env.PATH ?? "", ...world().env };
     const args = [`${serverFolder(name)}/src/bin.ts`, ...world().args];
     await client.connect(new StdioClientTransport({ command: node, args, env, cwd: ROOT }));
     try {
