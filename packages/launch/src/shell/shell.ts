@@ -71,7 +71,8 @@ class ShellClient<Context> {
         answer: (json) => this.#answered(json),
         notify(method, params) {
           if (method !== "notifications/progress" || !process.stderr.isTTY) return;
-          if ("message" in params) process.stderr.write(`${oneLine(String(params.message))}\n`);
+          if ("message" in params && params.message !== undefined)
+            process.stderr.write(`${oneLine(String(params.message))}\n`);
         },
         ask: () => undefined,
       },

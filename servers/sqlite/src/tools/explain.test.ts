@@ -47,7 +47,7 @@ it("names an index that SQLite would use, and refuses changing statements", asyn
     full_scans: ["a"],
     missing_indexes: ['CREATE INDEX "users_city" ON "users" ("city")'],
   });
-  expect(() => tool.run(of({ sql: "DELETE FROM users" }), databases, call)).toThrow(
+  await expect(tool.run(of({ sql: "DELETE FROM users" }), databases, call)).rejects.toThrow(
     /"DELETE" is not allowed/,
   );
   const hidden = "WITH x AS (SELECT 1) DELETE FROM users";
