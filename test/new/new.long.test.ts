@@ -72,7 +72,7 @@ describe("the result of pnpm new", () => {
       "run",
       "structure",
     );
-    expect(stdout).toContain("4 passed");
+    expect(stdout).toContain("5 passed");
   });
 
   it.each(SERVERS)("has the required tests: %s", async (name) => {
