@@ -21,8 +21,9 @@ function aborted(probe: HttpProbe): number {
   return probe.probes[0]?.events.filter((event) => event === "aborted").length ?? 0;
 }
 
-/** The answer to a request in a stream, after which the stream ends. */
+/** The answer to a request: JSON, or the last message of a stream. */
 async function answerIn(response: Response): Promise<Record<string, unknown> | undefined> {
+  if (response.headers.get("content-type")?.startsWith("application/json")) return response.json();
   let answer: Record<string, unknown> | undefined;
   for await (const { message } of eventsOf(response)) if (!("method" in message)) answer = message;
   return answer;
