@@ -13,6 +13,7 @@ import {
   isWindows,
   privateFolder,
   shown,
+  type User,
   userFor,
 } from "./data-directory.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -65,32 +66,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ? join(folder, "data")
       : join(options.directory, `.new-${randomBytes(6).toString("hex")}`);
   const supervisor = new Supervisor([folder, ...(options.directory === undefined ? [] : [fresh])], user);
-  const environment = {
-    cwd: folder,
-    // Not our own environment: PGDATA, PGPORT and others would change what is started.
-    env: {
-      PATH: process.env.PATH,
-      SystemRoot: process.env.SystemRoot,
-      TMPDIR: folder,
-      TZ: "UTC",
-      LC_ALL: "C",
-    },
-    // Signals to the host's process group are for this process, which then stops PostgreSQL.
-    detached: !isWindows,
-    windowsHide: true,
-    ...user,
-  };
   try {
     await supervisor.started;
     const binaries = await findBinaries(folder, user, options.native);
-    const step: Step = async (program, args, input = "") => {
-      const child = spawn(join(binaries.folder, program), args, { ...environment, stdio: "pipe" });
-      supervisor.keep(child);
-      const said = collect(child);
-      child.stdin.on("error", () => undefined).end(input);
-      const [code, signal] = await once(child, "close");
-      if (code !== 0) throw new Error(`${program} ended with ${code ?? signal}: ${said()}`);
-    };
+    const { step, serve } = programsOf(binaries.folder, folder, user, supervisor);
     const password = randomBytes(18).toString("base64url");
     const data = await dataDirectory(options.directory, fresh, binaries.major);
     if (data.isNew) {
@@ -107,16 +86,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     );
     const port = isWindows ? await freePort() : 5432;
     const settings = settingsOf(options, { folder, hba, port });
-    const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const start = () => {
-      const child = spawn(join(binaries.folder, "postgres"), ["-D", data.path, ...args], {
-        ...environment,
-        stdio: ["ignore", "ignore", "pipe"],
-      });
-      supervisor.keep(child);
-      return child;
-    };
-    const server = await listening(start, options.directory);
+    const server = await listening(() => serve(data.path, settings), options.directory);
     const removed = async () => {
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
       supervisor.end();
@@ -131,11 +101,56 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** Runs one of PostgreSQL's programs to completion. */
-type Step = (program: string, args: readonly string[], input?: string) => Promise<void>;
+/** PostgreSQL's programs, which run as `user` in a private folder and end with this process. */
+export function programsOf(bin: string, folder: string, user: User | undefined, supervisor: Supervisor) {
+  const options = {
+    cwd: folder,
+    // Not our own environment: PGDATA, PGPORT and others would change what is started.
+    env: {
+      PATH: process.env.PATH,
+      SystemRoot: process.env.SystemRoot,
+      TMPDIR: folder,
+      TZ: "UTC",
+      LC_ALL: "C",
+    },
+    // Signals to the host's process group are for this process, which then stops PostgreSQL.
+    detached: !isWindows,
+    windowsHide: true,
+    ...user,
+  };
+  return {
+    /** Runs a program to completion. */
+    async step(program: string, args: readonly string[], input = ""): Promise<void> {
+      const child = spawn(join(bin, program), args, { ...options, stdio: "pipe" });
+      supervisor.keep(child);
+      const said = collect(child);
+      child.stdin.on("error", () => undefined).end(input);
+      const [code, signal] = await once(child, "close");
+      if (code !== 0) throw new Error(`${program} ended with ${code ?? signal}: ${said()}`);
+    },
+    /** Starts the server, and waits until it accepts connections or ends. */
+    async serve(data: string, settings: Readonly<Record<string, string | number>>) {
+      const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+      const stdio = ["ignore", "ignore", "pipe"] as const;
+      const child = spawn(join(bin, "postgres"), ["-D", data, ...args], { ...options, stdio: [...stdio] });
+      supervisor.keep(child);
+      const said = collect(child);
+      const isReady = await new Promise<boolean>((resolve, reject) => {
+        child.stderr?.on("data", () => {
+          if (said().includes("ready to accept connections")) resolve(true);
+        });
+        child.once("close", () => resolve(false)).once("error", reject);
+      });
+      return { child, said, isReady };
+    },
+  };
+}
+
+type Programs = ReturnType<typeof programsOf>;
+type Served = Awaited<ReturnType<Programs["serve"]>>;
 
 /** Creates a database cluster and the role that owns its database. @param isKept whether it outlives this process */
-async function makeDatabase(step: Step, directory: string, isKept: boolean): Promise<void> {
+async function makeDatabase(step: Programs["step"], directory: string, isKept: boolean): Promise<void> {
   await step("initdb", [
     ...["-D", directory, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
     ...(isKept ? [] : ["--no-sync"]),
@@ -180,7 +195,7 @@ function settingsOf(
 }
 
 /** Runs statements as the superuser in single-user mode: nobody ever connects as the superuser. */
-function single(step: Step, data: string, statements: readonly string[]): Promise<void> {
+function single(step: Programs["step"], data: string, statements: readonly string[]): Promise<void> {
   const input = statements.map((statement) => `${statement};\n\n`).join("");
   return step(
     "postgres",
@@ -189,18 +204,12 @@ function single(step: Step, data: string, statements: readonly string[]): Promis
   );
 }
 
-/** Starts a server and waits until it accepts connections. */
-async function listening(start: () => ChildProcess, directory: string | undefined) {
+/** Waits until the directory's previous server has released it. */
+async function listening(serve: () => Promise<Served>, directory: string | undefined): Promise<Served> {
   for (let attempt = 1; ; attempt++) {
-    const child = start();
-    const said = collect(child);
-    const isReady = await new Promise<boolean>((resolve, reject) => {
-      child.stderr?.on("data", () => {
-        if (said().includes("ready to accept connections")) resolve(true);
-      });
-      child.once("close", () => resolve(false)).once("error", reject);
-    });
-    if (isReady) return { child, said };
+    const served = await serve();
+    const { child, said, isReady } = served;
+    if (isReady) return served;
     if (!/lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(said()))
       throw new Error(`postgres ended with ${child.exitCode ?? child.signalCode}: ${said()}`);
     if (attempt === LOCK_TRIES)
@@ -214,7 +223,7 @@ async function listening(start: () => ChildProcess, directory: string | undefine
 
 /** Watches a started server. @param shutDown how to stop it on Windows, which has no SIGINT */
 function running(
-  { child, said }: Awaited<ReturnType<typeof listening>>,
+  { child, said }: Served,
   address: Pick<Cluster, "host" | "port" | "password">,
   removed: () => Promise<void>,
   shutDown: (() => Promise<unknown>) | undefined,

