@@ -23,9 +23,10 @@ function aborted(probe: HttpProbe): number {
 
 /** The answer to a request: JSON, or the last message of a stream. */
 async function answerIn(response: Response): Promise<Record<string, unknown> | undefined> {
-  if (response.headers.get("content-type")?.startsWith("application/json")) return response.json();
   let answer: Record<string, unknown> | undefined;
-  for await (const { message } of eventsOf(response)) if (!("method" in message)) answer = message;
+  if (response.headers.get("content-type")?.startsWith("application/json"))
+    answer = JSON.parse(await response.text());
+  else for await (const { message } of eventsOf(response)) if (!("method" in message)) answer = message;
   return answer;
 }
 
