@@ -3,16 +3,12 @@ import * as z from "zod";
 import type { Git } from "./repository/open/git.ts";
 import type { Repository } from "./repository/open/repository.ts";
 
-// A tool, resource or prompt gets the repositories below the allowed directories.
 export const tool = toolFor<Git>();
 export const resource = resourceFor<Git>();
 export const prompt = promptFor<Git>();
 
-/** A tool that works in the repository at `repo_path`. */
 interface InRepository<Query, Output extends z.ZodObject | undefined>
-  extends Omit<Tool<Git>, "input" | "output" | "run" | "openWorld"> {
-  /** Default: false. */
-  readonly openWorld?: boolean;
+  extends Omit<Tool<Git>, "input" | "output" | "run"> {
   /** The arguments after `repo_path`. */
   readonly input: { readonly [Key in keyof Query]: z.ZodType<Query[Key]> };
   readonly output?: Output;
@@ -32,7 +28,6 @@ export function changeTool<Query, Output extends z.ZodObject | undefined = undef
 }: InRepository<Query, Output>) {
   const all: z.ZodObject = z.strictObject({ repo_path: repoPath, ...input });
   return tool({
-    openWorld: false,
     ...facts,
     input: all,
     async run({ repo_path, ...query }, git, call) {
@@ -45,7 +40,6 @@ export function changeTool<Query, Output extends z.ZodObject | undefined = undef
   });
 }
 
-/** A tool that only reads its repository. */
 export function readTool<Query, Output extends z.ZodObject | undefined = undefined>(
   definition: Omit<InRepository<Query, Output>, "effect">,
 ) {
@@ -124,7 +118,6 @@ export function material(uri: string, text: string, mimeType = "text/plain") {
   return { role: "user" as const, content: { type: "resource" as const, resource: { uri, mimeType, text } } };
 }
 
-/** A diff with the server's line about it. */
 export function diffMaterial(uri: string, { body, facts }: { body: string; facts: string }) {
   return material(uri, `${body}\n${facts}`, "text/x-diff");
 }

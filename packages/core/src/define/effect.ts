@@ -21,7 +21,7 @@ export function isReading(effect: Effect): boolean {
  */
 export function annotationsOf(tool: {
   effect: Effect;
-  openWorld: boolean;
+  openWorld?: boolean;
   idempotent?: boolean;
 }): ToolAnnotations {
   const reading = isReading(tool.effect);
@@ -29,6 +29,6 @@ export function annotationsOf(tool: {
     readOnlyHint: reading,
     destructiveHint: tool.effect === "change" || tool.effect === "destroy",
     idempotentHint: tool.idempotent ?? reading,
-    openWorldHint: tool.openWorld,
+    openWorldHint: tool.openWorld ?? false,
   };
 }

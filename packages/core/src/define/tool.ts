@@ -54,8 +54,8 @@ export interface ToolFacts {
   /** First sentence: what it does and when to use it. */
   readonly description: string;
   readonly effect: Effect;
-  /** Whether it accesses anything beyond local files and databases. */
-  readonly openWorld: boolean;
+  /** Whether it accesses anything beyond local files and databases; by default it does not. */
+  readonly openWorld?: boolean;
   /** Whether repeating a call has no further effect; always true for read-only tools. */
   readonly idempotent?: boolean;
   /** Older names that can still be called; they are not listed. */

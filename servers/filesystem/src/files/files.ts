@@ -20,9 +20,8 @@ import { completePath, readWhole } from "./read/resource.ts";
 import { textSearcher } from "./search/search-text.ts";
 import { ThreadPool } from "./threads/thread-pool.ts";
 import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
-import { listDirectory } from "./tree/list-directory.ts";
-import { type NameSearch, searchNames } from "./tree/search-names.ts";
-import { Watchers } from "./watch.ts";
+import { listDirectory, type NameSearch, searchNames } from "./tree/listings.ts";
+import { watchersOf } from "./watch.ts";
 
 const FACTS_CHARS = 600;
 /** Memory of an editing thread: several copies of a 32 MiB file. */
@@ -45,7 +44,7 @@ export type Files = ReturnType<typeof openFiles>;
 
 export function openFiles(options: FilesOptions) {
   const { guard, ignored = [], journalDays = 30, journalDirectories = stateDirectories() } = options;
-  const watchers = new Watchers(guard);
+  const watchers = watchersOf(guard);
   const searcher = textSearcher(guard, ignored);
   const threads = new ThreadPool(EDIT_HEAP_MB);
   const journal = new Journal({
@@ -56,15 +55,11 @@ export function openFiles(options: FilesOptions) {
   });
   const context: ChangeContext = { guard, locks: new Locks(), journal, threads };
   const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
-  /** An operation with the context as its first argument. */
-  const withContext =
-    <Rest extends unknown[], Result>(work: (context: ChangeContext, ...rest: Rest) => Result) =>
+  /** An operation with its first argument. */
+  const bind =
+    <First, Rest extends unknown[], Result>(first: First, work: (first: First, ...rest: Rest) => Result) =>
     (...rest: Rest) =>
-      work(context, ...rest);
-  const withGuard =
-    <Rest extends unknown[], Result>(work: (guard: PathGuard, ...rest: Rest) => Result) =>
-    (...rest: Rest) =>
-      work(guard, ...rest);
+      work(first, ...rest);
 
   return {
     guard,
@@ -77,39 +72,39 @@ export function openFiles(options: FilesOptions) {
     readText: (path: string, range: ReadTextOptions) => readText(guard, path, range, threads),
     readMany: (paths: readonly string[], { maxChars, ...more }: ReadManyOptions) =>
       readMany(guard, paths, { ...more, maxChars: Math.min(maxChars, maxReadChars) }),
-    readMedia: withContext(readMedia),
-    readWhole: withGuard(readWhole),
-    info: withGuard(getInfo),
-    list: withGuard(listDirectory),
+    readMedia: bind(context, readMedia),
+    readWhole: bind(guard, readWhole),
+    info: bind(guard, getInfo),
+    list: bind(guard, listDirectory),
     tree: (request: TreeRequest) => drawTree(guard, request, ignored),
     searchNames: (request: NameSearch) => searchNames(guard, request, ignored),
     searchText: searcher.search,
-    completePath: withGuard(completePath),
-    compare: withContext(compareFiles),
+    completePath: bind(guard, completePath),
+    compare: bind(context, compareFiles),
 
-    write: withContext(write),
+    write: bind(context, write),
     /** The question to ask the user before `write`; undefined if nothing will be permanently lost. */
-    overwriteQuestion: withContext(overwriteQuestion),
-    edit: withContext(edit),
+    overwriteQuestion: bind(context, overwriteQuestion),
+    edit: bind(context, edit),
     editMany: (request: EditManyRequest) => editMany(context, request, ignored),
-    applyPatch: withContext(applyPatch),
-    createDirectory: withContext(createDirectory),
-    move: withContext(move),
-    copy: withContext(copy),
+    applyPatch: bind(context, applyPatch),
+    createDirectory: bind(context, createDirectory),
+    move: bind(context, move),
+    copy: bind(context, copy),
     /** The question to ask the user before `move` or `copy`; undefined if nothing will be permanently lost. */
-    replaceQuestion: withContext(replaceQuestion),
-    planDelete: withContext(planDelete),
-    delete: withContext(deletePlanned),
+    replaceQuestion: bind(context, replaceQuestion),
+    planDelete: bind(context, planDelete),
+    delete: bind(context, deletePlanned),
 
-    changes: withContext(listChanges),
+    changes: bind(context, listChanges),
     /** A change to a text file as a unified diff; undefined if unknown. */
-    changeDiff: withContext(diffOfChange),
-    undo: withContext(undo),
+    changeDiff: bind(context, diffOfChange),
+    undo: bind(context, undo),
     forgetChanges: () => journal.forget(),
     /** Calls `listener` after each change that this server records; returns a function that removes it. */
     onChange: (listener: () => void) => journal.onWrite(listener),
     /** Calls `changed` when a file or an entry of a directory changes; returns a function that stops watching. */
-    watch: (path: string, changed: () => void) => watchers.watch(path, changed),
+    watch: watchers.watch,
 
     async close(): Promise<void> {
       await Promise.all([watchers.close(), searcher.close(), threads.close()]);

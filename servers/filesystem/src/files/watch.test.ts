@@ -6,19 +6,19 @@ import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { MAX_WATCHED, QUIET_MS, Watchers } from "./watch.ts";
+import { MAX_WATCHED, QUIET_MS, watchersOf } from "./watch.ts";
 
 let top = "";
 let root = "";
 let allowed: DirectoryAllowlist;
-let watchers: Watchers;
+let watchers: ReturnType<typeof watchersOf>;
 
 beforeEach(async () => {
   top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-watch-")));
   root = join(top, "root");
   await mkdir(root);
   allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "narrow" });
-  watchers = new Watchers(createPathGuard(allowed));
+  watchers = watchersOf(createPathGuard(allowed));
 });
 
 afterEach(async () => {
@@ -43,7 +43,7 @@ async function passes(path: string, act: () => Promise<void>): Promise<void> {
     configured: [{ path: root, source: "argument" }],
     mode: "off",
   });
-  const others = new Watchers(createPathGuard(everything));
+  const others = watchersOf(createPathGuard(everything));
   let events = 0;
   await others.watch(path, () => {
     events += 1;
@@ -53,7 +53,7 @@ async function passes(path: string, act: () => Promise<void>): Promise<void> {
   await others.close();
 }
 
-describe("Watchers", () => {
+describe("ReturnType<typeof watchersOf>", () => {
   it("sees a growing log, even after it is replaced or deleted and recreated", async () => {
     const log = join(root, "app.log");
     await writeFile(log, "start\n");

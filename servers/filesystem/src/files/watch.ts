@@ -13,84 +13,75 @@ const POLL_MS = 1000;
  * Watches single files and directories inside the bound. It never watches a tree, which would take many seconds and
  * hundreds of megabytes for 100,000 files.
  */
-export class Watchers {
-  readonly #guard: PathGuard;
-  readonly #open = new Set<() => Promise<void>>();
-  /** Includes watches that are being opened, so that concurrent calls cannot exceed the limit. */
-  #opening = 0;
+export function watchersOf(guard: PathGuard) {
+  const open = new Set<() => Promise<void>>();
+  /** Watches that are being opened, so that concurrent calls cannot exceed the limit. */
+  let opening = 0;
+  return {
+    /**
+     * Calls `changed` when the file, or an entry of the directory itself, changes, appears or disappears.
+     *
+     * @returns the function that stops it.
+     * @throws ToolError `too_large` beyond the limit, and what the guard throws.
+     */
+    async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
+      if (open.size + opening >= MAX_WATCHED) {
+        const count = `${MAX_WATCHED} files and directories`;
+        throw failure("too_many_watched", `${count} are already being watched.`);
+      }
+      opening += 1;
+      try {
+        const directory = await directoryAt(guard, path);
+        await directory?.close();
+        const realPath = directory?.realPath ?? (await withFile(guard, path, async (file) => file.realPath));
+        const stop = await start(guard, realPath, changed);
+        open.add(stop);
+        return async () => {
+          open.delete(stop);
+          await stop();
+        };
+      } finally {
+        opening -= 1;
+      }
+    },
 
-  constructor(guard: PathGuard) {
-    this.#guard = guard;
-  }
+    async close(): Promise<void> {
+      const stops = [...open];
+      open.clear();
+      await Promise.all(stops.map((stop) => stop()));
+    },
+  };
+}
 
-  /**
-   * Calls `changed` when the file, or an entry of the directory itself, changes, appears or disappears.
-   *
-   * @returns the function that stops it.
-   * @throws ToolError `too_large` beyond the limit, and what the guard throws.
-   */
-  async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
-    if (this.#open.size + this.#opening >= MAX_WATCHED) {
-      const count = `${MAX_WATCHED} files and directories`;
-      throw failure("too_many_watched", `${count} are already being watched.`);
-    }
-    this.#opening += 1;
-    try {
-      const realPath = await this.#realPath(path);
-      const stop = await this.#start(realPath, changed);
-      this.#open.add(stop);
-      return async () => {
-        this.#open.delete(stop);
-        await stop();
-      };
-    } finally {
-      this.#opening -= 1;
-    }
-  }
-
-  async close(): Promise<void> {
-    const stops = [...this.#open];
-    this.#open.clear();
-    await Promise.all(stops.map((stop) => stop()));
-  }
-
-  async #realPath(path: string): Promise<string> {
-    const directory = await directoryAt(this.#guard, path);
-    await directory?.close();
-    return directory?.realPath ?? withFile(this.#guard, path, async ({ realPath }) => realPath);
-  }
-
-  async #start(realPath: string, changed: () => void): Promise<() => Promise<void>> {
-    let timer: NodeJS.Timeout | undefined;
-    let stopped = false;
-    const onEvent = () => {
-      // The allowed directories may have narrowed since; changes outside it are not reported.
-      if (stopped || timer !== undefined || !this.#guard.contains(realPath)) return;
-      timer = setTimeout(() => {
-        timer = undefined;
-        changed();
-      }, QUIET_MS);
-      timer.unref();
-    };
-    let watcher = await openWatcher(realPath, false, onEvent);
-    const fallBack = () => {
-      if (stopped) return;
-      const failed = watcher;
-      failed.removeAllListeners().on("error", () => undefined);
-      void failed.close();
-      // Watching fails if the system's limit is reached or the file system sends no events.
-      void openWatcher(realPath, true, onEvent).then((polling) => {
-        watcher = polling.on("error", () => undefined);
-        if (stopped) void polling.close();
-      });
-    };
-    watcher.on("error", fallBack);
-    return async () => {
-      stopped = true;
-      clearTimeout(timer);
-      await watcher.close();
-    };
-  }
+async function start(guard: PathGuard, realPath: string, changed: () => void): Promise<() => Promise<void>> {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const onEvent = () => {
+    // The allowed directories may have narrowed since; changes outside it are not reported.
+    if (stopped || timer !== undefined || !guard.contains(realPath)) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      changed();
+    }, QUIET_MS);
+    timer.unref();
+  };
+  let watcher = await openWatcher(realPath, false, onEvent);
+  watcher.on("error", () => {
+    if (stopped) return;
+    const failed = watcher;
+    failed.removeAllListeners().on("error", () => undefined);
+    void failed.close();
+    // Watching fails if the system's limit is reached or the file system sends no events.
+    void openWatcher(realPath, true, onEvent).then((polling) => {
+      watcher = polling.on("error", () => undefined);
+      if (stopped) void polling.close();
+    });
+  });
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await watcher.close();
+  };
 }
 
 async function openWatcher(path: string, usePolling: boolean, onEvent: () => void): Promise<FSWatcher> {

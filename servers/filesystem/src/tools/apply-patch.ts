@@ -8,7 +8,6 @@ export default tool({
   description:
     "Apply a unified diff, as written by git diff, to one or more files. Changes nothing unless all hunks match.",
   effect: "change",
-  openWorld: false,
   view: "diff",
   toolset: "write",
   input: z.strictObject({

@@ -11,7 +11,6 @@ export default tool({
   description:
     "Show the differences between two text files as a unified diff. For a recorded change call list_changes.",
   effect: "read",
-  openWorld: false,
   view: "diff",
   toolset: "read",
   input: z.strictObject({ from: path, to: path }),

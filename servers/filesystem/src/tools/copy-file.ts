@@ -12,7 +12,6 @@ export default tool({
   title: "Copy",
   description: "Copy a file or a directory with its contents. destination is the path of the copy itself.",
   effect: "change",
-  openWorld: false,
   toolset: "write",
   input: z.strictObject({
     source: path,

@@ -8,7 +8,6 @@ export default tool({
   title: "Create directory",
   description: "Create a directory and any missing parents. Succeeds if it already exists.",
   effect: "add",
-  openWorld: false,
   toolset: "write",
   idempotent: true,
   input: z.strictObject({ path }),

@@ -11,7 +11,6 @@ export default tool({
     "Delete a file, a symlink (not its target) or a directory; undo_change restores it. " +
     "For a non-empty directory set recursive.",
   effect: "destroy",
-  openWorld: false,
   toolset: "write",
   input: z.strictObject({
     path,

@@ -8,7 +8,6 @@ export default tool({
     "Show a directory as an indented tree, for an overview of a project. " +
     "Directories end in /, links in @. To find a name call search_files.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   input: z.strictObject({
     path,

@@ -13,7 +13,6 @@ export default tool({
     "Replace exact text, or regex matches, in a file or in every file of a directory that matches glob. Applies " +
     "all edits or none, and returns a diff. Each oldText must occur exactly once in a file, unless replace_all is set.",
   effect: "change",
-  openWorld: false,
   view: "diff",
   toolset: "write",
   input: z.strictObject({

@@ -8,7 +8,6 @@ export default tool({
   description:
     "Get type, size, times, encoding, lines and hash of a file or symlink; of a directory also its file count and total size.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   input: z.strictObject({ path }),
   async run({ path }, files, call) {

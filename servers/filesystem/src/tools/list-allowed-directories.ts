@@ -7,7 +7,6 @@ export default tool({
   title: "Allowed directories",
   description: "List the directories that this server can read and write. Everything else is refused.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   input: z.strictObject({}),
   run(_input, files) {

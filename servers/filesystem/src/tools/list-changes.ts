@@ -9,7 +9,6 @@ export default tool({
   description:
     "List changes made through this server, newest first, to review them or undo them with undo_change.",
   effect: "read",
-  openWorld: false,
   view: "diff",
   toolset: "journal",
   input: z.strictObject({

@@ -1,14 +1,13 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { listAnswer } from "../files/tree/list-directory.ts";
+import { listAnswer } from "../files/tree/listings.ts";
 
 export default tool({
   name: "list_directory_with_sizes",
   title: "List directory with sizes",
   description: "List one directory with sizes in bytes, modification times and the total size of its files.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   input: z.strictObject({
     path,

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { listAnswer } from "../files/tree/list-directory.ts";
+import { listAnswer } from "../files/tree/listings.ts";
 
 export default tool({
   name: "list_directory",
@@ -9,7 +9,6 @@ export default tool({
   description:
     "List one directory with types and link targets. " + "For nested directories call directory_tree.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor: fields.cursor }),
   async run(input, files, call) {

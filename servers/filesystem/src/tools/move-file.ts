@@ -11,7 +11,6 @@ export default tool({
     "Move or rename a file, directory or symlink (not its target). " +
     "destination is the new path itself, not the directory to move into.",
   effect: "change",
-  openWorld: false,
   toolset: "write",
   input: z.strictObject({
     source: path,

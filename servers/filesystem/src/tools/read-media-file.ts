@@ -9,7 +9,6 @@ export default tool({
     "Show an image or play audio; for text and PDF use read_text_file. Large images are scaled down. Other files are " +
     "returned as links.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   input: z.strictObject({ path }),
   async run({ path }, files, call) {

@@ -7,7 +7,6 @@ export default tool({
   title: "Read text files",
   description: "Read several text files in one call. Long files are cut to a fair share of the response.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   input: z.strictObject({
     paths: z.array(z.string()).min(1).max(1000).describe("Absolute, or relative to an allowed directory."),

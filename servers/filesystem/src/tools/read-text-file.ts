@@ -13,7 +13,6 @@ export default tool({
     "Read a text file or a range of its lines, or the text of a PDF; for images use read_media_file. " +
     "The last line, in brackets, is the server's: what is shown, how to continue, the hash.",
   effect: "read",
-  openWorld: false,
   toolset: "read",
   // An explicit range may be longer than a usual answer.
   meta: largeAnswers(HARD_ANSWER_CHARS),

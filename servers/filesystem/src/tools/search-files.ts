@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { excludePatterns, includeIgnored, path, tool } from "../context.ts";
-import { namesAnswer } from "../files/tree/search-names.ts";
+import { namesAnswer } from "../files/tree/listings.ts";
 
 export default tool({
   name: "search_files",
@@ -10,7 +10,6 @@ export default tool({
     "Find files and directories in a directory by a glob on their names. " +
     "A pattern without a slash matches at any depth. To search contents call search_text.",
   effect: "read",
-  openWorld: false,
   toolset: "search",
   input: z.strictObject({
     path,

@@ -10,7 +10,6 @@ export default tool({
     "Search file contents for a JavaScript regular expression or literal text, in a directory or one file. " +
     "To find files by name call search_files.",
   effect: "read",
-  openWorld: false,
   toolset: "search",
   input: z.strictObject({
     pattern: z.string().describe("Regular expression, for example func\\w+\\(."),

@@ -9,7 +9,6 @@ export default tool({
     "Undo a change made through this server, unless the file has changed since. " +
     "An undo can be undone in the same way.",
   effect: "change",
-  openWorld: false,
   toolset: "journal",
   input: z.strictObject({ id: z.string().describe("Id of the change, from its response or list_changes.") }),
   async run({ id }, files, call) {

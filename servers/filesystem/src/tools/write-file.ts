@@ -8,7 +8,6 @@ export default tool({
   description:
     "Create a text file, replace its whole content, or append to it; to change a part use edit_file.",
   effect: "change",
-  openWorld: false,
   toolset: "write",
   input: z.strictObject({
     path,

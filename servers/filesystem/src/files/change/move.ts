@@ -1,7 +1,7 @@
 import { readlink, symlink } from "node:fs/promises";
 import { sized } from "@refmcp/boundary/answer";
 import type { State } from "../journal/change-record.ts";
-import type { Recording } from "../journal/recording.ts";
+import type { Recording } from "../journal/journal.ts";
 import { failure, named } from "../messages.ts";
 import { entryPath, placeOf, withFile, withPlace } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";

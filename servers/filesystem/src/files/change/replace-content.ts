@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { oneLine } from "@refmcp/boundary/answer";
 import type { Action } from "../journal/change-record.ts";
-import type { Receipt } from "../journal/recording.ts";
+import type { Receipt } from "../journal/journal.ts";
 import { failure, named } from "../messages.ts";
 import { openIfThere } from "../open-path.ts";
 import { hashOf, hashOfFile, readAt, sameHash } from "../read/source.ts";

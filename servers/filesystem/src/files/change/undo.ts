@@ -2,7 +2,8 @@ import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Change, Effect } from "../journal/change-record.ts";
-import type { Receipt, Recording } from "../journal/recording.ts";
+import { imagePath } from "../journal/entries.ts";
+import type { Receipt, Recording } from "../journal/journal.ts";
 import { failure, named } from "../messages.ts";
 import { entryPath, lockPath, withDirectory } from "../open-path.ts";
 import { type ChangeContext, removeEmpty, withParents } from "./change-context.ts";
@@ -33,7 +34,7 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
   }
   const again = (await journal.undone()).get(id);
   try {
-    const undoing = { context, change, image: journal.imagePath(directory, id), signal };
+    const undoing = { context, change, image: imagePath(directory, id), signal };
     const keys =
       effect.kind === "made" || effect.kind === "unmade"
         ? []
@@ -42,7 +43,9 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
           : effect.kind === "moved"
             ? [await entryPath(guard, effect.from), await entryPath(guard, effect.to)]
             : [await entryPath(guard, effect.path)];
-    return await locks.hold(keys, () => undoLocked(undoing, effect), signal);
+    // It is the one for this kind of effect.
+    const undoer = UNDO[effect.kind] as (undoing: Undoing, effect: Effect) => Promise<Undone>;
+    return await locks.hold(keys, () => undoer(undoing, effect), signal);
   } catch (error) {
     if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
     throw failure("already_undone", `Change ${id} was already undone by change ${again}.`, {
@@ -62,22 +65,14 @@ interface Undoing {
 type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
 
 /** The caller holds the locks of the paths. */
-async function undoLocked(undoing: Undoing, effect: Effect): Promise<Undone> {
-  switch (effect.kind) {
-    case "replaced":
-      return undoReplaced(undoing, effect);
-    case "created":
-      return undoCreated(undoing, effect);
-    case "removed":
-      return undoRemoved(undoing, effect);
-    case "moved":
-      return undoMoved(undoing, effect);
-    case "made":
-      return undoMade(undoing, effect);
-    case "unmade":
-      return undoUnmade(undoing, effect);
-  }
-}
+const UNDO: { [Name in Effect["kind"]]: (undoing: Undoing, effect: Kind<Name>) => Promise<Undone> } = {
+  replaced: undoReplaced,
+  created: undoCreated,
+  removed: undoRemoved,
+  moved: undoMoved,
+  made: undoMade,
+  unmade: undoUnmade,
+};
 
 async function undoReplaced(
   { context, change, image, signal }: Undoing,

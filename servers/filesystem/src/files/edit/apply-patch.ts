@@ -4,7 +4,7 @@ import { applyPatch as applyTo, parsePatch, type StructuredPatch } from "diff";
 import type { ChangeContext } from "../change/change-context.ts";
 import { deletePlanned, planDelete } from "../change/delete.ts";
 import { replaceContent } from "../change/replace-content.ts";
-import type { Receipt } from "../journal/recording.ts";
+import type { Receipt } from "../journal/journal.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath } from "../open-path.ts";
 import { decode, encode } from "../read/text-encoding.ts";

@@ -3,6 +3,7 @@ import type { PathGuard } from "@refmcp/boundary";
 import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
 import type { Change } from "../journal/change-record.ts";
+import { imagePath } from "../journal/entries.ts";
 import { withFile } from "../open-path.ts";
 import { binary, hashOf, readAt, tooLarge } from "../read/source.ts";
 import { textOf } from "../read/text-encoding.ts";
@@ -104,7 +105,7 @@ async function contentAfter(context: ChangeContext, id: string, path: string, ha
 /** Undefined for a directory, or a change without an image. */
 async function imageOf({ journal }: ChangeContext, id: string): Promise<Buffer | undefined> {
   const { directory } = await journal.get(id);
-  return readFile(journal.imagePath(directory, id)).catch(() => undefined);
+  return readFile(imagePath(directory, id)).catch(() => undefined);
 }
 
 async function linesOf(bytes: Buffer | undefined): Promise<string | undefined> {

@@ -3,7 +3,6 @@ import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch }
 import { counted } from "../messages.ts";
 import { differences, feedsIn, type Region } from "./changed-ranges.ts";
 
-/** Unchanged lines around a change. */
 const CONTEXT = 3;
 /** Maximum length of the edit script to search for; beyond it, the whole range counts as replaced. */
 const MAX_EDITS = 1000;
@@ -31,7 +30,6 @@ export interface DiffWork {
   readonly newName: string;
   readonly before: string;
   readonly after: string;
-  /** See `unifiedDiff`. */
   readonly maxChars: number;
 }
 

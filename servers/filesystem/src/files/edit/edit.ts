@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { startDeadline } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import type { ChangeContext } from "../change/change-context.ts";
 import { checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
-import type { Receipt } from "../journal/recording.ts";
+import type { Receipt } from "../journal/journal.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath, notThere, withDirectory } from "../open-path.ts";
 import { binary, hashOf, tooLarge } from "../read/source.ts";
@@ -57,10 +58,12 @@ export async function edit(context: ChangeContext, request: EditRequest): Promis
         "edits_too_slow",
         `The edits of ${named(path)} took more than ${EDIT_MS / 1000} s; nothing was changed.`,
       );
+    const inThread = () => {
+      const deadline = startDeadline(EDIT_MS, signal, tooSlow);
+      return threads.run("edit", work, deadline.signal).finally(deadline.end);
+    };
     const { after, ...outcome } =
-      bytes.length <= MAX_INLINE_BYTES && regex !== true
-        ? editBytes(work)
-        : await threads.runWithin(EDIT_MS, tooSlow, "edit", work, signal);
+      bytes.length <= MAX_INLINE_BYTES && regex !== true ? editBytes(work) : await inThread();
     const edited = { path, ...outcome, hash: hashOf(after ?? bytes), receipt: undefined };
     if (after === undefined || request.dryRun) return edited;
     const replacement = { action: "edit", path, bytes: after, before, signal } as const;

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
@@ -118,15 +118,9 @@ function readBounded(path: string): string | undefined {
 
 function readDescriptor(fd: number): string | undefined {
   const stat = fstatSync(fd);
-  if (!stat.isFile() || stat.size > MAX_BYTES) return undefined;
-  const buffer = Buffer.alloc(stat.size);
-  let filled = 0;
-  while (filled < buffer.length) {
-    const read = readSync(fd, buffer, filled, buffer.length - filled, filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return buffer.toString("utf8", 0, filled);
+  // A file without a size may not end.
+  if (!stat.isFile() || stat.size === 0 || stat.size > MAX_BYTES) return undefined;
+  return readFileSync(fd, "utf8");
 }
 
 /** One line of a `.gitignore`, parsed as in gitignore(5). */
@@ -235,7 +229,7 @@ export function compileIgnoreLines(lines: readonly IgnoreLine[]) {
   for (const [index, { pattern, anchored, directoriesOnly }] of lines.entries()) {
     if (LITERAL.test(pattern)) (anchored ? paths : names).set(pattern + (directoriesOnly ? "/" : ""), index);
     else {
-      const matches = anchored ? pathMatcher(pattern) : nameMatcher(pattern);
+      const matches = matcherOf(pattern, anchored);
       if (matches !== undefined) rules.push({ index, directoriesOnly, matches });
     }
   }
@@ -265,15 +259,11 @@ export function compileIgnoreLines(lines: readonly IgnoreLine[]) {
   };
 }
 
-function nameMatcher(pattern: string): Matches | undefined {
+function matcherOf(pattern: string, anchored: boolean): Matches | undefined {
   const matches = gitPattern(pattern);
-  return matches && ((_, name) => matches(name));
-}
-
-function pathMatcher(pattern: string): Matches | undefined {
-  const matches = gitPattern(pattern);
+  if (matches === undefined) return undefined;
+  if (!anchored) return (_, name) => matches(name);
   // For a rule that ends in a plain name, compare that first.
   const last = pattern.slice(pattern.lastIndexOf("/") + 1);
-  if (!LITERAL.test(last)) return matches;
-  return matches && ((path, name) => name === last && matches(path));
+  return LITERAL.test(last) ? (path, name) => name === last && matches(path) : matches;
 }

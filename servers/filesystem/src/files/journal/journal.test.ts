@@ -8,6 +8,7 @@ import { undo } from "../change/undo.ts";
 import { type WriteRequest, write } from "../edit/write.ts";
 import { openFiles } from "../files.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
+import { imagePath } from "./entries.ts";
 import { Journal } from "./journal.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
@@ -98,7 +99,7 @@ describe("the journal", () => {
         action: "edit",
         path: at("f"),
       } as const;
-      await writeFile(journal.imagePath(opened.directory, change.id), "x".repeat(50));
+      await writeFile(imagePath(opened.directory, change.id), "x".repeat(50));
       await journal.write(opened.directory, change, 50);
     }
     expect((await journal.list({ limit: 1000 })).length).toBeLessThanOrEqual(40);

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AllowedDirectories, errorCode } from "@refmcp/boundary";
-import { sized } from "@refmcp/boundary/answer";
+import { type AllowedDirectories, errorCode, type GuardedFile } from "@refmcp/boundary";
+import { sized, type ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
-import { type Change, changeSchema } from "./change-record.ts";
+import { chunksOf } from "../read/source.ts";
+import { type Change, changeSchema, type Effect } from "./change-record.ts";
 import {
   byId,
   type Entry,
@@ -17,16 +18,28 @@ import {
   removeOrphans,
 } from "./entries.ts";
 import { openStateDirectory, within } from "./journal-directory.ts";
-import { notJournaled, type Opened, type Receipt, Recording, type Subject } from "./recording.ts";
+
+export interface Receipt {
+  /** For `undo_change`; undefined if there is no journal. */
+  readonly changeId: string | undefined;
+  /** Why it cannot be undone; undefined if it can. */
+  readonly final: string | undefined;
+  /** A note about the journal for the user, only in the first answer. */
+  readonly note?: string | undefined;
+}
+
+/** What is changed: its action and absolute paths, and the change that it undoes. */
+type Subject = Pick<Change, "action" | "path" | "destination" | "undoes">;
+
+/** Where changes are recorded, or the reason why they are not. */
+type Opened = { directory: string } | { reason: string };
 
 export interface JournalOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
   readonly directories: readonly string[];
   readonly allowed: AllowedDirectories;
   readonly enabled: boolean;
-  /** Maximum bytes of all images of an allowed directory. */
   readonly maxBytes?: number;
-  /** Maximum changes of an allowed directory. */
   readonly maxEntries?: number;
   readonly maxDays?: number;
   readonly maxImageBytes?: number;
@@ -76,7 +89,7 @@ export class Journal {
     subject: Subject,
     make: (recording: Recording) => Promise<Value>,
   ): Promise<Value & { readonly receipt: Receipt }> {
-    const recording = new Recording(this, subject, await this.open(subject.path));
+    const recording = recordingIn(this, subject, await this.open(subject.path));
     try {
       return { ...(await make(recording)), receipt: recording.receipt() };
     } catch (error) {
@@ -141,10 +154,6 @@ export class Journal {
   newId(): string {
     this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
     return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
-  }
-
-  imagePath(directory: string, id: string): string {
-    return imagePath(directory, id);
   }
 
   /** Records a change whose image (`bytes` bytes) is in place. The record is written before the change is made. */
@@ -329,4 +338,97 @@ export class Journal {
 
 function pathsOf({ path, destination }: Change): string[] {
   return destination === undefined ? [path] : [path, destination];
+}
+
+export type Recording = ReturnType<typeof recordingIn>;
+
+/** The record of one change. Without a journal nothing is kept, and `final` says why. */
+function recordingIn(journal: Journal, subject: Subject, opened: Opened) {
+  const directory = "directory" in opened ? opened.directory : undefined;
+  const id = journal.newId();
+  let imageBytes = 0;
+  let isWritten = false;
+  let final = "reason" in opened ? opened.reason : undefined;
+  return {
+    get final() {
+      return final;
+    },
+    imageFor,
+    keep,
+    write,
+    withRoom,
+    drop,
+    receipt(): Receipt {
+      const changeId = directory === undefined ? undefined : id;
+      // The note is for the first answer that reports a change.
+      return { changeId, final, note: isWritten ? journal.takeNote() : undefined };
+    },
+  };
+
+  /** The path for an image of `bytes` bytes; undefined if it is not kept, and `final` says why. */
+  function imageFor(bytes: number): string | undefined {
+    if (directory === undefined) return undefined;
+    final = journal.whyNoImage(bytes);
+    if (final !== undefined) return undefined;
+    imageBytes = bytes;
+    return imagePath(directory, id);
+  }
+
+  /** Saves the content of an open file, or content in memory, as the image. */
+  async function keep(content: GuardedFile | Uint8Array, signal?: AbortSignal): Promise<void> {
+    const isFile = "handle" in content;
+    const image = imageFor(isFile ? content.stat.size : content.length);
+    if (image === undefined) return;
+    const copy = () => writeFile(image, isFile ? chunksOf(content, signal) : content, { mode: 0o600 });
+    await guarded(() => withRoom(copy), signal);
+  }
+
+  /** Writes the entry; from then on the change counts as made. */
+  async function write(
+    effect: Effect,
+    sizes: { before?: number | undefined; after?: number | undefined } = {},
+  ): Promise<void> {
+    if (directory === undefined) return;
+    isWritten = true;
+    const change: Change = {
+      id,
+      time: new Date().toISOString(),
+      ...subject,
+      effect: final === undefined ? effect : undefined,
+      final,
+      size_before: sizes.before,
+      size_after: sizes.after,
+    };
+    await guarded(() => journal.write(directory, change, imageBytes));
+  }
+
+  /** Runs work that stores the image, dropping older changes if space is needed. */
+  function withRoom<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (directory === undefined) return work();
+    return journal.withRoom(directory, { bytes: imageBytes, keep: subject.undoes }, work);
+  }
+
+  async function drop(): Promise<void> {
+    if (directory !== undefined && (isWritten || imageBytes > 0)) await journal.drop(directory, id);
+  }
+
+  async function guarded(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      await drop().catch(() => {});
+      // The caller cancelled the call, which is not a failure of the journal.
+      if (signal?.aborted) throw error;
+      throw notJournaled(directory ?? "the journal", error);
+    }
+  }
+}
+
+/** A change that cannot be recorded is not made, since the caller relies on undo. */
+function notJournaled(directory: string, cause: unknown): ToolError {
+  return failure(
+    "not_journaled",
+    `The change was not made, because it could not be recorded in ${directory} (${errorCode(cause)}).`,
+    { cause },
+  );
 }

@@ -3,8 +3,7 @@ import { cursorsOf, fitting, oneLine, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { counted } from "../messages.ts";
 import type { Change } from "./change-record.ts";
-import type { Journal } from "./journal.ts";
-import type { Receipt } from "./recording.ts";
+import type { Journal, Receipt } from "./journal.ts";
 
 /** Characters of a response reserved for text other than the changes. */
 const PAGE_CHARS = 300;

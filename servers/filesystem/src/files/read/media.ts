@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { GuardedFile, PathGuard } from "@refmcp/boundary";
+import { type GuardedFile, type PathGuard, startDeadline } from "@refmcp/boundary";
 import { grouped, sized } from "@refmcp/boundary/answer";
 import { failure, named } from "../messages.ts";
 import { withFile } from "../open-path.ts";
@@ -89,7 +89,8 @@ export async function readMedia(
     const tooSlow = () =>
       failure("scaling_too_slow", `Scaling the image took longer than ${SCALE_MS / 1000} s.`);
     const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MAX_MEDIA_BYTES };
-    const scaled = await threads.runWithin(SCALE_MS, tooSlow, "picture", work, signal);
+    const deadline = startDeadline(SCALE_MS, signal, tooSlow);
+    const scaled = await threads.run("picture", work, deadline.signal).finally(deadline.end);
     if (scaled === undefined) return link("too large, and damaged, so it was not scaled");
     const { width, height, ...picture } = scaled;
     return { kind, path, ...picture, scaled: { from: { ...from, size }, to: { width, height } } };

@@ -1,5 +1,5 @@
 import { feedsIn } from "../edit/changed-ranges.ts";
-import { type Block, readBlocks } from "./text-blocks.ts";
+import { type Block, blocksOf } from "./text-blocks.ts";
 import type { LineMatcher } from "./text-pattern.ts";
 
 export interface FoundLine {
@@ -34,106 +34,99 @@ export interface Extract {
 export function extractLines(
   fd: number,
   matcher: LineMatcher,
-  request: ExtractRequest,
+  { from, limit, context, width, total: isCounting }: ExtractRequest,
   size?: number,
 ): Extract {
-  const extractor = new Extractor(matcher, request);
-  const isText = readBlocks(fd, (block) => extractor.take(block), size);
-  const { lines, more, total } = extractor;
-  return isText ? { lines, more, total } : { lines: [], more: false, total: 0 };
-}
-
-class Extractor {
-  readonly lines: FoundLine[] = [];
-  more = false;
-  total = 0;
-  readonly #matcher: LineMatcher;
-  readonly #request: ExtractRequest;
-  #line = 1;
+  const lines: FoundLine[] = [];
+  let more = false;
+  let total = 0;
+  let number = 1;
   /** The last lines that were not shown, as context for the next match. */
-  #recent: string[] = [];
+  let recent: string[] = [];
   /** How many lines after the last match are still to be shown. */
-  #behind = 0;
+  let behind = 0;
   /** Whether the current line began in the previous block, and whether it matched there. */
-  #continued: "no" | "open" | "found" = "no";
-
-  constructor(matcher: LineMatcher, request: ExtractRequest) {
-    this.#matcher = matcher;
-    this.#request = request;
+  let continued: "no" | "open" | "found" = "no";
+  /** Whether lines that do not match are needed. */
+  const needsLines = () => behind > 0 || context > 0 || continued !== "no";
+  for (const block of blocksOf(fd, size)) {
+    if (block === undefined) return { lines: [], more: false, total: 0 };
+    if (take(block) === "stop") break;
   }
+  return { lines, more, total };
 
-  take(block: Block): "stop" | undefined {
-    const starts = this.#matcher.lines(block);
+  function take(block: Block): "stop" | undefined {
+    const starts = matcher.lines(block);
     const { partial } = block;
     // A very long line comes in parts; it counts once.
-    const again = this.#continued === "found" && starts[0] === 0 ? 1 : 0;
-    this.total += starts.length - again;
+    const again = continued === "found" && starts[0] === 0 ? 1 : 0;
+    total += starts.length - again;
     // Only counting is left.
-    if (this.#request.total && this.lines.length >= this.#request.limit && this.#behind === 0) {
-      this.more ||= starts.length > again;
-      const isFound = partial && (starts[0] === 0 || this.#continued === "found");
-      this.#continued = isFound ? "found" : "no";
+    if (isCounting && lines.length >= limit && behind === 0) {
+      more ||= starts.length > again;
+      const isFound = partial && (starts[0] === 0 || continued === "found");
+      continued = isFound ? "found" : "no";
       return undefined;
     }
     let next = 0;
-    const { text } = starts.length === 0 && !this.#needsLines ? { text: "" } : block;
-    if (text === "") this.#line += partial ? 0 : block.countFeeds();
+    const text = starts.length === 0 && !needsLines() ? "" : block.text;
+    if (text === "") number += partial ? 0 : feedsInBytes(block.bytes);
     for (let at = 0; at < text.length; ) {
       const start = starts[next];
-      if (!partial && !this.#needsLines && start !== at) {
+      if (!partial && !needsLines() && start !== at) {
         const to = start ?? text.length;
-        this.#line += feedsIn(text, at, to);
+        number += feedsIn(text, at, to);
         at = to;
         continue;
       }
       const feed = text.indexOf("\n", at);
       const end = feed < 0 ? text.length : feed;
       if (start === at) next += 1;
-      if (this.#takeLine(text.slice(at, end), start === at) === "stop") return "stop";
+      if (takeLine(text.slice(at, end), start === at) === "stop") return "stop";
       if (partial) return undefined;
-      this.#continued = "no";
-      this.#line += 1;
+      continued = "no";
+      number += 1;
       at = end + 1;
     }
-    if (!partial) this.#continued = "no";
+    if (!partial) continued = "no";
     return undefined;
   }
 
-  /** Whether lines that do not match are needed. */
-  get #needsLines(): boolean {
-    return this.#behind > 0 || this.#request.context > 0 || this.#continued !== "no";
-  }
-
-  #takeLine(line: string, matches: boolean): "stop" | undefined {
-    const { from, limit, context, width, total } = this.#request;
-    if (this.#continued === "found") return undefined;
-    this.#continued = "open";
-    if (!matches || this.#line < from) {
-      this.#pass(line);
+  function takeLine(line: string, matches: boolean): "stop" | undefined {
+    if (continued === "found") return undefined;
+    continued = "open";
+    if (!matches || number < from) {
+      pass(line);
       return undefined;
     }
-    this.#continued = "found";
-    if (this.lines.length >= limit) {
-      this.more = true;
-      return total ? undefined : "stop";
+    continued = "found";
+    if (lines.length >= limit) {
+      more = true;
+      return isCounting ? undefined : "stop";
     }
-    const found: FoundLine = { line: this.#line, ...around(line, this.#matcher.find(line), width) };
-    if (this.#recent.length > 0) found.before = this.#recent.map((one) => begin(one, width));
-    this.#recent = [];
-    this.#behind = context;
-    this.lines.push(found);
+    const found: FoundLine = { line: number, ...around(line, matcher.find(line), width) };
+    if (recent.length > 0) found.before = recent.map((one) => begin(one, width));
+    recent = [];
+    behind = context;
+    lines.push(found);
     return undefined;
   }
 
   /** Handles a line without a match, which may be shown as context. */
-  #pass(line: string): void {
-    const { context, width } = this.#request;
-    const last = this.lines.at(-1);
-    if (this.#behind > 0 && last !== undefined) {
-      this.#behind -= 1;
+  function pass(line: string): void {
+    const last = lines.at(-1);
+    if (behind > 0 && last !== undefined) {
+      behind -= 1;
       last.after = [...(last.after ?? []), begin(line, width)];
-    } else if (context > 0) this.#recent = [...this.#recent, line].slice(-context);
+    } else if (context > 0) recent = [...recent, line].slice(-context);
   }
+}
+
+/** Cheaper than counting in the text. */
+function feedsInBytes(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count += 1;
+  return count;
 }
 
 function begin(line: string, width: number): string {

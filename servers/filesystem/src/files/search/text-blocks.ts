@@ -23,72 +23,78 @@ const OVERLAP = 64 * 1024;
 type BlockEncoding = "utf-8" | (() => Encoding);
 
 /** Complete lines of a file, or a part of a very long line. */
-export class Block {
+export interface Block {
   /** The lines with their line endings; only the last of a file may lack one. */
   readonly bytes: Buffer;
   /** Whether the block ends within a line, whose next part begins the next block. */
   readonly partial: boolean;
   /** Whether the bytes are UTF-8; otherwise they are in an encoding that contains ASCII. */
   readonly isUtf8: boolean;
-  readonly #encoding: () => Encoding;
-  #text: string | undefined;
+  /** Decoded on first use. */
+  readonly text: string;
+}
 
-  constructor(bytes: Buffer, partial: boolean, encoding: BlockEncoding) {
-    this.bytes = bytes;
-    this.partial = partial;
-    this.isUtf8 = encoding === "utf-8";
-    this.#encoding = encoding === "utf-8" ? () => encoding : encoding;
-  }
-
-  get text(): string {
-    this.#text ??= decode(this.bytes, { encoding: this.#encoding(), bom: false, damaged: false });
-    return this.#text;
-  }
-
-  /** The number of line feeds; cheaper than counting in the text. */
-  countFeeds(): number {
-    let count = 0;
-    for (let at = this.bytes.indexOf(LINE_FEED); at >= 0; at = this.bytes.indexOf(LINE_FEED, at + 1))
-      count += 1;
-    return count;
-  }
+export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding): Block {
+  let text: string | undefined;
+  return {
+    bytes,
+    partial,
+    isUtf8: encoding === "utf-8",
+    get text() {
+      const name = encoding === "utf-8" ? encoding : encoding();
+      text ??= decode(bytes, { encoding: name, bom: false, damaged: false });
+      return text;
+    },
+  };
 }
 
 /**
  * Reads the text of an open file in blocks of complete lines: as UTF-16 if it has a byte order mark, as UTF-8, or in
- * the encoding guessed from its beginning.
+ * the encoding guessed from its beginning. Each block is valid only until the next is requested.
  *
  * @param size in bytes, if known.
- * @returns whether it is text: false as soon as a NUL byte shows that it is not.
+ * @returns the blocks; ends with undefined as soon as a NUL byte shows that it is not text.
  */
-export function readBlocks(
-  fd: number,
-  take: (block: Block) => "stop" | undefined,
-  size = fstatSync(fd).size,
-): boolean {
-  let lines: LineBlocks | undefined;
+export function* blocksOf(fd: number, size = fstatSync(fd).size): Generator<Block | undefined> {
+  let encoding: BlockEncoding = "utf-8";
   let decoder: TextDecoder | undefined;
+  let isFirst = true;
+  /** The beginning of a line whose end was not read yet; a copy, since the next chunk is read into the same memory. */
+  let open: Buffer = Buffer.alloc(0);
   for (const chunk of chunksOf(fd, size)) {
     let bytes = chunk;
-    if (lines === undefined) {
+    if (isFirst) {
+      isFirst = false;
       const mark = markedEncoding(bytes);
       if (mark === "utf-8") bytes = bytes.subarray(3);
       else if (mark !== undefined) decoder = new TextDecoder(mark);
-      if (decoder === undefined && bytes.includes(0)) return false;
+      if (decoder === undefined && bytes.includes(0)) return yield undefined;
       // In none of these encodings is a line feed part of another character, so lines are split before decoding.
       const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(bytes));
       // Compressed data without a NUL byte.
-      if (!isUtf && hasTooManyControls(bytes)) return false;
-      lines = new LineBlocks(isUtf ? "utf-8" : legacyOf(bytes), take);
+      if (!isUtf && hasTooManyControls(bytes)) return yield undefined;
+      if (!isUtf) encoding = legacyOf(bytes);
     }
     if (decoder !== undefined) bytes = Buffer.from(decoder.decode(bytes, { stream: true }));
-    if (bytes.includes(0)) return false;
-    if (lines.add(bytes) === "stop") return true;
+    if (bytes.includes(0)) return yield undefined;
+    const end = bytes.lastIndexOf(LINE_FEED) + 1;
+    // Only the incomplete line is joined; the others are not copied.
+    const from = end > 0 && open.length > 0 ? bytes.indexOf(LINE_FEED) + 1 : 0;
+    if (from > 0) {
+      yield blockOf(Buffer.concat([open, bytes.subarray(0, from)]), false, encoding);
+      open = Buffer.alloc(0);
+    }
+    if (end > from) yield blockOf(bytes.subarray(from, end), false, encoding);
+    if (end < bytes.length) open = Buffer.concat([open, bytes.subarray(end)]);
+    if (open.length > MAX_LINE_BYTES) {
+      // The beginning of a very long line, whose last bytes are repeated in the next part.
+      const part = open;
+      open = part.subarray(characterStart(part, part.length - OVERLAP));
+      yield blockOf(part, true, encoding);
+    }
   }
-  const rest = decoder?.decode();
-  if (rest !== undefined && rest !== "") lines?.add(Buffer.from(rest));
-  lines?.end();
-  return true;
+  const rest = Buffer.concat([open, Buffer.from(decoder?.decode() ?? "")]);
+  if (rest.length > 0) yield blockOf(rest, false, encoding);
 }
 
 /** Guesses the encoding of a file from its beginning, once. */
@@ -114,58 +120,6 @@ function* chunksOf(fd: number, size: number): Generator<Buffer> {
     yield buffer.subarray(0, read);
     position += read;
     if (position === size && read < buffer.length) return;
-  }
-}
-
-class LineBlocks {
-  readonly #take: (block: Block) => "stop" | undefined;
-  /** The beginning of a line whose end was not read yet. */
-  #open: Buffer[] = [];
-  #openBytes = 0;
-  readonly #encoding: BlockEncoding;
-
-  constructor(encoding: BlockEncoding, take: (block: Block) => "stop" | undefined) {
-    this.#encoding = encoding;
-    this.#take = take;
-  }
-
-  add(bytes: Buffer): "stop" | undefined {
-    const end = bytes.lastIndexOf(LINE_FEED) + 1;
-    let from = 0;
-    if (end > 0 && this.#openBytes > 0) {
-      // Only the incomplete line is joined; the others are not copied.
-      from = bytes.indexOf(LINE_FEED) + 1;
-      const block = this.#joined(bytes.subarray(0, from));
-      this.#open = [];
-      this.#openBytes = 0;
-      if (this.#take(new Block(block, false, this.#encoding)) === "stop") return "stop";
-    }
-    if (end > from && this.#take(new Block(bytes.subarray(from, end), false, this.#encoding)) === "stop") {
-      return "stop";
-    }
-    if (end < bytes.length) {
-      // A copy, since the next chunk is read into the same memory.
-      this.#open.push(Buffer.from(bytes.subarray(end)));
-      this.#openBytes += bytes.length - end;
-    }
-    return this.#openBytes > MAX_LINE_BYTES ? this.#giveOpen() : undefined;
-  }
-
-  end(): void {
-    if (this.#openBytes > 0) this.#take(new Block(this.#joined(Buffer.alloc(0)), false, this.#encoding));
-  }
-
-  /** Emits the beginning of a very long line and keeps its last bytes for the next part. */
-  #giveOpen(): "stop" | undefined {
-    const part = this.#joined(Buffer.alloc(0));
-    const kept = part.subarray(characterStart(part, part.length - OVERLAP));
-    this.#open = [kept];
-    this.#openBytes = kept.length;
-    return this.#take(new Block(part, true, this.#encoding));
-  }
-
-  #joined(last: Buffer): Buffer {
-    return this.#open.length === 0 ? last : Buffer.concat([...this.#open, last]);
   }
 }
 

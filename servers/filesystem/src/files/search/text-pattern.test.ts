@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Block } from "./text-blocks.ts";
+import { blockOf } from "./text-blocks.ts";
 import { lineMatcher, textPattern } from "./text-pattern.ts";
 
 const LINES = [
@@ -26,7 +26,7 @@ const LINES = [
 function found(text: string, options: { literal?: boolean; ignoreCase?: boolean } = {}): number[] {
   const pattern = textPattern(text, { literal: false, ignoreCase: false, ...options });
   const all = LINES.join("\n");
-  const starts = lineMatcher(pattern).lines(new Block(Buffer.from(all), false, "utf-8"));
+  const starts = lineMatcher(pattern).lines(blockOf(Buffer.from(all), false, "utf-8"));
   return starts.map((start) => all.slice(0, start).split("\n").length);
 }
 
@@ -101,7 +101,7 @@ describe("textPattern", () => {
     const text = "aaaaaaaa\n".repeat(100_000);
     for (const pattern of ['[^"]*handled', ".*.*b", "\\s+x", "\\W*b", "[^b]+b"]) {
       const matcher = lineMatcher(textPattern(pattern, { literal: false, ignoreCase: false }));
-      expect(matcher.lines(new Block(Buffer.from(text), false, "utf-8"))).toEqual([]);
+      expect(matcher.lines(blockOf(Buffer.from(text), false, "utf-8"))).toEqual([]);
     }
   });
 });

@@ -5,16 +5,21 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import { type ErrorKind, ToolError } from "@refmcp/boundary/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
 import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
 import type { Block } from "../search/text-blocks.ts";
 import { type LineMatcher, lineMatcher, type TextPattern } from "../search/text-pattern.ts";
 import { FILE_FLAGS } from "../tree/open-below.ts";
-import { Progress } from "./progress.ts";
+import { PROGRESS } from "./progress.ts";
 
-const progress = new Progress(workerData);
+const progress: Int32Array = workerData;
+
+function tick(file?: number): void {
+  if (file !== undefined) Atomics.store(progress, PROGRESS.file, file);
+  Atomics.add(progress, PROGRESS.ticks, 1);
+}
 
 const COUNT: ExtractRequest = { from: 1, limit: 0, context: 0, width: 0, total: true };
 
@@ -42,14 +47,14 @@ const kinds = {
     const matcher = matcherOf(pattern);
     const counts: number[] = [];
     for (const [index, path] of paths.entries()) {
-      progress.tick(index);
+      tick(index);
       const file = openScanned(at, realPath, path);
       try {
         counts.push(file === undefined ? 0 : extract(file.fd, matcher, COUNT, file.size).total);
       } finally {
         if (file !== undefined) closeSync(file.fd);
       }
-      if (progress.hurry) break;
+      if (Atomics.load(progress, PROGRESS.hurry) === 1) break;
     }
     return counts;
   },
@@ -75,13 +80,7 @@ export interface ThreadRequest {
 /** `refusal` is a ToolError as plain data. */
 export type ThreadAnswer =
   | { readonly value: Answer<Kind> }
-  | {
-      readonly refusal: {
-        readonly kind: ErrorKind;
-        readonly message: string;
-        readonly hint: string | undefined;
-      };
-    };
+  | { readonly refusal: Pick<ToolError, "kind" | "message" | "hint"> };
 
 /**
  * Opens a regular file below a directory that the guard opened, and verifies that it is the file at exactly this path:
@@ -126,7 +125,7 @@ function matcherOf(pattern: TextPattern): LineMatcher {
   if (last?.key === key) return last.matcher;
   const { lines, find } = lineMatcher(pattern);
   const ticking = (block: Block) => {
-    progress.tick();
+    tick();
     return lines(block);
   };
   last = { key, matcher: { lines: ticking, find } };
@@ -155,6 +154,6 @@ async function answer({ kind, work }: ThreadRequest): Promise<ThreadAnswer> {
 }
 
 parentPort?.on("message", (request: ThreadRequest) => {
-  progress.tick(0);
+  tick(0);
   void answer(request).then((reply) => parentPort?.postMessage(reply));
 });

@@ -1,12 +1,12 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { errorCode, startDeadline } from "@refmcp/boundary";
+import { errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
 import { failure, named } from "../messages.ts";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
-import { Progress } from "./progress.ts";
+import { PROGRESS } from "./progress.ts";
 
 /** Maximum threads; more do not make reading files faster. */
 const MAX_WORKERS = Math.min(4, availableParallelism());
@@ -39,7 +39,6 @@ export class ThreadPool {
   readonly #running: Job[] = [];
   readonly #idle: Thread[] = [];
   readonly #threads = new Set<Thread>();
-
   readonly width = MAX_WORKERS;
   readonly #heapMb: number;
 
@@ -58,18 +57,6 @@ export class ThreadPool {
     // The answer belongs to this request.
     if ("value" in answer) return answer.value as Answer<K>;
     throw new ToolError(answer.refusal.kind, answer.refusal.message, answer.refusal);
-  }
-
-  /** The same with a time limit in milliseconds. @throws what `late` returns when the time is over. */
-  async runWithin<K extends Kind>(
-    ms: number,
-    late: () => ToolError,
-    kind: K,
-    work: Work<K>,
-    signal?: AbortSignal,
-  ): Promise<Answer<K>> {
-    const deadline = startDeadline(ms, signal, late);
-    return this.run(kind, work, deadline.signal).finally(deadline.end);
   }
 
   /** Ends all threads, even busy ones; their requests fail. */
@@ -102,7 +89,7 @@ export class ThreadPool {
 
   #start(): Thread | undefined {
     if (this.#threads.size >= MAX_WORKERS) return undefined;
-    const thread = new Thread(this.#heapMb, () => {
+    const thread: Thread = startThread(this.#heapMb, () => {
       this.#threads.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
@@ -113,74 +100,82 @@ export class ThreadPool {
   }
 }
 
-class Thread {
-  alive = true;
-  readonly #ended: () => void;
-  readonly #worker: Promise<Worker>;
-  readonly #progress = new Progress();
-  #timer: NodeJS.Timeout | undefined;
+type Thread = ReturnType<typeof startThread>;
 
-  constructor(heapMb: number, ended: () => void) {
-    this.#ended = ended;
-    this.#worker = startWorker(heapMb, this.#progress).then((worker) =>
-      worker.once("exit", () => this.#gone()),
-    );
-  }
+/** @param ended called once, when the thread takes no more work. */
+function startThread(heapMb: number, ended: () => void) {
+  const progress = new Int32Array(new SharedArrayBuffer(12));
+  let timer: NodeJS.Timeout | undefined;
+  const thread = { alive: true, run, end };
+  const starting = (async () => {
+    const worker = new Worker(workerFile("files", import.meta.url), {
+      name: "files",
+      workerData: progress,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      // Its output must not reach the protocol's stdout.
+      stdout: true,
+      stderr: true,
+    });
+    // Errors are handled where the answer is awaited; without a listener they would end the process.
+    return worker.on("error", () => undefined).once("exit", gone);
+  })();
+  return thread;
 
   /** @param isCrowded whether other calls are waiting for a thread. */
-  async run(job: Job, isCrowded: () => boolean): Promise<ThreadAnswer> {
-    clearTimeout(this.#timer);
-    this.#progress.hurry = false;
+  async function run(job: Job, isCrowded: () => boolean): Promise<ThreadAnswer> {
+    clearTimeout(timer);
+    Atomics.store(progress, PROGRESS.hurry, 0);
     try {
-      const worker = await this.#worker;
+      const worker = await starting;
       // An idle thread does not keep the process running.
       worker.ref();
-      const answer = await answerTo(worker, job, this.#progress, isCrowded);
+      const answer = await answerTo(worker, job, progress, isCrowded);
       worker.unref();
-      this.#timer = setTimeout(() => void this.end(), IDLE_MS).unref();
+      timer = setTimeout(() => void end(), IDLE_MS).unref();
       return answer;
     } catch (error) {
-      await this.end();
+      await end();
       throw error;
     }
   }
 
-  async end(): Promise<void> {
-    this.#gone();
-    const worker = await this.#worker.catch(() => undefined);
-    await worker?.terminate();
+  async function end(): Promise<void> {
+    gone();
+    await (await starting.catch(() => undefined))?.terminate();
   }
 
-  #gone(): void {
-    if (!this.alive) return;
-    this.alive = false;
-    clearTimeout(this.#timer);
-    this.#ended();
+  function gone(): void {
+    if (!thread.alive) return;
+    thread.alive = false;
+    clearTimeout(timer);
+    ended();
   }
 }
 
 function answerTo(
   worker: Worker,
   { request, signal }: Job,
-  progress: Progress,
+  progress: Int32Array,
   isCrowded: () => boolean,
 ): Promise<ThreadAnswer> {
   return new Promise((resolve, reject) => {
-    let { ticks } = progress;
+    let ticks = Atomics.load(progress, PROGRESS.ticks);
     // Only work that has started can be stuck.
     let [began, moved] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     const watch = setInterval(() => {
       const now = performance.now();
-      if (progress.ticks !== ticks) {
-        ticks = progress.ticks;
+      const current = Atomics.load(progress, PROGRESS.ticks);
+      if (current !== ticks) {
+        ticks = current;
         moved = now;
         began = Math.min(began, now);
       }
       const crowded = isCrowded();
-      if (crowded && now - began >= TURN_MS) progress.hurry = true;
+      if (crowded && now - began >= TURN_MS) Atomics.store(progress, PROGRESS.hurry, 1);
       const stuck = crowded ? STUCK_CROWDED_MS : STUCK_MS;
       if ("pattern" in request.work && now - moved >= stuck) {
-        settle(() => reject(tooSlow(request, progress.file, stuck)));
+        const file = Atomics.load(progress, PROGRESS.file);
+        settle(() => reject(tooSlow(request, file, stuck)));
       }
     }, WATCH_MS);
     const settle = (work: () => void) => {
@@ -211,17 +206,4 @@ function tooSlow({ work }: ThreadRequest, file: number, ms: number): ToolError {
 function explained(error: unknown): unknown {
   if (errorCode(error) !== "ERR_WORKER_OUT_OF_MEMORY") return error;
   return failure("out_of_memory", "The operation ran out of memory.", { cause: error });
-}
-
-async function startWorker(heapMb: number, progress: Progress): Promise<Worker> {
-  const worker = new Worker(workerFile("files", import.meta.url), {
-    name: "files",
-    workerData: progress.shared,
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    // Its output must not reach the protocol's stdout.
-    stdout: true,
-    stderr: true,
-  });
-  // Errors are handled where the answer is awaited; without a listener they would end the process.
-  return worker.on("error", () => undefined);
 }

@@ -48,103 +48,92 @@ export async function drawTree(
   const exclude = compileExclusion(request.exclude);
   return withDirectory(guard, request.path, async (root) => {
     const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);
-    const tree = new Tree(request, exclude, await walkedDirectory(guard, root));
-    const trunk = await tree.grow(ignore);
+    const { trunk, facts } = await grow(request, exclude, await walkedDirectory(guard, root), ignore);
     await root.verify();
-    return `${oneLine(root.path)}/\n${draw(trunk, 1)}[${tree.facts().join(" ")}]`;
+    return `${oneLine(root.path)}/\n${draw(trunk, 1)}[${facts.join(" ")}]`;
   });
 }
 
-class Tree {
-  readonly #request: TreeRequest;
-  readonly #exclude: Exclusion;
-  readonly #root: WalkedDirectory;
-  #entriesLeft: number;
-  #charsLeft: number;
-  #shown = 0;
-  #hidden = 0;
-  #unreadable = 0;
-  readonly #cut = { depth: false, entries: false, chars: false };
-
-  constructor(request: TreeRequest, exclude: Exclusion, root: WalkedDirectory) {
-    this.#request = request;
-    this.#exclude = exclude;
-    this.#root = root;
-    this.#entriesLeft = request.maxEntries;
-    this.#charsLeft = request.budget - FRAME - root.realPath.length;
+/** The tree's entries that are shown, and the facts about it. */
+async function grow(
+  { maxDepth, maxEntries, includeIgnored, budget, signal }: TreeRequest,
+  exclude: Exclusion,
+  root: WalkedDirectory,
+  outermost: IgnoreScope | undefined,
+): Promise<{ trunk: Branch; facts: string[] }> {
+  let entriesLeft = maxEntries;
+  let charsLeft = budget - FRAME - root.realPath.length;
+  let [totalShown, hidden, unreadable] = [0, 0, 0];
+  const isCut = { depth: false, entries: false, chars: false };
+  const slices = new TimeSlices(signal);
+  const trunk = read("", 0, outermost);
+  for (let level = [trunk]; level.length > 0; ) {
+    share(level);
+    level = await nextLevel(level);
   }
-
-  async grow(ignore: IgnoreScope | undefined): Promise<Branch> {
-    const slices = new TimeSlices(this.#request.signal);
-    const trunk = this.#read("", 0, ignore);
-    for (let level = [trunk]; level.length > 0; ) {
-      this.#share(level);
-      level = await this.#nextLevel(level, slices);
-    }
-    return trunk;
-  }
+  return { trunk, facts: factsOf() };
 
   /**
    * Divides the remaining entries among the directories of a level: small ones are shown completely, large ones get
    * equal shares.
    */
-  #share(level: readonly Branch[]): void {
+  function share(level: readonly Branch[]): void {
     const bySize = level.toSorted((a, b) => a.entries.length - b.entries.length);
     for (const [index, branch] of bySize.entries()) {
       const { entries, depth } = branch;
       const left = bySize.length - index;
-      const max = Math.min(entries.length, Math.floor(this.#entriesLeft / left));
-      const chars = Math.floor(this.#charsLeft / left);
+      const max = Math.min(entries.length, Math.floor(entriesLeft / left));
+      const chars = Math.floor(charsLeft / left);
       let used = 0;
       for (const entry of entries.slice(0, max)) {
         const cost = costOf(entry, depth + 1);
         if (used + cost > chars) {
-          this.#cut.chars = true;
+          isCut.chars = true;
           break;
         }
         used += cost;
         branch.shown += 1;
       }
-      if (max < entries.length) this.#cut.entries = true;
-      this.#entriesLeft -= branch.shown;
-      this.#charsLeft -= used;
-      this.#shown += branch.shown;
+      if (max < entries.length) isCut.entries = true;
+      entriesLeft -= branch.shown;
+      charsLeft -= used;
+      totalShown += branch.shown;
     }
   }
 
-  async #nextLevel(level: readonly Branch[], slices: TimeSlices): Promise<Branch[]> {
+  async function nextLevel(level: readonly Branch[]): Promise<Branch[]> {
     const next: Branch[] = [];
     for (const branch of level) {
       for (const { name, type } of branch.entries.slice(0, branch.shown)) {
         if (type !== "directory") continue;
         if (slices.due()) await slices.rest();
         const path = branch.path === "" ? name : `${branch.path}/${name}`;
-        if (this.#exclude.hidesContents(path)) continue;
-        const child = this.#read(path, branch.depth + 1, branch.ignore);
+        if (exclude.hidesContents(path)) continue;
+        const child = read(path, branch.depth + 1, branch.ignore);
         branch.branches.set(name, child);
-        if (child.depth < this.#request.maxDepth) next.push(child);
-        else if (child.entries.length > 0) this.#cut.depth = true;
+        if (child.depth < maxDepth) next.push(child);
+        else if (child.entries.length > 0) isCut.depth = true;
       }
     }
     return next;
   }
 
-  #read(path: string, depth: number, outer: IgnoreScope | undefined): Branch {
+  function read(path: string, depth: number, outer: IgnoreScope | undefined): Branch {
     const branch = { path, depth, ignore: outer, entries: [], shown: 0, branches: new Map() };
     // Opened from the root, component by component, so that no swapped link leads outside.
     const opened: WalkedDirectory[] = [];
     try {
-      let directory = this.#root;
+      let directory = root;
       for (const name of path === "" ? [] : path.split("/")) {
         const child = directory.child(name);
-        if (child === "unreadable") this.#unreadable += 1;
+        if (child === "unreadable") unreadable += 1;
         if (typeof child === "string") return branch;
         opened.push(child);
         directory = child;
       }
       const all = directory.entries();
       if (all === undefined) {
-        this.#unreadable += 1;
+        unreadable += 1;
         return branch;
       }
       const prefix = path === "" ? "" : `${path}/`;
@@ -152,8 +141,8 @@ class Tree {
       const entries = all.filter(({ name, type }) => {
         const isDirectory = type === "directory";
         const isHidden = name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;
-        if (isHidden) this.#hidden += 1;
-        return !isHidden && !this.#exclude.hides(prefix + name, name, isDirectory);
+        if (isHidden) hidden += 1;
+        return !isHidden && !exclude.hides(prefix + name, name, isDirectory);
       });
       return { ...branch, ignore, entries };
     } finally {
@@ -161,20 +150,18 @@ class Tree {
     }
   }
 
-  facts(): string[] {
-    const { maxDepth, maxEntries, includeIgnored } = this.#request;
-    const { depth, chars, entries } = this.#cut;
+  function factsOf(): string[] {
     const limits = `max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}`;
-    const facts = [`${counted(this.#shown, "entry", "entries")} shown (${limits}).`];
-    if (depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
-    if (chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
-    else if (entries)
+    const facts = [`${counted(totalShown, "entry", "entries")} shown (${limits}).`];
+    if (isCut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
+    if (isCut.chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
+    else if (isCut.entries)
       facts.push("More entries: raise max_entries, ask for a subdirectory, or page with list_directory.");
-    if (this.#hidden > 0 && !includeIgnored) {
-      const hidden = `${grouped(this.#hidden)} hidden by ignore rules or .git`;
-      facts.push(`${hidden}; include_ignored=true shows the ignored ones.`);
+    if (hidden > 0 && !includeIgnored) {
+      const what = `${grouped(hidden)} hidden by ignore rules or .git`;
+      facts.push(`${what}; include_ignored=true shows the ignored ones.`);
     }
-    if (this.#unreadable > 0) facts.push(`${grouped(this.#unreadable)} directories could not be read.`);
+    if (unreadable > 0) facts.push(`${grouped(unreadable)} directories could not be read.`);
     return facts;
   }
 }

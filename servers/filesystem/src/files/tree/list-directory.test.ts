@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { utimes, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { type ListRequest, listDirectory } from "./list-directory.ts";
+import { type ListRequest, listDirectory } from "./listings.ts";
 
 function list(tree: Tree, request: Partial<ListRequest> = {}) {
   return listDirectory(tree.guard, {

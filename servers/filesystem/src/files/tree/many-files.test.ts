@@ -3,8 +3,7 @@ import { expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { drawTree } from "./directory-tree.ts";
-import { listDirectory } from "./list-directory.ts";
-import { searchNames } from "./search-names.ts";
+import { listDirectory, searchNames } from "./listings.ts";
 
 const MANY = 100_000;
 

@@ -50,53 +50,38 @@ export async function walkedDirectory(
   directory: GuardedDirectory,
 ): Promise<WalkedDirectory> {
   const { realPath } = directory;
-  if (directory.entry("").startsWith("/proc/self/fd/")) {
-    const forbidden = await forbiddenMounts(guard, realPath);
-    return new DescriptorDirectory(realPath, directory.entry(""), undefined, forbidden);
-  }
-  return new PathDirectory(realPath);
+  const at = directory.entry("");
+  if (!at.startsWith("/proc/self/fd/")) return byPath(realPath);
+  return byDescriptor(realPath, at, await forbiddenMounts(guard, realPath));
 }
 
 /**
  * Linux: opens every directory from its parent's descriptor (as openat(2) does), so the walk never leaves the verified
  * tree, even if directories are swapped for symlinks (CVE-2025-53109).
  */
-class DescriptorDirectory implements WalkedDirectory {
-  readonly realPath: string;
-  readonly #at: string;
-  readonly #fd: number | undefined;
-  readonly #forbidden: ReadonlySet<string>;
-
-  constructor(realPath: string, at: string, fd: number | undefined, forbidden: ReadonlySet<string>) {
-    this.realPath = realPath;
-    this.#at = at;
-    this.#fd = fd;
-    this.#forbidden = forbidden;
-  }
-
-  entries(): Entry[] | undefined {
-    return readEntries(this.#at);
-  }
-
-  entry(name: string): string {
-    return `${this.#at}/${name}`;
-  }
-
-  child(name: string): WalkedDirectory | Unopened {
-    const realPath = `${this.realPath === "/" ? "" : this.realPath}/${name}`;
-    if (this.#forbidden.has(realPath)) return "unreadable";
-    try {
-      const fd = openSync(this.entry(name), DIRECTORY_FLAGS);
-      return new DescriptorDirectory(realPath, `/proc/self/fd/${fd}`, fd, this.#forbidden);
-    } catch (error) {
-      const code = unlessStarved(error);
-      return code === "EACCES" || code === "EPERM" ? "unreadable" : "gone";
-    }
-  }
-
-  close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
-  }
+function byDescriptor(
+  realPath: string,
+  at: string,
+  forbidden: ReadonlySet<string>,
+  close = () => {},
+): WalkedDirectory {
+  return {
+    realPath,
+    entries: () => readEntries(at),
+    entry: (name) => `${at}/${name}`,
+    child(name) {
+      const path = `${realPath === "/" ? "" : realPath}/${name}`;
+      if (forbidden.has(path)) return "unreadable";
+      try {
+        const fd = openSync(`${at}/${name}`, DIRECTORY_FLAGS);
+        return byDescriptor(path, `/proc/self/fd/${fd}`, forbidden, () => closeSync(fd));
+      } catch (error) {
+        const code = unlessStarved(error);
+        return code === "EACCES" || code === "EPERM" ? "unreadable" : "gone";
+      }
+    },
+    close,
+  };
 }
 
 /** Maximum attempts to read a directory until two readings agree. */
@@ -107,42 +92,32 @@ const MAX_READINGS = 5;
  * there is a link in it and nothing is read. To go unnoticed, a program would have to swap the directory for a link and
  * back during both readings.
  */
-class PathDirectory implements WalkedDirectory {
-  readonly realPath: string;
+function byPath(realPath: string): WalkedDirectory {
+  const entry = (name: string) => join(realPath, name);
+  return {
+    realPath,
+    entries() {
+      let before: string | undefined;
+      for (let reading = 0; reading < MAX_READINGS; reading++) {
+        const entries = isItself(realPath) ? readEntries(realPath) : undefined;
+        if (entries === undefined || !isItself(realPath)) return undefined;
+        const found = JSON.stringify(entries);
+        if (found === before) return entries;
+        before = found;
+      }
+      return undefined;
+    },
+    entry,
+    child: (name) => (isItself(entry(name)) ? byPath(entry(name)) : "gone"),
+    close() {},
+  };
+}
 
-  constructor(realPath: string) {
-    this.realPath = realPath;
-  }
-
-  entries(): Entry[] | undefined {
-    let before: string | undefined;
-    for (let reading = 0; reading < MAX_READINGS; reading++) {
-      const entries = this.#isItself() ? readEntries(this.realPath) : undefined;
-      if (entries === undefined || !this.#isItself()) return undefined;
-      const found = JSON.stringify(entries);
-      if (found === before) return entries;
-      before = found;
-    }
-    return undefined;
-  }
-
-  entry(name: string): string {
-    return join(this.realPath, name);
-  }
-
-  child(name: string): WalkedDirectory | Unopened {
-    const child = new PathDirectory(this.entry(name));
-    return child.#isItself() ? child : "gone";
-  }
-
-  close(): void {}
-
-  #isItself(): boolean {
-    try {
-      return realpathSync.native(this.realPath) === this.realPath && lstatSync(this.realPath).isDirectory();
-    } catch {
-      return false;
-    }
+function isItself(path: string): boolean {
+  try {
+    return realpathSync.native(path) === path && lstatSync(path).isDirectory();
+  } catch {
+    return false;
   }
 }
 

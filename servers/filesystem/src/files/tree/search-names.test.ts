@@ -2,7 +2,7 @@ import { utimes } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { type NameSearch, searchNames } from "./search-names.ts";
+import { type NameSearch, searchNames } from "./listings.ts";
 
 function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[] = []) {
   return searchNames(

@@ -8,7 +8,6 @@ import { badRevision, failure, failureOf } from "../run/errors.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import { keepAbandoned } from "./recovery.ts";
 
-/** Creates a branch at a commit without moving HEAD. */
 export async function createBranch(
   repository: Repository,
   { branch_name: branch, base_branch }: { branch_name: string; base_branch?: string | undefined },

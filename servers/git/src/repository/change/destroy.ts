@@ -95,7 +95,6 @@ export async function removeWorktree(
   };
 }
 
-/** Deletes untracked files. */
 export async function clean(
   repository: Repository,
   query: { files?: readonly string[] | undefined; ignored: boolean },
@@ -239,7 +238,6 @@ async function existing(repository: Repository, ref: string, name: string): Prom
   return found;
 }
 
-/** Deletes a tag. */
 export async function deleteTag(
   repository: Repository,
   { tag_name: name }: { tag_name: string },
@@ -261,7 +259,6 @@ export async function deleteTag(
   };
 }
 
-/** Deletes one stash. */
 export async function dropStash(
   repository: Repository,
   { stash }: { stash: string },

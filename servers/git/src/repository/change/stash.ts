@@ -16,7 +16,6 @@ interface StashQuery {
   readonly include_untracked: boolean;
 }
 
-/** Stashes local changes. */
 export async function stashPush(repository: Repository, query: StashQuery, { budget }: Budget) {
   await repository.worktree();
   const [head, before] = await repository.lookUp(["HEAD^{commit}", "refs/stash"]);

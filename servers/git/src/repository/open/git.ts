@@ -12,7 +12,6 @@ import { type GitOptions, type Machine, Repository, spawnGit, withoutFilters } f
 const MAX_SCOPE_DEPTH = 2;
 const MAX_SCOPE_ENTRIES = 500;
 
-/** The repositories below the allowed directories. */
 export class Git {
   readonly options: GitOptions;
   readonly guard: PathGuard;

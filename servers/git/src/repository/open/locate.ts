@@ -88,7 +88,6 @@ export function isGitName(name: string): boolean {
   );
 }
 
-/** What git treats as a git directory. */
 async function isGitDir(directory: string): Promise<boolean> {
   const [head, objects, refs] = await Promise.all([
     lstat(join(directory, "HEAD")).catch(() => undefined),
@@ -123,7 +122,6 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
   }
 }
 
-/** The real path of a part, which must be inside the bound. */
 async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
   // A missing file cannot lead anywhere; git will report it.
   const real = await realpath(path).catch(() => path);

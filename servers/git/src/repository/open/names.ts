@@ -3,7 +3,6 @@ import { namesAt, refNames } from "../read/show.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
-/** Time limit of a completion. */
 const COMPLETION_MS = 5_000;
 
 /** Other variables or arguments that are already filled in. */
@@ -25,7 +24,6 @@ export async function openWithUri(git: Git, name: string | undefined, signal: Ab
   return { opened, uri: `git://${encodeURIComponent(await git.nameOf(worktree ?? gitDir))}` };
 }
 
-/** Suggests the repositories in scope. */
 export async function completeRepository(value: string, git: Git): Promise<string[]> {
   const names = await Promise.all((await git.repositories()).map((path) => git.nameOf(path)));
   return names.filter((name) => name.startsWith(value));

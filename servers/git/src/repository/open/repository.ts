@@ -21,7 +21,6 @@ import { failure, failureOf, outside } from "../run/errors.ts";
 import { type GitResult, type GitRun, gitEnvironment, runGit, together, withConfig } from "../run/run-git.ts";
 import { type Location, locate, submodulesInIndex } from "./locate.ts";
 
-/** Who called the tool. */
 export interface Caller {
   readonly signal: AbortSignal;
   /** How many characters the response should stay within. */
@@ -32,7 +31,6 @@ export interface Caller {
   progress(done: number, total: number, note: string): void;
 }
 
-/** Part of a caller: what limits a response. */
 export type Budget = Pick<Caller, "budget">;
 
 /** The user's choices, and what the repositories share. */
@@ -50,7 +48,6 @@ export interface GitOptions {
   offers(tool: string): boolean;
 }
 
-/** Shared by every git process of this server. */
 export interface Machine {
   readonly program: string;
   readonly options: GitOptions;
@@ -64,12 +61,10 @@ interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly overrides: readonly ConfigPair[];
   /** Configured filters that do not run, and whether they are the user's own. */
   readonly filters: ReadonlyMap<string, boolean>;
-  /** The working tree's root; undefined for a bare repository. */
   readonly worktree: string | undefined;
   readonly submodules: readonly string[];
 }
 
-/** How one command runs, apart from its arguments. */
 export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdout" | "onStderr"> {
   readonly config?: readonly ConfigPair[];
   readonly env?: Readonly<Record<string, string>>;
@@ -125,7 +120,6 @@ export class Repository {
     return this.machine.options;
   }
 
-  /** The current configuration, overrides and working tree. */
   async prepared(): Promise<Prepared> {
     if ((await this.#prepared).isStale()) this.#prepared = this.#prepare();
     return this.#prepared;
@@ -295,7 +289,6 @@ export function spawnGit(
   return runGit({ ...rest, ...place, program, args, env: all });
 }
 
-/** A machine on which no filters run. */
 export function withoutFilters(machine: Machine): Machine {
   return { ...machine, options: { ...machine.options, filters: "off" } };
 }

@@ -27,7 +27,6 @@ export async function commitsOf(repository: Repository, revisions: readonly stri
   return oids;
 }
 
-/** The commit that one revision names. */
 export async function commitOf(repository: Repository, revision: string): Promise<string> {
   const [oid = ""] = await commitsOf(repository, [revision]);
   return oid;

@@ -21,7 +21,6 @@ export const changedFiles = z.array(
 );
 export type ChangedPath = z.infer<typeof changedFiles>[number];
 
-/** A changed file. */
 export interface FileChange {
   readonly path: string;
   /** The former path of a rename or copy. */

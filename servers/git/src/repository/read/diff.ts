@@ -16,7 +16,7 @@ import {
   totalOf,
   withIndex,
 } from "./changed-files.ts";
-import { type LinePage, LinePager } from "./line-pager.ts";
+import { type LinePage, linePager } from "./line-pager.ts";
 
 export type DiffFormat = "patch" | "stat" | "name_status";
 
@@ -122,7 +122,7 @@ async function patchPage(
   env: Readonly<Record<string, string>>,
 ): Promise<LinePage> {
   let inHeader = false;
-  const pager = new LinePager({
+  const pager = linePager({
     skip,
     maxLines: Number.MAX_SAFE_INTEGER,
     // A character may have three bytes; the result is then cut by characters.
@@ -144,7 +144,6 @@ async function patchPage(
   return pager.page();
 }
 
-/** What is shown of a diff. */
 interface Part {
   readonly text: string;
   /** The line or file to continue from; undefined at the end. */
@@ -198,7 +197,6 @@ function summaryOf(files: readonly FileChange[], remaining: number): string {
   return [...shown, ...(rest > 0 ? [`… and ${counted(rest, "more file")}`] : []), ""].join("\n");
 }
 
-/** A page of a list of files. */
 function listPart(
   files: readonly FileChange[],
   format: "stat" | "name_status",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { LinePager, type LinePagerOptions } from "./line-pager.ts";
+import { type LinePagerOptions, linePager } from "./line-pager.ts";
 
 /** Feeds a text in chunks of every size, and expects the same page each time. */
 function pageOf(text: string, options: Partial<LinePagerOptions>) {
   const all = { skip: 0, maxLines: 100, maxBytes: 10_000, maxLineBytes: 1_000, ...options };
   const pages = [1, 2, 3, 7, text.length + 1].map((size) => {
-    const pager = new LinePager(all);
+    const pager = linePager(all);
     const bytes = Buffer.from(text);
     for (let start = 0; start < bytes.length; start += size)
       if (!pager.take(bytes.subarray(start, start + size))) break;
@@ -16,7 +16,7 @@ function pageOf(text: string, options: Partial<LinePagerOptions>) {
   return pages[0];
 }
 
-describe("LinePager", () => {
+describe("linePager", () => {
   it("accepts lines as they come, even an unterminated last one", () => {
     expect(pageOf("a\nbb\n\nc", {})).toMatchObject({ lines: ["a", "bb", "", "c"], more: false });
     expect(pageOf("a\n", {})).toMatchObject({ lines: ["a"], more: false });

@@ -67,7 +67,6 @@ async function refsBelow(repository: Repository, prefix: string): Promise<RefEnt
   }));
 }
 
-/** Some fields of refs (git-for-each-ref(1)). */
 async function fieldsOfRefs(
   repository: Repository,
   fields: readonly string[],

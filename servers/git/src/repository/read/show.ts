@@ -7,7 +7,7 @@ import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
 import { counted, fittingLines, pathText, records, textOf } from "../run/text.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
-import { LinePager } from "./line-pager.ts";
+import { linePager } from "./line-pager.ts";
 import { LOG_ARGS, LOG_FORMAT, parseLog, SHALLOW, shallowCommits } from "./log.ts";
 
 interface ShowQuery {
@@ -130,7 +130,7 @@ async function showBlob(
   const cursors = cursorsOf("git_show", range, linePosition);
   const position = cursors.decode(query.cursor) ?? { oid: blob.oid, line: start_line - 1 };
   const remaining = budget - 500;
-  const pager = new LinePager({
+  const pager = linePager({
     skip: position.line,
     maxLines: end_line - position.line,
     maxBytes: remaining,
@@ -247,7 +247,7 @@ export async function listFiles(repository: Repository, query: FilesQuery, { bud
       ? ["ls-files", "-z", ...KINDS[query.kind], "--", ...where]
       : ["ls-tree", "-r", "-z", "--name-only", "--full-tree", oid, "--", ...where];
   const maxBytes = Number.MAX_SAFE_INTEGER;
-  const pager = new LinePager({ skip, maxLines: limit, maxBytes, maxLineBytes: maxBytes, separator: 0 });
+  const pager = linePager({ skip, maxLines: limit, maxBytes, maxLineBytes: maxBytes, separator: 0 });
   await repository.output(args, "list the files", { onStdout: (chunk) => pager.take(chunk), maxBytes });
   const { lines, more } = pager.page();
   const files = lines.map(pathText);

@@ -131,7 +131,6 @@ export async function setRemote(repository: Repository, { remote, url }: { remot
   return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
 }
 
-/** The parts of a remote's URL. */
 interface RemoteAddress {
   readonly url: string;
   readonly scheme: string;

@@ -43,7 +43,6 @@ function entryOf(own: boolean, origin: string, text: string): ConfigEntry {
   return { own, origin, key: text.slice(0, end), value: text.slice(end + 1) };
 }
 
-/** Accepts the user's and the system's values. */
 export const isOwn = ({ own }: ConfigEntry) => own;
 
 /** The effective value of a key (the last one wins) among the entries that `where` accepts. */
@@ -253,7 +252,6 @@ export interface Configuration {
   isStale(): boolean;
 }
 
-/** Runs git in the repository. */
 type RunGit = (
   args: readonly string[],
 ) => Promise<{ readonly code: number; readonly stdout: Buffer; readonly stderr: string }>;

@@ -138,32 +138,25 @@ process.on("exit", () => {
 export async function runGit(run: GitRun): Promise<GitResult> {
   if (run.args.some((arg) => arg.includes("\0")))
     throw failure("bad_argument", "An argument contains a NUL character.");
-  const started = new Run(run);
-  await throughSimpleGit(run, started);
-  return started.result();
-}
+  const { signal, maxBytes = MAX_BYTES, onStderr } = run;
+  const chunks: Buffer[] = [];
+  let failed: unknown;
+  let [bytes, stderr, code] = [0, "", 128];
+  let [cut, isMoving] = [false, false];
+  let killing: NodeJS.Timeout | undefined;
+  await throughSimpleGit(run, { take, fail });
+  if (failed !== undefined) throw failed;
+  return { code, stdout: Buffer.concat(chunks), stderr, cut };
 
-/** A run in progress. */
-class Run {
-  readonly #run: GitRun;
-  readonly #chunks: Buffer[] = [];
-  #failure: unknown;
-  #bytes = 0;
-  #stderr = "";
-  #code = 128;
-  #cut = false;
-  #moving = false;
-  #killing: NodeJS.Timeout | undefined;
-
-  constructor(run: GitRun) {
-    this.#run = run;
+  function fail(reason: unknown): void {
+    failed ??= reason;
   }
 
   /** Takes over a process and its output; false without its own group, through which it could be stopped. */
-  take(
+  function take(
     child: ChildProcess | undefined,
-    stdout: NodeJS.ReadableStream,
-    stderr: NodeJS.ReadableStream,
+    out: NodeJS.ReadableStream,
+    err: NodeJS.ReadableStream,
   ): boolean {
     if (child === undefined || !ownsGroup(child)) {
       child?.kill("SIGKILL");
@@ -171,7 +164,7 @@ class Run {
       // Processes that it started may keep the pipes open; don't wait for them.
       child?.stdout?.destroy();
       child?.stderr?.destroy();
-      this.fail(
+      fail(
         failure("git_failed", "git was stopped: its own process group could not be created.", {
           hint: "Without one, processes that git starts could outlive the call. Another version of Node.js may help.",
         }),
@@ -179,10 +172,9 @@ class Run {
       return false;
     }
     running.add(child);
-    const { signal, onStderr } = this.#run;
     const stop = (reason: unknown): void => {
-      this.fail(reason);
-      this.#stop(child);
+      fail(reason);
+      end(child);
     };
     const onAbort = () => stop(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -191,60 +183,50 @@ class Run {
       const hint = "Request less: a narrower path, a smaller range, or a revision with fewer files.";
       stop(failure("too_large", "git was stopped: it used more than 2 GiB of memory.", { hint }));
     });
-    stdout.on("data", (chunk: Buffer) => this.#onStdout(child, chunk));
-    stderr.on("data", (chunk: Buffer) => {
+    out.on("data", (chunk: Buffer) => receive(child, chunk));
+    err.on("data", (chunk: Buffer) => {
       const text = chunk.toString("utf8");
-      if (this.#stderr.length < MAX_STDERR) this.#stderr += text.slice(0, MAX_STDERR - this.#stderr.length);
+      if (stderr.length < MAX_STDERR) stderr += text.slice(0, MAX_STDERR - stderr.length);
       if (text !== "") onStderr?.(text);
     });
-    child.on("exit", () => this.#linger(child));
-    child.on("close", (code) => {
+    child.on("exit", () => linger(child));
+    child.on("close", (status) => {
       clearInterval(watch);
       running.delete(child);
       signal.removeEventListener("abort", onAbort);
-      if (this.#killing !== undefined) {
-        clearTimeout(this.#killing);
+      if (killing !== undefined) {
+        clearTimeout(killing);
         // git has exited; processes that it started may not have.
         signalGroup(child, "SIGKILL");
       }
-      this.#code = code ?? 128;
+      code = status ?? 128;
     });
     return true;
   }
 
-  fail(reason: unknown): void {
-    this.#failure ??= reason;
-  }
-
-  result(): GitResult {
-    if (this.#failure !== undefined) throw this.#failure;
-    return { code: this.#code, stdout: Buffer.concat(this.#chunks), stderr: this.#stderr, cut: this.#cut };
-  }
-
-  #onStdout(child: ChildProcess, chunk: Buffer): void {
-    if (this.#cut || chunk.length === 0) return;
-    this.#moving = true;
-    this.#bytes += chunk.length;
-    let isEnough = false;
-    if (this.#run.onStdout === undefined) this.#chunks.push(chunk);
-    else isEnough = !this.#run.onStdout(chunk);
-    if (!isEnough && this.#bytes <= (this.#run.maxBytes ?? MAX_BYTES)) return;
-    this.#cut = true;
+  function receive(child: ChildProcess, chunk: Buffer): void {
+    if (cut || chunk.length === 0) return;
+    isMoving = true;
+    bytes += chunk.length;
+    if (run.onStdout === undefined) chunks.push(chunk);
+    const isEnough = run.onStdout?.(chunk) === false;
+    if (!isEnough && bytes <= maxBytes) return;
+    cut = true;
     child.stdout?.destroy();
-    this.#stop(child);
+    end(child);
   }
 
-  #stop(child: ChildProcess): void {
+  function end(child: ChildProcess): void {
     signalGroup(child, "SIGTERM");
-    this.#killing ??= setTimeout(() => signalGroup(child, "SIGKILL"), KILL_AFTER_MS).unref();
+    killing ??= setTimeout(() => signalGroup(child, "SIGKILL"), KILL_AFTER_MS).unref();
   }
 
   /** After git has exited, kills its background processes once they are silent. */
-  #linger(child: ChildProcess): void {
-    this.#moving = false;
+  function linger(child: ChildProcess): void {
+    isMoving = false;
     let killed = false;
     const lingering = setInterval(() => {
-      if (this.#moving) this.#moving = false;
+      if (isMoving) isMoving = false;
       else if (!killed) {
         // Their output is still in the pipes, which now end by themselves.
         killed = true;

@@ -5,7 +5,6 @@ import { errorCode } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "./errors.ts";
 
-/** What to start. */
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];

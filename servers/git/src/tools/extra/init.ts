@@ -7,7 +7,6 @@ export default tool({
   title: "Create a repository",
   description: "Create an empty repository in a directory inside the allowed ones.",
   effect: "add",
-  openWorld: false,
   toolset: "extra",
   input: z.strictObject({
     path: z.string().min(1).describe("Directory; created if missing."),
