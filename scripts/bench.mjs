@@ -14,6 +14,7 @@ await build();
 
 const wanted = process.argv.slice(2);
 const folders = ["test", ...serverNames().map((name) => `servers/${name}`)];
+/** @type {{ name: string, text: string }[]} */
 const sections = [];
 const page = join(ROOT, "docs", "benchmarks.md");
 const earlier = sectionsOf(await readFile(page, "utf8").catch(() => ""));
@@ -27,6 +28,7 @@ for (const folder of folders) {
     process.stderr.write(`Measuring ${name}: ${module.title} …\n`);
     let text = `## ${name}: ${module.title}\n`;
     const skipped = await module.bench({
+      /** @type {import("./lib/bench-kit.mjs").Report} */
       report({ title, columns, rows, notes = [] }) {
         const table = [columns, columns.map((_, index) => (index === 0 ? "---" : "---:")), ...rows];
         text += `\n### ${title}\n\n${table.map((row) => `| ${row.join(" | ")} |`).join("\n")}\n`;
@@ -45,6 +47,7 @@ for (const folder of folders) {
 }
 
 // Running only some benchmarks keeps the other sections of the page.
+/** @param {string} name */
 const mark = (name) => `<!-- ${name} -->`;
 const kept = wanted.length === 0 ? [] : earlier;
 for (const section of sections) {
@@ -63,6 +66,7 @@ await writeFile(
   `${intro}\n${kept.map(({ name, text }) => `${mark(name)}\n\n${text.trimEnd()}\n`).join("\n")}`,
 );
 
+/** @param {string} text */
 function sectionsOf(text) {
   return text
     .split(/^<!-- (?=\S+\.mjs -->)/m)

@@ -12,6 +12,7 @@ import { indexFolders } from "./generate/index-files.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews } from "./views.mjs";
 
+/** @type {import("./generate/surface.mjs").Manifest} */
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
 // Native and huge packages stay dependencies; npm installs them next to the bundle.
 const external = [
@@ -55,7 +56,8 @@ const lazily = {
 
 /** The outline of this folder's server, made by its own code. */
 async function outline() {
-  const file = join(process.cwd(), "outline.tmp.mjs");
+  // Where what is external is found, and git sees nothing if this process is killed.
+  const file = join(process.cwd(), "node_modules", ".refmcp", `outline-${process.pid}.mjs`);
   await build({
     ...shared,
     plugins: [],
@@ -118,8 +120,8 @@ const owner = `${manifest.name} ${manifest.version}`;
 // Files of packages that the code reads, such as fonts, are copied next to it.
 const require = createRequire(join(process.cwd(), "package.json"));
 const files = (manifest.bundledFiles ?? []).map((file) => require.resolve(file));
-const inputs = { ...metafile.inputs, ...Object.fromEntries(files.map((file) => [file, {}])) };
-const thirdParty = await notices(owner, bundledPackages({ inputs }), comments);
+const packages = bundledPackages([...Object.keys(metafile.inputs), ...files]);
+const thirdParty = await notices(owner, packages, comments);
 // Only now, so that sources that do not build leave the last bundle unchanged.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");

@@ -32,5 +32,5 @@ process.exitCode = await runVitest(["--config", "evals/public/vitest.config.ts"]
   REFMCP_PUBLIC_FILTERS: filters.join(","),
   REFMCP_PUBLIC_PYTHON: values.python,
   REFMCP_PUBLIC_POSTGRES: values.postgres,
-  REFMCP_PUBLIC_MODEL: values.model ? process.env.REFMCP_EVAL_MODEL : "",
+  REFMCP_PUBLIC_MODEL: (values.model && process.env.REFMCP_EVAL_MODEL) || "",
 });

@@ -29,7 +29,11 @@ function startWithNode24() {
   process.exitCode = spawnSync("npx", args, { stdio: "inherit" }).status ?? 1;
 }
 
-/** In each thread of the server: writes the functions that ran since the last step whenever the file `step` changes. */
+/**
+ * In each thread of the server: writes the functions that ran since the last step whenever the file `step` changes.
+ *
+ * @param {string} dir
+ */
 function count(dir) {
   const session = new inspector.Session();
   session.connect();
@@ -47,9 +51,10 @@ function count(dir) {
           url.replace(/.*\/(?=(?:packages|servers)\/)/, ""),
           // The first "function" of a module is the module itself.
           functions
-            .filter(({ functionName, ranges: [range] }) => functionName !== "" || range.startOffset > 0)
-            .filter(({ ranges: [range] }) => range.count > 0)
-            .map(({ ranges: [range] }) => range.count),
+            .flatMap(({ functionName, ranges: [range] }) =>
+              range !== undefined && (functionName !== "" || range.startOffset > 0) ? [range.count] : [],
+            )
+            .filter((times) => times > 0),
         ]);
       writeFileSync(join(dir, `${step}.${process.pid}.${threadId}.json`), JSON.stringify(found));
     });
@@ -57,9 +62,10 @@ function count(dir) {
   setInterval(look, 50).unref();
 }
 
+/** @param {string[]} args */
 async function measure(args) {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
-  const [server, tool, given = "{}"] = args.slice(0, end).filter((arg) => arg !== "--list");
+  const [server = "", tool, given = "{}"] = args.slice(0, end).filter((arg) => arg !== "--list");
   if (tool === undefined)
     throw new Error("Usage: pnpm flow SERVER TOOL ['{ARGUMENTS}'] [--list] [-- SERVER ARGUMENTS]");
   const entry = resolve(SELF, "../..", "servers", server, "src/bin.ts");
@@ -67,18 +73,22 @@ async function measure(args) {
   const dir = mkdtempSync(join(tmpdir(), "refmcp-flow-"));
   const env = { ...process.env, FLOW_DIR: dir, NODE_OPTIONS: `--no-warnings --import ${SELF}` };
   const child = spawn(process.execPath, [entry, ...serverArgs], { stdio: ["pipe", "pipe", "inherit"], env });
+  /** @type {Map<number, (answer: { result: { isError?: boolean }, error?: object }) => void>} */
   const waiting = new Map();
   createInterface(child.stdout).on("line", (line) => {
     const { id, ...answer } = JSON.parse(line);
     waiting.get(id)?.(answer);
   });
+  /** @param {object} message */
   const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  /** @type {(method: string, params: object) => Promise<{ result: { isError?: boolean }, error?: object }>} */
   const request = (method, params) =>
     new Promise((answered) => {
       const id = waiting.size + 1;
       waiting.set(id, answered);
       send({ id, method, params });
     });
+  /** @param {string} name */
   const step = (name) => {
     writeFileSync(join(dir, "step"), name);
     return sleep(COUNTING_MS);
@@ -94,6 +104,7 @@ async function measure(args) {
   await step("after");
   child.kill();
 
+  /** @type {Map<string, number[]>} */
   const files = new Map();
   for (const name of readdirSync(dir).filter((file) => file.startsWith("after.")))
     for (const [file, counts] of JSON.parse(readFileSync(join(dir, name), "utf8")))

@@ -25,6 +25,7 @@ for (const name of names)
   await indexFolders(join(ROOT, "servers", name), (file, text) => pages.put(file, text));
 await build();
 
+/** @type {import("./generate/surface.mjs").Server[]} */
 const servers = [];
 for (const name of names) {
   const folder = join(ROOT, "servers", name);
@@ -40,7 +41,7 @@ for (const server of servers) {
   await pages.put(join(server.folder, "Dockerfile"), dockerfile(server));
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
-await pages.put(join(ROOT, "docs", "options.md"), optionsPage(servers[0]));
+await pages.put(join(ROOT, "docs", "options.md"), optionsPage(servers));
 await pages.put(join(ROOT, "docs", "errors.md"), await errorsPage());
 // A clone of core and one server, in which pnpm new is tested, has neither.
 if (["sqlite", "filesystem"].every((name) => names.includes(name)))

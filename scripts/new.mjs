@@ -21,15 +21,16 @@ try {
     allowPositionals: true,
     options: { kind: { type: "string" }, toolset: { type: "string" }, help: { type: "boolean" } },
   });
-  const [what, ...names] = positionals;
-  if (what === "server" && names.length === 1 && !values.help) await newServer(names[0], values.kind);
-  else if (what === "tool" && names.length === 2 && !values.help) {
-    await newTool(names[0], names[1], values.toolset);
-  } else {
+  const [what, server = "", tool = ""] = positionals;
+  const given = values.help ? "" : `${what} ${positionals.length - 1}`;
+  if (given === "server 1") await newServer(server, values.kind);
+  else if (given === "tool 2") await newTool(server, tool, values.toolset);
+  else {
     process.stderr.write(USAGE);
     process.exitCode = values.help ? 0 : 2;
   }
-} catch (error) {
+} catch (thrown) {
+  const error = /** @type {NodeJS.ErrnoException} */ (thrown);
   // Wrong input gets a message; anything else is a bug and keeps its stack.
   const isTyped = error instanceof NameError || String(error.code).startsWith("ERR_PARSE_ARGS");
   if (!isTyped) throw error;

@@ -9,7 +9,14 @@ export const LICENSE_FILE = /^(licen[cs]e|copyright|notice|copying|third.?party)
 /** License texts for packages without one, by SPDX id. */
 const STANDARD = new URL("licenses/", import.meta.url);
 
-/** Third-party code in packages without a separate license file. Check it when one is updated. */
+/** @typedef {{ name: string, version?: string, license?: string, author?: Named, repository?: Named }} Part */
+/** @typedef {string | { name?: string, url?: string }} Named */
+
+/**
+ * Third-party code in packages without a separate license file. Check it when one is updated.
+ *
+ * @type {Record<string, Part[]>}
+ */
 const VENDORED = {
   "pg-copy-streams": [
     {
@@ -32,12 +39,12 @@ const VENDORED = {
 /**
  * The folders of the npm packages that a bundle was made from.
  *
- * @param {import("esbuild").Metafile} metafile
- * @returns {string[]}
+ * @param {string[]} inputs the files in it
  */
-export function bundledPackages(metafile) {
+export function bundledPackages(inputs) {
+  /** @type {Set<string>} */
   const folders = new Set();
-  for (const input of Object.keys(metafile.inputs)) {
+  for (const input of inputs) {
     const path = resolve(input.replace(/\?.*$/, ""));
     // Greedy: a package's dependencies can be in its own node_modules.
     const folder = /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(path)?.[0];
@@ -56,6 +63,7 @@ export function bundledPackages(metafile) {
  * @throws {Error} if a package has no license text and its license no standard text in scripts/licenses.
  */
 export async function notices(owner, folders, comments = []) {
+  /** @type {Map<string, string>} */
   const entries = new Map();
   for (const folder of folders) {
     const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
@@ -75,6 +83,7 @@ export async function notices(owner, folders, comments = []) {
     .concat("\n");
 }
 
+/** @param {Part} part @param {string[]} texts */
 async function entry({ name, version, author, repository, ...manifest }, texts) {
   const license = manifest.license ?? licenseIn(name, texts);
   const source = sourceOf(repository);
@@ -96,16 +105,23 @@ async function entry({ name, version, author, repository, ...manifest }, texts) 
   return `${head.join("\n")}\n\n${all.map((text) => text.trim()).join("\n\n")}`;
 }
 
-/** The license of a package whose manifest names none, by its text. @throws {Error} if that is not the MIT license. */
+/**
+ * The license of a package whose manifest names none, by its text.
+ *
+ * @param {string} name
+ * @param {string[]} texts
+ * @throws {Error} if that is not the MIT license.
+ */
 function licenseIn(name, texts) {
   if (texts.some((text) => /^The MIT License/m.test(text))) return "MIT";
   throw new Error(`${name} is in the bundle, and its package.json names no license.`);
 }
 
-/** The texts of the license and notice files, else the license section of the README. */
+/** The texts of the license and notice files, else the license section of the README. @param {string} folder */
 async function licenseTexts(folder) {
   const entries = await readdir(folder, { withFileTypes: true });
   const files = entries.filter((file) => file.isFile());
+  /** @param {string} name */
   const read = async (name) => (await readFile(join(folder, name), "utf8")).replaceAll("\r\n", "\n");
   const found = files.filter(({ name }) => LICENSE_FILE.test(name)).map(({ name }) => name);
   // A folder holds the licenses of code that the package contains.
@@ -119,6 +135,7 @@ async function licenseTexts(folder) {
   return /permission|redistribution/i.test(section) ? [section] : [];
 }
 
+/** @param {Named | undefined} repository */
 function sourceOf(repository) {
   const url = typeof repository === "string" ? repository : repository?.url;
   if (url === undefined) return undefined;
@@ -130,13 +147,13 @@ function sourceOf(repository) {
     .replace(/\.git$/, "");
 }
 
-/** The author without the e-mail address. */
+/** The author without the e-mail address. @param {Named | undefined} author */
 function holder(author) {
   const name = typeof author === "string" ? author.replace(/\s*[<(].*$/, "") : author?.name;
   return name ?? "the authors";
 }
 
-/** The parts of esbuild's *.LEGAL.txt: a file's path, and its comments indented below. */
+/** The parts of esbuild's *.LEGAL.txt: a file's path, and its comments indented below. @param {string} text */
 function commentBlocks(text) {
   return text
     .split(/\n\n(?=\S)/)

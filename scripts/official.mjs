@@ -8,21 +8,27 @@ import { ask, COMPARED, compareAnswers } from "./lib/official.mjs";
 import { build, install, ROOT } from "./lib/setup.mjs";
 
 const FOLDER = join(ROOT, "scripts", "generate", "official");
-const TYPES = ["integer", "number"];
+/** @typedef {import("./generate/compatibility.mjs").Facts} Facts */
 
 await install();
 await build();
 for (const name of COMPARED) {
   const file = join(FOLDER, `${name}.json`);
+  /** @type {Facts} */
   let facts = JSON.parse(await readFile(file, "utf8"));
   if (facts.registry === "npm") facts = await recorded(facts);
   const { results } = await ask(name, join(ROOT, "servers", name, "dist", "bin.js"));
-  for (const tool of facts.tools) tool.compared = compareAnswers(tool.answer, results[tool.name]);
+  for (const tool of facts.tools) {
+    const ours = results[tool.name];
+    if (tool.answer === undefined || ours === undefined)
+      throw new Error(`${name}: ${tool.name} was not called.`);
+    tool.compared = compareAnswers(tool.answer, ours);
+  }
   await writeFile(file, `${JSON.stringify(facts, undefined, 2)}\n`);
 }
 await command("npx", ["biome", "check", "--write", FOLDER], { cwd: ROOT });
 
-/** The newest version's tools and answers. */
+/** The newest version's tools and answers. @type {(facts: Facts) => Promise<Facts>} */
 async function recorded({ name, ...facts }) {
   const version = (await command("npm", ["view", name, "version"])).trim();
   const bin = (await peers({ [name]: version }))(`${name}/dist/index.js`);
@@ -32,18 +38,14 @@ async function recorded({ name, ...facts }) {
     name,
     version,
     date: new Date().toISOString().slice(0, 10),
-    tools: tools.map((tool) => ({
-      name: tool.name,
-      input: inputOf(tool.inputSchema),
-      required: tool.inputSchema.required ?? [],
-      answer: results[tool.name],
+    tools: tools.map(({ name, inputSchema: { properties = {}, required = [] } }) => ({
+      name,
+      // An integer counts as a number.
+      input: Object.fromEntries(
+        Object.entries(properties).map(([key, { type }]) => [key, type === "integer" ? "number" : type]),
+      ),
+      required,
+      ...(results[name] && { answer: results[name] }),
     })),
   };
-}
-
-/** A tool's parameters with their types, an integer being a number. */
-function inputOf({ properties = {} }) {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, { type }]) => [name, TYPES.includes(type) ? "number" : type]),
-  );
 }

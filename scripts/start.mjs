@@ -22,17 +22,21 @@ await build();
 
 const { bold, dim, green, play, print, red, yellow } = await import("./lib/demo.mjs");
 const marks = { passed: green("✓"), failed: red("✗"), skipped: yellow("–") };
+/** @param {number} ms */
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+/** @param {number} count @param {string} noun */
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 print("");
 // On a terminal, shows which demo runs until its line is printed.
 const live = process.stdout.isTTY === true && !verbose;
 const clear = () => live && process.stdout.write("\r\u001b[2K");
+/** @type {import("./lib/demo.mjs").Outcome[]} */
 const outcomes = [];
 for (const name of named.length > 0 ? named : all) {
   const module = await import(pathToFileURL(join(ROOT, "servers", name, "demo.mjs")).href);
   if (live) process.stdout.write(dim(`  ${name} …`));
+  /** @param {string} line */
   const announce = (line) => {
     clear();
     print(`  ${line}`);
@@ -46,7 +50,9 @@ for (const name of named.length > 0 ? named : all) {
   if (reason !== undefined) print(reason.replaceAll(/^/gm, "    "));
 }
 
+/** @param {keyof typeof marks} state */
 const of = (state) => outcomes.filter((outcome) => outcome.state === state);
+/** @param {typeof outcomes} some */
 const listed = (some) => some.map(({ name }) => name).join(", ");
 const [passed, failed, skipped] = [of("passed"), of("failed"), of("skipped")];
 const isRed = failed.length > 0 || skipped.some(({ required }) => required);
@@ -63,6 +69,7 @@ print(
 if (!verbose) print(dim("  To see every call and answer: npm start -- --verbose"));
 
 // Printed by the server itself, as for any other server and host.
+/** @param {string} name */
 const bin = (name) => join("servers", name, "dist", "bin.js");
 const { stdout: entry, stderr: where } = await promisify(execFile)(process.execPath, [
   join(ROOT, bin("filesystem")),

@@ -9,6 +9,7 @@ await build();
 let all = 0;
 for (const name of serverNames()) {
   const bin = join(ROOT, "servers", name, "dist", "bin.js");
+  /** @type {import("./generate/surface.mjs").Described} */
   const server = JSON.parse(await command(process.execPath, [bin, "--describe"]));
   const offered = defaultTools(server);
   all += tokensOf(offered);

@@ -15,7 +15,11 @@ const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] 
 
 /** Seconds that each suite took in the last run here, and how far that run's estimate was off. */
 const LEARNED = join(ROOT, "node_modules", ".refmcp-test-seconds.json");
-/** For the first run: seconds of a suite, and the factor. They add up to what it takes on 2 cores. */
+/** @typedef {import("../vitest.report.ts").Report} Report */
+/** @typedef {{ id: string, task: string, directory: string, isCached: boolean, report: string, progress: string, result?: Report }} Suite */
+
+// For the first run: seconds of a suite, and the factor. They add up to what it takes on 2 cores.
+/** @type {Record<string, number>} */
 const FIRST_SECONDS = { "@refmcp/test#test:long": 330 };
 const OTHER = 110;
 const FIRST_FACTOR = 2;
@@ -30,6 +34,7 @@ await build();
 const run = ["run", ...TASKS, `--concurrency=${ATONCE}`, ...forTurbo];
 const planned = await plan();
 const suites = planned.filter(({ task }) => task !== "typecheck");
+/** @type {{ seconds: Record<string, number>, factor: number }} */
 const learned = { seconds: {}, factor: FIRST_FACTOR, ...readJson(LEARNED) };
 for (const { report, progress } of suites)
   for (const file of [report, progress]) rmSync(file, { force: true });
@@ -73,9 +78,9 @@ if (code !== 0 && failed.length === 0)
 if (skipped.length > 0) say("");
 for (const reason of new Set(skipped.map((one) => one.reason))) {
   const alike = skipped.filter((one) => one.reason === reason);
-  const [{ file, name }] = alike;
-  const files = [...new Set(alike.map((one) => one.file))].join(", ");
-  const what = alike.length === 1 ? `${file}: ${name}` : `${count(alike.length, "test")} of ${files}`;
+  const files = [...new Set(alike.map(({ file }) => file))].join(", ");
+  const what =
+    alike.length === 1 ? `${files}: ${alike[0]?.name}` : `${count(alike.length, "test")} of ${files}`;
   say(`- skipped: ${what}: ${reason}`);
 }
 for (const { file, name, reason } of failed) say(`\n✗ ${file}: ${name}\n${indented(reason)}`);
@@ -84,15 +89,17 @@ if (skipped.length > 0) counts.push(`${skipped.length} skipped`);
 say(`\n${counts.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** What turbo will do: the tasks that exist, and whether their last result is still valid. */
+/** What turbo will do: the tasks that exist, and whether their last result is still valid. @returns {Promise<Suite[]>} */
 async function plan() {
   const { code: failure, output: text, stdout } = await turboQuietly([...run, "--dry=json"]);
   if (failure !== 0) {
     process.stderr.write(text);
     process.exit(failure);
   }
-  return JSON.parse(stdout)
-    .tasks.filter(({ task, command }) => TASKS.includes(task) && command !== "<NONEXISTENT>")
+  /** @type {{ tasks: { taskId: string, task: string, directory: string, command: string, cache: { status: string } }[] }} */
+  const { tasks } = JSON.parse(stdout);
+  return tasks
+    .filter(({ task, command }) => TASKS.includes(task) && command !== "<NONEXISTENT>")
     .map(({ taskId: id, task, directory, cache }) => {
       const file = join(ROOT, directory, ".refmcp", task === "test:long" ? "report-long" : "report");
       const isCached = cache.status === "HIT";
@@ -100,9 +107,10 @@ async function plan() {
     });
 }
 
-/** The exit codes of the tasks, from the summary that turbo wrote. */
+/** The exit codes of the tasks, from the summary that turbo wrote. @param {number} time */
 async function exitCodesSince(time) {
   const folder = join(ROOT, ".turbo", "runs");
+  /** @type {Map<string, number | undefined>} */
   const codes = new Map();
   for (const file of existsSync(folder) ? await readdir(folder) : []) {
     const path = join(folder, file);
@@ -136,28 +144,29 @@ function showProgress() {
   say(`  ${minutes((Date.now() - started) / 1000)}: ${running.join(" · ") || "checking types"}`);
 }
 
+/** @param {Suite} suite */
 function nameOf({ directory, task }) {
   return task === "test:long" ? `${directory} (long)` : directory;
 }
 
-/** Suites run concurrently; together they take at least as long as the longest. */
+/** Suites run concurrently; together they take at least as long as the longest. @param {Suite[]} some */
 function estimate(some, factor = learned.factor) {
   const all = some.map(({ id }) => learned.seconds[id] ?? FIRST_SECONDS[id] ?? OTHER);
   const sum = all.reduce((total, seconds) => total + seconds, 0);
   return Math.max(...all, sum / ATONCE) * factor;
 }
 
-/** Keeps what this run took, for the estimate of the next. */
+/** Keeps what this run took, for the estimate of the next. @param {number} seconds */
 async function learn(seconds) {
   const ran = waiting.filter(({ result }) => result !== undefined);
   if (ran.length === 0) return;
-  for (const { id, result } of ran) learned.seconds[id] = result.seconds;
+  for (const { id, result } of ran) learned.seconds[id] = result?.seconds ?? 0;
   // A few suites say little about how well all of them share the machine.
   if (ran.length > ATONCE) learned.factor = seconds / estimate(ran, 1);
   await writeFile(LEARNED, JSON.stringify(learned));
 }
 
-/** Parses a JSON file; undefined if it is missing or currently being written. */
+/** Parses a JSON file; undefined if it is missing or currently being written. @param {string} path */
 function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
@@ -166,16 +175,18 @@ function readJson(path) {
   }
 }
 
+/** @param {number} seconds */
 function minutes(seconds) {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
+/** @param {number} number @param {string} noun */
 function count(number, noun) {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** The end of a task's log, without pnpm's own output. */
+/** The end of a task's log, without pnpm's own output. @param {string} text */
 function lastLines(text) {
   const lines = stripVTControlCharacters(text).split("\n");
   return lines
@@ -184,10 +195,12 @@ function lastLines(text) {
     .join("\n");
 }
 
+/** @param {string} text */
 function indented(text) {
   return text.replaceAll(/^/gm, "    ");
 }
 
+/** @param {string} line */
 function say(line) {
   lastLine = Date.now();
   process.stdout.write(`${line}\n`);

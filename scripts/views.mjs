@@ -32,6 +32,7 @@ export async function buildViews(folder) {
   }
 }
 
+/** @param {string} folder @param {string} name */
 async function pageOf(folder, name) {
   const { outputFiles } = await build({
     entryPoints: [join(folder, "view.ts")],
@@ -44,6 +45,7 @@ async function pageOf(folder, name) {
     legalComments: "none",
     logLevel: "warning",
   });
+  /** @param {string} ending */
   const text = (ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
   const script = text(".js").replaceAll("</script", "<\\/script");
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>${name}</title><style>${text(".css")}</style></head><body><script>${script}</script></body></html>\n`;

@@ -4,16 +4,21 @@ import { bundleRuntime } from "../release/bundle.mjs";
 import { needsDirectory } from "./launch.mjs";
 import { firstSentence } from "./markdown.mjs";
 
-/** The types that a host has a form field for. */
+/** @import { Server } from "./surface.mjs" */
+/** @typedef {Server["options"][number]} Option */
+
+/** The types that a host has a form field for. @type {Record<string, string>} */
 const FIELDS = { directory: "directory", file: "file", integer: "number", flag: "boolean" };
 
-/** @param server what `--describe` prints, with the package's manifest */
+/** @param {Server} server */
 export function bundleManifest(server) {
   const { name, title, version, description, manifest, tools, options } = server;
+  /** @param {string} key */
   const has = (key) => options.some((option) => option.key === key);
   // A server that changes nothing by default needs no switch to make it read-only.
   const isReadOnly = tools.every(({ effect }) => effect === "read") || has("allowWrite");
   const form = options.filter(({ key, title }) => title !== undefined && !(key === "readOnly" && isReadOnly));
+  /** @param {string | undefined} needs */
   const isOffered = (needs) => needs === undefined || form.some(({ key }) => key === needs);
   const inArguments = form.filter(({ positional }) => positional);
   const inEnvironment = form.filter(({ positional }) => !positional);
@@ -36,11 +41,13 @@ export function bundleManifest(server) {
         command: "node",
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the host's own placeholders.
         args: ["${__dirname}/dist/bin.js", ...inArguments.map(placeholder)],
-        env: Object.fromEntries(inEnvironment.map((option) => [option.variables[0], placeholder(option)])),
+        env: Object.fromEntries(
+          inEnvironment.map((option) => [option.variables[0] ?? "", placeholder(option)]),
+        ),
       },
     },
     tools: tools
-      .filter(({ toolset, needs }) => server.toolsets[toolset]?.default !== false && isOffered(needs))
+      .filter(({ toolset, needs }) => server.toolsets[toolset ?? ""]?.default !== false && isOffered(needs))
       .map((tool) => ({ name: tool.name, description: firstSentence(tool.description) })),
     // The options decide which of them exist.
     tools_generated: true,
@@ -53,10 +60,12 @@ export function bundleManifest(server) {
   };
 }
 
+/** @param {Option} option */
 function placeholder({ key }) {
   return `\${user_config.${key}}`;
 }
 
+/** @param {Option} option @param {Server} server */
 function field(option, server) {
   const { title, type, description, repeatable, positional } = option;
   const required = positional ? needsDirectory(server) : option.ask;

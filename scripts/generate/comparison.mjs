@@ -40,12 +40,13 @@ export async function comparisonPart() {
   const page = await readFile(file, "utf8");
   const rows = [];
   for (const line of FIGURES.trim().split("\n")) {
-    const [work, heading, row, column, theirRow, theirColumn, peer, unit, better] = line
-      .split("|")
-      .map((cell) => cell.trim());
+    const cells = line.split("|").map((cell) => cell.trim());
+    const [work = "", heading = "", row = "", column = "", theirRow = "", theirColumn = ""] = cells;
+    const [peer = "", unit = "", better = ""] = cells.slice(6);
     const section = from(page, heading);
     const mine = figure(section, row, column, better);
     const other = figure(section, theirRow, theirColumn, better);
+    /** @param {number} value */
     const shown = (value) => `${value.toLocaleString("en-US")} ${unit}`.trim();
     const verdict = (better === "more") === mine > other ? "better" : "**worse**";
     rows.push([
@@ -60,15 +61,23 @@ export async function comparisonPart() {
   return `${aligned(["Work", "Here", "There", "Measured against", "Here is"], rows)}\n\nMedians; in each row both were measured in turn in one run. Last run: ${date}, ${machine}.`;
 }
 
-/** The peer with its version: the official server of a kind, or a name in the section. */
+/**
+ * The peer with its version: the official server of a kind, or a name in the section.
+ *
+ * @param {string} peer @param {string} section
+ */
 async function titleOf(peer, section) {
   const [, name] = /^official (\w+)$/.exec(peer) ?? [];
-  if (name !== undefined) return `${peer} server ${(await factsOf({ name })).version}`;
+  if (name !== undefined) return `${peer} server ${(await factsOf({ name }))?.version}`;
   const version = new RegExp(`${peer.replaceAll(/[.+?^$()\\]/g, "\\$&")} (\\d[\\w.]*\\d)`).exec(section)?.[1];
   return version === undefined ? peer : `${peer} ${version}`;
 }
 
-/** The page from a heading on. An exact heading is preferred over one that only begins with the text. */
+/**
+ * The page from a heading on. An exact heading is preferred over one that only begins with the text.
+ *
+ * @type {(page: string, heading: string) => string}
+ */
 function from(page, heading) {
   const exact = page.indexOf(`\n### ${heading}\n`);
   const start = exact < 0 ? page.indexOf(`\n### ${heading}`) : exact;
@@ -77,7 +86,11 @@ function from(page, heading) {
   return page.slice(start);
 }
 
-/** One figure of a section's first table. If a cell has several, the last is the median; if more is better, the first counts. */
+/**
+ * One figure of a section's first table. If a cell has several, the last is the median; if more is better, the first counts.
+ *
+ * @type {(section: string, row: string, column: string, better: string) => number}
+ */
 function figure(section, row, column, better) {
   const [columns = [], , ...rows] = (/(^\|.*\n)+/m.exec(section)?.[0] ?? "")
     .trim()
@@ -89,7 +102,7 @@ function figure(section, row, column, better) {
         .map((cell) => cell.trim()),
     );
   const at = columns.findIndex((name) => name.startsWith(column));
-  const cell = rows.find(([name]) => name.startsWith(row))?.[at];
+  const cell = rows.find(([name]) => name?.startsWith(row))?.[at];
   const figures = cell?.split(/ \/ | \(/) ?? [];
   const text = (better === "more" ? figures[0] : figures.at(-1)) ?? "";
   const value = Number.parseFloat(text.replaceAll(",", ""));

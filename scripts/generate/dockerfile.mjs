@@ -3,7 +3,7 @@
 import { needsDirectory } from "./launch.mjs";
 
 /**
- * @param server what `--describe` prints, with the package's manifest
+ * @param {import("./surface.mjs").Server} server what `--describe` prints, with the package's manifest
  * @returns {string} the whole file
  */
 export function dockerfile(server) {

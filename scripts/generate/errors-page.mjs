@@ -6,15 +6,17 @@ import { importSource } from "../lib/sources.mjs";
 
 /** The whole page: a section for each table. */
 export async function errorsPage() {
+  /** @type {string[]} */
   const sections = [];
   for (const file of tableFiles()) {
-    const tables = Object.values(await importSource(file))
-      .map((value) => value?.table)
-      .filter(isTable);
+    /** @type {{ table?: unknown }[]} */
+    const values = Object.values(await importSource(file));
+    const tables = values.map((value) => value?.table).filter(isTable);
     if (tables.length === 0) throw new Error(`${file}: export what errorsOf returns, for docs/errors.md.`);
     const rows = tables
-      .flatMap(Object.entries)
-      .map(([code, [kind, hint = ""]]) => [`\`${code}\``, kind, hint]);
+      .flatMap((table) => Object.entries(table))
+      .map(([code, [kind = "", hint = ""]]) => [`\`${code}\``, kind, hint]);
+    /** @param {string[]} row */
     const cells = (row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
     const table = [["Code", "Kind", "Hint"], ["---", "---", "---"], ...rows].map(cells).join("");
     sections.push(`## [${file}](../${file})\n\n${table}`);
@@ -45,6 +47,7 @@ function tableFiles() {
   );
 }
 
+/** @type {(value: unknown) => value is Record<string, string[]>} */
 function isTable(value) {
   return (
     typeof value === "object" &&

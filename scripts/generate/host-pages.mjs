@@ -2,18 +2,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../lib/setup.mjs";
-import { hostEntries, installLinks, printCommand, withSameText } from "./launch.mjs";
+import { exampleOf, hostEntries, installLinks, printCommand, withSameText } from "./launch.mjs";
 import { code, fenced, listed, table } from "./markdown.mjs";
+
+/** @import { Server, State } from "./surface.mjs" */
+/** @typedef {import("../../packages/launch/src/host-entry.ts").HostEntry} HostEntry */
+/** @typedef {{ protocolVersion: string, capabilities: Record<string, Record<string, unknown>> }} Opening */
+/** @typedef {{ host: string, version: string, note?: string, opening: string[] }} Recording */
 
 const FROM_A_CLONE = "[Start](../README.md#start) shows how to get and build the servers.";
 
 /**
  * The parts of docs/hosts.md, by name.
  *
- * @param {{ published: boolean }} state whether npm has the packages
+ * @param {Server[]} servers
+ * @param {State} state
  */
 export async function hostParts(servers, state) {
-  const example = servers.find(({ name }) => name === "filesystem") ?? servers[0];
+  const example = exampleOf(servers);
   const entries = await hostEntries(example, state);
   const links = await installLinks(example, state);
   return {
@@ -40,35 +46,40 @@ export async function hostParts(servers, state) {
   };
 }
 
-/** What each host declared to a server, in the latest recording of its first messages. */
+/** What each host declared to a server, in the latest recording of its first messages. @param {HostEntry[]} entries */
 function abilities(entries) {
+  /** @type {Recording[]} */
   const recorded = JSON.parse(readFileSync(join(ROOT, "test", "hosts", "openings.json"), "utf8"));
   const rows = entries.flatMap(({ host, title }) => {
-    const latest = recorded.filter((recording) => recording.host === host);
-    if (latest.length === 0) return [];
-    const lines = latest.map(({ opening }) => opening.map((line) => JSON.parse(line)));
-    const initialize = lines.map((messages) => messages.find(({ method }) => method === "initialize").params);
-    // If a host starts several processes, it has the abilities of any of them.
-    const said = initialize.filter(
-      ({ protocolVersion }) => protocolVersion === initialize.at(-1).protocolVersion,
+    const recordings = recorded.filter((recording) => recording.host === host);
+    const latest = recordings.at(-1);
+    if (latest === undefined) return [];
+    /** @type {{ method: string, params: Opening }[][]} */
+    const lines = recordings.map(({ opening }) => opening.map((line) => JSON.parse(line)));
+    const initialize = lines.flatMap(
+      (messages) => messages.find(({ method }) => method === "initialize") ?? [],
     );
+    const version = initialize.at(-1)?.params.protocolVersion ?? "";
+    // If a host starts several processes, it has the abilities of any of them.
+    const said = initialize.map(({ params }) => params).filter((one) => one.protocolVersion === version);
+    /** @param {(capabilities: Opening["capabilities"]) => boolean} test */
     const has = (test) => (said.some(({ capabilities }) => test(capabilities)) ? "yes" : "");
     return [
       [
         title,
-        latest.at(-1).version,
-        (lines.at(-1)[0].method === "server/discover" ? "probes 2026-07-28, then " : "") +
-          said.at(-1).protocolVersion,
+        latest.version,
+        (lines.at(-1)?.[0]?.method === "server/discover" ? "probes 2026-07-28, then " : "") + version,
         has(({ elicitation }) => elicitation !== undefined),
         has(({ extensions = {} }) => "io.modelcontextprotocol/ui" in extensions),
         has(({ roots }) => roots !== undefined),
-        latest.at(-1).note ?? "",
+        latest.note ?? "",
       ],
     ];
   });
   return table(["Host", "Recorded", "Protocol", "Questions", "Cards", "Roots[^deprecated]", "Notes"], rows);
 }
 
+/** @param {HostEntry} entry @param {"project" | "user"} scope */
 function places({ locations }, scope) {
   return locations
     .filter((location) => location.scope === scope)
@@ -79,7 +90,11 @@ function places({ locations }, scope) {
     .join("<br>");
 }
 
-/** For all hosts that take the same entry. */
+/**
+ * For all hosts that take the same entry.
+ *
+ * @param {[HostEntry, ...HostEntry[]]} group @param {Record<string, string | undefined>} links
+ */
 function section(group, links) {
   const [{ format, text, windowsText }] = group;
   const more = group.flatMap(({ host, title, shellCommand, notes, windowsNotes }) => {

@@ -1,7 +1,12 @@
 // How hosts start a server, from `@refmcp/launch` (`--print-config` prints the same).
 import { importSource } from "../lib/sources.mjs";
 
-/** A placeholder for the user's own value in a shown entry. */
+/** @import { Server, State } from "./surface.mjs" */
+/** @typedef {import("../../packages/launch/src/host-entry.ts").HostEntry} HostEntry */
+/** @typedef {Server["options"][number]} Option */
+/** @typedef {Record<string, (option: Option) => string>} Placeholders by type of option; `project` for a directory */
+
+/** A placeholder for the user's own value in a shown entry. @type {Placeholders} */
 const SHOWN = {
   project: () => "/path/to/your/project",
   directory: () => "/path/to/your/folder",
@@ -9,7 +14,7 @@ const SHOWN = {
 };
 /** The variable that VS Code and Cursor replace with the open folder. */
 const openFolder = () => "$" + "{workspaceFolder}";
-/** An entry that is installed with one click cannot be edited first. */
+/** An entry that is installed with one click cannot be edited first. @type {Placeholders} */
 const IN_VSCODE = {
   project: openFolder,
   directory: openFolder,
@@ -19,33 +24,38 @@ const IN_VSCODE = {
 /**
  * The arguments of an entry: those of `refmcp.exampleArguments` in package.json, else the options that the server asks for.
  * Directories are included only if nothing else is: a server with a database uses them for imports and exports.
+ *
+ * @param {Pick<Server, "manifest" | "options">} server
  */
 function exampleArguments({ manifest, options }, values = SHOWN) {
   const given = manifest.refmcp?.exampleArguments;
   if (given !== undefined) return given;
   const asked = options.filter(({ ask }) => ask);
   const own = ownOptions({ options });
-  if (own.length === 0) return asked.length === 0 ? [] : [values.project()];
-  return own
-    .filter(({ type }) => SHOWN[type] !== undefined)
-    .map((option) => `--${option.flag}=${values[option.type](option)}`);
+  if (own.length === 0) return asked.slice(0, 1).map((option) => values.project?.(option) ?? "");
+  return own.flatMap((option) => {
+    const value = values[option.type]?.(option);
+    return value === undefined ? [] : [`--${option.flag}=${value}`];
+  });
 }
 
+/** @param {Pick<Server, "options">} server */
 const ownOptions = ({ options }) =>
   options.filter(({ ask, positional, type }) => ask && !(positional && type === "directory"));
 
-/** Whether the server needs a directory as its argument. */
+/** Whether the server needs a directory as its argument. @param {Server} server */
 export function needsDirectory(server) {
   return exampleArguments(server).some((argument) => !argument.startsWith("-"));
 }
 
-/** REFMCP_SQLITE_DB_PATH → refmcp-sqlite-db-path */
-const inputName = ({ variables: [name] }) => name.toLowerCase().replaceAll("_", "-");
+/** REFMCP_SQLITE_DB_PATH → refmcp-sqlite-db-path @param {Option} option */
+const inputName = ({ variables: [name = ""] }) => name.toLowerCase().replaceAll("_", "-");
 
 /**
  * What core needs to know to make a host's entry.
  *
- * @param {{ published: boolean }} state not published: the entry starts a clone
+ * @param {Server} server
+ * @param {State} state not published: the entry starts a clone
  */
 export function launchOf(server, { published }) {
   const secrets = server.options.filter(({ ask, type }) => ask && type === "secret");
@@ -53,43 +63,59 @@ export function launchOf(server, { published }) {
     serverKey: server.name,
     packageName: server.packageName,
     args: exampleArguments(server),
-    env: secrets.map(({ variables: [name], description }) => ({ name, secret: true, description })),
+    env: secrets.map(({ variables: [name = ""], description }) => ({ name, secret: true, description })),
     ...(!published && {
       command: { command: "/path/to/node", args: [`/path/to/refmcp/${binOf(server)}`] },
     }),
   };
 }
 
-/** What node runs in a clone, from its root. */
+/** What node runs in a clone, from its root. @param {Server} server */
 const binOf = ({ name }) => `servers/${name}/dist/bin.js`;
 
-/** A command that prints the server's entry for a host. */
+/**
+ * A command that prints the server's entry for a host.
+ *
+ * @type {(server: Server, host: string, state: State, more?: string[]) => string}
+ */
 export function printCommand(server, host, { published }, more = []) {
   const start = published ? ["npx", "-y", server.packageName] : ["node", binOf(server)];
   return [...start, ...exampleArguments(server), ...more, "--print-config", host].join(" ");
 }
 
-/** The names that `--print-config` takes. */
-export async function hostNames() {
-  return (await importSource("packages/core/src/define/common-options.ts")).HOST_NAMES;
+/** What the READMEs' examples start: the filesystem server, or if there is none, the first. @param {Server[]} servers */
+export function exampleOf(servers) {
+  const example = servers.find(({ name }) => name === "filesystem") ?? servers[0];
+  if (example === undefined) throw new Error("There is no server.");
+  return example;
 }
 
-/** The entry of a server for each host, in their order. */
+/** The entry of a server for each host, in their order. @type {(server: Server, state: State) => Promise<[HostEntry, ...HostEntry[]]>} */
 export async function hostEntries(server, state) {
   const { hostEntry } = await importSource("packages/launch/src/host-entry.ts");
-  return (await hostNames()).map((host) => hostEntry(host, launchOf(server, state)));
+  const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
+  return HOST_NAMES.map((/** @type {HostEntry["host"]} */ host) => hostEntry(host, launchOf(server, state)));
 }
 
-/** Host entries in groups that have the same text, in the order of their first. */
+/**
+ * Host entries in groups that have the same text, in the order of their first.
+ *
+ * @type {(entries: HostEntry[]) => [HostEntry, ...HostEntry[]][]}
+ */
 export function withSameText(entries) {
   const texts = new Set(entries.map(({ text }) => text));
-  return [...texts].map((same) => entries.filter(({ text }) => text === same));
+  return [...texts].flatMap((same) => {
+    const [first, ...others] = entries.filter(({ text }) => text === same);
+    return first === undefined ? [] : [[first, ...others]];
+  });
 }
 
 /**
  * The links that install a published server with one click. Cursor asks for nothing, so there is none for a server that
  * needs a file.
  *
+ * @param {Server} server
+ * @param {State} state
  * @returns {Promise<{ vscode?: string, cursor?: string }>}
  */
 export async function installLinks(server, { published }) {

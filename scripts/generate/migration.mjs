@@ -3,7 +3,7 @@ import { factsOf, keptText, officialPart } from "./compatibility.mjs";
 import { launchOf } from "./launch.mjs";
 import { fenced } from "./markdown.mjs";
 
-/** How the entries of the official servers end. */
+/** How the entries of the official servers end. @type {Record<string, string[]>} */
 const OFFICIAL_ARGUMENTS = {
   filesystem: ["/path/to/your/project"],
   git: ["--repository", "/path/to/your/project"],
@@ -12,11 +12,12 @@ const OFFICIAL_ARGUMENTS = {
 };
 
 /**
- * @param servers what `--describe` prints of each, with the package's manifest
- * @param {{ published: boolean }} state whether npm has the packages
+ * @param {import("./surface.mjs").Server[]} servers
+ * @param {import("./surface.mjs").State} state
  * @returns {Promise<Record<string, string>>} name of the part → text
  */
 export async function migrationParts(servers, state) {
+  /** @type {Record<string, string>} */
   const parts = {};
   for (const server of servers) {
     const facts = await factsOf(server);
@@ -41,6 +42,7 @@ export async function migrationParts(servers, state) {
   return parts;
 }
 
+/** @param {"+" | "-"} sign @param {string[]} entry */
 function entryLine(sign, [command, ...args]) {
   return `${sign} "command": "${command}", "args": ${JSON.stringify(args).replaceAll(",", ", ")}`;
 }

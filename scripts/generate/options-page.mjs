@@ -1,13 +1,13 @@
 // docs/options.md: the options that every server has.
 
-/** The whole page. */
-export function optionsPage({ commonOptionTable }) {
+/** The whole page. @param {import("./surface.mjs").Server[]} servers */
+export function optionsPage([first]) {
   return `# Options of every server
 
 Written by \`pnpm generate\` from the definitions. Each server's README lists its own options, and \`--help\` prints both. In the
 environment, replace \`NAME\` with the name of the server: \`REFMCP_GIT_READ_ONLY=1\`. The command line takes precedence.
 
-${commonOptionTable}
+${first?.commonOptionTable}
 What the HTTP options protect against is in [security](security.md). [Hosts](hosts.md) has the names for \`--print-config\`.
 `;
 }

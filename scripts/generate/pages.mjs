@@ -6,16 +6,22 @@ import { ROOT } from "../lib/setup.mjs";
 
 const MARKED = /(<!-- generated:(\w+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
-/** A page's text with its marked parts replaced. */
+/**
+ * A page's text with its marked parts replaced.
+ *
+ * @type {(text: string, parts: Record<string, string>, page: string) => string}
+ */
 export function filled(text, parts, page) {
   return text.replace(MARKED, (_, start, name, end) => {
-    if (parts[name] === undefined) throw new Error(`${page}: nothing is generated for ${name}.`);
-    return `${start}\n${parts[name].trim()}\n\n${end}`;
+    const part = parts[name];
+    if (part === undefined) throw new Error(`${page}: nothing is generated for ${name}.`);
+    return `${start}\n${part.trim()}\n\n${end}`;
   });
 }
 
 export class Pages {
   #check;
+  /** @type {string[]} */
   #stale = [];
 
   /** @param {{ check: boolean }} options `check`: nothing is written */
@@ -23,7 +29,11 @@ export class Pages {
     this.#check = check;
   }
 
-  /** Writes a whole file, text or bytes, or notes that it is not current. */
+  /**
+   * Writes a whole file, text or bytes, or notes that it is not current.
+   *
+   * @param {string} file @param {string | Uint8Array} content
+   */
   async put(file, content) {
     const before = await readFile(file).catch(() => undefined);
     if (before?.equals(Buffer.from(content))) return;
@@ -33,6 +43,7 @@ export class Pages {
     await writeFile(file, content);
   }
 
+  /** @param {string} file @param {unknown} value */
   async putJson(file, value) {
     await this.put(file, `${JSON.stringify(value, undefined, 2)}\n`);
   }
@@ -40,6 +51,9 @@ export class Pages {
   /**
    * Replaces the marked parts of a page: `<!-- generated:NAME -->` … `<!-- /generated -->`. Missing pages are reported by the
    * structural tests.
+   *
+   * @param {string} page
+   * @param {Record<string, string>} parts
    */
   async fill(page, parts) {
     if (!existsSync(page)) return;

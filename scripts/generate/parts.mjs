@@ -4,11 +4,12 @@ import { migrationParts } from "./migration.mjs";
 import { readmeParts, rootParts } from "./readme.mjs";
 
 /**
- * @param servers what `--describe` prints of each, with the package's manifest
- * @param {{ published: boolean }} state whether npm has the packages
+ * @param {import("./surface.mjs").Server[]} servers
+ * @param {import("./surface.mjs").State} state
  * @returns {Promise<Record<string, Record<string, string>>>} page → name of the part → text
  */
 export async function pageParts(servers, state) {
+  /** @type {Record<string, Record<string, string>>} */
   const pages = {
     "README.md": await rootParts(servers, state),
     "docs/hosts.md": await hostParts(servers, state),

@@ -4,9 +4,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
-import { hostEntries, installLinks, printCommand } from "./launch.mjs";
+import { exampleOf, hostEntries, installLinks, printCommand } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
+
+/** @import { Server, State, Tool } from "./surface.mjs" */
 
 const NOT_YET = "> **Not published to npm yet.** Until then, run";
 const NEEDS = "You need Node.js 20.19 or newer";
@@ -15,7 +17,8 @@ const CLONE = "git clone https://github.com/refmcp/refmcp.git\ncd refmcp";
 /**
  * The parts of one server's README, by name.
  *
- * @param {{ published: boolean }} state whether npm has the packages
+ * @param {Server} server
+ * @param {State} state
  */
 export async function readmeParts(server, state) {
   return {
@@ -31,10 +34,11 @@ export async function readmeParts(server, state) {
   };
 }
 
-/** The promises of a server, from the file that names the tests for each of them. */
+/** The promises of a server, from the file that names the tests for each of them. @param {Server} server */
 async function safetyParts({ folder }) {
   const file = join(folder, "test", "promises.json");
   if (!existsSync(file)) return {};
+  /** @type {{ promises: { promise: string, text: string }[], traps: string[] }} */
   const { promises, traps } = JSON.parse(await readFile(file, "utf8"));
   const items = promises.map(
     ({ promise, text }) => `- **${promise}** ${text.replace("{traps}", String(traps.length))}`,
@@ -45,17 +49,16 @@ async function safetyParts({ folder }) {
   };
 }
 
-/** The parts of the root README, by name. */
+/** The parts of the root README, by name. @param {Server[]} servers @param {State} state */
 export async function rootParts(servers, state) {
-  const example = servers.find(({ name }) => name === "filesystem") ?? servers[0];
   return {
-    start: await startPart(example, state),
+    start: await startPart(exampleOf(servers), state),
     servers: await serversPart(servers, state),
     compared: await comparisonPart(),
   };
 }
 
-/** The first thing to do: paste an entry, or make a clone that prints one. */
+/** The first thing to do: paste an entry, or make a clone that prints one. @param {Server} example @param {State} state */
 async function startPart(example, state) {
   const entries = await hostEntries(example, state);
   const entry = fenced(entries[0].format, entries[0].text);
@@ -79,9 +82,10 @@ async function startPart(example, state) {
   ].join("\n\n");
 }
 
-/** The table of all servers, and what they cost together. */
+/** The table of all servers, and what they cost together. @param {Server[]} servers @param {State} state */
 async function serversPart(servers, state) {
-  const offered = servers.map((server) => ({ tools: defaultTools(server), slim: slimTools(server) }));
+  const offered = servers.map((server) => ({ server, tools: defaultTools(server), slim: slimTools(server) }));
+  /** @param {{ tools: Tool[], slim: Tool[] }} offered */
   const costs = ({ tools, slim }) => [
     String(tools.length),
     thousands(modelTokensOf(tools)),
@@ -89,11 +93,11 @@ async function serversPart(servers, state) {
     `${slim.length}, ${thousands(modelTokensOf(slim))}`,
   ];
   const rows = [];
-  for (const [index, server] of servers.entries()) {
+  for (const { server, ...shown } of offered) {
     rows.push([
       `[${server.name}](servers/${server.name}/README.md)`,
       server.description,
-      ...costs(offered[index]),
+      ...costs(shown),
       ...(state.published ? [linksText(await installLinks(server, state), " ")] : []),
     ]);
   }
@@ -104,6 +108,7 @@ async function serversPart(servers, state) {
   return aligned(header, rows);
 }
 
+/** @type {(links: { vscode?: string, cursor?: string }, between: string, words?: string) => string} */
 function linksText({ vscode, cursor }, between, words = "") {
   const links = { "VS Code": vscode, Cursor: cursor };
   return Object.entries(links)
@@ -112,7 +117,7 @@ function linksText({ vscode, cursor }, between, words = "") {
     .join(between);
 }
 
-/** How to start an unpublished server. */
+/** How to start an unpublished server. @param {Server} server */
 async function clonePart(server) {
   const state = { published: false };
   const [{ host, title, format, text }] = await hostEntries(server, state);
@@ -125,6 +130,7 @@ async function clonePart(server) {
   ].join("\n\n");
 }
 
+/** @param {Server} server */
 async function installPart(server) {
   const state = { published: true };
   const [first, ...others] = await hostEntries(server, state);
@@ -139,11 +145,12 @@ async function installPart(server) {
   ].join("\n\n");
 }
 
-/** The server's own options; the common ones have a page. */
+/** The server's own options; the common ones have a page. @param {Server} server */
 function optionsPart({ optionTable }) {
   return `${optionTable}\nEvery server also has [the common options](../../docs/options.md): read-only mode, confirmation, the choice of tools, limits, HTTP.`;
 }
 
+/** @param {Server} server */
 function toolsPart({ tools }) {
   const rows = tools.map((tool) => {
     const notes = [
@@ -165,11 +172,13 @@ function toolsPart({ tools }) {
   return table(["Tool", "Effect", "What it does", "Arguments (**required**)"], rows);
 }
 
+/** @param {Server} server */
 function resourcesPart({ resources }) {
-  const rows = resources.map((one) => [code(one.uri), one.description, one.subscribable ? "yes" : ""]);
+  const rows = resources.map((one) => [code(one.uri ?? ""), one.description, one.subscribable ? "yes" : ""]);
   return table(["Resource", "What it is", "Subscribable"], rows);
 }
 
+/** @param {Server} server */
 function promptsPart({ prompts }) {
   const rows = prompts.map((one) => [
     code(one.name),
@@ -179,6 +188,7 @@ function promptsPart({ prompts }) {
   return table(["Prompt", "Purpose", "Arguments (**required**)"], rows);
 }
 
+/** @param {Server} server */
 function skillsPart({ packageName, skills }) {
   return [
     `Instructions for whole tasks ([Agent Skills](https://agentskills.io)), for hosts that load skills from servers (${code("skills/list")}) or from disk: copy a folder of ${code(`node_modules/${packageName}/skills`)} to where your host keeps skills, for example ${code(".claude/skills")}.`,

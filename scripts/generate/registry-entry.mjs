@@ -3,13 +3,17 @@
 import { needsDirectory } from "./launch.mjs";
 import { shortened } from "./markdown.mjs";
 
+/** @import { Server } from "./surface.mjs" */
+/** @typedef {Server["options"][number]} Option */
+
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+/** @type {Record<string, string>} */
 const FORMATS = { directory: "filepath", file: "filepath", integer: "number", flag: "boolean" };
 const MAX_DESCRIPTION_CHARS = 100;
 /** Options for HTTP, which do not apply: the client starts the server and connects over stdio. */
 const OVER_HTTP = /^(http|authToken|oauth|sse$|websocket$|tls|allowPlainHttp$)/;
 
-/** @param server what `--describe` prints, with the package's manifest */
+/** @param {Server} server */
 export function registryEntry(server) {
   const { name, title, description, version, packageName, manifest, options } = server;
   const positional = options.find((option) => option.positional);
@@ -42,6 +46,7 @@ export function registryEntry(server) {
   };
 }
 
+/** @param {Option} option @param {Server} server */
 function argument(option, server) {
   return {
     type: "positional",
@@ -52,11 +57,16 @@ function argument(option, server) {
   };
 }
 
-/** Everything that is not an argument is set by a variable, so that a registry's form needs no shell. */
+/**
+ * Everything that is not an argument is set by a variable, so that a registry's form needs no shell.
+ *
+ * @param {Option} option
+ */
 function variable(option) {
   return { name: option.variables[0], ...input(option), ...(option.ask && { isRequired: true }) };
 }
 
+/** @param {Option} option */
 function input({ description, type, default: value, repeatable, valueName }) {
   const choices =
     type === "enum" && !repeatable && valueName.includes("|") ? valueName.split("|") : undefined;

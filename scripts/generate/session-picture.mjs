@@ -43,11 +43,12 @@ export async function sessionPicture() {
     drawing.says("Who still owes us money?");
     const query =
       "SELECT customer, sum(total) AS owed FROM orders WHERE paid = 0 GROUP BY customer ORDER BY owed DESC";
+    /** @type {{ structuredContent?: any }} an answer of read_query */
     const { structuredContent } = await database.call("read_query", { query });
+    /** @type {{ columns: { name: string }[], rows: unknown[][] }} */
+    const { columns, rows } = structuredContent;
     drawing.answers(
-      [structuredContent.columns.map(({ name }) => name), ...structuredContent.rows].map(
-        ([a, b]) => `${String(a).padEnd(12)}${b}`,
-      ),
+      [columns.map(({ name }) => name), ...rows].map(([a, b]) => `${String(a).padEnd(12)}${b}`),
     );
 
     drawing.says("Fine. Clean up the orders.");
@@ -64,7 +65,11 @@ export async function sessionPicture() {
   }
 }
 
-/** Starts a built server with a user who declines every question. */
+/**
+ * Starts a built server with a user who declines every question.
+ *
+ * @param {string} server @param {string[]} args @param {Drawing} drawing
+ */
 async function start(server, args, drawing) {
   const client = new Client(
     { name: "refmcp-picture", version: "1.0.0" },
@@ -83,6 +88,7 @@ async function start(server, args, drawing) {
   );
   return {
     client,
+    /** @param {string} name @param {Record<string, unknown>} args */
     call(name, args) {
       drawing.calls(server, name, Object.values(args).join(" "));
       return client.callTool({ name, arguments: args });
@@ -90,14 +96,16 @@ async function start(server, args, drawing) {
   };
 }
 
+/** @param {import("@modelcontextprotocol/client").CallToolResult} result */
 const textOf = ({ content }) =>
   content
-    .map(({ text }) => text)
+    .map((block) => ("text" in block ? block.text : ""))
     .join("\n")
     .split("\n");
 
 class Drawing {
   #readable;
+  /** @type {string[]} */
   #parts = [];
   #y = 24;
 
@@ -106,7 +114,7 @@ class Drawing {
     this.#readable = readable;
   }
 
-  /** What the user types. */
+  /** What the user types. @param {string} text */
   says(text) {
     const width = text.length * 7.6 + 28;
     this.#y += 10;
@@ -115,11 +123,13 @@ class Drawing {
     this.#y += 48;
   }
 
+  /** @param {string} server @param {string} tool @param {string} argument */
   calls(server, tool, argument) {
     this.#lines(wrapped(`${server} · ${tool}  ${argument}`), 28, "call");
     this.#y += 4;
   }
 
+  /** @param {string[]} lines */
   answers(lines) {
     this.#lines(
       lines.flatMap((line) => wrapped(this.#readable(line))),
@@ -129,16 +139,16 @@ class Drawing {
     this.#y += 8;
   }
 
-  /** A question of the server to the user. */
+  /** A question of the server to the user. @param {string} message */
   asks(message) {
     const lines = wrapped(this.#readable(message));
     const height = lines.length * LINE + 56;
     this.#box(44, WIDTH - 88, height, "card");
     this.#y += 8;
     this.#lines(lines, 60, "question");
-    for (const [x, label, kind] of [
-      [60, "Allow", "button"],
-      [140, "Decline", "button chosen"],
+    for (const { x, label, kind } of [
+      { x: 60, label: "Allow", kind: "button" },
+      { x: 140, label: "Decline", kind: "button chosen" },
     ]) {
       this.#box(x, 70, 26, kind);
       this.#text(x + 35, this.#y + 17, label, `label ${kind}`);
@@ -146,6 +156,7 @@ class Drawing {
     this.#y += 54;
   }
 
+  /** @param {string[]} lines @param {number} x @param {string} kind */
   #lines(lines, x, kind) {
     for (const line of lines) {
       this.#y += LINE;
@@ -154,12 +165,14 @@ class Drawing {
     this.#y += 6;
   }
 
+  /** @param {number} x @param {number} width @param {number} height @param {string} kind */
   #box(x, width, height, kind) {
     this.#parts.push(
       `<rect x="${x}" y="${this.#y}" width="${width}" height="${height}" rx="8" class="${kind}"/>`,
     );
   }
 
+  /** @param {number} x @param {number} y @param {string} text @param {string} kind */
   #text(x, y, text, kind) {
     const safe = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
     this.#parts.push(`<text x="${x}" y="${y}" class="${kind}" xml:space="preserve">${safe}</text>`);
@@ -188,7 +201,7 @@ ${this.#parts.join("\n")}
   }
 }
 
-/** A text in lines of at most MAX_CHARS characters. */
+/** A text in lines of at most MAX_CHARS characters. @param {string} text */
 function wrapped(text) {
   const lines = [""];
   for (const word of text.split(/(?<= )/)) {

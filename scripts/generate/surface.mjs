@@ -1,6 +1,34 @@
 // What a server shows a model, and what that costs.
 
-/** The tools offered without any option. */
+/** @typedef {{ type: string, properties?: Record<string, { type?: string }>, required?: string[] }} Schema */
+/** @typedef {{ name: string, description: string, inputSchema: Schema, effect: string, toolset?: string, needs?: string, aliases: string[] }} Tool */
+/** @typedef {Awaited<ReturnType<typeof import("../../packages/launch/src/describe.ts").describeServer>>} Description */
+/** @typedef {Omit<Description, "tools" | "skills"> & { tools: Tool[], skills: { name: string, description: string }[] }} Described */
+/**
+ * A server's package.json.
+ *
+ * @typedef {object} Manifest
+ * @property {string} name
+ * @property {string} version
+ * @property {string} license
+ * @property {string} mcpName
+ * @property {Record<string, string>} bin
+ * @property {string[]} files
+ * @property {{ node: string }} engines
+ * @property {Record<string, string>} [dependencies]
+ * @property {Record<string, string>} [optionalDependencies]
+ * @property {Record<string, string>} [peerDependencies]
+ * @property {string[]} [bundledFiles]
+ * @property {{ exampleArguments?: string[], container?: { packages?: string[], env?: Record<string, string> } }} [refmcp]
+ */
+/** @typedef {Described & { folder: string, manifest: Manifest }} Server what `--describe` prints, with the package's manifest */
+/** @typedef {{ published: boolean }} State whether npm has the packages */
+
+/**
+ * The tools offered without any option.
+ *
+ * @param {Pick<Described, "tools" | "toolsets"> & Partial<Pick<Described, "unlisted">>} server
+ */
 export function defaultTools({ tools, toolsets, unlisted }) {
   const offered = tools.filter(
     ({ needs, toolset }) =>
@@ -9,7 +37,7 @@ export function defaultTools({ tools, toolsets, unlisted }) {
   return offered.map((tool) => without(tool, unlisted));
 }
 
-/** The tools offered with `--slim`. */
+/** The tools offered with `--slim`. @param {Described} server */
 export function slimTools(server) {
   const { slim, unlisted } = server;
   return slim === undefined
@@ -19,25 +47,33 @@ export function slimTools(server) {
         .map((tool) => without(tool, unlisted));
 }
 
-/** Removes the arguments that are listed only with an option. */
+/** Removes the arguments that are listed only with an option. @type {(tool: Tool, unlisted?: readonly string[]) => Tool} */
 function without(tool, unlisted = []) {
   const properties = Object.entries(tool.inputSchema.properties ?? {});
   const listed = properties.filter(([name]) => !unlisted.includes(name));
   return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(listed) } };
 }
 
-/** Approximate number of tokens of these tools in `tools/list`: four characters each, the rule of thumb for JSON. */
+/**
+ * Approximate number of tokens of these tools in `tools/list`: four characters each, the rule of thumb for JSON.
+ *
+ * @param {Partial<Tool>[]} tools
+ */
 export function tokensOf(tools) {
   const listed = tools.map(({ effect, toolset, needs, aliases, ...tool }) => tool);
   return Math.ceil(JSON.stringify(listed).length / 4);
 }
 
-/** Approximate number that a model reads: hosts only pass on name, description and input schema. */
+/**
+ * Approximate number that a model reads: hosts only pass on name, description and input schema.
+ *
+ * @param {Tool[]} tools
+ */
 export function modelTokensOf(tools) {
   return tokensOf(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })));
 }
 
-/** 5123 → 5.1k */
+/** 5123 → 5.1k @param {number} tokens */
 export function thousands(tokens) {
   return `${(tokens / 1000).toFixed(1)}k`;
 }

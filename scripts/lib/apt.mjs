@@ -30,6 +30,7 @@ export async function aptInstall(
     env: { ...env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1", LC_ALL: "C" },
     maxBuffer: 1e8,
   };
+  /** @type {Get} */
   const get = (...args) => run(apt, ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], options);
   const what = ["install", "-y", "--no-install-recommends", ...packages];
   try {
@@ -49,7 +50,8 @@ export async function aptInstall(
       await get(...what);
     });
   } catch (error) {
-    const [reason = "it failed"] = String(error.stderr || error.message)
+    const { stderr, message } = /** @type {import("node:child_process").ExecFileException} */ (error);
+    const [reason = "it failed"] = String(stderr || message)
       .trim()
       .split("\n")
       .slice(-1);
@@ -59,8 +61,14 @@ export async function aptInstall(
   return undefined;
 }
 
-/** How much apt would download and occupy, by its own simulation: "" for nothing; undefined if it cannot install. */
-async function sizeOf(get, [command, , ...rest]) {
+/** @typedef {(...args: string[]) => Promise<{ stdout: string }>} Get runs apt-get */
+
+/**
+ * How much apt would download and occupy, by its own simulation: "" for nothing; undefined if it cannot install.
+ *
+ * @type {(get: Get, what: string[]) => Promise<string | undefined>}
+ */
+async function sizeOf(get, [command = "", , ...rest]) {
   // It answers its own question with no, and then fails.
   const { stdout } = await get(command, "--assume-no", ...rest).catch((error) => error);
   if (/ 0 newly installed/.test(stdout)) return "";
@@ -84,7 +92,7 @@ export async function alone(name, work) {
       await writeFile(lock, String(process.pid), { flag: "wx" });
       break;
     } catch (error) {
-      if (error.code !== "EEXIST") throw error;
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
       const owner = Number(await readFile(lock, "utf8").catch(() => ""));
       if (owner > 0 && !isRunning(owner)) await rm(lock, { force: true });
       else await new Promise((resolve) => setTimeout(resolve, 500));
@@ -103,6 +111,6 @@ function isRunning(pid) {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error.code === "EPERM";
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM";
   }
 }

@@ -1,5 +1,6 @@
 // What benchmarks share: peers from npm, a raw client over stdio, medians and tables.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { createInterface } from "node:readline";
@@ -7,6 +8,11 @@ import { NODES, nodeProgram, npmPackages } from "./npm-programs.mjs";
 
 /** Servers to compare with, which the workspace doesn't depend on. */
 export { npmPackages as peers } from "./npm-programs.mjs";
+
+/** @typedef {{ title: string, columns: string[], rows: string[][], notes?: string[] }} Table */
+/** @typedef {(table: Table) => void} Report adds a table to a benchmark's page */
+/** @typedef {{ content: { type: string, text: string }[], structuredContent: Record<string, any>, isError?: boolean }} Result */
+/** @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv }} ProcessOptions */
 
 /** DBHub needs Node.js 22.5, so SQL servers are compared on a newer Node.js than the oldest one. */
 const DBHUB = "1.4.0";
@@ -31,7 +37,11 @@ export async function sqlPeer() {
   };
 }
 
-/** Runs a command; resolves with its stdout, rejects if it fails. */
+/**
+ * Runs a command; resolves with its stdout, rejects if it fails.
+ *
+ * @type {(program: string, args: readonly string[], options?: ProcessOptions & { timeout?: number }) => Promise<string>}
+ */
 export function command(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
@@ -53,12 +63,17 @@ export function command(program, args, options = {}) {
 /** A server process and a client with minimal overhead: it writes and reads lines. */
 export class RawClient {
   #next = 1;
+  /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
   #waiting = new Map();
 
-  /** @param {string[]} argv the command and its arguments */
+  /**
+   * @param {readonly string[]} argv the command and its arguments
+   * @param {ProcessOptions} [options]
+   */
   constructor(argv, options = {}) {
     this.started = performance.now();
-    this.child = spawn(argv[0], argv.slice(1), { stdio: ["pipe", "pipe", "pipe"], ...options });
+    const [program = "", ...args] = argv;
+    this.child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], ...options });
     let said = "";
     this.child.stderr.setEncoding("utf8").on("data", (text) => (said = (said + text).slice(-2_000)));
     this.bytes = 0;
@@ -85,10 +100,12 @@ export class RawClient {
     });
   }
 
+  /** @param {object} message */
   #write(message) {
     this.child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
+  /** @type {(method: string, params?: object) => Promise<any>} */
   request(method, params = {}) {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
@@ -109,7 +126,7 @@ export class RawClient {
     return took;
   }
 
-  /** Calls a tool; rejects if the tool says that it failed. */
+  /** Calls a tool; rejects if it failed. @type {(name: string, args?: object) => Promise<Result>} */
   async call(name, args = {}) {
     const result = await this.request("tools/call", { name, arguments: args });
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 300)}`);
@@ -119,6 +136,7 @@ export class RawClient {
   /** Resident memory now and at its peak, in MB; undefined off Linux. */
   async memory() {
     const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");
+    /** @param {string} key */
     const mb = (key) => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
     return { now: mb("VmRSS"), peak: mb("VmHWM") };
   }
@@ -137,20 +155,28 @@ export class RawClient {
   }
 }
 
-/** Processor time of a process's main thread, in milliseconds; NaN off Linux. */
+/** Processor time of a process's main thread, in milliseconds; NaN off Linux. @param {number | undefined} pid */
 export async function mainThreadTime(pid) {
   const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, "utf8").catch(() => "");
   return Number(text.split(" ", 1)[0] || Number.NaN) / 1e6;
 }
 
-/** Processor time of a process and its threads, in milliseconds with a resolution of 10; NaN off Linux. */
+/**
+ * Processor time of a process and its threads, in milliseconds with a resolution of 10; NaN off Linux.
+ *
+ * @param {number | undefined} pid
+ */
 export async function processorTime(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Runs `work` several times after one warm-up; returns its durations in milliseconds, or the numbers that it returns. */
+/**
+ * Runs `work` several times after one warm-up; returns its durations in milliseconds, or the numbers that it returns.
+ *
+ * @type {(count: number, work: () => unknown, warmups?: number) => Promise<number[]>}
+ */
 export async function times(count, work, warmups = 1) {
   const taken = [];
   for (let run = -warmups; run < count; run++) {
@@ -162,29 +188,47 @@ export async function times(count, work, warmups = 1) {
   return taken.sort((a, b) => a - b);
 }
 
-/** The same for several alternately, A B A B …, so that changes in the machine's speed do not favor one. */
+/**
+ * The same for several alternately, A B A B …, so that changes in the machine's speed do not favor one.
+ *
+ * @template {string} Name
+ * @param {number} count
+ * @param {Readonly<Record<Name, () => unknown>>} works
+ */
 export async function inTurn(count, works, warmups = 1) {
-  const taken = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
+  const names = /** @type {Name[]} */ (Object.keys(works));
+  const none = names.map((name) => /** @type {[Name, number[]]} */ ([name, []]));
+  const taken = /** @type {Record<Name, number[]>} */ (Object.fromEntries(none));
   for (let run = -warmups; run < count; run++) {
-    for (const [name, work] of Object.entries(works)) {
+    for (const name of names) {
       const started = performance.now();
-      const own = await work();
+      const own = await works[name]();
       if (run >= 0) taken[name].push(typeof own === "number" ? own : performance.now() - started);
     }
   }
-  for (const list of Object.values(taken)) list.sort((a, b) => a - b);
+  for (const name of names) taken[name].sort((a, b) => a - b);
   return taken;
 }
 
-export const median = (sorted) => sorted[sorted.length >> 1];
+/** NaN if nothing was measured. @type {(sorted: readonly number[] | undefined) => number} */
+export const median = (sorted) => sorted?.[sorted.length >> 1] ?? Number.NaN;
 
-/** 12.3456 → "12.3", 1234.5 → "1,235". */
+/** NaN if nothing was measured. @type {(sorted: readonly number[] | undefined) => number} */
+export const minimum = (sorted) => sorted?.[0] ?? Number.NaN;
+
+/** Listens on a free port of 127.0.0.1, which it returns. @param {import("node:net").Server} server */
+export async function listen(server) {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return /** @type {import("node:net").AddressInfo} */ (server.address()).port;
+}
+
+/** 12.3456 → "12.3", 1234.5 → "1,235". @param {number | undefined} value */
 export function figure(value) {
   if (value === undefined || Number.isNaN(value)) return "–";
   if (value >= 100) return Math.round(value).toLocaleString("en-US");
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
-/** "0.41x". */
+/** "0.41x". @param {number} value */
 export const ratio = (value) =>
   Number.isFinite(value) ? `${value >= 10 ? value.toFixed(0) : value.toFixed(2)}x` : "–";

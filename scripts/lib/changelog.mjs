@@ -9,16 +9,17 @@ import { join } from "node:path";
  */
 export async function pendingChanges(root) {
   const folder = join(root, ".changeset");
+  /** @type {Map<string, { weight: number, line: string }[]>} */
   const changes = new Map();
   for (const file of (await readdir(folder)).sort()) {
     if (!file.endsWith(".md") || file === "README.md") continue;
-    const [, head, text] =
+    const [, head, text = ""] =
       /^---\n([\s\S]*?)---\n([\s\S]*)$/.exec(await readFile(join(folder, file), "utf8")) ?? [];
     if (head === undefined)
       throw new Error(`.changeset/${file} is not a changeset: it does not begin with ---.`);
     const sizes = [...head.matchAll(/"(.+?)": (\w+)/g)];
-    const names = sizes.map(([, name]) => name.replace(/^@refmcp\/(server-)?/, "")).join(", ");
-    const weight = Math.min(...sizes.map(([, , size]) => ["major", "minor", "patch"].indexOf(size)));
+    const names = sizes.map(([, name = ""]) => name.replace(/^@refmcp\/(server-)?/, "")).join(", ");
+    const weight = Math.min(...sizes.map(([, , size = ""]) => ["major", "minor", "patch"].indexOf(size)));
     const line = `- ${["**Breaking:** ", "", ""][weight]}${text.trim().replaceAll(/\s*\n\s*/g, " ")}`;
     changes.set(names, [...(changes.get(names) ?? []), { weight, line }]);
   }
@@ -40,7 +41,7 @@ export async function pendingChanges(root) {
 export async function addToChangelog(root, { version, date, changes }) {
   const file = join(root, "CHANGELOG.md");
   const text = await readFile(file, "utf8");
-  const [head, ...sections] = text.split(/^(?=## )/m);
+  const [head = "", ...sections] = text.split(/^(?=## )/m);
   const section = `## ${version} (${date})\n\n${changes}\n`;
   await writeFile(
     file,

@@ -9,6 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { ROOT } from "./setup.mjs";
 
 const color = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+/** @type {(code: string) => (text: string) => string} */
 const paint = (code) => (text) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
 export const bold = paint("1");
 export const dim = paint("2");
@@ -20,11 +21,19 @@ const cyan = paint("36");
 const WIDTH = 100;
 const MAX_LINES = 14;
 
+/**
+ * @typedef {object} Result
+ * @property {boolean | undefined} [isError]
+ * @property {unknown} [structuredContent]
+ * @property {{ type: string, text?: string, uri?: string }[]} [content]
+ */
+
 /** An answer that is not the expected one. */
 class Unexpected extends Error {}
 
 /** The reason why a demo cannot run on this machine. */
 class Skipped extends Error {
+  /** @param {string} reason @param {{ required?: boolean }} [how] */
   constructor(reason, { required = false } = {}) {
     super(reason);
     this.required = required;
@@ -47,8 +56,8 @@ class Skipped extends Error {
  * string or regular expression that the text contains, or `{ fails: /text/ }` for a refusal.
  *
  * @typedef {object} Session
- * @property {(tool: string, given: object, expected?: unknown) => Promise<any>} call returns the result
- * @property {(name: string, given: object, expected?: unknown) => Promise<any>} prompt returns the result
+ * @property {(tool: string, given: Record<string, unknown>, expected?: unknown) => Promise<any>} call returns the result
+ * @property {(name: string, given: Record<string, string>, expected?: unknown) => Promise<any>} prompt returns the result
  * @property {() => Promise<void>} close
  */
 
@@ -63,7 +72,8 @@ class Skipped extends Error {
  * @property {(what: string, holds: boolean) => void} check something else that must be true
  * @property {(reason: string, how?: { required?: boolean }) => never} skip ends a demo that cannot run here; `required` makes
  *   `npm start` fail
- * @property {(server: string, options?: { era?: "legacy" | "modern", args?: string[], env?: object, elicit?: Function }) =>
+ * @property {(server: string, options?: { era?: "legacy" | "modern", args?: string[], env?: Record<string, string>,
+ *   elicit?: (question: { message: string }) => import("@modelcontextprotocol/client").ElicitResult }) =>
  *   Promise<Session>} connect starts `servers/<server>/dist/bin.js`
  */
 
@@ -79,9 +89,11 @@ class Skipped extends Error {
 export async function play(name, { title, demo }, { verbose = false, announce = print } = {}) {
   const folder = await mkdtemp(join(tmpdir(), `refmcp-${name}-`));
   const transcript = verbose ? print : () => {};
+  /** @type {Awaited<ReturnType<typeof open>>[]} */
   const sessions = [];
   const started = performance.now();
   let calls = 0;
+  /** @type {Pick<Outcome, "state" | "reason" | "required">} */
   let outcome = { state: "passed" };
   transcript(`\n${bold(name)}: ${title}`);
   try {
@@ -103,7 +115,7 @@ export async function play(name, { title, demo }, { verbose = false, announce = 
       },
     });
   } catch (error) {
-    outcome = outcomeOf(error, sessions, verbose);
+    outcome = outcomeOf(/** @type {Error} */ (error), sessions, verbose);
   } finally {
     for (const session of sessions) await session.close().catch(() => {});
     await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
@@ -111,6 +123,7 @@ export async function play(name, { title, demo }, { verbose = false, announce = 
   return { name, calls, ms: performance.now() - started, ...outcome };
 }
 
+/** @type {(error: Error, sessions: { log: string[] }[], verbose: boolean) => Pick<Outcome, "state" | "reason" | "required">} */
 function outcomeOf(error, sessions, verbose) {
   if (error instanceof Skipped) return { state: "skipped", reason: error.message, required: error.required };
   const reason = error instanceof Unexpected || !verbose ? error.message : inspect(error);
@@ -118,6 +131,13 @@ function outcomeOf(error, sessions, verbose) {
   return { state: "failed", reason: [reason, ...logged.map((line) => `log: ${line}`)].join("\n") };
 }
 
+/**
+ * @param {string} server
+ * @param {NonNullable<Parameters<Harness["connect"]>[1]>} options
+ * @param {(line: string) => void} transcript
+ * @param {() => void} count
+ * @returns {Promise<Session & { log: string[] }>}
+ */
 async function open(server, { era = "modern", args = [], env = {}, elicit }, transcript, count) {
   const started = performance.now();
   const transport = new StdioClientTransport({
@@ -127,6 +147,7 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
     env,
     stderr: "pipe",
   });
+  /** @type {string[]} */
   const log = [];
   transport.stderr?.on("data", (chunk) => log.push(...String(chunk).trimEnd().split("\n")));
   const client = new Client(
@@ -149,6 +170,13 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
   const { tools } = await client.listTools();
   transcript(dim(`\n  ── ${server} over stdio, ${opening}; ${tools.length} tools, ready in ${ms(started)}`));
 
+  /**
+   * @template {object} Got
+   * @param {string} label
+   * @param {() => Promise<Got>} work
+   * @param {(result: Got) => string} textOf
+   * @param {any} expected
+   */
   const step = async (label, work, textOf, expected) => {
     if (expected === undefined) throw new Unexpected(`${label}\nstates no expectation`);
     count();
@@ -161,7 +189,7 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
     const took = ms(begun);
     const remaining = WIDTH - took.length - 4;
     transcript(`  ${bold(clip(`→ ${label}`, remaining - 1).padEnd(remaining))}${dim(took)}`);
-    const failed = result.isError === true;
+    const failed = "isError" in result && result.isError === true;
     const text = textOf(result);
     for (const shown of linesOf(text)) transcript(`    ${failed ? red(shown) : shown}`);
     const wrong = mismatch(result, text, expected);
@@ -175,7 +203,6 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
     );
   };
   return {
-    client,
     log,
     call: (tool, given, expected) =>
       step(
@@ -188,14 +215,19 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
       step(
         `prompt ${name} ${JSON.stringify(given)}`,
         () => client.getPrompt({ name, arguments: given }),
-        ({ messages }) => messages.map(({ content }) => content.text ?? content.type).join("\n"),
+        ({ messages }) =>
+          messages.map(({ content }) => ("text" in content ? content.text : content.type)).join("\n"),
         expected,
       ),
     close: () => client.close(),
   };
 }
 
-/** The expected and the actual result, if they differ. */
+/**
+ * The expected and the actual result, if they differ.
+ *
+ * @type {(result: Result, text: string, expected: any) => { expected: string, actual: string } | undefined}
+ */
 function mismatch(result, text, expected) {
   const failed = result.isError === true;
   if (expected.fails instanceof RegExp) {
@@ -210,7 +242,11 @@ function mismatch(result, text, expected) {
   return difference(expected, result.structuredContent, "the answer");
 }
 
-/** The first place where `actual` differs from `expected`. */
+/**
+ * The first place where `actual` differs from `expected`.
+ *
+ * @type {(expected: any, actual: any, place: string) => { expected: string, actual: string } | undefined}
+ */
 function difference(expected, actual, place) {
   const differs = { expected: `${place} to be ${briefly(expected)}`, actual: briefly(actual) };
   if (typeof expected === "function") return expected(actual) ? undefined : differs;
@@ -232,22 +268,22 @@ function difference(expected, actual, place) {
   return undefined;
 }
 
-/** A value on one line; a function by its name, which describes the check. */
+/** A value on one line; a function by its name, which describes the check. @param {unknown} value */
 function briefly(value) {
   if (typeof value === "function") return value.name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return clip(inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY, compact: true }), 400);
 }
 
-/** A result for people: data as indented JSON, text unchanged. */
+/** A result for people: data as JSON, text unchanged. @param {Result} result */
 function shownOf(result) {
   if (result.structuredContent !== undefined && result.isError !== true)
-    return compact(result.structuredContent);
-  return result.content
+    return compact(Object(result.structuredContent));
+  return (result.content ?? [])
     .map((block) => block.text ?? `[${block.type}${block.uri ? ` ${block.uri}` : ""}]`)
     .join("\n");
 }
 
-/** JSON with one line for each entry, and texts of several lines shown as such. */
+/** JSON with one line for each entry, and texts of several lines shown as such. @param {object} value */
 function compact(value) {
   return Object.entries(value)
     .flatMap(([key, entry]) => {
@@ -266,6 +302,7 @@ function compact(value) {
     .join("\n");
 }
 
+/** @param {string} text */
 function linesOf(text) {
   const lines = text.trimEnd().split("\n");
   const shown = lines.slice(0, MAX_LINES).map((line) => clip(line, WIDTH - 4));
@@ -273,14 +310,17 @@ function linesOf(text) {
   return shown;
 }
 
+/** @param {string} text @param {number} most */
 function clip(text, most) {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
+/** @param {number} since */
 function ms(since) {
   return `${(performance.now() - since).toFixed(1)} ms`;
 }
 
+/** @param {string} line */
 export function print(line) {
   process.stdout.write(`${line}\n`);
 }

@@ -12,7 +12,11 @@ const CACHE = join(ROOT, "node_modules", ".cache", "refmcp-npm");
 
 const PLATFORM = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 
-/** The Node.js versions that npm has for this platform, by major version: those that the tests run in addition to their own. */
+/**
+ * The Node.js versions that npm has for this platform, by major version: those that the tests run in addition to their own.
+ *
+ * @type {Record<number, string>}
+ */
 export const NODES = {
   22: "22.23.2",
   26: "26.10.0",

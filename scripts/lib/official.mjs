@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { devNull, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { RawClient } from "./bench-kit.mjs";
+import { listen, RawClient } from "./bench-kit.mjs";
 
 const execute = promisify(execFile);
 
@@ -19,7 +19,11 @@ const engine = { name: "Engine", entityType: "machine", observations: ["was neve
 const works = { from: "Ada", to: "Engine", relationType: "works on" };
 const repo_path = "PLACE";
 
-/** Calls by server, in this order, one for each official tool. PLACE is replaced with what `prepare` created. */
+/**
+ * Calls by server, in this order, one for each official tool. PLACE is replaced with what `prepare` created.
+ *
+ * @type {Record<string, [tool: string, values: object][]>}
+ */
 const CALLS = {
   fetch: [["fetch", { url: "PLACE" }]],
   filesystem: [
@@ -69,15 +73,19 @@ const CALLS = {
 /** The servers whose answers are compared. */
 export const COMPARED = Object.keys(CALLS);
 
-/** The setup for a server: its arguments and variables, the value of PLACE, and the cleanup. */
+/**
+ * The setup for a server: its arguments and variables, the value of PLACE, and the cleanup.
+ *
+ * @typedef {{ args: string[], env: NodeJS.ProcessEnv, place: string, end?: () => void }} Setup
+ * @type {Record<string, (folder: string) => Promise<Setup>>}
+ */
 const prepare = {
   async fetch() {
     const site = createServer((_, response) =>
       response.setHeader("content-type", "text/html").end("<h1>Mill</h1><p>Open on Mondays.</p>"),
     );
-    await new Promise((done) => site.listen(0, "127.0.0.1", done));
-    const place = `http://127.0.0.1:${site.address().port}/`;
-    return { args: ["--allow-host", "127.0.0.1"], env: {}, place, end: () => site.close() };
+    const place = `http://127.0.0.1:${await listen(site)}/`;
+    return { args: ["--allow-host", "127.0.0.1"], env: {}, place, end: () => void site.close() };
   },
   async filesystem(folder) {
     const place = join(folder, "files");
@@ -94,6 +102,7 @@ const prepare = {
     await writeFile(join(place, "one.txt"), "first\n");
     // Without the user's configuration, which may sign commits.
     const env = { ...process.env, GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: "1" };
+    /** @param {string[]} args */
     const git = (...args) => execute("git", args, { cwd: place, env });
     await git("init", "--quiet", "--initial-branch=main");
     await git("config", "user.name", "Ada");
@@ -110,18 +119,22 @@ const prepare = {
   },
 };
 
-/** @typedef {{ content?: { text?: string }[], structuredContent?: object, opening?: string }} Answer */
+/** @typedef {{ content: { text?: string }[], structuredContent?: object, opening?: undefined }} Given */
+/** @typedef {Given | { opening: string, structuredContent?: undefined }} Answer what is known of an official answer */
+/** @typedef {{ name: string, inputSchema: { properties?: Record<string, { type?: string }>, required?: string[] } }} Tool */
 
 /**
  * Starts a server and makes the calls; resolves with each tool's last result, without paths and times.
  *
  * @param {string} name which server it is, or is compared with
  * @param {string} bin the file that node runs
- * @returns {Promise<{ tools: object[], results: Record<string, Answer> }>} its tools and its answers
+ * @returns {Promise<{ tools: Tool[], results: Record<string, Given> }>} its tools and its answers
  */
 export async function ask(name, bin) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "refmcp-official-")));
-  const { args, env, place, end } = await prepare[name](folder);
+  const setup = prepare[name];
+  if (setup === undefined) throw new Error(`There is no server ${name} to compare.`);
+  const { args, env, place, end } = await setup(folder);
   const state = { XDG_STATE_HOME: folder, XDG_DATA_HOME: folder, XDG_CACHE_HOME: folder };
   const client = new RawClient([process.execPath, bin, ...args], {
     env: { ...process.env, ...state, ...env },
@@ -129,8 +142,9 @@ export async function ask(name, bin) {
   try {
     await client.initialize();
     const { tools } = await client.request("tools/list");
+    /** @type {Record<string, Given>} */
     const results = {};
-    for (const [tool, values] of CALLS[name]) {
+    for (const [tool, values] of CALLS[name] ?? []) {
       const filled = JSON.parse(
         JSON.stringify(values).replaceAll("PLACE", JSON.stringify(place).slice(1, -1)),
       );
@@ -144,6 +158,7 @@ export async function ask(name, bin) {
   }
 }
 
+/** @type {(result: Given, place: string) => Given} */
 function withoutPlace(result, place) {
   const text = JSON.stringify(result).replaceAll(JSON.stringify(place).slice(1, -1), "PLACE");
   return JSON.parse(text.replace(/\w{3} \w{3} \d\d \d{4} [\d:]+ GMT[^"\\]*/g, "TIME"));
@@ -153,7 +168,7 @@ function withoutPlace(result, place) {
  * How our answer to a call compares with the official one, in the structured content and in the text.
  *
  * @param {Answer} official a recorded result, or `{ opening }` if only its first words are known
- * @param {Answer} ours
+ * @param {Given} ours
  * @returns {{ structured: string, text: string }} "same lines": all lines of the official text, and more
  */
 export function compareAnswers(official, ours) {
@@ -170,11 +185,13 @@ export function compareAnswers(official, ours) {
   };
 }
 
+/** @param {object | undefined} official @param {object | undefined} ours */
 function structured(official, ours) {
   if (official === undefined) return ours === undefined ? "none in either" : "added";
   return ours === undefined ? "none" : shapes(official, ours);
 }
 
+/** @param {Given["content"]} official @param {Given["content"]} ours */
 function blocks(official, ours) {
   const found = official.map((block, index) => oneBlock(block, ours[index]));
   if (found.includes("different")) return "different";
@@ -182,6 +199,7 @@ function blocks(official, ours) {
   return found.includes("superset") || ours.length > official.length ? "superset" : "same";
 }
 
+/** @param {{ text?: string }} official @param {{ text?: string } | undefined} ours */
 function oneBlock(official, ours) {
   if (JSON.stringify(official) === JSON.stringify(ours)) return "same";
   const [there, here] = [official, ours].map((block) => asJson(block?.text));
@@ -205,7 +223,11 @@ function asJson(text = "") {
   }
 }
 
-/** Whether `ours` has all fields of `official`, of the same types. Values may differ: ids, sentences. */
+/**
+ * Whether `ours` has all fields of `official`, of the same types. Values may differ: ids, sentences.
+ *
+ * @type {(official: any, ours: any) => string}
+ */
 function shapes(official, ours) {
   if (typeof official !== typeof ours || Array.isArray(official) !== Array.isArray(ours)) return "different";
   if (typeof official !== "object") return "same";

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const STAMP = join(ROOT, "node_modules", ".refmcp-installed");
 
-const [major, minor] = process.versions.node.split(".").map(Number);
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`refmcp needs Node.js 20.19 or newer; this is ${process.version}.\n`);
   process.exit(1);
@@ -52,7 +52,7 @@ export function run(command, args, { quiet = false, env, cwd = ROOT } = {}) {
   });
 }
 
-/** Runs pnpm in the pinned version. */
+/** Runs pnpm in the pinned version. @param {string[]} args @param {Parameters<typeof run>[2]} [options] */
 export async function pnpm(args, options) {
   const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   return run("npx", ["-y", packageManager, ...args], options);
@@ -99,7 +99,7 @@ export async function runVitest(args, env = {}) {
   return await run(process.execPath, [vitest, "run", ...args], { cwd, env: { ...process.env, ...env } });
 }
 
-/** Runs turbo through pnpm, because it looks for pnpm. */
+/** Runs turbo through pnpm, because it looks for pnpm. @type {typeof pnpm} */
 export function turbo(args, options) {
   return pnpm(["exec", "turbo", ...args], options);
 }
@@ -167,13 +167,18 @@ export function serverNames() {
   return packageNames("servers");
 }
 
-/** A folder without a package.json is a leftover of another branch, with only ignored files such as dist/. */
+/**
+ * A folder without a package.json is a leftover of another branch, with only ignored files such as dist/.
+ *
+ * @param {string} group
+ */
 function packageNames(group) {
   return readdirSync(join(ROOT, group))
     .filter((name) => !name.startsWith(".") && existsSync(join(ROOT, group, name, "package.json")))
     .sort();
 }
 
+/** @param {string[]} files */
 async function fingerprintOf(files) {
   const hash = createHash("sha256").update(process.version);
   for (const file of files) hash.update(file).update(await readFile(join(ROOT, file)).catch(() => ""));

@@ -17,5 +17,6 @@ export async function importSource(file) {
     format: "esm",
     platform: "node",
   });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+  const text = Buffer.from(outputFiles[0]?.contents ?? []).toString("base64");
+  return import(`data:text/javascript;base64,${text}`);
 }

@@ -53,7 +53,7 @@ export async function checkToolName(server, tool) {
   }
 }
 
-/** The names of a server's tools, read from their files. */
+/** The names of a server's tools, read from their files. @param {string} server */
 async function toolNames(server) {
   const folder = join(SERVERS, server, "src", "tools");
   if (!existsSync(folder)) return [];
@@ -61,17 +61,17 @@ async function toolNames(server) {
   for (const file of await readdir(folder, { recursive: true })) {
     if (!file.endsWith(".ts") || file.endsWith(".test.ts") || file === "index.ts") continue;
     const text = await readFile(join(folder, file), "utf8");
-    names.push(...[...text.matchAll(/^ {2}name: "([a-z0-9_]+)"/gm)].map(([, name]) => name));
+    names.push(...[...text.matchAll(/^ {2}name: "([a-z0-9_]+)"/gm)].map(([, name = ""]) => name));
   }
   return names;
 }
 
-/** weather_forecast → weather-forecast, the name of its file. */
+/** weather_forecast → weather-forecast, the name of its file. @param {string} tool */
 export function fileName(tool) {
   return tool.replaceAll("_", "-");
 }
 
-/** weather_forecast → Weather forecast, for people. */
+/** weather_forecast → Weather forecast, for people. @param {string} name */
 export function titleOf(name) {
   const words = name.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -55,7 +55,7 @@ export async function newServer(name, given) {
   await generate();
   process.stderr.write(`
 servers/${name} works: the tool ${name}_find looks for notes, and all tests pass. Replace the example, in this order:
-${TO_REPLACE.map(([file, what]) => `  ${file.replaceAll("sample", name).padEnd(24 + name.length)} ${what}\n`).join("")}
+${TO_REPLACE.map(([file = "", what]) => `  ${file.replaceAll("sample", name).padEnd(24 + name.length)} ${what}\n`).join("")}
 The rest needs no change. test/attacks.test.ts covers the tools that you add; add the attacks that only your server has.
 
 In servers/${name}, after each change:
@@ -67,10 +67,15 @@ docs/add-a-server.md explains each step, and what CI asks for.
 `);
 }
 
-/** Writes all files at once: a folder that exists is complete. */
+/**
+ * Writes all files at once: a folder that exists is complete.
+ *
+ * @param {string} name @param {string} kind @param {string} folder
+ */
 async function writeServer(name, kind, folder) {
   const { version } = JSON.parse(await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"));
   const draft = join(SERVERS, `.${name}.new`);
+  /** @param {string} text */
   const replaced = (text) =>
     text
       .replaceAll("sample", name)
@@ -94,7 +99,11 @@ async function writeServer(name, kind, folder) {
   }
 }
 
-/** The common manifest with the additions of the kind. All packages have one version. */
+/**
+ * The common manifest with the additions of the kind. All packages have one version.
+ *
+ * @param {string} target @param {string} text @param {string} version
+ */
 async function manifest(target, text, version) {
   const before = JSON.parse(await readFile(target, "utf8").catch(() => "{}"));
   const { devDependencies, ...own } = JSON.parse(text);

@@ -8,6 +8,9 @@ import { install, ROOT } from "../lib/setup.mjs";
 import { bundle, format, generate, test } from "./gate.mjs";
 import { checkToolName, fileName, NameError, SERVERS, titleOf } from "./names.mjs";
 
+/** @typedef {(file: string, text: string, options?: { flag: string }) => Promise<void>} Write */
+/** @typedef {import("../generate/surface.mjs").Described} Described */
+
 const TEMPLATE = join(ROOT, "scripts", "templates", "tool");
 /** The contract's limit for the tools that a server offers by default. */
 const MAX_DEFAULT_TOOLS = 20;
@@ -17,6 +20,9 @@ const EXTRA = "extra";
 /**
  * `addTool`, then the pages, with what to do next.
  *
+ * @param {string} server
+ * @param {string} tool
+ * @param {string} [given] the toolset
  * @throws {NameError} for names that cannot be used; nothing is written then.
  */
 export async function newTool(server, tool, given) {
@@ -59,7 +65,9 @@ export async function addTool(server, tool, given) {
   const own = ["src", "tools", ...(subfolder === undefined ? [] : [subfolder])].join("/");
   const file = `${own}/${fileName(tool)}`;
   await mkdir(join(folder, own), { recursive: true });
+  /** @type {string[]} */
   const written = [];
+  /** @type {Write} */
   const write = async (file, text, options) => {
     if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
     await writeFile(file, text, options);
@@ -89,12 +97,12 @@ export async function addTool(server, tool, given) {
   return { fixture: fixture.name, file, toolset };
 }
 
-/** Whether a server's tools are in folders, one for each toolset. */
+/** Whether a server's tools are in folders, one for each toolset. @param {string} tools */
 async function hasFolders(tools) {
   return (await readdir(tools, { withFileTypes: true })).some((entry) => entry.isDirectory());
 }
 
-/** What a built server offers. */
+/** What a built server offers. @type {(folder: string) => Promise<Described>} */
 async function describe(folder) {
   return JSON.parse(await command(process.execPath, [join(folder, "dist", "bin.js"), "--describe"]));
 }
@@ -102,6 +110,8 @@ async function describe(folder) {
 /**
  * The toolset for a new tool: undefined if the server needs none.
  *
+ * @param {Described} server
+ * @param {string | undefined} given
  * @throws {NameError} for a toolset that the server does not have.
  */
 function toolsetOf({ tools, toolsets = {} }, given) {
@@ -112,14 +122,18 @@ function toolsetOf({ tools, toolsets = {} }, given) {
     throw new NameError(`The server has no toolset "${given}": ${known}.`);
   }
   const isFull = defaultTools({ tools, toolsets }).length >= MAX_DEFAULT_TOOLS;
-  if (isFull) return names.find((name) => !toolsets[name].default) ?? EXTRA;
+  if (isFull) return names.find((name) => !toolsets[name]?.default) ?? EXTRA;
   // A server whose default tools are in no toolset needs none.
   return tools.some(({ toolset }) => toolset === undefined)
     ? undefined
-    : names.find((name) => toolsets[name].default);
+    : names.find((name) => toolsets[name]?.default);
 }
 
-/** Adds the toolset `extra`, which is off by default, to a server that does not have it. */
+/**
+ * Adds the toolset `extra`, which is off by default, to a server that does not have it.
+ *
+ * @param {string} file @param {Write} write
+ */
 async function addExtraToolset(file, write) {
   const text = await readFile(file, "utf8");
   if (text.includes(`    ${EXTRA}: {`)) return;
@@ -130,7 +144,11 @@ async function addExtraToolset(file, write) {
   await write(file, added);
 }
 
-/** The file in `test/` that lists one good call of each tool, with one of the new tool. */
+/**
+ * The file in `test/` that lists one good call of each tool, with one of the new tool.
+ *
+ * @param {string} folder @param {string} tool
+ */
 async function fixtureWith(folder, tool) {
   const call = `${tool}: { text: "A line.\\nAnother one." },`;
   for (const name of (await readdir(join(folder, "test"))).filter((one) => one.endsWith(".ts"))) {

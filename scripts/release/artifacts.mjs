@@ -7,8 +7,8 @@ import { packageFolders, ROOT, serverNames } from "../lib/setup.mjs";
 import { makeBundle } from "./bundle.mjs";
 import { pack } from "./pack.mjs";
 
-const [tag, target] = process.argv.slice(2);
-if (tag === undefined || target === undefined) fail("Usage: node scripts/release/artifacts.mjs TAG FOLDER");
+const [tag = "", target = ""] = process.argv.slice(2);
+if (target === "") fail("Usage: node scripts/release/artifacts.mjs TAG FOLDER");
 const folder = resolve(target);
 
 const published = [];
@@ -42,6 +42,7 @@ for (const name of serverNames()) {
 }
 process.stdout.write(`${folder}: ${published.length} packages, ${serverNames().length} bundles and SBOMs\n`);
 
+/** @param {string} message */
 function fail(message) {
   process.stderr.write(`${message}\n`);
   process.exit(1);

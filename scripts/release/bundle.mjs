@@ -17,6 +17,8 @@ const PACKER = join(dirname(fromTests.resolve("@anthropic-ai/mcpb")), "cli", "cl
 /**
  * Native dependencies: the package with prebuilt binaries for all platforms, which of its files run, and where. Its binaries
  * need Node-API 10 and crash older versions of Node.js (its `engines` is >=22).
+ *
+ * @type {Record<string, { from: string, files: string[], node: string }>}
  */
 const PREBUILT = {
   "better-sqlite3": {
@@ -33,7 +35,7 @@ const PREBUILT = {
  */
 export function bundleRuntime({ engines, dependencies = {} }) {
   const native = Object.keys(dependencies).find((name) => name in PREBUILT);
-  return native === undefined ? engines.node : PREBUILT[native].node;
+  return PREBUILT[native ?? ""]?.node ?? engines.node;
 }
 
 /**
@@ -51,8 +53,10 @@ export async function makeBundle(name, destination) {
     for (const file of [...published.files, "README.md", "manifest.json", "icon.png"])
       await cp(join(source, file), join(folder, file), { recursive: true });
     await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
+    /** @type {Map<string, string>} */
     const packages = new Map();
     await collect(source, published, packages);
+    /** @type {Record<string, string>} */
     const versions = {};
     for (const [dependency, from] of packages) {
       await copyPackage(from, join(folder, "node_modules", dependency), PREBUILT[dependency]?.files);
@@ -74,7 +78,11 @@ export async function makeBundle(name, destination) {
   }
 }
 
-/** Adds the folders of all packages that a package needs at run time, by name. */
+/**
+ * Adds the folders of all packages that a package needs at run time, by name.
+ *
+ * @type {(folder: string, manifest: { dependencies?: Record<string, string> }, found: Map<string, string>) => Promise<void>}
+ */
 async function collect(folder, { dependencies = {} }, found) {
   for (const name of Object.keys(dependencies)) {
     const place = PREBUILT[name]?.from ?? lookUp(name, folder);
@@ -91,7 +99,11 @@ async function collect(folder, { dependencies = {} }, found) {
   }
 }
 
-/** A package as Node.js finds it from a folder. Its package.json may not be exported, so require cannot resolve it. */
+/**
+ * A package as Node.js finds it from a folder. Its package.json may not be exported, so require cannot resolve it.
+ *
+ * @type {(name: string, folder: string) => string}
+ */
 function lookUp(name, folder) {
   const place = join(folder, "node_modules", name);
   if (existsSync(place)) return place;
@@ -99,7 +111,11 @@ function lookUp(name, folder) {
   return lookUp(name, dirname(folder));
 }
 
-/** Copies the files of a package that run, and its licenses; `only` names them, if not all are needed. */
+/**
+ * Copies the files of a package that run, and its licenses; `only` names them, if not all are needed.
+ *
+ * @type {(from: string, to: string, only: string[] | undefined) => Promise<void>}
+ */
 async function copyPackage(from, to, only) {
   for (const file of await readdir(from)) {
     const isLicense = LICENSE_FILE.test(file);
@@ -111,6 +127,7 @@ async function copyPackage(from, to, only) {
   }
 }
 
+/** @param {string} file */
 async function readJson(file) {
   return JSON.parse(await readFile(file, "utf8"));
 }

@@ -10,9 +10,11 @@ import { promisify } from "node:util";
 
 const execute = promisify(execFile);
 const [folder, ...flags] = process.argv.slice(2);
+if (folder === undefined) throw new Error("Usage: node publish.mjs FOLDER [--dry-run | --by-hand]");
 const dryRun = flags.includes("--dry-run");
 const byHand = flags.includes("--by-hand");
 
+/** @param {{ name: string, version: string }} manifest */
 async function isPublished({ name, version }) {
   return execute("npm", ["view", `${name}@${version}`, "version"]).then(
     ({ stdout }) => stdout.trim() === version,
@@ -23,11 +25,10 @@ async function isPublished({ name, version }) {
   );
 }
 
-/** Runs `npm publish`; by hand in this terminal, where npm can ask. */
+/** Runs `npm publish`; by hand in this terminal, where npm can ask. @param {string} tarball */
 async function publish(tarball) {
   const args = ["publish", tarball, "--access", "public"];
-  if (dryRun) return execute("npm", [...args, "--dry-run"]);
-  if (!byHand) return execute("npm", [...args, "--provenance"]);
+  if (dryRun || !byHand) return void (await execute("npm", [...args, dryRun ? "--dry-run" : "--provenance"]));
   const [code] = await once(spawn("npm", args, { stdio: "inherit" }), "close");
   if (code !== 0) throw new Error(`npm publish ${tarball} failed with exit code ${code}.`);
 }

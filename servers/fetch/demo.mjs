@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 
 export const title = "reads a web page, and refuses an address that it may not reach.";
 
+/** @param {number} index */
 const part = (index) =>
   `<h2>Station ${index}</h2><p>At kilometre ${index * 3} the path crosses the river; the inn there has ${index + 2} rooms and a view of the valley.</p>`;
 const PAGE = `<!doctype html><html lang="en"><head><title>The river path</title><meta name="date" content="2026-06-01"></head><body>
@@ -9,7 +11,7 @@ const PAGE = `<!doctype html><html lang="en"><head><title>The river path</title>
 ${Array.from({ length: 10 }, (_, index) => part(index + 1)).join("\n")}
 </main><footer>Imprint, cookies, newsletter</footer><script>track()</script></body></html>`;
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ say, check, connect }) {
   let visits = 0;
   const site = createServer((request, response) => {
@@ -17,8 +19,9 @@ export async function demo({ say, check, connect }) {
     if (isPage) visits += 1;
     response.writeHead(isPage ? 200 : 404, { "content-type": "text/html" }).end(isPage ? PAGE : "");
   });
-  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${site.address().port}`;
+  await once(site.listen(0, "127.0.0.1"), "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (site.address());
+  const host = `127.0.0.1:${port}`;
   try {
     say("A page with a menu, a footer and a script, served by this machine; the user allowed its host.");
     const fetch = await connect("fetch", { era: "modern", args: ["--allow-host", host] });

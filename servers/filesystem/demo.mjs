@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export const title = "searches, reads and edits files in one folder, and nothing outside it.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, root, say, check, connect }) {
   const project = join(folder, "project");
   await mkdir(join(project, "docs"), { recursive: true });

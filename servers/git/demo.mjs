@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export const title = "reads this repository, and stays safe in a malicious one.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, root, say, check, skip, connect }) {
   if (!hasGit())
     skip(
@@ -43,6 +43,7 @@ export async function demo({ folder, root, say, check, skip, connect }) {
     mode: 0o755,
   });
 
+  /** @type {string[]} */
   const asked = [];
   const next = await connect("git", {
     era: "modern",
@@ -81,6 +82,7 @@ function hasGit() {
   }
 }
 
+/** @param {string} root */
 function isRepository(root) {
   try {
     run(root, "rev-parse", "--git-dir");
@@ -90,7 +92,7 @@ function isRepository(root) {
   }
 }
 
-/** For sources that were unpacked without their history. */
+/** For sources that were unpacked without their history. @param {string} folder */
 async function sample(folder) {
   const made = join(folder, "sample");
   await mkdir(made);
@@ -103,6 +105,7 @@ async function sample(folder) {
   return made;
 }
 
+/** @param {string} cwd @param {string[]} args */
 function run(cwd, ...args) {
   return execFileSync("git", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }

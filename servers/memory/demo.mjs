@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export const title = "remembers facts across sessions, and can undo changes.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, say, check, connect }) {
   const official = join(folder, "memory.jsonl");
   const lines = [

@@ -21,13 +21,14 @@ export const SHOP = `<!doctype html><html lang="en"><meta charset="utf-8"><title
   };
 </script>`;
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ root, say, announce, skip, check, connect }) {
   const site = createServer((_, response) => {
     response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(SHOP);
   }).listen(0, "127.0.0.1");
   await once(site, "listening");
-  const url = `http://127.0.0.1:${site.address().port}/`;
+  const { port } = /** @type {import("node:net").AddressInfo} */ (site.address());
+  const url = `http://127.0.0.1:${port}/`;
   try {
     await ensureBrowser({ say: announce }).catch((error) => {
       if (error instanceof NoBrowser) skip(error.message);
@@ -41,6 +42,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
     await server.call("pw_inspect_page", { url }, { title: "Lamps", targets: includesOrderButton });
 
     say("One call tests it: steps, assertions, a verdict and a screenshot.");
+    /** @param {number} count */
     const order = (count) => [`fill label 'How many?' with '${count}'`, "click button 'Order'"];
     await server.call(
       "pw_run_test",
@@ -64,7 +66,9 @@ export async function demo({ root, say, announce, skip, check, connect }) {
         ],
       },
     );
-    const picture = structuredContent.artifacts.find((uri) => uri.endsWith(".png"));
+    /** @type {string[]} */
+    const artifacts = structuredContent.artifacts;
+    const picture = artifacts.find((uri) => uri.endsWith(".png"));
     check("the screenshot is a file", picture !== undefined && existsSync(new URL(picture)));
     say(`The screenshot: ${picture}`);
 
@@ -83,6 +87,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
   }
 }
 
+/** @param {string[]} targets */
 function includesOrderButton(targets) {
   return targets.includes("button 'Order'");
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export const title = "imports a CSV file, answers exactly, and asks before data is lost.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, say, connect }) {
   await writeFile(
     join(folder, "planets.csv"),

@@ -3,15 +3,17 @@ import { join } from "node:path";
 
 export const title = "builds a table from a CSV file that another server read, and answers questions.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, say, connect }) {
   const cities = ["London,8.9", "Turin,0.84", '"Washington, D.C.",0.68', "Paris,2.1"];
   await writeFile(join(folder, "data.csv"), `city,millions\n${cities.join("\n")}\n`);
 
   say("The filesystem server reads data.csv; it knows nothing about databases.");
   const files = await connect("filesystem", { era: "legacy", args: [folder] });
-  const { content } = await files.call("read_text_file", { path: "data.csv" }, '"Washington, D.C.",0.68');
+  const answer = await files.call("read_text_file", { path: "data.csv" }, '"Washington, D.C.",0.68');
   await files.close();
+  /** @type {{ text?: string }[]} */
+  const content = answer.content;
   const text = content.map((block) => block.text ?? "").join("");
   const rows = [...text.matchAll(/^(?:"([^"]*)"|([A-Z][^",\n]*)),([\d.]+)\r?$/gm)].map(
     ([, quoted, plain, millions]) => [quoted ?? plain, Number(millions)],

@@ -7,6 +7,11 @@ import { figure, inTurn, median, peers, ratio } from "../../scripts/lib/bench-ki
 import { ROOT } from "../../scripts/lib/setup.mjs";
 import { HttpClient, Listening, stubborn, withServer } from "./lib/http-kit.mjs";
 
+/** @typedef {import("../../scripts/lib/bench-kit.mjs").Report} Report */
+/** @typedef {"bare loop" | "official everything" | "ours"} Name */
+/** @typedef {Record<Name, (port: number) => Promise<Listening>>} Start */
+/** @typedef {(id: number) => [message: object, headers: Record<string, string>]} Call */
+
 export const title = "Streamable HTTP under load";
 
 const OFFICIAL = { "@modelcontextprotocol/server-everything": "2026.8.31" };
@@ -25,6 +30,7 @@ createServer((request, response) => {
 }).listen(process.env.PORT, "127.0.0.1");
 `;
 
+/** @param {{ report: Report }} harness */
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-"));
   try {
@@ -32,6 +38,7 @@ export async function bench({ report }) {
     await writeFile(loop, LOOP);
     const everything = (await peers(OFFICIAL))("@modelcontextprotocol/server-everything/dist/index.js");
     const filesystem = join(ROOT, "servers", "filesystem", "dist", "bin.js");
+    /** @type {Start} */
     const start = {
       "bare loop": (port) => Listening.start([loop], port),
       "official everything": (port) => Listening.start([everything, "streamableHttp"], port),
@@ -48,24 +55,29 @@ export async function bench({ report }) {
 
 const LEGACY = "2025-11-25";
 const MODERN = "2026-07-28";
+/** @type {Record<Name, [name: string, args: object]>} */
 const TOOLS = {
   "bare loop": ["any", {}],
   "official everything": ["echo", { message: "ok" }],
   ours: ["list_allowed_directories", {}],
 };
 
-/** Opens a legacy session; its headers. */
+/** Opens a legacy session; its headers. @param {HttpClient} client */
 async function openSession(client) {
   const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: "bench", version: "1" } };
   const { headers, status } = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
   const id = headers["mcp-session-id"];
-  if (id === undefined) throw new Error(`no session: ${status}`);
+  if (typeof id !== "string") throw new Error(`no session: ${status}`);
   const session = { "mcp-session-id": id, "mcp-protocol-version": LEGACY };
   await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
   return session;
 }
 
-/** A way to call a tool: returns the message and headers of the call with an id. */
+/**
+ * A way to call a tool: returns the message and headers of the call with an id.
+ *
+ * @type {(server: Name, era: "legacy" | "modern", session?: Record<string, string>) => Call}
+ */
 function caller(server, era, session = {}) {
   const [name, args] = TOOLS[server];
   if (era === "legacy") {
@@ -83,10 +95,11 @@ function caller(server, era, session = {}) {
   ];
 }
 
+/** @param {{ status?: number | undefined, text: string }} answer @param {number} id */
 const isAnswer = ({ status, text }, id) =>
   status === 200 && text.includes(`"id":${id}`) && text.includes('"result"');
 
-/** The measured combinations of server and era. */
+/** The measured combinations of server and era. @type {Record<string, [Name, "legacy" | "modern"]>} */
 const CASES = {
   "bare loop": ["bare loop", "legacy"],
   "official everything, a session": ["official everything", "legacy"],
@@ -94,18 +107,23 @@ const CASES = {
   "ours, stateless (2026-07-28)": ["ours", "modern"],
 };
 
+/** @param {HttpClient} client @param {Name} name @param {"legacy" | "modern"} era */
 async function callerOn(client, name, era) {
   return caller(name, era, era === "legacy" && name !== "bare loop" ? await openSession(client) : {});
 }
 
+/** @param {Report} report @param {Start} start */
 async function throughput(report, start) {
   const [warmUp, total] = [10_000, 10_000];
+  /** @type {Record<string, number>} */
   const costs = {};
+  /** @type {(label: string, name: Name, era: "legacy" | "modern") => () => Promise<number>} */
   const rate = (label, name, era) => () =>
     withServer(start[name], async (server) => {
       const client = new HttpClient(server.port, 64);
       const call = await callerOn(client, name, era);
       let next = 1;
+      /** @param {number} count */
       const lanes = async (count) => {
         const last = next + count;
         const lane = async () => {
@@ -146,8 +164,8 @@ async function throughput(report, start) {
       label,
       figure(median(list)),
       ratio(median(list) / official),
-      figure(costs[label] * 1000),
-      ratio(costs[label] / costs["bare loop"]),
+      figure((costs[label] ?? Number.NaN) * 1000),
+      ratio((costs[label] ?? Number.NaN) / (costs["bare loop"] ?? Number.NaN)),
     ]),
     notes: [
       "Goal: a stateless call costs at most 3x the bare loop. A session's answers are JSON, unless something is sent before them. The client and other work share the machine's cores, so processor time is the steadier figure.",
@@ -155,7 +173,9 @@ async function throughput(report, start) {
   });
 }
 
+/** @param {Report} report @param {Start} start */
 async function atOnce(report, start) {
+  /** @type {string[][]} */
   const rows = [];
   for (const [label, [name, era]] of Object.entries(CASES)) {
     await withServer(start[name], async (server) => {
@@ -190,11 +210,14 @@ async function atOnce(report, start) {
   });
 }
 
+/** @param {Report} report @param {Start} start */
 async function sessions(report, start) {
+  /** @type {string[][]} */
   const rows = [];
-  for (const name of ["official everything", "ours"]) {
+  for (const name of /** @type {const} */ (["official everything", "ours"])) {
     await withServer(start[name], async (server) => {
       const client = new HttpClient(server.port, 64);
+      /** @param {number} count */
       const open = async (count) => Promise.all(Array.from({ length: count }, () => openSession(client)));
       await open(20);
       const before = await server.memory();
@@ -227,7 +250,9 @@ async function sessions(report, start) {
   });
 }
 
+/** @param {Report} report @param {Start} start */
 async function badClients(report, start) {
+  /** @type {string[][]} */
   const rows = [];
   for (const [label, [name, era]] of Object.entries(CASES).slice(1)) {
     await withServer(start[name], async (server) => {

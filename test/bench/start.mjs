@@ -8,11 +8,15 @@ import {
   inTurn,
   mainThreadTime,
   median,
+  minimum,
   peers,
   RawClient,
   ratio,
 } from "../../scripts/lib/bench-kit.mjs";
 import { pnpm, ROOT, serverNames } from "../../scripts/lib/setup.mjs";
+
+/** @typedef {import("../../scripts/lib/bench-kit.mjs").Report} Report */
+/** @typedef {Record<string, string[]>} Commands */
 
 export const title = "start, memory, throughput";
 
@@ -38,6 +42,7 @@ process.stdin.on("data", (chunk) => {
 process.stdin.on("end", () => process.exit(0));
 `;
 
+/** @param {{ report: Report }} harness */
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-"));
   try {
@@ -45,6 +50,7 @@ export async function bench({ report }) {
     await writeFile(loop, LOOP);
     const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-filesystem/dist/index.js");
     const servers = serverNames();
+    /** @type {Commands} */
     const commands = {
       "bare loop": [process.execPath, loop],
       "official filesystem": [process.execPath, official, folder],
@@ -53,9 +59,9 @@ export async function bench({ report }) {
       ),
     };
     const newer = (await peers(NEWER_NODE))("node/bin/node");
-    for (const [version, node] of [
-      [process.versions.node, process.execPath],
-      [NEWER_NODE.node, newer],
+    for (const { version, node } of [
+      { version: process.versions.node, node: process.execPath },
+      { version: NEWER_NODE.node, node: newer },
     ]) {
       const onNode = Object.fromEntries(
         Object.entries(commands).map(([name, [, ...args]]) => [name, [node, ...args]]),
@@ -69,8 +75,11 @@ export async function bench({ report }) {
   }
 }
 
+/** @param {Report} report @param {Commands} commands @param {string} version */
 async function starts(report, commands, version) {
+  /** @type {Record<string, number>} */
   const memory = {};
+  /** @type {Record<string, number[]>} */
   const main = {};
   const taken = await inTurn(
     15,
@@ -108,12 +117,12 @@ async function starts(report, commands, version) {
     ],
     rows: Object.entries(taken).map(([name, list]) => [
       name,
-      figure(list[0]),
+      figure(minimum(list)),
       figure(median(list)),
       ratio(median(list) / loop),
       ratio(median(list) / official),
       figure(cost[name]),
-      ratio(cost[name] / cost["bare loop"]),
+      ratio((cost[name] ?? Number.NaN) / (cost["bare loop"] ?? Number.NaN)),
       figure(memory[name]),
     ]),
     notes: [
@@ -125,50 +134,56 @@ async function starts(report, commands, version) {
 /**
  * Calls per second and CPU time per call, after the JIT compiler has finished: the first thousands of calls take three times as
  * long.
+ *
+ * @typedef {[what: string, argv: string[], name: string, args: object]} Job
+ * @type {(report: Report, commands: Commands, folder: string, version: string) => Promise<void>}
  */
 async function throughput(report, commands, folder, version) {
   const WARM_UP = 20_000;
   const MEASURED = 20_000;
   const file = join(folder, "small.txt");
   await writeFile(file, "one line\n");
+  /** @type {Record<string, number>} */
   const cpu = {};
-  const rate = (what, argv, name, args) => async () => {
-    const client = new RawClient(argv);
-    await client.initialize();
-    const inLanes = (total) => {
-      let sent = 0;
-      const lane = async () => {
-        while (sent < total) {
-          sent += 1;
-          await client.call(name, args);
-        }
+  /** @type {(job: Job) => () => Promise<number>} */
+  const rate =
+    ([what, argv, name, args]) =>
+    async () => {
+      const client = new RawClient(argv);
+      await client.initialize();
+      /** @param {number} total */
+      const inLanes = (total) => {
+        let sent = 0;
+        const lane = async () => {
+          while (sent < total) {
+            sent += 1;
+            await client.call(name, args);
+          }
+        };
+        return Promise.all(Array.from({ length: 64 }, lane));
       };
-      return Promise.all(Array.from({ length: 64 }, lane));
+      await inLanes(WARM_UP);
+      const [started, before] = [performance.now(), await client.cpu()];
+      await inLanes(MEASURED);
+      const perSecond = MEASURED / ((performance.now() - started) / 1000);
+      cpu[what] = Math.min(cpu[what] ?? Number.POSITIVE_INFINITY, (await client.cpu()) - before);
+      await client.close();
+      return perSecond;
     };
-    await inLanes(WARM_UP);
-    const [started, before] = [performance.now(), await client.cpu()];
-    await inLanes(MEASURED);
-    const perSecond = MEASURED / ((performance.now() - started) / 1000);
-    cpu[what] = Math.min(cpu[what] ?? Number.POSITIVE_INFINITY, (await client.cpu()) - before);
-    await client.close();
-    return perSecond;
-  };
-  const official = commands["official filesystem"];
-  const filesystem = [...commands.filesystem, folder];
+  const official = commands["official filesystem"] ?? [];
+  const filesystem = [...(commands["filesystem"] ?? []), folder];
   const list = "list_allowed_directories";
   const read = "read_text_file, one line";
+  /** @type {Job[]} */
   const jobs = [
-    ["bare loop, no work", commands["bare loop"], "any", {}],
+    ["bare loop, no work", commands["bare loop"] ?? [], "any", {}],
     [`official: ${list}`, official, list, {}],
     [`ours: ${list}`, filesystem, list, {}],
     [`official: ${read}`, official, "read_text_file", { path: file }],
     [`ours: ${read}`, filesystem, "read_text_file", { path: file }],
   ];
-  const taken = await inTurn(
-    3,
-    Object.fromEntries(jobs.map(([what, ...job]) => [what, rate(what, ...job)])),
-    0,
-  );
+  const taken = await inTurn(3, Object.fromEntries(jobs.map((job) => [job[0], rate(job)])), 0);
+  /** @param {string} what */
   const peerOf = (what) => what.replace(/^ours/, "official");
   report({
     title: `Calls per second after ${WARM_UP.toLocaleString("en-US")} calls, 64 in flight, Node.js ${version}`,
@@ -176,8 +191,8 @@ async function throughput(report, commands, folder, version) {
     rows: Object.entries(taken).map(([what, list]) => [
       what,
       figure(median(list)),
-      figure((cpu[what] * 1000) / MEASURED),
-      ratio(cpu[what] / cpu[peerOf(what)]),
+      figure(((cpu[what] ?? Number.NaN) * 1000) / MEASURED),
+      ratio((cpu[what] ?? Number.NaN) / (cpu[peerOf(what)] ?? Number.NaN)),
     ]),
     notes: [
       "Goals: at most 0.5x the official server for the list, 0.7x for reading. The client shares the machine's cores, so processor time is the steadier figure.",
@@ -185,13 +200,15 @@ async function throughput(report, commands, folder, version) {
   });
 }
 
+/** @param {Report} report @param {string} folder */
 async function firstLaunch(report, folder) {
   const packed = join(folder, "packed");
   await pnpm(["--filter", "@refmcp/server-filesystem", "pack", "--pack-destination", packed], {
     quiet: true,
   });
-  const [tarball] = await readdir(packed);
+  const [tarball = ""] = await readdir(packed);
   let launch = 0;
+  /** @param {string[]} what */
   const fresh =
     (...what) =>
     async () => {

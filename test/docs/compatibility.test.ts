@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { type Answer, ask, COMPARED, compareAnswers } from "../../scripts/lib/official.mjs";
+import { type Answer, ask, COMPARED, compareAnswers, type Given } from "../../scripts/lib/official.mjs";
 import { ROOT, serverBin } from "../servers.ts";
 
 const FOLDER = join(ROOT, "scripts", "generate", "official");
@@ -34,12 +34,12 @@ describe.each(COMPARED)("the %s page's statement about our responses", (name) =>
 });
 
 describe("compareAnswers", () => {
-  const answer = (structuredContent: object | undefined, ...texts: string[]): Answer => ({
+  const answer = (structuredContent: object | undefined, ...texts: string[]): Given => ({
     content: texts.map((text) => ({ type: "text", text })),
     ...(structuredContent !== undefined && { structuredContent }),
   });
 
-  it.each<[string, Answer, Answer, string, string]>([
+  it.each<[string, Answer, Given, string, string]>([
     ["equal", answer({ a: 1 }, "x"), answer({ a: 2 }, "x"), "same", "same"],
     ["one field more", answer({ a: 1 }, "{}"), answer({ a: 1, b: 2 }, '{"b":2}'), "superset", "superset"],
     ["one field less", answer({ a: 1, b: 2 }, '{"b":2}'), answer({ a: 1 }, "{}"), "different", "different"],

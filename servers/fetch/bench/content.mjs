@@ -14,6 +14,11 @@ import { peers } from "../../../scripts/lib/bench-kit.mjs";
 import { articles, pagesOfAllTypes, readabilityPages } from "./lib/corpora.mjs";
 import { score, textOf } from "./lib/score.mjs";
 
+/** @typedef {"readability" | "defuddle" | "here"} Name */
+/** @typedef {ReturnType<typeof score> & { type: string, chars: number, crashed: boolean }} Score */
+/** @typedef {{ name: Name, results: Score[] }[]} Measurements */
+/** @typedef {AsyncIterable<import("./lib/corpora.mjs").AnnotatedPage>} Pages */
+
 export const title = "Fetch: what is kept of a page";
 
 const PEERS = {
@@ -35,14 +40,20 @@ const MAX_MS = 60_000;
 class Pipeline {
   #name;
   #modules;
+  /** @type {Worker | undefined} */
   #worker;
 
+  /** @param {Name} name @param {string} modules */
   constructor(name, modules) {
     this.#name = name;
     this.#modules = modules;
   }
 
-  /** The page's markdown; undefined if there is none. */
+  /**
+   * The page's markdown; undefined if there is none.
+   *
+   * @param {string} html @param {string} url @returns {Promise<string | undefined>}
+   */
   async markdown(html, url) {
     const isOurs = this.#name === "here";
     this.#worker ??= isOurs
@@ -70,21 +81,24 @@ class Pipeline {
   }
 }
 
+/** @param {number[]} list */
 const mean = (list) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length);
 
-/** The scores of every pipeline on every page. */
+/** The scores of every pipeline on every page. @param {Pages} pages @param {number} size @param {string} modules */
 async function measured(pages, size, modules) {
   const require = createRequire(join(modules, "anchor.js"));
-  const { marked } = require("marked");
-  const { JSDOM } = require("jsdom");
+  // Only the folder of the peers has them.
+  const { marked } = require(/** @type {string} */ ("marked"));
+  const { JSDOM } = require(/** @type {string} */ ("jsdom"));
+  /** @param {string} html */
   const parse = (html) => JSDOM.fragment(html);
-  const pipelines = Object.keys(NAMES).map((name) => ({
+  const pipelines = /** @type {Name[]} */ (Object.keys(NAMES)).map((name) => ({
     name,
     pipeline: new Pipeline(name, modules),
-    results: [],
+    results: /** @type {Score[]} */ ([]),
   }));
   for await (const { url, html, expected, expectedHtml, type } of pages) {
-    const wanted = expected ?? textOf(expectedHtml, parse);
+    const wanted = expected ?? textOf(expectedHtml ?? "", parse);
     for (const { pipeline, results } of pipelines) {
       const markdown = await pipeline.markdown(html, url);
       // As a reader sees the Markdown: without URLs, marks and images.
@@ -101,9 +115,14 @@ async function measured(pages, size, modules) {
   return pipelines;
 }
 
+/** @param {number} value */
 const three = (value) => value.toFixed(3);
 
-/** F1 of mean precision and mean recall, as in the article benchmark. */
+/**
+ * F1 of mean precision and mean recall, as in the article benchmark.
+ *
+ * @param {string} name @param {Measurements} measurements
+ */
 function table(name, measurements) {
   const rows = measurements.map(({ name: pipeline, results }) => {
     const precision = mean(results.map((result) => result.precision));
@@ -118,7 +137,7 @@ function table(name, measurements) {
       String(results.filter(({ crashed }) => crashed).length),
     ];
   });
-  const count = measurements[0].results.length;
+  const count = measurements[0]?.results.length;
   return {
     title: `${name}: ${count} pages`,
     columns: ["", "F1", "precision", "recall", "characters of markdown", "crashes"],
@@ -126,17 +145,19 @@ function table(name, measurements) {
   };
 }
 
-/** Mean F1 of each type of page, as in WCXB. */
+/** Mean F1 of each type of page, as in WCXB. @param {string} name @param {Measurements} measurements */
 function tableOfTypes(name, measurements) {
-  const types = [...new Set(measurements[0].results.map(({ type }) => type))].sort();
+  const types = [...new Set(measurements[0]?.results.map(({ type }) => type))].sort();
+  /** @param {string} what @param {Score[][]} results */
   const row = (what, results) => [
     what,
-    String(results[0].length),
+    String(results[0]?.length),
     ...results.flatMap((list) => [
       three(mean(list.map(({ f1 }) => f1))),
       three(mean(list.map(({ recall }) => recall))),
     ]),
   ];
+  /** @param {string | undefined} type */
   const of = (type) =>
     measurements.map(({ results }) => results.filter((result) => type === undefined || result.type === type));
   return {
@@ -150,10 +171,12 @@ function tableOfTypes(name, measurements) {
   };
 }
 
+/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
   const at = await peers(PEERS);
   const modules = at("");
   const corpora = process.env.REFMCP_CORPORA ?? "";
+  /** @param {string[]} path */
   const clone = (...path) => {
     const folder = join(corpora, ...path);
     return corpora !== "" && existsSync(folder) ? folder : undefined;

@@ -7,7 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { command, figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import {
+  command,
+  figure,
+  inTurn,
+  listen,
+  median,
+  peers,
+  RawClient,
+  ratio,
+} from "../../../scripts/lib/bench-kit.mjs";
 
 export const title = "Fetch: pages to markdown, downloads";
 
@@ -15,13 +24,17 @@ const PEERS = { "@mozilla/readability": "0.6.0", jsdom: "26.1.0", turndown: "7.2
 const HERE = new URL(".", import.meta.url);
 const BIN = fileURLToPath(new URL("../dist/bin.js", HERE));
 const RUN = fileURLToPath(new URL("lib/convert-once.mjs", HERE));
-const SIZES = [50_000, 1_000_000, 5_000_000];
-/** Conversions per process: the best one counts, because the first also loads the code. */
-const RUNS = { 50000: 15, 1000000: 3, 5000000: 2 };
+/** Bytes, and conversions per process: the best one counts, because the first also loads the code. */
+const SIZES = [
+  { size: 50_000, runs: 15 },
+  { size: 1_000_000, runs: 3 },
+  { size: 5_000_000, runs: 2 },
+];
 const MAX_MS = 60_000;
 
-/** A long article with navigation around it, about `bytes` long. */
+/** A long article with navigation around it, about `bytes` long. @param {number} bytes */
 function page(bytes) {
+  /** @param {number} index */
   const part = (index) =>
     `<h2>Part ${index}</h2><p>The river bends here, and the <a href="/mill/${index}">old mill</a> stands on its bank, <b>grey</b> and quiet, while people of the village pass over the bridge with their carts, number ${index}.</p><ul><li>one</li><li>two</li></ul><pre><code>let x = ${index};</code></pre>`;
   let body = "";
@@ -29,7 +42,15 @@ function page(bytes) {
   return `<!doctype html><html><head><title>The mill</title><script>x()</script></head><body><nav><a href="/">Home</a></nav><main><article><h1>The mill</h1>${body}</article></main><footer>Imprint</footer></body></html>`;
 }
 
-/** Best CPU milliseconds and peak memory in MB of a pipeline, or undefined if it takes over a minute. */
+/**
+ * Best CPU milliseconds and peak memory in MB of a pipeline, or undefined if it takes over a minute.
+ *
+ * @param {string} pipeline
+ * @param {string} file
+ * @param {number} runs
+ * @param {string} modules
+ * @returns {Promise<{ ms: number, mb: number } | undefined>}
+ */
 async function converted(pipeline, file, runs, modules) {
   const ended = await command(process.execPath, [RUN, pipeline, file, String(runs), modules], {
     timeout: MAX_MS * runs,
@@ -37,16 +58,18 @@ async function converted(pipeline, file, runs, modules) {
   return ended === undefined ? undefined : JSON.parse(ended);
 }
 
+/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-fetch-"));
   const modules = (await peers(PEERS))("");
   try {
     const rows = [];
-    for (const size of SIZES) {
+    for (const { size, runs } of SIZES) {
       const file = join(folder, `${size}.html`);
       await writeFile(file, page(size));
-      const ours = await converted("here", file, RUNS[size], modules);
-      const theirs = await converted("jsdom", file, size > 1_000_000 ? 1 : RUNS[size], modules);
+      const ours = await converted("here", file, runs, modules);
+      const theirs = await converted("jsdom", file, size > 1_000_000 ? 1 : runs, modules);
+      /** @param {typeof ours} one */
       const told = (one) => (one === undefined ? "over 60 s" : `${figure(one.ms)} ms, ${figure(one.mb)} MB`);
       rows.push([
         `${(size / 1_000).toLocaleString("en-US")} kB`,
@@ -67,14 +90,14 @@ export async function bench({ report }) {
   }
 }
 
+/** @param {string} html */
 async function downloads(html) {
   const site = createServer((request, response) =>
     response
       .writeHead(request.url === "/robots.txt" ? 404 : 200, { "content-type": "text/html" })
       .end(request.url === "/robots.txt" ? "" : html),
   );
-  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${site.address().port}`;
+  const host = `127.0.0.1:${await listen(site)}`;
   const url = `http://${host}/page`;
   const client = new RawClient([process.execPath, BIN, "--allow-host", host]);
   try {
@@ -89,6 +112,7 @@ async function downloads(html) {
       5,
     );
     const floor = median(taken.floor);
+    /** @param {string} what @param {number[]} list */
     const row = (what, list) => [what, figure(floor), figure(median(list)), figure(median(list) - floor)];
     return {
       title: "A page of 56 kB on loopback, over stdio, ms",
@@ -102,7 +126,11 @@ async function downloads(html) {
   }
 }
 
-/** 2 GB of zeros as gzip, written again and again: one block of 64 MB, compressed once. */
+/**
+ * 2 GB of zeros as gzip, written again and again: one block of 64 MB, compressed once.
+ *
+ * @param {import("node:http").ServerResponse} response
+ */
 function bomb(response) {
   const member = gzipSync(Buffer.alloc(64_000_000), { level: 9 });
   response.writeHead(200, { "content-type": "text/plain", "content-encoding": "gzip" });
@@ -110,6 +138,7 @@ function bomb(response) {
   response.end();
 }
 
+/** @param {import("node:http").ServerResponse} response */
 function endless(response) {
   response.writeHead(200, { "content-type": "text/plain" });
   const more = () => {
@@ -119,6 +148,7 @@ function endless(response) {
   more();
 }
 
+/** @type {Record<string, (response: import("node:http").ServerResponse) => void>} */
 const HOSTILE = {
   "a gzip bomb of 2 GB": bomb,
   "a body without an end": endless,
@@ -132,12 +162,11 @@ const HOSTILE = {
 async function budgets() {
   const paths = Object.keys(HOSTILE);
   const site = createServer((request, response) => {
-    const serve = HOSTILE[paths[Number(request.url?.slice(1))]];
+    const serve = HOSTILE[paths[Number(request.url?.slice(1))] ?? ""];
     if (serve === undefined) response.writeHead(404).end();
     else serve(response);
   });
-  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${site.address().port}`;
+  const host = `127.0.0.1:${await listen(site)}`;
   const rows = [];
   try {
     for (const [index, what] of paths.entries()) {

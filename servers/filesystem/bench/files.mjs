@@ -6,11 +6,15 @@ import { join } from "node:path";
 import { command, figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
 
+/** @typedef {import("../../../scripts/lib/bench-kit.mjs").Report} Report */
+/** @typedef {{ official: string[], ours: string[], rg: string, tree: string, work: string }} Parts */
+
 export const title = "files, trees and searches";
 
 const VERSION = "2026.8.31";
 const BIN = join(ROOT, "servers", "filesystem", "dist", "bin.js");
 
+/** @param {{ report: Report }} harness */
 export async function bench({ report }) {
   const top = await mkdtemp(join(tmpdir(), "refmcp-bench-"));
   try {
@@ -31,19 +35,21 @@ export async function bench({ report }) {
     const ours = [process.execPath, BIN, tree, work, "--journal-dir", join(top, "journal")];
     const platform = `@vscode/ripgrep-${process.platform}-${process.arch}`;
     const rg = peer(`${platform}/bin/rg`);
-    await searches(report, { official, ours, rg, tree });
-    await log(report, { ours, rg, work });
-    await pictures(report, { ours, rg, work });
-    await contents(report, { official, ours, work });
+    const parts = { official, ours, rg, tree, work };
+    await searches(report, parts);
+    await log(report, parts);
+    await pictures(report, parts);
+    await contents(report, parts);
   } finally {
     await rm(top, { recursive: true, force: true });
   }
 }
 
-/** 100,000 files: 40,000 of a project, 60,000 that its .gitignore hides. */
+/** 100,000 files: 40,000 of a project, 60,000 that its .gitignore hides. @param {string} root */
 async function makeTree(root) {
   await mkdir(root, { recursive: true });
   await writeFile(join(root, ".gitignore"), "node_modules/\n");
+  /** @param {string} folder @param {number} folders @param {number} files */
   const fill = async (folder, folders, files) => {
     for (let i = 0; i < folders; i++) {
       const sub = join(folder, `dir-${String(i).padStart(4, "0")}`);
@@ -66,6 +72,7 @@ async function makeTree(root) {
   await fill(join(root, "node_modules"), 600, 100);
 }
 
+/** @param {string} root */
 async function makeWork(root) {
   await mkdir(join(root, "many"), { recursive: true });
   for (let i = 0; i < 500; i++)
@@ -77,6 +84,7 @@ async function makeWork(root) {
   await writeFile(join(root, "large.txt"), text.repeat(20));
 }
 
+/** @param {Report} report @param {Parts} parts */
 async function searches(report, { official, ours, rg, tree }) {
   const theirs = await connect(official);
   const mine = await connect(ours);
@@ -100,6 +108,7 @@ async function searches(report, { official, ours, rg, tree }) {
     "ours, all files": () => mine.call("search_text", all),
     "ours, ignore rules": () => mine.call("search_text", kept),
   });
+  /** @param {string} what @param {number[]} list @param {number[]} floor */
   const row = (what, list, floor) => [what, figure(median(list)), ratio(median(list) / median(floor))];
   report({
     title: "100,000 files, 60,000 of them behind ignore rules",
@@ -110,7 +119,7 @@ async function searches(report, { official, ours, rg, tree }) {
       row("search_files, ours, ignore rules", names["ours, ignore rules"], names.official),
       row("directory_tree, official", trees.official, trees.official),
       row("directory_tree, ours", trees.ours, trees.official),
-      ...["all files", "ignore rules"].flatMap((which) => [
+      .../** @type {const} */ (["all files", "ignore rules"]).flatMap((which) => [
         row(`content search, ripgrep alone, ${which}`, text[`ripgrep, ${which}`], text[`ripgrep, ${which}`]),
         row(`search_text, ours, ${which}`, text[`ours, ${which}`], text[`ripgrep, ${which}`]),
       ]),
@@ -129,7 +138,11 @@ async function searches(report, { official, ours, rg, tree }) {
   await mine.close();
 }
 
-/** A folder of 1,000 pictures of 200 kB, like those of a camera, and one note. */
+/**
+ * A folder of 1,000 pictures of 200 kB, like those of a camera, and one note.
+ *
+ * @param {Report} report @param {Parts} parts
+ */
 async function pictures(report, { ours, rg, work }) {
   const folder = join(work, "pictures");
   await mkdir(folder);
@@ -156,7 +169,11 @@ async function pictures(report, { ours, rg, work }) {
   await rm(folder, { recursive: true });
 }
 
-/** A literal and three expressions in a log of 50 MB. Both must find the same number of lines. */
+/**
+ * A literal and three expressions in a log of 50 MB. Both must find the same number of lines.
+ *
+ * @param {Report} report @param {Parts} parts
+ */
 async function log(report, { ours, rg, work }) {
   const file = join(work, "server.log");
   await writeFile(file, logText(50_000_000));
@@ -175,7 +192,7 @@ async function log(report, { ours, rg, work }) {
       },
       ours: async () => {
         const answer = await mine.call("search_text", { path: file, pattern });
-        total = Number(/([\d,]+) lines? in/.exec(JSON.stringify(answer.content))?.[1].replaceAll(",", ""));
+        total = Number(/([\d,]+) lines? in/.exec(JSON.stringify(answer.content))?.[1]?.replaceAll(",", ""));
       },
     });
     if (total !== lines) throw new Error(`${pattern}: ${total} lines, ripgrep finds ${lines}.`);
@@ -197,6 +214,7 @@ async function log(report, { ours, rg, work }) {
   await mine.close();
 }
 
+/** @param {number} bytes */
 function logText(bytes) {
   const lines = [];
   let size = 0;
@@ -212,11 +230,13 @@ function logText(bytes) {
   return lines.join("");
 }
 
+/** @param {Report} report @param {Parts} parts */
 async function contents(report, { official, ours, work }) {
   const theirs = await connect(official);
   const mine = await connect(ours);
   const large = join(work, "large.txt");
   const paths = Array.from({ length: 500 }, (_, i) => join(work, "many", `small-${i}.txt`));
+  /** @param {RawClient} client @param {string} name */
   const editOf = (client, name) => {
     let round = 0;
     const file = join(work, `edit-${name}.txt`);
@@ -232,6 +252,7 @@ async function contents(report, { official, ours, work }) {
       return performance.now() - started;
     };
   };
+  /** @type {Record<string, (client: RawClient, name: string) => () => unknown>} */
   const jobs = {
     "read of 100 MB": (client) => () => client.call("read_text_file", { path: large }),
     "first 10 lines of 100 MB": (client) => () => client.call("read_text_file", { path: large, head: 10 }),
@@ -241,11 +262,9 @@ async function contents(report, { official, ours, work }) {
   };
   const rows = [];
   for (const [what, job] of Object.entries(jobs)) {
-    const sizes = [theirs.bytes, mine.bytes];
+    const [before, own] = [theirs.bytes, mine.bytes];
     const taken = await inTurn(5, { official: job(theirs, "official"), ours: job(mine, "ours") });
-    const wire = [theirs.bytes - sizes[0], mine.bytes - sizes[1]].map(
-      (bytes) => `${figure(bytes / 6 / 1000)} kB`,
-    );
+    const wire = [theirs.bytes - before, mine.bytes - own].map((bytes) => `${figure(bytes / 6 / 1000)} kB`);
     rows.push([
       what,
       figure(median(taken.official)),
@@ -271,19 +290,24 @@ async function contents(report, { official, ours, work }) {
   await mine.close();
 }
 
-/** Reads all files, and checks that each is complete, since an incomplete answer would look fast. */
+/**
+ * Reads all files, and checks that each is complete, since an incomplete answer would look fast.
+ *
+ * @param {RawClient} client @param {string[]} paths
+ */
 async function readAll(client, paths) {
   for (let start = 0; start < paths.length; start += 50) {
     const batch = paths.slice(start, start + 50);
     const text = JSON.stringify((await client.call("read_multiple_files", { paths: batch })).content);
     for (const path of batch) {
-      const index = /small-(\d+)/.exec(path)[1];
+      const index = /small-(\d+)/.exec(path)?.[1];
       const lines = text.split(`small file ${index}\\n`).length - 1;
       if (lines !== 8) throw new Error(`${path}: ${lines} of 8 lines came.`);
     }
   }
 }
 
+/** @param {string[]} argv */
 async function connect(argv) {
   const client = new RawClient(argv);
   await client.initialize();

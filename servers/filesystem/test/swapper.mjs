@@ -1,8 +1,8 @@
 // Swaps a name between a legitimate target and a link that leads outside, as fast as it can, until stdin closes.
-// Usage: swapper.mjs NAME HONEST EVIL: both are renamed copies; NAME is always one of the two.
+// Usage: swapper.mjs NAME file|directory OUTSIDE: NAME is that, and in turn a link to OUTSIDE.
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 
-const [name, kind, outside] = process.argv.slice(2);
+const [name = "", kind, outside = ""] = process.argv.slice(2);
 let swaps = 0;
 let stop = false;
 process.stdin.on("data", () => (stop = true));

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
 
+/** @typedef {import("../../../scripts/lib/bench-kit.mjs").Report} Report */
+
 export const title = "a knowledge graph of 1,000 to 500,000 entities";
 
 const OFFICIAL = { "@modelcontextprotocol/server-memory": "2026.8.31" };
@@ -17,7 +19,7 @@ const BATCH = 1_000;
 const RUNS = 9;
 const TOPICS = ["gardens", "railways", "comets", "violins", "bridges", "lighthouses", "recipes", "glaciers"];
 
-/** The same graph for both: names and facts with rare words (the number) and common ones. */
+/** The same graph for both: names and facts with rare words (the number) and common ones. @param {number} index */
 const entity = (index) => ({
   name: `Person ${index}`,
   entityType: index % 10 === 0 ? "project" : "person",
@@ -27,6 +29,7 @@ const entity = (index) => ({
   ],
 });
 
+/** @param {RawClient} client @param {number} size */
 async function fill(client, size) {
   // Both have started and compiled what they need.
   await client.call("create_entities", {
@@ -46,7 +49,7 @@ async function fill(client, size) {
   return performance.now() - started;
 }
 
-/** The measurements on a filled graph, by row of the table. */
+/** The measurements on a filled graph, by row of the table. @param {RawClient} client @param {number} size */
 function works(client, size) {
   let fresh = 0;
   const next = () => {
@@ -74,7 +77,11 @@ function works(client, size) {
   };
 }
 
-/** Resolves with the milliseconds that a ping takes which is sent during a search. */
+/**
+ * Resolves with the milliseconds that a ping takes which is sent during a search.
+ *
+ * @param {RawClient} client @param {object} query
+ */
 async function pingBehind(client, query) {
   const search = client.call("search_nodes", query);
   const started = performance.now();
@@ -84,17 +91,19 @@ async function pingBehind(client, query) {
   return took;
 }
 
+/** @param {{ report: Report }} harness */
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-memory-"));
   const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-memory/dist/index.js");
   try {
+    /** @type {{ size: number, theirs: number, ours: number }[]} */
     const writes = [];
-    for (const size of SIZES) writes.push([size, await compare(report, folder, official, size)]);
-    writes.push([LARGE, await alone(report, folder)]);
+    for (const size of SIZES) writes.push({ size, ...(await compare(report, folder, official, size)) });
+    writes.push({ size: LARGE, ...(await alone(report, folder)) });
     report({
       title: "Cost of one write as the graph grows, ms",
       columns: ["entities", "official", "here"],
-      rows: writes.map(([size, { theirs, ours }]) => [
+      rows: writes.map(({ size, theirs, ours }) => [
         size.toLocaleString("en-US"),
         figure(theirs),
         figure(ours),
@@ -108,24 +117,28 @@ export async function bench({ report }) {
   }
 }
 
+/** @param {Report} report @param {string} folder @param {string} official @param {number} size */
 async function compare(report, folder, official, size) {
   const theirs = new RawClient([process.execPath, official], {
     env: { ...process.env, MEMORY_FILE_PATH: join(folder, `official-${size}.jsonl`) },
   });
   const ours = new RawClient([process.execPath, BIN, "--file", join(folder, `ours-${size}.db`)]);
   await Promise.all([theirs.initialize(), ours.initialize()]);
+  /** @type {string[][]} */
   const rows = [];
+  /** @type {(work: string, a: number, b: number, unit?: string) => void} */
   const add = (work, a, b, unit = "ms") =>
     rows.push([`${work}, ${unit}`, figure(a), figure(b), ratio(b / a)]);
   const filled = { ours: await fill(ours, size), theirs: await fill(theirs, size) };
   add(`${size.toLocaleString("en-US")} creates, 1,000 a call`, filled.theirs, filled.ours);
   const [a, b] = [works(theirs, size), works(ours, size)];
-  let write = {};
-  for (const name of Object.keys(a)) {
+  let write = { theirs: Number.NaN, ours: Number.NaN };
+  for (const name of /** @type {(keyof typeof a)[]} */ (Object.keys(a))) {
     const taken = await inTurn(RUNS, { theirs: a[name], ours: b[name] });
     add(name, median(taken.theirs), median(taken.ours));
     if (name === "create one entity") write = { theirs: median(taken.theirs), ours: median(taken.ours) };
   }
+  /** @param {RawClient} client */
   const answered = async (client) => {
     const before = client.bytes;
     await client.call("read_graph");
@@ -142,6 +155,7 @@ async function compare(report, folder, official, size) {
   return write;
 }
 
+/** @param {Report} report @param {string} folder */
 async function alone(report, folder) {
   const file = join(folder, "large.db");
   const client = new RawClient([process.execPath, BIN, "--file", file]);

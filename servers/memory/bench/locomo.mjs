@@ -11,6 +11,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RawClient } from "../../../scripts/lib/bench-kit.mjs";
 
+/** @typedef {{ name: string, entityType: string, observations: string[] }} Entity */
+/** @typedef {{ observation: Record<string, Record<string, [text: string, evidence: string | string[]][]>>, qa: { question: string, evidence: string[] }[] }} Dialog */
+
 export const title = "which fact of a person a search shows";
 
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
@@ -19,10 +22,17 @@ const DIALOGS = 5;
 const MAX_CHARS = 3_000;
 const FTS_FACTS = 20;
 
-/** People with their facts in the order of the sessions, and the questions whose evidence has facts. */
+/**
+ * People with their facts in the order of the sessions, and the questions whose evidence has facts.
+ *
+ * @param {Dialog} dialog
+ */
 function memoryOf({ observation, qa }, suffix = "") {
+  /** @type {Entity[][]} */
   const sessions = [];
+  /** @type {Map<string, string[]>} */
   const facts = new Map();
+  /** @param {string | string[]} given */
   const idsOf = (given) => [given].flat().flatMap((text) => text.split(/[;,\s]+/));
   for (const session of Object.values(observation)) {
     const people = Object.entries(session).map(([name, told]) => {
@@ -43,12 +53,15 @@ function memoryOf({ observation, qa }, suffix = "") {
   return { sessions, questions: questions.filter(({ gold }) => gold.length > 0) };
 }
 
+/** @param {string} file */
 async function server(file) {
   const client = new RawClient([process.execPath, BIN, "--file", file]);
   await client.initialize();
   return {
-    add: (entities) => client.call("create_entities", { entities, on_conflict: "merge" }),
-    answer: async (query) => JSON.stringify((await client.call("search_nodes", { query })).structuredContent),
+    add: (/** @type {Entity[]} */ entities) =>
+      client.call("create_entities", { entities, on_conflict: "merge" }),
+    answer: async (/** @type {string} */ query) =>
+      JSON.stringify((await client.call("search_nodes", { query })).structuredContent),
     close: () => client.close(),
   };
 }
@@ -61,10 +74,10 @@ function plain() {
   const insert = db.prepare("INSERT INTO t VALUES (?)");
   const select = db.prepare("SELECT content FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?").pluck();
   return {
-    add: async (entities) => {
+    add: async (/** @type {Entity[]} */ entities) => {
       for (const { observations } of entities) for (const fact of observations) insert.run(fact);
     },
-    answer: async (query) => {
+    answer: async (/** @type {string} */ query) => {
       const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
       return JSON.stringify(select.all(words.map((word) => `"${word}"`).join(" OR "), FTS_FACTS));
     },
@@ -72,10 +85,14 @@ function plain() {
   };
 }
 
-/** @returns the reason if the data is missing */
+/**
+ * @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report, path?: string | undefined }} harness
+ * @returns the reason if the data is missing
+ */
 export async function bench({ report, path = dataPath() }) {
   if (path === undefined || !existsSync(path))
     return `LoCoMo is missing${path === undefined ? "" : ` at ${path}`}: see the first lines of servers/memory/bench/locomo.mjs`;
+  /** @type {Dialog[]} */
   const dialogs = JSON.parse(await readFile(path, "utf8")).slice(0, DIALOGS);
   // One name is in two dialogs.
   const all = dialogs.map((dialog, index) => memoryOf(dialog, ` ${"ABCDE"[index]}`));
@@ -89,9 +106,11 @@ export async function bench({ report, path = dataPath() }) {
     ],
   };
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-locomo-"));
+  /** @type {string[][]} */
   const rows = [];
   try {
     for (const [name, memories] of Object.entries(corpora)) {
+      /** @type {string[]} */
       const row = [];
       for (const who of ["fts5", "here"]) {
         let [asked, shown, characters] = [0, 0, 0];
@@ -124,6 +143,7 @@ export async function bench({ report, path = dataPath() }) {
       `LoCoMo, dialogs 0 to 4, measured on ${new Date().toISOString().slice(0, 10)}: the observations of each session are added in one call, and the question is the query. Questions whose evidence has no observation are left out. FTS5 returns the best ${FTS_FACTS} facts without the names of their people.`,
     ],
   });
+  return undefined;
 }
 
 function dataPath() {
@@ -138,7 +158,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     path: process.argv[2] ?? dataPath(),
     report: ({ title: name, columns, rows, notes }) =>
       process.stdout.write(
-        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n${notes.map((note) => `${note}\n`).join("")}`,
+        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n${notes?.map((note) => `${note}\n`).join("")}`,
       ),
   });
   if (skipped !== undefined) process.stderr.write(`Skipped: ${skipped}.\n`);

@@ -9,25 +9,39 @@ import { fileURLToPath } from "node:url";
 import { peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
 import { makeModel } from "./lib/model.mjs";
 
+/** @typedef {{ name: string, entityType: string, observations: string[] }} Entity */
+/** @typedef {{ entities: Entity[], questions: { query: string, answer: string }[] }} Corpus */
+/** @typedef {{ paragraphs: [name: string, text: string][], questions: [query: string, at: number][] }} Paragraphs */
+/** @typedef {{ search: (query: string) => Promise<string[]>, close: () => Promise<unknown> }} Searched */
+
 export const title = "which questions a search can answer";
 
 const OFFICIAL = { "@modelcontextprotocol/server-memory": "2026.8.31" };
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+/** @param {string} path */
 const read = async (path) => JSON.parse(await readFile(new URL(path, import.meta.url), "utf8"));
 
-/** The corpora: entities, and questions with the name of the entity that answers them. */
+/**
+ * The corpora: entities, and questions with the name of the entity that answers them.
+ *
+ * @returns {Promise<Record<string, Corpus>>}
+ */
 async function corpora() {
   const own = await read("../evals/recall.json");
   const xquad = await read("xquad.json");
+  /** @type {(part: Paragraphs) => Corpus} */
   const paragraphs = ({ paragraphs: list, questions }) => ({
     entities: list.map(([name, text]) => ({
       name,
       entityType: "paragraph",
       observations: [...new Set(text.split(/(?<=[.!?])\s+|(?<=。)/))].filter((line) => line.trim() !== ""),
     })),
-    questions: questions.map(([query, at]) => ({ query, answer: list[at][0] })),
+    questions: questions.map(([query, at]) => ({ query, answer: list[at]?.[0] ?? "" })),
   });
-  const as = (form) => own.questions.map(({ answer, ...texts }) => ({ query: texts[form], answer }));
+  /** @type {Record<"answer" | "question" | "keywords", string>[]} */
+  const asked = own.questions;
+  /** @param {"question" | "keywords"} form */
+  const as = (form) => asked.map(({ answer, ...texts }) => ({ query: texts[form], answer }));
   return {
     "300 facts, as a person asks": { entities: own.entities, questions: as("question") },
     "300 facts, keywords with synonyms": { entities: own.entities, questions: as("keywords") },
@@ -36,7 +50,11 @@ async function corpora() {
   };
 }
 
-/** A search function over a server with these entities. */
+/**
+ * A search function over a server with these entities.
+ *
+ * @type {(argv: string[], env: NodeJS.ProcessEnv, entities: Entity[]) => Promise<Searched>}
+ */
 async function server(argv, env, entities) {
   const client = new RawClient(argv, { env: { ...process.env, ...env } });
   await client.initialize();
@@ -44,13 +62,13 @@ async function server(argv, env, entities) {
   return {
     search: async (query) => {
       const { structuredContent } = await client.call("search_nodes", { query });
-      return structuredContent.entities.map(({ name }) => name);
+      return structuredContent["entities"].map((/** @type {Entity} */ { name }) => name);
     },
     close: () => client.close(),
   };
 }
 
-/** One FTS5 row for each entity, any word, bm25(), no stemmer. */
+/** One FTS5 row for each entity, any word, bm25(), no stemmer. @type {(entities: Entity[]) => Searched} */
 function plain(entities) {
   const Sqlite = createRequire(import.meta.url)("better-sqlite3");
   const db = new Sqlite(":memory:");
@@ -58,42 +76,42 @@ function plain(entities) {
   const insert = db.prepare("INSERT INTO t VALUES (?, ?, ?)");
   for (const { name, entityType, observations } of entities)
     insert.run(name, entityType, observations.join("\n"));
-  const select = db.prepare("SELECT name FROM t WHERE t MATCH ? ORDER BY rank LIMIT 20");
+  const select = db.prepare("SELECT name FROM t WHERE t MATCH ? ORDER BY rank LIMIT 20").pluck();
   return {
     search: async (query) => {
       const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
-      return select.all(words.map((word) => `"${word}"`).join(" OR ")).map(({ name }) => name);
+      return select.all(words.map((word) => `"${word}"`).join(" OR "));
     },
     close: async () => db.close(),
   };
 }
 
+/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
   const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-memory/dist/index.js");
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-recall-"));
   const rows = [];
   const model = join(folder, "model");
+  /** @type {string[]} */
   let encoder = [];
   try {
     encoder = await makeModel(model);
     for (const [name, { entities, questions }] of Object.entries(await corpora())) {
+      /** @param {string} file */
       const at = (file) => join(folder, `${rows.length} ${file}`);
-      const found = {
-        official: await server(
-          [process.execPath, official],
-          { MEMORY_FILE_PATH: at("official.jsonl") },
-          entities,
-        ),
-        fts5: plain(entities),
-        here: await server([process.execPath, BIN, "--file", at("here.db")], {}, entities),
-        meaning: await server(
+      const found = [
+        await server([process.execPath, official], { MEMORY_FILE_PATH: at("official.jsonl") }, entities),
+        plain(entities),
+        await server([process.execPath, BIN, "--file", at("here.db")], {}, entities),
+        await server(
           [process.execPath, BIN, "--file", at("meaning.db"), "--embeddings", model],
           {},
           entities,
         ),
-      };
-      const hits = {};
-      for (const [who, { search, close }] of Object.entries(found)) {
+      ];
+      /** @type {string[]} */
+      const hits = [];
+      for (const { search, close } of found) {
         let [first, five, shown] = [0, 0, 0];
         for (const { query, answer } of questions) {
           const names = await search(query);
@@ -101,10 +119,10 @@ export async function bench({ report }) {
           if (names[0] === answer) first += 1;
           if (names.slice(0, 5).includes(answer)) five += 1;
         }
-        hits[who] = `${five} / ${first} / ${(shown / questions.length).toFixed(1)}`;
+        hits.push(`${five} / ${first} / ${(shown / questions.length).toFixed(1)}`);
         await close();
       }
-      rows.push([`${name} (${questions.length})`, hits.official, hits.fts5, hits.here, hits.meaning]);
+      rows.push([`${name} (${questions.length})`, ...hits]);
     }
   } finally {
     await rm(folder, { recursive: true, force: true });

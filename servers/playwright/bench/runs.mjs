@@ -2,7 +2,6 @@
 // Needs a browser of the machine (test/browser.mjs finds or installs one). Runs alone too, after a build:
 // node servers/playwright/bench/runs.mjs
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -11,8 +10,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright";
 import { expect } from "playwright/test";
-import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import { figure, inTurn, listen, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
 import { ensureBrowser } from "../test/browser.mjs";
+
+/** @typedef {{ raw?: number, peer?: number, ours: number }} Figures */
+/** @typedef {import("playwright").Browser} Browser */
 
 export const title = "two assertions and a screenshot in a real browser";
 
@@ -36,24 +38,28 @@ const OPEN = {
   "a long poll": "fetch('/open?poll')",
 };
 
-function respond(request, response) {
-  const at = Number(new URL(request.url, "http://site").searchParams.get("open") ?? -1);
+/** @type {import("node:http").RequestListener} */
+function respond({ url = "" }, response) {
+  const at = Number(new URL(url, "http://site").searchParams.get("open") ?? -1);
   const script = Object.values(OPEN)[at] ?? "";
-  if (!request.url.startsWith("/open"))
-    return response
+  if (!url.startsWith("/open")) {
+    response
       .writeHead(200, { "content-type": "text/html; charset=utf-8" })
       .end(`${PAGE}<script>${script}</script>`);
-  const type = request.url.includes("stream") ? "text/plain" : "text/event-stream";
-  if (!request.url.includes("poll")) response.writeHead(200, { "content-type": type }).write("\n");
+    return;
+  }
+  const type = url.includes("stream") ? "text/plain" : "text/event-stream";
+  if (!url.includes("poll")) response.writeHead(200, { "content-type": type }).write("\n");
 }
 
+/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
-  const site = createServer(respond).listen(0, "127.0.0.1");
-  await once(site, "listening");
+  const site = createServer(respond);
+  const url = `http://127.0.0.1:${await listen(site)}/`;
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-playwright-"));
   try {
     const browser = await ensureBrowser();
-    await measure(report, { folder, browser, url: `http://127.0.0.1:${site.address().port}/` });
+    await measure(report, { folder, browser, url });
   } finally {
     site.closeAllConnections();
     site.close();
@@ -61,10 +67,12 @@ export async function bench({ report }) {
   }
 }
 
+/** @param {import("../../../scripts/lib/bench-kit.mjs").Report} report @param {{ folder: string, browser: { executablePath: string }, url: string }} parts */
 async function measure(report, { folder, browser, url }) {
   const executablePath = browser.executablePath;
   const cli = (await peers(PEER))("@playwright/mcp/cli.js");
   const { env } = process;
+  /** @param {string[]} argv */
   const start = (argv) => new RawClient([process.execPath, ...argv], { env });
   const starts = {
     peer: () =>
@@ -82,6 +90,7 @@ async function measure(report, { folder, browser, url }) {
   };
   // With @playwright/mcp the model judges: it needs the snapshot, the console and the screenshot in its answers.
   const jobs = {
+    /** @param {RawClient} client */
     async peer(client, at = url) {
       const arrived = await client.call("browser_navigate", { url: at });
       const seen = await client.call("browser_snapshot");
@@ -91,18 +100,21 @@ async function measure(report, { folder, browser, url }) {
         throw new Error(JSON.stringify(seen).slice(0, 500));
       return [arrived, seen, console, shot];
     },
+    /** @param {RawClient} client */
     async ours(client, at = url) {
       const answer = await client.call("pw_run_test", {
         url: at,
         assertions: ["h1 contains 'Docs'", "no console errors"],
       });
-      if (answer.structuredContent.passed !== true) throw new Error(JSON.stringify(answer));
+      if (answer.structuredContent["passed"] !== true) throw new Error(JSON.stringify(answer));
       return [answer];
     },
   };
+  /** @param {Browser} running */
   const raw = async (running, at = url) => {
     const context = await running.newContext();
     const page = await context.newPage();
+    /** @type {string[]} */
     const errors = [];
     page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
     await page.goto(at);
@@ -144,6 +156,7 @@ async function measure(report, { folder, browser, url }) {
     { raw: () => raw(running), peer: () => jobs.peer(peer), ours: () => jobs.ours(ours) },
     3,
   );
+  /** @type {Record<string, { raw: number[], peer: number[], ours: number[] }>} */
   const open = {};
   for (const [index, what] of Object.keys(OPEN).entries()) {
     const at = `${url}?open=${index}`;
@@ -163,23 +176,28 @@ async function measure(report, { folder, browser, url }) {
   const memory = { peer: await family(peer.child.pid), ours: await family(ours.child.pid) };
   const session = await running.newBrowserCDPSession();
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-  const rawPid = processInfo.find(({ type }) => type === "browser").id;
+  const rawPid = processInfo.find(({ type }) => type === "browser")?.id;
   const busy = {
     raw: await peak(works.raw, async () => (await family(rawPid)) + process.memoryUsage.rss() / 1e6),
     ours: await peak(works.ours, () => family(ours.child.pid)),
   };
   await Promise.all([running.close(), peer.close(), ours.close()]);
 
+  /** @type {(what: string, figures: Figures) => string[]} */
   const line = (what, { raw: floor, peer: other, ours: mine }) => [
     what,
     figure(floor),
     figure(other),
     figure(mine),
-    ratio(mine / floor),
-    ratio(mine / other),
+    ratio(mine / (floor ?? Number.NaN)),
+    ratio(mine / (other ?? Number.NaN)),
   ];
-  const medians = (taken) =>
-    Object.fromEntries(Object.entries(taken).map(([name, all]) => [name, median(all)]));
+  /** @type {(taken: { raw?: number[], peer?: number[], ours: number[] }) => Figures} */
+  const medians = ({ raw: floor, peer: other, ours: mine }) => ({
+    raw: median(floor),
+    peer: median(other),
+    ours: median(mine),
+  });
   report({
     title: "Milliseconds, bytes to the model, runs per second",
     columns: [
@@ -209,6 +227,7 @@ async function measure(report, { folder, browser, url }) {
   });
 }
 
+/** @param {() => RawClient} start */
 async function initialized(start) {
   const client = start();
   const took = await client.initialize();
@@ -216,7 +235,11 @@ async function initialized(start) {
   return took;
 }
 
-/** The first job of a process: at once from its start on, or after a pause as a model makes it, from then on. */
+/**
+ * The first job of a process: at once from its start on, or after a pause as a model makes it, from then on.
+ *
+ * @param {() => RawClient} start @param {(client: RawClient) => unknown} job
+ */
 async function firstJob(start, job, pauseMs = 0) {
   const client = start();
   await client.initialize();
@@ -230,19 +253,23 @@ async function firstJob(start, job, pauseMs = 0) {
   return took;
 }
 
-/** Jobs a second with `CONTEXTS` of them in progress, measured in turn; the median of three rounds. */
+/**
+ * Jobs a second with `CONTEXTS` of them in progress, measured in turn; the median of three rounds.
+ *
+ * @param {{ raw: () => unknown, ours: () => unknown }} works
+ */
 async function rates(works) {
+  /** @param {() => unknown} work */
   const rate = (work) => async () => {
     const started = performance.now();
     await crowd(work);
     return (CONTEXTS * 4_000) / (performance.now() - started);
   };
-  const entries = Object.entries(works).map(([name, work]) => [name, rate(work)]);
-  const rounds = await inTurn(3, Object.fromEntries(entries));
-  return Object.fromEntries(Object.entries(rounds).map(([name, all]) => [name, median(all)]));
+  const rounds = await inTurn(3, { raw: rate(works.raw), ours: rate(works.ours) });
+  return { raw: median(rounds.raw), ours: median(rounds.ours) };
 }
 
-/** Does a job 32 times, with `CONTEXTS` of them in progress. */
+/** Does a job 32 times, with `CONTEXTS` of them in progress. @param {() => unknown} work */
 async function crowd(work) {
   let left = CONTEXTS * 4;
   const worker = async () => {
@@ -254,7 +281,7 @@ async function crowd(work) {
   await Promise.all(Array.from({ length: CONTEXTS }, worker));
 }
 
-/** The maximum of `memory` during concurrent jobs. */
+/** The maximum of `memory` during concurrent jobs. @param {() => unknown} work @param {() => Promise<number>} memory */
 async function peak(work, memory) {
   const values = [];
   let isOver = false;
@@ -269,7 +296,11 @@ async function peak(work, memory) {
   return Math.max(...values);
 }
 
-/** Resident memory of a process and all below it, in MB; shared pages count for each. NaN off Linux. */
+/**
+ * Resident memory of a process and all below it, in MB; shared pages count for each. NaN off Linux.
+ *
+ * @param {number | undefined} pid
+ */
 async function family(pid) {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,rss="]).catch(() => ({
     stdout: "",
@@ -278,9 +309,10 @@ async function family(pid) {
     .trim()
     .split("\n")
     .map((row) => row.trim().split(/\s+/).map(Number));
+  /** @type {(id: number | undefined) => number} */
   const sum = (id) =>
     all.reduce(
-      (total, [own, parent, rss]) => total + (own === id ? rss : 0) + (parent === id ? sum(own) : 0),
+      (total, [own = 0, parent, rss = 0]) => total + (own === id ? rss : 0) + (parent === id ? sum(own) : 0),
       0,
     );
   return stdout === "" ? Number.NaN : sum(pid) / 1000;
@@ -288,7 +320,7 @@ async function family(pid) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench({
-    report({ columns, rows, notes }) {
+    report({ columns, rows, notes = [] }) {
       for (const row of [columns, ...rows]) process.stdout.write(`${row.join(" | ")}\n`);
       for (const note of notes) process.stdout.write(`\n${note}\n`);
     },

@@ -1,17 +1,18 @@
 // Makes docs/run.png, the picture in the README: a real call of pw_run_test, its answer and its screenshot. After a build:
 // node servers/playwright/docs/picture.mjs
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright";
-import { RawClient } from "../../../scripts/lib/bench-kit.mjs";
+import { listen, RawClient } from "../../../scripts/lib/bench-kit.mjs";
 import { SHOP } from "../demo.mjs";
 import { ensureBrowser } from "../test/browser.mjs";
 
+/** @param {string} path */
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+/** @param {string} text */
 const safe = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 const { executablePath } = await ensureBrowser();
@@ -19,9 +20,9 @@ const { env } = process;
 const folder = await mkdtemp(join(tmpdir(), "refmcp-picture-"));
 const site = createServer((_, response) =>
   response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(SHOP),
-).listen(0, "127.0.0.1");
-await once(site, "listening");
-const url = `http://127.0.0.1:${site.address().port}/`;
+);
+const url = `http://127.0.0.1:${await listen(site)}/`;
+/** @param {string} text */
 const shown = (text) => text.replaceAll(url, "http://localhost:3000/");
 
 const client = new RawClient(
@@ -38,12 +39,15 @@ const call = {
 // A first run starts the browser, so that the second shows the normal duration.
 await client.call("pw_run_test", call);
 const { content, structuredContent } = await client.call("pw_run_test", call);
-const screenshot = await readFile(join(folder, structuredContent.run_id, "home.png"));
+const screenshot = await readFile(join(folder, structuredContent["run_id"], "home.png"));
 await client.close();
 site.close();
 
-const [verdict] = content[0].text.split("\n");
-const checks = structuredContent.assertions
+const [verdict = ""] = content[0]?.text.split("\n") ?? [];
+/** @type {{ name: string, passed: boolean, actual: string }[]} */
+const assertions = structuredContent["assertions"];
+const { artifacts, durationMs } = structuredContent;
+const checks = assertions
   .map(({ name, passed, actual }) =>
     passed
       ? `<p><b class="ok">✓</b> ${safe(name)}</p>`
@@ -58,8 +62,8 @@ const page = `<!doctype html><meta charset="utf-8"><style>
   p { margin: 6px 0 } .ok { color: #15803d } .bad { color: #b91c1c } .bad small { color: #1f2937; margin-left: 20px }
   img { width: 100%; border: 1px solid #d1d5db; border-radius: 8px; display: block } div > div + div { margin-top: 18px } main > div + div { margin-top: 0 }
 </style><main><div><div><h2>pw_run_test</h2><pre>${safe(shown(JSON.stringify(call, undefined, 2)))}</pre></div>
-<div><h2>The answer, after ${structuredContent.durationMs} ms</h2><section><p><b>${safe(verdict)}</b></p>${checks}</section></div></div>
-<div><h2>${structuredContent.artifacts[0].split("/").at(-1)}</h2><img src="data:image/png;base64,${screenshot.toString("base64")}"></div></main>`;
+<div><h2>The answer, after ${durationMs} ms</h2><section><p><b>${safe(verdict)}</b></p>${checks}</section></div></div>
+<div><h2>${artifacts[0]?.split("/").at(-1)}</h2><img src="data:image/png;base64,${screenshot.toString("base64")}"></div></main>`;
 await writeFile(join(folder, "page.html"), page);
 
 const browser = await chromium.launch({

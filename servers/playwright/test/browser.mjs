@@ -9,6 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { alone, aptInstall } from "../../../scripts/lib/apt.mjs";
 
+/** @param {string} path */
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const fromServer = createRequire(here("../package.json"));
 /** What `npx playwright install` downloads at least, and what stops it. */
@@ -60,9 +61,10 @@ export async function ensureBrowser({
   });
 }
 
+/** @param {string} reason */
 function missing(reason) {
   // Set by vitest.skip.ts, which runs before each file of tests: skips what needs the browser.
-  globalThis[Symbol.for("refmcp.skip")]?.(reason);
+  Reflect.get(globalThis, Symbol.for("refmcp.skip"))?.(reason);
   return new NoBrowser(reason);
 }
 
@@ -76,13 +78,14 @@ export function browserVariables() {
 /** The program of the first browser that the server itself would start. */
 async function findBrowser() {
   const { launch } = await ownLauncher();
-  const options = {
+  const launched = await launch({
     browser: "chromium",
     executablePath: undefined,
     cdpEndpoint: undefined,
     wsEndpoint: undefined,
-  };
-  const launched = await launch({ ...options, sandbox: true, env: process.env }).catch((error) => {
+    sandbox: true,
+    env: process.env,
+  }).catch((error) => {
     if (error.code === "no_browser") return undefined;
     throw error;
   });
@@ -90,10 +93,14 @@ async function findBrowser() {
   const session = await launched.browser.newBrowserCDPSession();
   const { commandLine } = await session.send("SystemInfo.getInfo");
   await launched.browser.close();
-  return commandLine.split(" --")[0].replace(/^"(.*)"$/, "$1");
+  return commandLine.replace(/ --.*/s, "").replace(/^"(.*)"$/, "$1");
 }
 
-/** The server's launcher, compiled from its source: benchmarks and the demo run without a TypeScript loader. */
+/**
+ * The server's launcher, compiled from its source: benchmarks and the demo run without a TypeScript loader.
+ *
+ * @returns {Promise<typeof import("../src/browser/driver/launch.ts")>}
+ */
 async function ownLauncher() {
   const folder = here("../node_modules/.cache/refmcp-launcher");
   const file = join(folder, "launch.mjs");
@@ -106,11 +113,15 @@ async function ownLauncher() {
     write: false,
   });
   await mkdir(folder, { recursive: true });
-  await writeFile(file, outputFiles[0].contents);
+  await writeFile(file, outputFiles[0]?.contents ?? "");
   return import(pathToFileURL(file).href);
 }
 
-/** Runs Playwright's installer in the version of the server; why it failed, or undefined. */
+/**
+ * Runs Playwright's installer in the version of the server; why it failed, or undefined.
+ *
+ * @type {(say: (line: string) => void) => Promise<string | undefined>}
+ */
 async function installByPlaywright(say) {
   const { version } = fromServer("playwright/package.json");
   const cli = join(fromServer.resolve("playwright/package.json"), "..", "cli.js");

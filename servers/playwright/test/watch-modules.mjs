@@ -2,10 +2,12 @@
 import { appendFileSync } from "node:fs";
 import Module from "node:module";
 
-const resolve = Module._resolveFilename;
-Module._resolveFilename = function (...args) {
+/** @type {{ _resolveFilename: (...args: unknown[]) => string }} a private part of Node.js */
+const internals = Object(Module);
+const resolve = internals._resolveFilename;
+internals._resolveFilename = function (...args) {
   const found = resolve.apply(this, args);
   if (/[\\/]node_modules[\\/]playwright(?:-core)?[\\/]/.test(found))
-    appendFileSync(process.env.LOADED_LOG, `${process.pid} ${found}\n`);
+    appendFileSync(process.env.LOADED_LOG ?? "", `${process.pid} ${found}\n`);
   return found;
 };

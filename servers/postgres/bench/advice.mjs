@@ -8,11 +8,15 @@ import { ROOT } from "../../../scripts/lib/setup.mjs";
 import { testPostgres } from "./lib/test-postgres.mjs";
 import { SOURCE, WORKLOADS } from "./lib/workloads.mjs";
 
+/** @typedef {import("pg").Client} Client */
+/** @typedef {import("./lib/workloads.mjs").Workload} Workload */
+
 export const title = "index advice";
 
 const BIN = join(ROOT, "servers", "postgres", "dist", "bin.js");
 const require = createRequire(join(ROOT, "servers", "postgres", "package.json"));
 
+/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
   const { installExtension, startPostgres } = await testPostgres();
   await installExtension("hypopg");
@@ -42,6 +46,7 @@ export async function bench({ report }) {
   });
 }
 
+/** @type {(raw: Client, url: string, workload: Workload) => Promise<string[]>} */
 async function compare(raw, url, { queries, expected, unwanted = [] }) {
   const client = new RawClient([
     process.execPath,
@@ -49,7 +54,9 @@ async function compare(raw, url, { queries, expected, unwanted = [] }) {
     ...["--url", url, "--allow-privileged-role", "--toolsets", "dba"],
   ]);
   await client.initialize();
-  const { suggestions } = (await client.call("pg_suggest_indexes", { queries })).structuredContent;
+  const { structuredContent } = await client.call("pg_suggest_indexes", { queries });
+  /** @type {{ create: string, cost_after?: number }[]} */
+  const suggestions = structuredContent["suggestions"];
   await client.close();
   const ours = suggestions.flatMap(({ create, cost_after }) =>
     cost_after === undefined ? [] : [create.replace(/^.* ON /, "")],
@@ -61,6 +68,7 @@ async function compare(raw, url, { queries, expected, unwanted = [] }) {
   return [...costs.map(figure), bad.length === 0 ? listed : `${listed}; unwanted there: ${bad.join(", ")}`];
 }
 
+/** @param {Client} raw @param {string[]} queries @param {string[]} indexes */
 async function costWith(raw, queries, indexes) {
   await raw.query("SELECT hypopg_reset()");
   for (const index of indexes)

@@ -2,9 +2,21 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { figure, inTurn, median, peers, RawClient, ratio, sqlPeer } from "../../../scripts/lib/bench-kit.mjs";
+import {
+  figure,
+  inTurn,
+  median,
+  minimum,
+  peers,
+  RawClient,
+  ratio,
+  sqlPeer,
+} from "../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
 import { testPostgres } from "./lib/test-postgres.mjs";
+
+/** @typedef {import("../../../scripts/lib/bench-kit.mjs").Report} Report */
+/** @typedef {Partial<Record<"raw" | "official" | "dbhub" | "ours", () => unknown>>} Works */
 
 export const title = "queries over stdio";
 
@@ -12,6 +24,7 @@ const OFFICIAL = { "@modelcontextprotocol/server-postgres": "0.6.2" };
 const BIN = join(ROOT, "servers", "postgres", "dist", "bin.js");
 const require = createRequire(join(ROOT, "servers", "postgres", "package.json"));
 
+/** @param {{ report: Report }} harness */
 export async function bench({ report }) {
   const { startPostgres } = await testPostgres();
   const postgres = await startPostgres();
@@ -34,6 +47,7 @@ export async function bench({ report }) {
   }
 }
 
+/** @param {Report} report @param {{ raw: import("pg").Client, url: string }} parts */
 async function measure(report, { raw, url }) {
   const entry = (await peers(OFFICIAL))("@modelcontextprotocol/server-postgres/dist/index.js");
   const peer = await sqlPeer();
@@ -42,14 +56,19 @@ async function measure(report, { raw, url }) {
   const limits = ["--max-bytes", "67108864", "--max-answer-chars", "80000"];
   const program = [peer.node, BIN, "--url", url, "--allow-privileged-role"];
   const ours = await connect([...program, ...limits]);
+  /** @type {string[][]} */
   const rows = [];
+  /** @type {(what: string, count: number, works: Works) => Promise<void>} */
   const add = async (what, count, works) => {
-    const taken = await inTurn(count, works, count);
-    const both = (list) => (list === undefined ? "–" : `${figure(list[0])} / ${figure(median(list))}`);
+    /** @type {Partial<Record<keyof Works, number[]>>} */
+    const taken = await inTurn(count, /** @type {Required<Works>} */ (works), count);
+    /** @param {number[] | undefined} list */
+    const both = (list) => (list === undefined ? "–" : `${figure(minimum(list))} / ${figure(median(list))}`);
+    /** @param {number[] | undefined} list */
     const of = (list) =>
       list === undefined
         ? "–"
-        : `${ratio(taken.ours[0] / list[0])} / ${ratio(median(taken.ours) / median(list))}`;
+        : `${ratio(minimum(taken.ours) / minimum(list))} / ${ratio(median(taken.ours) / median(list))}`;
     rows.push([
       what,
       both(taken.raw),
@@ -61,12 +80,16 @@ async function measure(report, { raw, url }) {
       of(taken.raw),
     ]);
   };
+  /** @param {string} sql */
   const theirs = (sql) => () => official.call("query", { sql });
+  /** @param {string} sql */
   const dbhubs = (sql) => () => dbhub.call("execute_sql", { sql });
+  /** @param {string} sql */
   const mine =
     (sql, more = {}) =>
     () =>
       ours.call("query", { sql, ...more });
+  /** @param {string} text */
   const driver = (text) => () => raw.query(text);
 
   await add("select 1", 1_000, {
@@ -82,6 +105,7 @@ async function measure(report, { raw, url }) {
     dbhub: dbhubs(some),
     ours: mine(some, { max_rows: 1_000 }),
   });
+  /** @param {() => unknown} call */
   const flight = (call) => () => Promise.all(Array.from({ length: 32 }, call));
   await add("32 in flight", 100, {
     raw: flight(driver("SELECT 1")),
@@ -97,10 +121,11 @@ async function measure(report, { raw, url }) {
     ours: mine(all, { max_rows: 10_000 }),
   });
   const full = async () => {
+    /** @type {string | undefined} */
     let cursor;
     do {
       const given = { sql: all, max_rows: 10_000, ...(cursor === undefined ? {} : { cursor }) };
-      cursor = (await ours.call("query", given)).structuredContent.next_cursor;
+      cursor = (await ours.call("query", given)).structuredContent["next_cursor"];
     } while (cursor !== undefined);
   };
   await add("the same, ours in pages", 1, { raw: driver(all), ours: full });
@@ -121,10 +146,11 @@ async function measure(report, { raw, url }) {
       "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public'",
     ),
     ours: async () => {
+      /** @type {string | undefined} */
       let cursor;
       do {
         const given = { limit: 1_000, ...(cursor === undefined ? {} : { cursor }) };
-        cursor = (await ours.call("pg_describe_tables", given)).structuredContent.next_cursor;
+        cursor = (await ours.call("pg_describe_tables", given)).structuredContent["next_cursor"];
       } while (cursor !== undefined);
     },
   });
@@ -135,7 +161,8 @@ async function measure(report, { raw, url }) {
     await afterHundred(peer.dbhub(url), "execute_sql"),
     await afterHundred(program),
   ];
-  const shares = ([first, second, own]) => [ratio(own / first), ratio(own / second), "–"];
+  /** @param {number[]} figures */
+  const shares = ([first = 0, second = 0, own = 0]) => [ratio(own / first), ratio(own / second), "–"];
   const [{ version: server }] = (await raw.query("SELECT current_setting('server_version') AS version")).rows;
   report({
     title: "Milliseconds a call (minimum / median), and peak resident memory",
@@ -166,7 +193,7 @@ async function measure(report, { raw, url }) {
   await ours.close();
 }
 
-/** Resident memory of a new server after 100 queries, in MB. */
+/** Resident memory of a new server after 100 queries, in MB. @param {string[]} argv */
 async function afterHundred(argv, tool = "query") {
   const client = await connect(argv);
   for (let count = 0; count < 100; count++) await client.call(tool, { sql: "SELECT 1" });
@@ -175,6 +202,7 @@ async function afterHundred(argv, tool = "query") {
   return now;
 }
 
+/** @param {string[]} argv */
 async function connect(argv) {
   const client = new RawClient(argv);
   await client.initialize();

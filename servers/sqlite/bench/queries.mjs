@@ -6,7 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
-import { figure, inTurn, median, RawClient, ratio, sqlPeer } from "../../../scripts/lib/bench-kit.mjs";
+import {
+  figure,
+  inTurn,
+  median,
+  minimum,
+  RawClient,
+  ratio,
+  sqlPeer,
+} from "../../../scripts/lib/bench-kit.mjs";
+
+/** @typedef {() => unknown} Work */
 
 export const title = "SQLite: one value, 1,000 and 100,000 rows, an endless query";
 
@@ -16,6 +26,7 @@ const LIMIT_MS = 1_000;
 const ALL = "SELECT id, name, price, note FROM items";
 const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
 
+/** @param {string} file */
 function fill(file) {
   const database = new Sqlite(file);
   database.exec(`CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, price REAL, note TEXT);
@@ -24,22 +35,21 @@ function fill(file) {
   database.close();
 }
 
-/** Reads all rows, page by page. */
+/** Reads all rows, page by page. @param {RawClient} client */
 async function inFull(client) {
   let count = 0;
+  /** @type {string | undefined} */
   let cursor;
   do {
-    const { structuredContent } = await client.call("read_query", {
-      query: ALL,
-      max_rows: 10_000,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    count += structuredContent.row_count;
-    cursor = structuredContent.next_cursor;
+    const given = { query: ALL, max_rows: 10_000, ...(cursor === undefined ? {} : { cursor }) };
+    const { structuredContent } = await client.call("read_query", given);
+    count += structuredContent["row_count"];
+    cursor = structuredContent["next_cursor"];
   } while (cursor !== undefined);
   if (count !== ROWS) throw new Error(`got ${count} of ${ROWS} rows`);
 }
 
+/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-sqlite-"));
   const file = join(folder, "items.db");
@@ -53,20 +63,28 @@ export async function bench({ report }) {
   const dbhub = new RawClient(peer.dbhub(`sqlite://${file}`));
   try {
     await Promise.all([client.initialize(), wide.initialize(), dbhub.initialize()]);
+    /** @type {string[][]} */
     const rows = [];
+    /** @param {string} sql */
     const all = (sql) => JSON.stringify(raw.prepare(sql).raw().all());
+    /** @param {string} sql */
     const theirs = (sql) => () => dbhub.call("execute_sql", { sql });
     const one = () => client.call("read_query", { query: "SELECT 1" });
+    /** @param {() => unknown} call */
     const flight = (call) => () => Promise.all(Array.from({ length: 32 }, call));
-    /** @param {(() => unknown) | undefined} peers DBHub's call */
-    const compare = async (work, runs, alone, ours, peers) => {
-      const works = { alone, ...(peers && { dbhub: peers }), ours };
+    /** @type {(work: string, runs: number, alone: Work, ours: Work, dbhub?: Work) => Promise<void>} */
+    const compare = async (work, runs, alone, ours, dbhub) => {
+      /** @type {Record<string, Work>} */
+      const works = { alone, ...(dbhub && { dbhub }), ours };
       const taken = await inTurn(runs, works, Math.min(runs, 20));
-      const both = (list) => (list === undefined ? "–" : `${figure(list[0])} / ${figure(median(list))}`);
+      /** @param {number[] | undefined} list */
+      const both = (list) =>
+        list === undefined ? "–" : `${figure(minimum(list))} / ${figure(median(list))}`;
+      /** @param {number[] | undefined} list */
       const of = (list) =>
         list === undefined
           ? "–"
-          : `${ratio(taken.ours[0] / list[0])} / ${ratio(median(taken.ours) / median(list))}`;
+          : `${ratio(minimum(taken.ours) / minimum(list))} / ${ratio(median(taken.ours) / median(list))}`;
       rows.push([
         work,
         both(taken.alone),
@@ -131,7 +149,11 @@ export async function bench({ report }) {
   }
 }
 
-/** Resident memory of DBHub and of a new process of our server after 100 queries, in MB. */
+/**
+ * Resident memory of DBHub and of a new process of our server after 100 queries, in MB.
+ *
+ * @param {RawClient} dbhub @param {string[]} command
+ */
 async function memories(dbhub, command) {
   const client = new RawClient(command);
   await client.initialize();
@@ -149,7 +171,11 @@ async function memories(dbhub, command) {
   return [figure((await dbhub.memory()).now), `${figure(own)} + ${figure(runners)}`];
 }
 
-/** The endless query in DBHub, which never stops it: measured last, with a limit. */
+/**
+ * The endless query in DBHub, which never stops it: measured last, with a limit.
+ *
+ * @param {RawClient} dbhub @param {string} version
+ */
 async function blocked(dbhub, version) {
   const ends = dbhub.call("execute_sql", { sql: ENDLESS }).then(
     () => "yes",
@@ -171,6 +197,7 @@ async function blocked(dbhub, version) {
   };
 }
 
+/** @param {RawClient} client */
 async function endless(client) {
   const started = performance.now();
   let stopped = Number.NaN;
@@ -182,6 +209,7 @@ async function endless(client) {
       stopped = performance.now() - started;
     },
   );
+  /** @type {number[]} */
   const others = [];
   while (Number.isNaN(stopped)) {
     const began = performance.now();

@@ -3,10 +3,11 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { createConnection, createServer } from "node:net";
-import { processorTime } from "../../../scripts/lib/bench-kit.mjs";
+import { listen, processorTime } from "../../../scripts/lib/bench-kit.mjs";
 
 /** A server process that listens. */
 export class Listening {
+  /** @param {string[]} argv @param {number} port */
   static async start(argv, port) {
     const child = spawn(process.execPath, argv, {
       stdio: ["ignore", "ignore", "pipe"],
@@ -24,6 +25,7 @@ export class Listening {
     }
   }
 
+  /** @param {import("node:child_process").ChildProcess} child @param {number} port @param {Promise<unknown>} exit */
   constructor(child, port, exit) {
     this.child = child;
     this.port = port;
@@ -33,6 +35,7 @@ export class Listening {
   /** Resident memory now and at its peak, in MB; undefined off Linux. */
   async memory() {
     const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");
+    /** @param {string} key */
     const mb = (key) => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
     return { now: mb("VmRSS"), peak: mb("VmHWM") };
   }
@@ -47,6 +50,7 @@ export class Listening {
   }
 }
 
+/** @param {number} port */
 function answers(port) {
   return new Promise((resolve) => {
     const socket = createConnection(port, "127.0.0.1", () => {
@@ -57,17 +61,16 @@ function answers(port) {
   });
 }
 
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
+/**
+ * @template Got
+ * @param {(port: number) => Promise<Listening>} start
+ * @param {(server: Listening) => Promise<Got>} work
+ */
 export async function withServer(start, work) {
-  const server = await start(await freePort());
+  const probe = createServer();
+  const port = await listen(probe);
+  await new Promise((closed) => probe.close(closed));
+  const server = await start(port);
   try {
     return await work(server);
   } finally {
@@ -80,12 +83,18 @@ export class HttpClient {
   #port;
   #agent;
 
+  /** @param {number} port @param {number} sockets */
   constructor(port, sockets) {
     this.#port = port;
     this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
   }
 
-  /** @param {AbortSignal} [signal] cuts the connection. */
+  /**
+   * @param {object} message
+   * @param {Record<string, string>} [headers]
+   * @param {AbortSignal} [signal] cuts the connection.
+   * @returns {Promise<{ status?: number | undefined, headers: import("node:http").IncomingHttpHeaders, text: string }>}
+   */
   post(message, headers = {}, signal = undefined) {
     return new Promise((resolve, reject) => {
       const outgoing = request(
@@ -100,7 +109,7 @@ export class HttpClient {
             accept: "application/json, text/event-stream",
             ...headers,
           },
-          signal,
+          ...(signal && { signal }),
         },
         (incoming) => {
           let text = "";
@@ -119,7 +128,11 @@ export class HttpClient {
   }
 }
 
-/** Connections that send many calls after one another and never read. */
+/**
+ * Connections that send many calls after one another and never read.
+ *
+ * @param {number} port @param {(id: number) => [object, Record<string, string>]} call @param {number} count
+ */
 export async function stubborn(port, call, count) {
   const sockets = Array.from({ length: count }, (_, client) => {
     const socket = createConnection(port, "127.0.0.1");

@@ -3,7 +3,7 @@ import Sqlite from "better-sqlite3";
 
 export const title = "finds notes in a SQLite database.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, say, connect }) {
   const file = join(folder, "notes.db");
   const database = new Sqlite(file);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export const title = "finds notes by their words.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, say, connect }) {
   await writeFile(join(folder, "meeting.md"), "Ada brings the tea.\n");
   await writeFile(join(folder, "ideas.md"), "Tea for everybody.\n");

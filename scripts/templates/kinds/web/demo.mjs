@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 
 export const title = "finds notes through a web API.";
 
-/** @param {any} harness see scripts/lib/demo.mjs */
+/** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ say, connect }) {
   const notes = [{ id: "n1", text: "Ada brings the tea." }];
   const api = createServer((_, response) => response.end(JSON.stringify({ notes })));

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 
-const [pipeline, file, runs, modules] = process.argv.slice(2);
+const [pipeline, file = "", runs, modules = ""] = process.argv.slice(2);
 const html = await readFile(file, "utf8");
 const url = "https://mill.example/page";
 
@@ -13,7 +13,7 @@ async function here() {
   const worker = new Worker(new URL("../../dist/convert.worker.js", import.meta.url));
   return {
     convert: () =>
-      new Promise((resolve, reject) => {
+      new Promise((/** @type {(text: string) => void} */ resolve, reject) => {
         worker.once("message", ({ done, failed }) =>
           done === undefined ? reject(new Error(failed)) : resolve(done.text),
         );
@@ -25,9 +25,10 @@ async function here() {
 
 function jsdom() {
   const require = createRequire(join(modules, "anchor.js"));
-  const { JSDOM } = require("jsdom");
-  const { Readability } = require("@mozilla/readability");
-  const Turndown = require("turndown");
+  // Only the folder of the peers has them.
+  const { JSDOM } = require(/** @type {string} */ ("jsdom"));
+  const { Readability } = require(/** @type {string} */ ("@mozilla/readability"));
+  const Turndown = require(/** @type {string} */ ("turndown"));
   return {
     convert: async () => {
       const { document } = new JSDOM(html, { url }).window;

@@ -12,9 +12,14 @@ import { gunzipSync } from "node:zlib";
  * @property {string} type what kind of page it is, "article" where the corpus has only those
  */
 
-/** Readability's own test pages: one folder for each, with `source.html` and `expected.html`. */
+/**
+ * Readability's own test pages: one folder for each, with `source.html` and `expected.html`.
+ *
+ * @type {(folder: string) => AsyncGenerator<AnnotatedPage>}
+ */
 export async function* readabilityPages(folder) {
   for (const name of (await readdir(folder)).sort()) {
+    /** @param {string} file */
     const text = (file) => readFile(join(folder, name, file), "utf8");
     yield {
       url: "http://fakehost/test/page.html",
@@ -25,8 +30,13 @@ export async function* readabilityPages(folder) {
   }
 }
 
-/** scrapinghub/article-extraction-benchmark: `html/*.html.gz` and `ground-truth.json`. */
+/**
+ * scrapinghub/article-extraction-benchmark: `html/*.html.gz` and `ground-truth.json`.
+ *
+ * @type {(folder: string) => AsyncGenerator<AnnotatedPage>}
+ */
 export async function* articles(folder) {
+  /** @type {Record<string, { url?: string, articleBody?: string }>} */
   const truth = JSON.parse(await readFile(join(folder, "ground-truth.json"), "utf8"));
   for (const [id, { url, articleBody }] of Object.entries(truth))
     yield {
@@ -37,7 +47,11 @@ export async function* articles(folder) {
     };
 }
 
-/** WCXB (Murrough-Foley/web-content-extraction-benchmark): pages of seven types, a set to tune on and one held out. */
+/**
+ * WCXB (Murrough-Foley/web-content-extraction-benchmark): pages of seven types, a set to tune on and one held out.
+ *
+ * @type {(folder: string, split: string) => AsyncGenerator<AnnotatedPage>}
+ */
 export async function* pagesOfAllTypes(folder, split) {
   const truths = join(folder, split, "ground-truth");
   for (const name of (await readdir(truths)).sort()) {

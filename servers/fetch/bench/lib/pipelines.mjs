@@ -6,15 +6,18 @@ import { parentPort, workerData } from "node:worker_threads";
 
 const { pipeline, modules } = workerData;
 const require = createRequire(join(modules, "anchor.js"));
-const { JSDOM, VirtualConsole } = require("jsdom");
-const Turndown = require("turndown");
+// Only the folder of the peers has them.
+const { JSDOM, VirtualConsole } = require(/** @type {string} */ ("jsdom"));
+const Turndown = require(/** @type {string} */ ("turndown"));
 
+/** @param {string} html @param {string} url */
 const documentOf = (html, url) =>
   new JSDOM(html, { url, virtualConsole: new VirtualConsole() }).window.document;
 
+/** @type {Record<string, (html: string, url: string) => unknown>} */
 const PIPELINES = {
   readability(html, url) {
-    const { Readability } = require("@mozilla/readability");
+    const { Readability } = require(/** @type {string} */ ("@mozilla/readability"));
     const article = new Readability(documentOf(html, url)).parse();
     return new Turndown({ headingStyle: "atx" }).turndown(article?.content ?? "");
   },
@@ -26,10 +29,10 @@ const PIPELINES = {
   },
 };
 
-parentPort.on("message", async ({ html, url }) => {
+parentPort?.on("message", async ({ html, url }) => {
   try {
-    parentPort.postMessage({ markdown: await PIPELINES[pipeline](html, url) });
+    parentPort?.postMessage({ markdown: await PIPELINES[pipeline]?.(html, url) });
   } catch (error) {
-    parentPort.postMessage({ failed: String(error) });
+    parentPort?.postMessage({ failed: String(error) });
   }
 });

@@ -6,6 +6,7 @@ const BLOCKS =
 /**
  * The visible text of HTML, with blocks separated.
  *
+ * @param {string} html
  * @param {(html: string) => { textContent: string }} parse makes a fragment of HTML
  */
 export function textOf(html, parse) {
@@ -15,9 +16,12 @@ export function textOf(html, parse) {
   return parse(spaced).textContent;
 }
 
+/** @type {(text: string) => string[]} */
 const tokensOf = (text) => text.match(/[\p{L}\p{N}_]+/gu) ?? [];
 
+/** @param {string[]} tokens @param {number} size */
 function counted(tokens, size) {
+  /** @type {Map<string, number>} */
   const counts = new Map();
   for (let at = 0; at < Math.max(1, tokens.length - size + 1); at++) {
     const shingle = tokens.slice(at, at + size).join(" ");
@@ -29,12 +33,16 @@ function counted(tokens, size) {
 /**
  * Precision, recall and F1 of one text against another.
  *
+ * @param {string} text
+ * @param {string} expected
  * @param {number} size words of a shingle
  */
 export function score(text, expected, size) {
+  /** @param {string} one */
   const lower = (one) => (size === 1 ? one.toLowerCase() : one);
   const found = counted(tokensOf(lower(text)), size);
   const wanted = counted(tokensOf(lower(expected)), size);
+  /** @param {Map<string, number>} counts */
   const total = (counts) => [...counts.values()].reduce((sum, count) => sum + count, 0);
   let both = 0;
   for (const [shingle, count] of found) both += Math.min(count, wanted.get(shingle) ?? 0);

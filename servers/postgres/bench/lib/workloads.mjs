@@ -1,9 +1,13 @@
 // The workloads that crystaldba/postgres-mcp tests its index advice with (tests/integration/dta, commit 07eb329, MIT), in
 // other words: their tables, distributions and queries, and the indexes that those tests look for.
+/** @param {string} column @param {string[]} values */
 const cycle = (column, ...values) => `(ARRAY['${values.join("','")}'])[1 + ${column} % ${values.length}]`;
 
 export const SOURCE = "crystaldba/postgres-mcp 07eb329";
 
+/** @typedef {{ setup: string, queries: string[], expected: string[], unwanted?: string[] }} Workload */
+
+/** @type {Record<string, Workload>} */
 export const WORKLOADS = {
   "joins of a movie database": {
     setup: `
