@@ -20,14 +20,10 @@ export interface Piece {
  */
 export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: number): Piece {
   const { length } = page.text;
-  if (start > 0 && start >= length)
-    throw new ToolError(
-      "invalid",
-      `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`,
-      {
-        hint: "Start at 0, or search for text with fetch_find.",
-      },
-    );
+  if (start > 0 && start >= length) {
+    const message = `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`;
+    throw new ToolError("invalid", message, { hint: "Start at 0, or search for text with fetch_find." });
+  }
   const text = clip(page.text.slice(start), max);
   const end = start + text.length;
   const shown =

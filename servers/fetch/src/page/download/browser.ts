@@ -17,13 +17,8 @@ interface RendererOptions {
   readonly load?: () => Promise<Playwright>;
 }
 
-/** A page rendered by a browser. */
-interface Rendered {
-  /** The page's final URL. */
-  readonly url: URL;
-  readonly html: string;
-  readonly isCut: boolean;
-}
+/** A page rendered by a browser, with its final URL. */
+type Rendered = { readonly url: URL; readonly html: string; readonly isCut: boolean };
 
 const PAGES_AT_ONCE = 2;
 /** How long a page may continue loading after its document has arrived, in milliseconds. */

@@ -33,7 +33,7 @@ export class SnapshotCache {
   /** Stores a download. If one with the same content exists, it is kept with its extracted texts. */
   keep(url: string, downloaded: Snapshot): Snapshot {
     const known = this.byId(downloaded.id);
-    known?.refresh(downloaded.fetchedAt);
+    if (known !== undefined) known.fetchedAt = downloaded.fetchedAt;
     const snapshot = known ?? downloaded;
     this.#kept.set(snapshot.id, { snapshot, usedAt: Date.now() });
     this.#byUrl.set(url, snapshot.id);

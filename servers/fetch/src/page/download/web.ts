@@ -43,7 +43,7 @@ export class Web {
 
   private constructor(
     options: WebOptions,
-    { client, guard }: { client: HttpClient; guard: UrlGuard },
+    { client, guard }: Awaited<ReturnType<typeof clientOf>>,
     changed: () => void,
   ) {
     this.#options = options;
@@ -55,14 +55,9 @@ export class Web {
 
   /** @throws ToolError `invalid` for conflicting options; as `clientOf`. */
   static async open(options: WebOptions, changed: () => void): Promise<Web> {
+    const message = "--render cannot be used with --proxy-url: the browser would not use the proxy.";
     if (options.render && options.proxyUrl !== undefined)
-      throw new ToolError(
-        "invalid",
-        "--render cannot be used with --proxy-url: the browser would not use the proxy.",
-        {
-          hint: "Start the server with only one of them.",
-        },
-      );
+      throw new ToolError("invalid", message, { hint: "Start the server with only one of them." });
     return new Web(options, await clientOf(options), changed);
   }
 
@@ -175,10 +170,8 @@ class SharedDownload {
 
   constructor(work: (signal: AbortSignal) => Promise<Snapshot>) {
     this.#result = work(this.#abort.signal);
-    this.ended = this.#result.then(
-      () => undefined,
-      () => undefined,
-    );
+    const done = () => undefined;
+    this.ended = this.#result.then(done, done);
   }
 
   async wait(signal: AbortSignal): Promise<Snapshot> {
@@ -209,39 +202,28 @@ function withoutFragment(given: string): string {
   return url.href;
 }
 
-const MEANINGS: Readonly<Record<number, string>> = {
-  401: "login required",
-  403: "access denied",
-  404: "page not found",
-  410: "the page was removed",
-  429: "rate limit exceeded",
+const MEANINGS: Readonly<Record<number, readonly [kind: ToolError["kind"], meaning: string]>> = {
+  401: ["denied", "login required"],
+  403: ["denied", "access denied"],
+  404: ["not_found", "page not found"],
+  410: ["not_found", "the page was removed"],
+  429: ["unavailable", "rate limit exceeded"],
 };
 const SHOWN_CHARS = 300;
 
 async function statusError(snapshot: Snapshot, signal: AbortSignal): Promise<ToolError> {
   const { status, url, headers } = snapshot.answer;
-  const kind =
-    status === 404 || status === 410
-      ? "not_found"
-      : status === 401 || status === 403
-        ? "denied"
-        : "unavailable";
-  const meaning = MEANINGS[status] ?? (status >= 500 ? "server error" : "the site rejected the request");
+  const other = status >= 500 ? "server error" : "the site rejected the request";
+  const [kind, meaning] = MEANINGS[status] ?? ["unavailable", other];
   const { text } = snapshot.isText
     ? await snapshot.page({ format: "text", includeLinks: false }, signal)
     : { text: "" };
   const said = oneLine(text.replace(/\s+/g, " ").slice(0, SHOWN_CHARS));
   const retry = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
-  return new ToolError(
-    kind,
-    `${url.href} returned status ${status}: ${meaning}.${said === "" ? "" : ` Message: ${JSON.stringify(said)}`}`,
-    {
-      hint:
-        retry !== undefined
-          ? `Try again after ${retry} s.`
-          : status >= 500
-            ? "Try again later."
-            : "Check the URL. The page that linked to it, or the site's home page, may have a newer one.",
-    },
-  );
+  const message = said === "" ? "" : ` Message: ${JSON.stringify(said)}`;
+  const gone = "Check the URL. The page that linked to it, or the site's home page, may have a newer one.";
+  const later = status >= 500 ? "Try again later." : gone;
+  return new ToolError(kind, `${url.href} returned status ${status}: ${meaning}.${message}`, {
+    hint: retry === undefined ? later : `Try again after ${retry} s.`,
+  });
 }

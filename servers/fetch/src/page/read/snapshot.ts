@@ -39,9 +39,7 @@ export interface Page extends Metadata {
 }
 
 /** For a page opened in a browser, why that failed, if it did. */
-interface Rendering {
-  readonly failed?: string;
-}
+type Rendering = { readonly failed?: string };
 
 /** The names of the conversions in answers. */
 const EXTRACTORS: Readonly<Record<string, string>> = {
@@ -63,7 +61,8 @@ export class Snapshot {
   readonly body: Body;
   /** Set if the page was, or should have been, rendered in a browser. */
   readonly rendering: Rendering | undefined;
-  #fetchedAt: number;
+  /** When it, or the same content, was last downloaded, in milliseconds since 1970. */
+  fetchedAt = Date.now();
   readonly #converter: Converter;
   readonly #pages = new Map<string, Page>();
 
@@ -72,7 +71,6 @@ export class Snapshot {
     this.rendering = rendering;
     this.body = body;
     this.#converter = converter;
-    this.#fetchedAt = Date.now();
     const hash = createHash("sha256").update(answer.url.href).update("\n").update(answer.body);
     this.id = hash.digest("hex").slice(0, 12);
   }
@@ -80,16 +78,6 @@ export class Snapshot {
   static async of(answer: HttpAnswer, converter: Converter, rendering?: Rendering): Promise<Snapshot> {
     const body = await kindOf(answer.body, answer.headers["content-type"] ?? "");
     return new Snapshot(answer, body, converter, rendering);
-  }
-
-  /** When it was last downloaded, in milliseconds since 1970. */
-  get fetchedAt(): number {
-    return this.#fetchedAt;
-  }
-
-  /** Called when the same content was downloaded again. */
-  refresh(at: number): void {
-    this.#fetchedAt = at;
   }
 
   get uri(): string {
@@ -208,28 +196,19 @@ export class Snapshot {
     const url = this.answer.url.href;
     const request = { html, url, format, selector, fragment, includeLinks } as const;
     const converted = await this.#converter.html(request, signal);
-    const { found, selectorProblem, isId, ...conversion } = {
-      found: undefined,
-      selectorProblem: undefined,
-      isId: false,
-      ...converted,
-    };
+    const none = { found: undefined, selectorProblem: undefined, isId: false };
+    const { found, selectorProblem, isId, ...conversion } = { ...none, ...converted };
     const id = selector?.slice(1) ?? "";
     const asId = `In CSS, signs in an id need a backslash: #${id.replace(/[^\w-]/g, "\\$&")}. Or add #${id} to the URL.`;
+    const shown = JSON.stringify(selector);
     if (selectorProblem !== undefined)
-      throw new ToolError(
-        "invalid",
-        `${JSON.stringify(selector)} is not a valid CSS selector: ${oneLine(selectorProblem)}.`,
-        { hint: isId ? asId : "Use a selector such as main, #content or .article p." },
-      );
+      throw new ToolError("invalid", `${shown} is not a valid CSS selector: ${oneLine(selectorProblem)}.`, {
+        hint: isId ? asId : "Use a selector such as main, #content or .article p.",
+      });
     if (found === 0)
-      throw new ToolError(
-        "not_found",
-        `The selector ${JSON.stringify(selector)} matches nothing in ${url}.`,
-        {
-          hint: isId ? asId : "View the source with format html, or omit selector.",
-        },
-      );
+      throw new ToolError("not_found", `The selector ${shown} matches nothing in ${url}.`, {
+        hint: isId ? asId : "View the source with format html, or omit selector.",
+      });
     const isUnparsed = conversion.extractor === "stream" || conversion.extractor === "tags removed";
     const unused = selector !== undefined ? "selector" : view.format === "links" ? "format" : undefined;
     if (isUnparsed && unused !== undefined)

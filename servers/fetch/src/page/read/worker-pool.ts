@@ -35,12 +35,15 @@ export class ConversionError extends Error {
   }
 }
 
-/** Threads or processes, started when needed; the last one used is the first to be used again. */
+/**
+ * Threads or processes that convert one page or document at a time, within limits of time and memory. They are started when
+ * needed; the last one used is the first to be used again.
+ */
 export class WorkerPool {
   readonly #options: WorkerOptions;
   readonly #limit: ConcurrencyLimit;
-  readonly #idle: ConversionWorker[] = [];
-  readonly #all: ConversionWorker[] = [];
+  readonly #idle: Engine[] = [];
+  readonly #all = new Set<Engine>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -49,45 +52,18 @@ export class WorkerPool {
 
   /** @throws ConversionError if it exceeds a limit or cannot be converted; the signal's reason. */
   async run<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
-    return await this.#limit.run("", signal, async () => {
-      const worker = this.#idle.pop() ?? this.#added();
-      try {
-        return await worker.run<Result>(work, signal);
-      } finally {
-        this.#idle.push(worker);
-      }
-    });
+    return await this.#limit.run("", signal, () => this.#convert<Result>(work, signal));
   }
 
-  #added(): ConversionWorker {
-    const worker = new ConversionWorker(this.#options);
-    this.#all.push(worker);
-    return worker;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#all.map((worker) => worker.close()));
-  }
-}
-
-/** A thread or process that converts one page or document at a time, within limits of time and memory. */
-class ConversionWorker {
-  readonly #options: WorkerOptions;
-  #engine: Engine | undefined;
-
-  constructor(options: WorkerOptions) {
-    this.#options = options;
-  }
-
-  /** @throws as `WorkerPool.run`. */
-  async run<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
+  async #convert<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
     const { budgetMs, maxMb, kind } = this.#options;
-    const engine = this.#engine ?? this.#started();
+    const engine = this.#idle.pop() ?? this.#started();
     const late = () => new ConversionError(`converting it took more than ${budgetMs / 1000} s`);
     const deadline = startDeadline(budgetMs, signal, late);
     const listening = { signal: deadline.signal };
     const tooLarge = () => new ConversionError(`it needed more than ${maxMb} MB`);
+    let isReusable = kind === "thread";
     engine.hold(true);
     try {
       engine.post(work);
@@ -103,30 +79,38 @@ class ConversionWorker {
     } catch (error) {
       if (error instanceof ConversionError && error.isReusable) throw error;
       // It is still busy, or has ended.
-      await this.close();
+      isReusable = false;
       deadline.signal.throwIfAborted();
       throw tooLarge();
     } finally {
       deadline.abort();
       engine.hold(false);
-      if (kind === "process") await this.close();
+      if (isReusable && this.#all.has(engine)) this.#idle.push(engine);
+      else await this.#end(engine);
     }
   }
 
   #started(): Engine {
     const { kind, maxMb } = this.#options;
     const engine = kind === "thread" ? threadOf(maxMb) : processOf(maxMb);
-    this.#engine = engine;
-    engine.events.once("exit", () => {
-      if (this.#engine === engine) this.#engine = undefined;
-    });
+    this.#all.add(engine);
+    engine.events.once("exit", () => this.#forget(engine));
     return engine;
   }
 
+  #forget(engine: Engine): void {
+    this.#all.delete(engine);
+    const at = this.#idle.indexOf(engine);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  async #end(engine: Engine): Promise<void> {
+    this.#forget(engine);
+    await engine.end();
+  }
+
   async close(): Promise<void> {
-    const engine = this.#engine;
-    this.#engine = undefined;
-    await engine?.end();
+    await Promise.all([...this.#all].map((engine) => this.#end(engine)));
   }
 }
 

@@ -32,14 +32,12 @@ export class RobotsTxt {
     const file = `${url.origin}/robots.txt`;
     const hint =
       "Do not try other URLs of this site. The user can allow this with --ignore-robots-txt, or add the page with the fetch prompt.";
-    if (rules === undefined)
-      throw new ToolError(
-        "denied",
-        `${file} returns status ${status}, which disallows the whole site for now (RFC 9309).`,
-        { hint },
-      );
-    if (!isAllowed(rules, userAgent, `${url.pathname}${url.search}`))
-      throw new ToolError("denied", `${file} disallows fetching ${url.pathname}.`, { hint });
+    const problem =
+      rules === undefined
+        ? `returns status ${status}, which disallows the whole site for now (RFC 9309)`
+        : `disallows fetching ${url.pathname}`;
+    if (rules === undefined || !isAllowed(rules, userAgent, `${url.pathname}${url.search}`))
+      throw new ToolError("denied", `${file} ${problem}.`, { hint });
   }
 
   async #site(origin: string, userAgent: string, signal: AbortSignal): Promise<Known> {

@@ -21,20 +21,15 @@ export async function wordHtml(parts: Parts): Promise<string> {
 }
 
 /** Characters around the parts of a formula, as in Unicode's linear format (Unicode Technical Note 28). */
-const FORMULA_SIGNS: Readonly<Record<string, string>> = {
-  "<m:num>": "(",
-  "</m:num>": ")/",
-  "<m:den>": "(",
-  "</m:den>": ")",
-  "<m:sup>": "^(",
-  "</m:sup>": ")",
-  "<m:sub>": "_(",
-  "</m:sub>": ")",
-  "<m:deg>": "√(",
-  "</m:deg>": ")",
+const FORMULA_SIGNS: Readonly<Record<string, readonly [begin: string, end: string]>> = {
+  num: ["(", ")/"],
+  den: ["(", ")"],
+  sup: ["^(", ")"],
+  sub: ["_(", ")"],
+  deg: ["√(", ")"],
 };
 
-/** ConcurrencyLimit formulas into runs of text, because mammoth omits them. */
+/** Turns formulas into runs of text, because mammoth omits them. */
 function withFormulas(xml: string): string {
   if (!xml.includes("<m:oMath")) return xml;
   const run = (text: string): string => (text === "" ? "" : `<w:r><w:t>${text}</w:t></w:r>`);
@@ -46,7 +41,9 @@ function withFormulas(xml: string): string {
     (tags: string, close: string | undefined, name: string | undefined) => {
       if (name === "r" || name === "t") return `<${close}w:${name}>`;
       if (name === "d") return run(ends.pop() ?? "");
-      if (name !== undefined) return run(FORMULA_SIGNS[tags] ?? attributeOf(tags, "chr") ?? "");
+      const isPlain = tags === `<${close}m:${name}>`;
+      const sign = isPlain ? FORMULA_SIGNS[name ?? ""]?.[close === "/" ? 1 : 0] : undefined;
+      if (name !== undefined) return run(sign ?? attributeOf(tags, "chr") ?? "");
       ends.push(attributeOf(tags, "endChr") ?? ")");
       return run(attributeOf(tags, "begChr") ?? "(");
     },
