@@ -76,7 +76,7 @@ function abilities(entries) {
       ],
     ];
   });
-  return table(["Host", "Recorded", "Protocol", "Questions", "Cards", "Roots[^deprecated]", "Notes"], rows);
+  return table(["Host", "Recorded", "Protocol", "Questions", "Views", "Roots[^deprecated]", "Notes"], rows);
 }
 
 /** @param {HostEntry} entry @param {"project" | "user"} scope */
