@@ -151,7 +151,7 @@ async function changeSomething(root: string, journal: string): Promise<string> {
     path: "changed.txt",
     content: "after\n",
     mode: "overwrite",
-    createParents: false,
+    create_parents: false,
   });
   if (written.receipt?.changeId === undefined) throw new Error("the change was not journaled");
   return written.receipt.changeId;

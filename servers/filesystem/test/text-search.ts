@@ -14,11 +14,11 @@ export function searcherOf(tree: Tree, ignored: readonly string[] = []): Search 
       path: tree.root,
       pattern: "x",
       literal: false,
-      ignoreCase: false,
+      ignore_case: false,
       mode: "content",
       context: 0,
       limit: 100,
-      includeIgnored: false,
+      include_ignored: false,
       budget: 20_000,
       ...request,
     });

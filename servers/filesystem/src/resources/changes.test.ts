@@ -10,10 +10,10 @@ it("shows the changes and notifies about new ones", async () => {
     told += 1;
   };
   const stop = await changes.watch?.(files, count, fakeCall());
-  await files.write({ path: at("a"), content: "a", mode: "create", createParents: false });
+  await files.write({ path: at("a"), content: "a", mode: "create", create_parents: false });
   expect(told).toBe(1);
   await stop?.();
-  await files.write({ path: at("b"), content: "b", mode: "create", createParents: false });
+  await files.write({ path: at("b"), content: "b", mode: "create", create_parents: false });
   expect(told).toBe(1);
   const body = await changes.read(files, fakeCall());
   expect(JSON.parse(String(body))).toMatchObject({

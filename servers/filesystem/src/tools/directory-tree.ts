@@ -16,15 +16,5 @@ export default tool({
     max_entries: z.int().min(1).max(5000).default(1000).describe("Entries to show."),
     include_ignored: includeIgnored,
   }),
-  run({ path, excludePatterns, max_depth, max_entries, include_ignored }, files, call) {
-    return files.tree({
-      path,
-      maxDepth: max_depth,
-      maxEntries: max_entries,
-      exclude: excludePatterns,
-      includeIgnored: include_ignored,
-      budget: call.budget,
-      signal: call.signal,
-    });
-  },
+  run: (input, files, call) => files.tree({ ...input, budget: call.budget, signal: call.signal }),
 });

@@ -110,7 +110,7 @@ it("matches expressions in a thread that can be terminated", async () => {
     path: "a.txt",
     edits,
     regex: true,
-    replaceAll: false,
+    replace_all: false,
     dryRun: false,
     maxChars: 1,
     signal: controller.signal,

@@ -33,11 +33,11 @@ export default tool({
     glob: z.string().optional().describe("With a directory as path: the files to edit, for example *.ts."),
     expected_hash: expectedHash,
   }),
-  async run({ path, glob, edits, dryRun, regex, replace_all, expected_hash }, files, call) {
-    const request = { path, edits, dryRun, regex, replaceAll: replace_all, signal: call.signal };
+  async run({ glob, expected_hash, ...input }, files, call) {
+    const request = { ...input, signal: call.signal };
     if (glob === undefined) {
       const maxChars = call.budget - FACTS_CHARS;
-      return editAnswer(await files.edit({ ...request, expectedHash: expected_hash, maxChars }), dryRun);
+      return editAnswer(await files.edit({ ...request, expected_hash, maxChars }), input.dryRun);
     }
     if (expected_hash !== undefined) {
       throw new ToolError("invalid", "expected_hash is for one file, but glob may match several.", {
@@ -45,6 +45,7 @@ export default tool({
       });
     }
     const maxChars = Math.floor(call.budget / 2);
+    const { dryRun } = input;
     return editManyAnswer(await files.editMany({ ...request, glob, maxChars }), { dryRun, maxChars });
   },
 });

@@ -6,7 +6,7 @@ import listChanges from "./list-changes.ts";
 it("lists changes newest first with sizes, in pages", async () => {
   const { files, at } = await scratch();
   for (const name of ["a", "b", "c"]) {
-    await files.write({ path: at(name), content: name, mode: "overwrite", createParents: false });
+    await files.write({ path: at(name), content: name, mode: "overwrite", create_parents: false });
   }
   const first = String(await use(listChanges, files, { limit: 2 }));
   const [c, b, facts] = first.split("\n");
@@ -21,7 +21,7 @@ it("lists changes newest first with sizes, in pages", async () => {
 it("shows what each change did to a text file, as far as known", async () => {
   const { files, at, put } = await scratch();
   const path = await put("a.txt", "one\ntwo\n");
-  const write = (content: string) => files.write({ path, content, mode: "overwrite", createParents: false });
+  const write = (content: string) => files.write({ path, content, mode: "overwrite", create_parents: false });
   await write("one\n2\n");
   await write("uno\n2\n");
   const deleted = await files.delete(await files.planDelete(path, { recursive: false }));
@@ -49,7 +49,7 @@ it("stays within the budget", async () => {
       path: at("n".repeat(150) + index),
       content: "x\n".repeat(100),
       mode: "overwrite",
-      createParents: false,
+      create_parents: false,
     });
   }
   const answer = String(await use(listChanges, files, { limit: 200, diff: true }));

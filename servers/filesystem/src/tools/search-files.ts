@@ -21,14 +21,7 @@ export default tool({
     limit: fields.limit(100, 1000),
     cursor: fields.cursor,
   }),
-  async run({ excludePatterns, include_ignored, ...search }, files, call) {
-    const found = await files.searchNames({
-      ...search,
-      exclude: excludePatterns,
-      includeIgnored: include_ignored,
-      budget: call.budget,
-      signal: call.signal,
-    });
-    return namesAnswer(found);
+  async run(input, files, call) {
+    return namesAnswer(await files.searchNames({ ...input, budget: call.budget, signal: call.signal }));
   },
 });

@@ -26,14 +26,8 @@ export default tool({
     limit: z.int().min(1).max(1000).default(100).describe("Lines (content) or files."),
     cursor: fields.cursor,
   }),
-  async run({ ignore_case, include_ignored, ...search }, files, call) {
-    const found = await files.searchText({
-      ...search,
-      ignoreCase: ignore_case,
-      includeIgnored: include_ignored,
-      budget: call.budget,
-      signal: call.signal,
-    });
-    return searchAnswer(found, search.context, files.allowedDirectories()[0]?.path);
+  async run(input, files, call) {
+    const found = await files.searchText({ ...input, budget: call.budget, signal: call.signal });
+    return searchAnswer(found, input.context, files.allowedDirectories()[0]?.path);
   },
 });

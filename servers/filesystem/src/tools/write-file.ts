@@ -19,17 +19,9 @@ export default tool({
     create_parents: z.boolean().default(false).describe("Create missing parent directories."),
     expected_hash: expectedHash,
   }),
-  async run({ path, content, mode, create_parents, expected_hash }, files, call) {
-    const question = await files.overwriteQuestion(path, mode);
+  async run(input, files, call) {
+    const question = await files.overwriteQuestion(input.path, input.mode);
     if (question !== undefined) await call.confirm(question);
-    const written = await files.write({
-      path,
-      content,
-      mode,
-      createParents: create_parents,
-      expectedHash: expected_hash,
-      signal: call.signal,
-    });
-    return writeAnswer(written);
+    return writeAnswer(await files.write({ ...input, signal: call.signal }));
   },
 });

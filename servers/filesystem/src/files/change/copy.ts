@@ -28,17 +28,6 @@ export interface CopyRequest extends MoveRequest {
   progress?(done: number, total: number): void;
 }
 
-interface Contents {
-  readonly type: "file" | "directory";
-  readonly files: number;
-  readonly directories: number;
-  readonly links: number;
-  readonly bytes: number;
-  /** Paths that were not copied: links that lead outside the bound or are broken, and special files. */
-  readonly skipped: readonly string[];
-  readonly replaced: number | undefined;
-}
-
 /**
  * Copies a file, or a directory and everything below it. The copy gets its name when it is complete, so nobody sees an
  * incomplete one, and a failed or cancelled copy leaves nothing behind. A link at `source` is followed; links below it
@@ -49,16 +38,18 @@ interface Contents {
  */
 export async function copy(context: ChangeContext, request: CopyRequest) {
   const { guard, journal, locks } = context;
+  const { overwrite, signal } = request;
   const from = await guard.resolve(request.source);
   const to = await guard.resolve(request.destination);
+  const hidden = temporaryName();
+  const hiddenPath = join(dirname(to), hidden);
   return journal.record({ action: "copy", path: from, destination: to }, async (recording) => {
     const copyLocked = async () => {
       const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
-      const hidden = temporaryName();
       try {
-        const copied = await withPlace(guard, to, ({ parent }) => {
-          const copying = { context, recording, from, to, parent, hidden, request };
-          const work = "handle" in source ? copyOneFile(copying, source) : copyDirectory(copying, source);
+        const copied = await withPlace(guard, to, async ({ parent }) => {
+          const work =
+            "handle" in source ? copyFile(recording, parent, source) : copyAll(recording, parent, source);
           return work.finally(() => discard(guard, parent, hidden));
         });
         return { path: from, destination: to, ...copied };
@@ -68,83 +59,65 @@ export async function copy(context: ChangeContext, request: CopyRequest) {
         await ("handle" in source ? source.handle.close() : source.close());
       }
     };
-    return locks.hold([await entryPath(guard, to)], copyLocked, request.signal);
+    return locks.hold([await entryPath(guard, to)], copyLocked, signal);
   });
-}
 
-/** A copy whose recording has started; the caller holds the lock of `to`. */
-interface Copying {
-  readonly context: ChangeContext;
-  readonly recording: Recording;
-  readonly from: string;
-  readonly to: string;
-  /** The opened parent of `to`, and the hidden name of the incomplete copy in it. */
-  readonly parent: GuardedDirectory;
-  readonly hidden: string;
-  readonly request: CopyRequest;
-}
-
-async function copyOneFile(copying: Copying, source: GuardedFile): Promise<Contents> {
-  const { context, recording, to, parent, hidden, request } = copying;
-  const { overwrite, signal } = request;
-  const replaced = await keepDisplaced(context, recording, to, { overwrite, signal, links: "refuse" });
-  const entry = parent.entry(hidden);
-  const copied = createWriteStream(entry, { flags: "wx", mode: 0o600 });
-  await pipeline(source.handle.createReadStream({ start: 0, autoClose: false }), copied, { signal });
-  await chmod(entry, source.stat.mode & 0o777);
-  const after = await stateOfEntry(context.guard, parent, hidden, signal);
-  const bytes = after.type === "file" ? after.size : 0;
-  const effect: Effect =
-    replaced === undefined
-      ? { kind: "created", path: to, after, parents: [] }
-      : { kind: "replaced", path: to, after };
-  await recording.write(effect, { before: replaced, after: bytes });
-  await context.guard.move(join(dirname(to), hidden), to, { overwrite });
-  return { type: "file", files: 1, directories: 0, links: 0, bytes, skipped: [], replaced };
-}
-
-async function copyDirectory(copying: Copying, source: GuardedDirectory): Promise<Contents> {
-  const { context, recording, from, to, parent, hidden, request } = copying;
-  const { guard } = context;
-  const { signal } = request;
-  if (within(parent.realPath, source.realPath)) {
-    throw failure("into_itself", `${named(from)} cannot be copied into itself (${named(to)}).`);
+  async function copyFile(recording: Recording, parent: GuardedDirectory, source: GuardedFile) {
+    const replaced = await keepDisplaced(context, recording, to, { overwrite, signal, links: "refuse" });
+    const entry = parent.entry(hidden);
+    const copied = createWriteStream(entry, { flags: "wx", mode: 0o600 });
+    await pipeline(source.handle.createReadStream({ start: 0, autoClose: false }), copied, { signal });
+    await chmod(entry, source.stat.mode & 0o777);
+    const after = await stateOfEntry(guard, parent, hidden, signal);
+    const bytes = after.type === "file" ? after.size : 0;
+    const effect: Effect =
+      replaced === undefined
+        ? { kind: "created", path: to, after, parents: [] }
+        : { kind: "replaced", path: to, after };
+    await recording.write(effect, { before: replaced, after: bytes });
+    await guard.move(hiddenPath, to, { overwrite });
+    const skipped: string[] = [];
+    return { type: "file" as const, files: 1, directories: 0, links: 0, bytes, skipped, replaced };
   }
-  await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
-  const content = await contentOf(guard, source, { max: MAX_COPIED, signal });
-  const total = content.files + content.directories + content.links;
-  const special: string[] = [];
-  const copied = await guard.copyTree(
-    source,
-    { parent, name: hidden, path: to },
-    {
+
+  /** `skipped`: links that lead outside the bound or are broken, and special files. */
+  async function copyAll(recording: Recording, parent: GuardedDirectory, source: GuardedDirectory) {
+    if (within(parent.realPath, source.realPath)) {
+      throw failure("into_itself", `${named(from)} cannot be copied into itself (${named(to)}).`);
+    }
+    await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
+    const content = await contentOf(guard, source, { max: MAX_COPIED, signal });
+    const total = content.files + content.directories + content.links;
+    const special: string[] = [];
+    const place = { parent, name: hidden, path: to };
+    const copied = await guard.copyTree(source, place, {
       signal,
       attributes: false,
       skipped: (key) => special.push(key.slice(1)),
       progress(entries) {
         if (entries % PROGRESS_EVERY === 0 || entries === total) request.progress?.(entries, total);
       },
-    },
-  );
-  copied.delete("");
-  const all = [...copied.values()];
-  const files = all.filter((stat) => stat.isFile());
-  const directories = all.filter((stat) => stat.isDirectory()).length;
-  const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
-  const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), links);
-  const after = await stateOfEntry(guard, parent, hidden, signal);
-  const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
-  await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
-  await guard.move(join(dirname(to), hidden), to);
-  return {
-    type: "directory",
-    files: files.length,
-    directories,
-    links: links.length - outside.length,
-    bytes,
-    skipped: [...outside, ...special].sort(),
-    replaced: undefined,
-  };
+    });
+    copied.delete("");
+    const all = [...copied.values()];
+    const files = all.filter((stat) => stat.isFile());
+    const directories = all.filter((stat) => stat.isDirectory()).length;
+    const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
+    const outside = await dropOutsideLinks(guard, from, hiddenPath, links);
+    const after = await stateOfEntry(guard, parent, hidden, signal);
+    const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
+    await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
+    await guard.move(hiddenPath, to);
+    return {
+      type: "directory" as const,
+      files: files.length,
+      directories,
+      links: links.length - outside.length,
+      bytes,
+      skipped: [...outside, ...special].sort(),
+      replaced: undefined,
+    };
+  }
 }
 
 /** Removes copied links that are broken or lead outside the bound, from the original or from the copy. */

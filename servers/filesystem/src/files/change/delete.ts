@@ -66,10 +66,8 @@ export async function deletePlanned(context: ChangeContext, plan: DeletePlan, si
       entriesOf(now.content) > entriesOf(plan.content) ||
       now.final !== plan.final
     ) {
-      throw failure(
-        "plan_changed",
-        `${named(path)} changed while the deletion was being prepared; nothing was deleted.`,
-      );
+      const message = `${named(path)} changed while the deletion was being prepared; nothing was deleted.`;
+      throw failure("plan_changed", message);
     }
     return journal.record({ action: "delete", path }, async (recording) => {
       const image = recording.imageFor(bytes);
@@ -200,8 +198,6 @@ async function renamed(from: string, to: string): Promise<boolean> {
 export async function ordinaryType(guard: PathGuard, { stat, path }: GuardedPlace) {
   const type = typeOf(stat ?? (await notThere(guard, path)));
   if (type !== "other") return type;
-  throw failure(
-    "special_file",
-    `${named(path)} is a device, FIFO or socket; only files, directories and symlinks can be changed.`,
-  );
+  const message = `${named(path)} is a device, FIFO or socket; only files, directories and symlinks can be changed.`;
+  throw failure("special_file", message);
 }

@@ -72,10 +72,8 @@ export async function contentOf(
     else if (stat.isSymbolicLink()) content.links += 1;
     else content.others += 1;
     if (entriesOf(content) > max) {
-      throw failure(
-        "too_many_entries",
-        `${named(directory.path)} contains more than ${grouped(max)} entries.`,
-      );
+      const message = `${named(directory.path)} contains more than ${grouped(max)} entries.`;
+      throw failure("too_many_entries", message);
     }
   }
   return content;

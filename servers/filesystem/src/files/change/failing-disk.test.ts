@@ -29,15 +29,15 @@ describe.runIf(process.platform === "linux")("a disk that fails during a write",
     const path = await put("a.txt", "old\n");
     const content = "x".repeat(150_000);
     await limitFileSize(100_000);
-    const write = { path, content, createParents: false } as const;
+    const write = { path, content, create_parents: false } as const;
     await expect(files.write({ ...write, mode: "overwrite" })).rejects.toMatchObject({ kind: "too_large" });
     await expect(files.write({ ...write, mode: "append" })).rejects.toMatchObject({ kind: "too_large" });
     await expect(
-      files.write({ ...write, path: at("x/new"), mode: "create", createParents: true }),
+      files.write({ ...write, path: at("x/new"), mode: "create", create_parents: true }),
     ).rejects.toMatchObject({ kind: "too_large" });
     const edits = [{ oldText: "old", newText: content }];
     await expect(
-      files.edit({ path, edits, replaceAll: false, dryRun: false, maxChars: 1000 }),
+      files.edit({ path, edits, replace_all: false, dryRun: false, maxChars: 1000 }),
     ).rejects.toMatchObject({ kind: "too_large" });
     expect(await read("a.txt")).toBe("old\n");
     await expect(stat(at("x"))).rejects.toThrow("ENOENT");
@@ -51,7 +51,7 @@ describe.runIf(process.platform === "linux")("a disk that fails during a write",
     const path = await put("a.txt", old);
     await limitFileSize(100_000);
     await expect(
-      files.write({ path, content: "new", mode: "overwrite", createParents: false }),
+      files.write({ path, content: "new", mode: "overwrite", create_parents: false }),
     ).rejects.toMatchObject({ kind: "unavailable", hint: expect.stringContaining("--no-journal") });
     expect(await read("a.txt")).toBe(old);
     expect(await leftovers(place)).toEqual([]);

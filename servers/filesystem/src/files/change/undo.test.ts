@@ -10,7 +10,7 @@ import type { WriteRequest } from "../edit/write.ts";
 import { openFiles } from "../files.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
-  return { path, content, mode: "overwrite", createParents: false, ...more };
+  return { path, content, mode: "overwrite", create_parents: false, ...more };
 }
 
 function allowlist(...paths: string[]): DirectoryAllowlist {
@@ -32,12 +32,12 @@ describe("undo", () => {
           await files.edit({
             path,
             edits: [{ oldText: "more", newText: "less" }],
-            replaceAll: false,
+            replace_all: false,
             dryRun: false,
             maxChars: 1000,
           })
         ).receipt,
-      async () => (await files.write(request(at("x/y/new.txt"), "n", { createParents: true }))).receipt,
+      async () => (await files.write(request(at("x/y/new.txt"), "n", { create_parents: true }))).receipt,
     ];
     const contents: string[] = [];
     const ids: string[] = [];
@@ -72,7 +72,7 @@ describe("undo", () => {
 
   it("refuses to remove a created file that has changed, and keeps parents in use", async () => {
     const { files, at, put, list } = await scratch();
-    const { receipt } = await files.write(request(at("x/a.txt"), "a", { createParents: true }));
+    const { receipt } = await files.write(request(at("x/a.txt"), "a", { create_parents: true }));
     await put("x/b.txt", "b");
     await files.undo(receipt?.changeId ?? "");
     expect(await list("x")).toEqual(["b.txt"]);

@@ -73,7 +73,7 @@ async function stepOf(context: ChangeContext, request: PatchRequest, patch: Stru
   const step = { path, ...countsOf(patch.hunks) };
   if (from === undefined) {
     const content = appliedTo("", patch, path);
-    const file = { path, content, mode: "create", createParents: true, signal } as const;
+    const file = { path, content, mode: "create", create_parents: true, signal } as const;
     return { ...step, action: "create", run: async () => (await write(context, file)).receipt };
   }
   const found = await readEditable(context, path);

@@ -19,7 +19,7 @@ describe("editTogether", () => {
       const together = editTogether(text, edits);
       if (together === undefined) continue;
       answered += 1;
-      expect(together).toEqual(editInSequence("f", text, edits, { replaceAll: false }));
+      expect(together).toEqual(editInSequence("f", text, edits, { replace_all: false }));
     }
     expect(answered).toBeGreaterThan(100);
   });
@@ -31,7 +31,7 @@ describe("editText", () => {
       { oldText: "a", newText: "b" },
       { oldText: "b\nx", newText: "done" },
     ];
-    expect(editText("f", "a\nx\n", edits, { replaceAll: false }).text).toBe("done\n");
+    expect(editText("f", "a\nx\n", edits, { replace_all: false }).text).toBe("done\n");
     expect(
       editText(
         "f",
@@ -40,7 +40,7 @@ describe("editText", () => {
           { oldText: "x x", newText: "x" },
           { oldText: "x", newText: "z" },
         ],
-        { replaceAll: false },
+        { replace_all: false },
       ).text,
     ).toBe("z\ny");
   });
@@ -51,20 +51,20 @@ describe("editText", () => {
       { oldText: "second line", newText: "third" },
     ];
     expect(() =>
-      editText("f", `first line\n${"-".repeat(100)}\nsecond line\n`, edits, { replaceAll: false }),
+      editText("f", `first line\n${"-".repeat(100)}\nsecond line\n`, edits, { replace_all: false }),
     ).toThrow("occurs 2 times");
   });
 
   it("treats overlapping matches as ambiguous", () => {
-    expect(() => editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replaceAll: false })).toThrow(
+    expect(() => editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replace_all: false })).toThrow(
       "occurs 2 times",
     );
-    expect(editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replaceAll: true }).text).toBe("ba");
+    expect(editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replace_all: true }).text).toBe("ba");
   });
 
   it("lists ten lines and only counts the rest", () => {
     expect(() =>
-      editText("f", "x\n".repeat(15), [{ oldText: "x", newText: "y" }], { replaceAll: false }),
+      editText("f", "x\n".repeat(15), [{ oldText: "x", newText: "y" }], { replace_all: false }),
     ).toThrow("at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more");
   });
 });

@@ -13,7 +13,7 @@ import {
   withLf,
 } from "./changed-ranges.ts";
 import { closest } from "./closest-match.ts";
-import { type Diff, unifiedDiff } from "./diff.ts";
+import { unifiedDiff } from "./diff.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -22,19 +22,14 @@ export interface Edit {
 
 export interface EditOptions {
   /** Replaces every occurrence; otherwise each `oldText` must occur exactly once. */
-  readonly replaceAll: boolean;
+  readonly replace_all: boolean;
   /** Each `oldText` is a regular expression as in search_text, and `newText` may contain $1, $<name>, $& and $$. */
   readonly regex?: boolean | undefined;
   readonly skipMissing?: boolean | undefined;
 }
 
-export interface EditedText {
-  readonly text: string;
-  readonly regions: readonly Region[];
-  readonly replacements: number;
-  /** The indexes of edits that matched nothing. */
-  readonly missing: readonly number[];
-}
+/** `missing`: the indexes of edits that matched nothing. */
+type EditedText = ReturnType<typeof editInSequence>;
 
 /** How many places of an ambiguous match are listed. */
 const MAX_PLACES = 10;
@@ -50,7 +45,7 @@ export function editText(
   edits: readonly Edit[],
   options: EditOptions,
 ): EditedText {
-  const isSimple = !options.replaceAll && options.regex !== true && edits.length > 1;
+  const isSimple = !options.replace_all && options.regex !== true && edits.length > 1;
   return (isSimple ? editTogether(text, edits) : undefined) ?? editInSequence(path, text, edits, options);
 }
 
@@ -89,8 +84,8 @@ export function editInSequence(
   path: string,
   text: string,
   edits: readonly Edit[],
-  { replaceAll, regex, skipMissing }: EditOptions,
-): EditedText {
+  { replace_all, regex, skipMissing }: EditOptions,
+) {
   const missing: number[] = [];
   let current = text;
   let regions: Region[] = [];
@@ -102,7 +97,7 @@ export function editInSequence(
     const matches =
       regex === true
         ? regexMatches(current, oldText, newText)
-        : occurrences(current, oldText, where, replaceAll).map((start) => {
+        : occurrences(current, oldText, where, replace_all).map((start) => {
             return { start, end: start + oldText.length, text: newText };
           });
     if (matches.length === 0) {
@@ -115,7 +110,7 @@ export function editInSequence(
       missing.push(index);
     }
     const starts = matches.map(({ start }) => start);
-    if (starts.length > 1 && !replaceAll) throw ambiguous(path, current, starts, where);
+    if (starts.length > 1 && !replace_all) throw ambiguous(path, current, starts, where);
     replacements += starts.length;
     const splices = matches.flatMap((match) => narrowed(current.slice(match.start, match.end), match));
     regions = compose(regions, splices);
@@ -171,10 +166,8 @@ function narrowed(oldText: string, { start, text }: Splice): Splice[] {
 function ambiguous(path: string, text: string, starts: readonly number[], where: string): ToolError {
   const lines = starts.slice(0, MAX_PLACES).map((start) => grouped(1 + feedsIn(text, 0, start)));
   const more = starts.length > MAX_PLACES ? ` and ${grouped(starts.length - MAX_PLACES)} more` : "";
-  return failure(
-    "several_places",
-    `${where} occurs ${grouped(starts.length)} times in ${named(path)}, at lines ${lines.join(", ")}${more}; nothing was changed.`,
-  );
+  const message = `${where} occurs ${grouped(starts.length)} times in ${named(path)}, at lines ${lines.join(", ")}${more}; nothing was changed.`;
+  return failure("several_places", message);
 }
 
 function noMatch(
@@ -191,10 +184,8 @@ function noMatch(
       ? " The file contains nothing similar."
       : `${near.whiteSpaceOnly ? " It differs only in whitespace from" : " The closest match is"} line ${grouped(near.line)}:\n${near.excerpt}`;
   const wanted = `${JSON.stringify(clip(oldText, 120))}${oldText.length > 120 ? "…" : ""}`;
-  return failure(
-    "no_place",
-    `${where} ${wanted} is not in ${named(path)}${after}; nothing was changed.${place}`,
-  );
+  const message = `${where} ${wanted} is not in ${named(path)}${after}; nothing was changed.${place}`;
+  return failure("no_place", message);
 }
 
 /** What to edit, as plain data for a thread. */
@@ -206,14 +197,11 @@ export interface EditWork extends EditOptions {
   readonly maxChars: number;
 }
 
-export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text" | "regions"> {
-  readonly after: Uint8Array | undefined;
-  /** Unified; empty if the edits change nothing. */
-  readonly diff: string;
-}
+/** `diff`: unified; empty if the edits change nothing. */
+export type EditedBytes = ReturnType<typeof editBytes>;
 
 /** Replaces parts of a text, without changing any other byte. @throws ToolError as `editText`. */
-export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork): EditedBytes {
+export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork) {
   const text = unified(decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form), form.eol);
   const edited = editText(path, text.text, edits, options);
   const { text: changed, regions, ...outcome } = edited;

@@ -6,7 +6,7 @@ import type { EditRequest } from "./edit.ts";
 import type { Edit } from "./edit-text.ts";
 
 function edit(files: Scratch["files"], path: string, edits: Edit[], more: Partial<EditRequest> = {}) {
-  return files.edit({ path, edits, replaceAll: false, dryRun: false, maxChars: 20_000, ...more });
+  return files.edit({ path, edits, replace_all: false, dryRun: false, maxChars: 20_000, ...more });
 }
 
 describe("edit", () => {
@@ -47,7 +47,7 @@ describe("edit", () => {
       hint: expect.stringContaining("replace_all"),
     });
     expect(await read("a.txt")).toBe(content);
-    const all = await edit(files, path, [{ oldText: "x = 1", newText: "x = 3" }], { replaceAll: true });
+    const all = await edit(files, path, [{ oldText: "x = 1", newText: "x = 3" }], { replace_all: true });
     expect(all).toMatchObject({ replacements: 3, added: 3, removed: 3 });
     expect(await read("a.txt")).toBe("x = 3\ny = 2\nx = 3\n\nx = 3\n");
   });
@@ -149,7 +149,7 @@ describe("edit", () => {
     const { hash } = await files.readText(path, { maxChars: 100 });
     await put("a.txt", "one and more\n");
     await expect(
-      edit(files, path, [{ oldText: "one", newText: "two" }], { expectedHash: hash }),
+      edit(files, path, [{ oldText: "one", newText: "two" }], { expected_hash: hash }),
     ).rejects.toMatchObject({ kind: "conflict" });
     expect(await read("a.txt")).toBe("one and more\n");
   });
@@ -190,7 +190,7 @@ describe("edit", () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "word here\n".repeat(100_000));
     const edited = await edit(files, path, [{ oldText: "word", newText: "phrase" }], {
-      replaceAll: true,
+      replace_all: true,
       maxChars: 2000,
     });
     expect(edited).toMatchObject({ replacements: 100_000, added: 100_000, removed: 100_000, hiddenHunks: 1 });
@@ -235,7 +235,7 @@ describe("edit", () => {
       path,
       content: lines.toReversed().join(""),
       mode: "overwrite",
-      createParents: false,
+      create_parents: false,
     });
     expect(written.lines?.added).toBeGreaterThan(1000);
   });

@@ -5,14 +5,13 @@ import type { ChangeContext } from "../change/change-context.ts";
 import { checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
-import type { Receipt } from "../journal/journal.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath, notThere, withDirectory } from "../open-path.ts";
 import { binary, hashOf, tooLarge } from "../read/source.ts";
 import { decodesBack, formOfText, textOf } from "../read/text-encoding.ts";
 import { walk } from "../tree/walk.ts";
 import { withLf } from "./changed-ranges.ts";
-import { type Edit, type EditedBytes, type EditOptions, editBytes } from "./edit-text.ts";
+import { type Edit, type EditOptions, editBytes } from "./edit-text.ts";
 
 /** Maximum bytes of a file that is edited, since several copies are kept in memory. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
@@ -27,16 +26,12 @@ export interface EditRequest extends EditOptions {
   readonly path: string;
   readonly edits: readonly Edit[];
   readonly dryRun: boolean;
-  readonly expectedHash?: string | undefined;
+  readonly expected_hash?: string | undefined;
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Edited extends Omit<EditedBytes, "after"> {
-  readonly path: string;
-  readonly hash: string;
-  readonly receipt: Receipt | undefined;
-}
+export type Edited = Awaited<ReturnType<typeof edit>>;
 
 /**
  * Replaces parts of a text file, all edits or none. Encoding, byte order mark and line endings are preserved;
@@ -45,14 +40,14 @@ export interface Edited extends Omit<EditedBytes, "after"> {
  * @throws ToolError `not_found` and `invalid` for an `oldText` that does not match once, `conflict` if the file is
  * not the expected one or changes concurrently, `too_large` beyond 32 MiB, and what the guard throws.
  */
-export async function edit(context: ChangeContext, request: EditRequest): Promise<Edited> {
+export async function edit(context: ChangeContext, request: EditRequest) {
   const { guard, locks, threads } = context;
   const path = await guard.resolve(request.path);
-  const { edits, replaceAll, regex, skipMissing, maxChars, signal } = request;
-  const editLocked = async (): Promise<Edited> => {
+  const { edits, replace_all, regex, skipMissing, maxChars, signal } = request;
+  const editLocked = async () => {
     const { before, bytes, form } = (await readEditable(context, path)) ?? (await notThere(guard, path));
-    checkExpected(path, before, request.expectedHash);
-    const work = { path, bytes, form, edits, replaceAll, regex, skipMissing, maxChars };
+    checkExpected(path, before, request.expected_hash);
+    const work = { path, bytes, form, edits, replace_all, regex, skipMissing, maxChars };
     const tooSlow = () =>
       failure(
         "edits_too_slow",
@@ -120,7 +115,7 @@ export async function changeInTurn<Step extends { readonly path: string }, File>
   return { files, stopped: undefined };
 }
 
-export interface EditManyRequest extends Omit<EditRequest, "expectedHash"> {
+export interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
   /** Selects files below the directory `path`; ignored files are excluded. */
   readonly glob: string;
 }
@@ -148,7 +143,7 @@ export async function editMany(
     const text = withLf(held.text);
     const found = regex === true ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
     if (found.length === 0) continue;
-    const again = { ...request, path, edits: found, expectedHash: before.hash, skipMissing: regex };
+    const again = { ...request, path, edits: found, expected_hash: before.hash, skipMissing: regex };
     const edited = await edit(context, { ...again, dryRun: true });
     if (edited.replacements === 0) continue;
     if (planned.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} of the files would change`);

@@ -6,7 +6,7 @@ import { hashOf } from "../read/source.ts";
 import type { WriteRequest } from "./write.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
-  return { path, content, mode: "overwrite", createParents: false, ...more };
+  return { path, content, mode: "overwrite", create_parents: false, ...more };
 }
 
 describe("write", () => {
@@ -35,10 +35,10 @@ describe("write", () => {
   it("creates parents only on request, and removes them after a failure", async () => {
     const { files, at, list, read } = await scratch();
     await expect(files.write(request(at("x/y/a.txt"), "a"))).rejects.toMatchObject({ kind: "not_found" });
-    await files.write(request(at("x/y/a.txt"), "a", { createParents: true }));
+    await files.write(request(at("x/y/a.txt"), "a", { create_parents: true }));
     expect(await read("x/y/a.txt")).toBe("a");
     const long = "n".repeat(300);
-    await expect(files.write(request(at("z", long), "a", { createParents: true }))).rejects.toMatchObject({
+    await expect(files.write(request(at("z", long), "a", { create_parents: true }))).rejects.toMatchObject({
       kind: "invalid",
     });
     expect(await list()).toEqual(["x"]);
@@ -58,15 +58,15 @@ describe("write", () => {
     const path = await put("a.txt", "old");
     const part = await files.readText(path, { maxChars: 1000 });
     await put("a.txt", "new");
-    await expect(files.write(request(path, "mine", { expectedHash: part.hash }))).rejects.toMatchObject({
+    await expect(files.write(request(path, "mine", { expected_hash: part.hash }))).rejects.toMatchObject({
       kind: "conflict",
       hint: expect.stringContaining("read_text_file"),
     });
     expect(await read("a.txt")).toBe("new");
     const now = await files.readText(path, { maxChars: 1000 });
-    await files.write(request(path, "mine", { expectedHash: now.hash }));
+    await files.write(request(path, "mine", { expected_hash: now.hash }));
     expect(await read("a.txt")).toBe("mine");
-    await expect(files.write(request(at("none"), "x", { expectedHash: now.hash }))).rejects.toThrow(
+    await expect(files.write(request(at("none"), "x", { expected_hash: now.hash }))).rejects.toThrow(
       "no longer exists",
     );
   });

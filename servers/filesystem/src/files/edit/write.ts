@@ -18,8 +18,8 @@ export interface WriteRequest {
   readonly path: string;
   readonly content: string;
   readonly mode: "overwrite" | "create" | "append";
-  readonly createParents: boolean;
-  readonly expectedHash?: string | undefined;
+  readonly create_parents: boolean;
+  readonly expected_hash?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +38,7 @@ export async function write(context: ChangeContext, request: WriteRequest) {
   const work = () => writeLocked(context, path, request);
   return locks.hold([await lockPath(guard, path)], work, request.signal).catch((error: unknown) => {
     const isParentMissing = error instanceof ToolError && error.kind === "not_found";
-    if (!isParentMissing || request.createParents) throw error;
+    if (!isParentMissing || request.create_parents) throw error;
     throw failure("no_parent", error.message, { cause: error });
   });
 }
@@ -56,14 +56,14 @@ export async function overwriteQuestion(context: ChangeContext, path: string, mo
 async function writeLocked(
   context: ChangeContext,
   path: string,
-  { mode, content, createParents, expectedHash, signal }: WriteRequest,
+  { mode, content, create_parents, expected_hash, signal }: WriteRequest,
 ) {
-  const needs = { max: MAX_HELD_BYTES, hash: expectedHash !== undefined, signal };
+  const needs = { max: MAX_HELD_BYTES, hash: expected_hash !== undefined, signal };
   const before = await readBefore(context, path, needs);
   if (mode === "create" && before !== undefined) {
     throw failure("create_only", `${named(path)} already exists; mode create only writes new files.`);
   }
-  checkExpected(path, before, expectedHash);
+  checkExpected(path, before, expected_hash);
   const was = before?.bytes && (await textOf(before.bytes));
   const next: Next =
     mode === "append" && before !== undefined
@@ -90,7 +90,7 @@ async function writeLocked(
   };
   if (before?.bytes?.equals(bytes)) return { ...outcome, hash: before.hash ?? "", receipt: undefined };
   const action = before === undefined ? "create" : mode === "append" ? "append" : "overwrite";
-  const replacement = { action, path, bytes, before, createParents, kept, signal } as const;
+  const replacement = { action, path, bytes, before, createParents: create_parents, kept, signal } as const;
   const { hash, ...receipt } = await replaceContent(context, replacement);
   return { ...outcome, hash, receipt };
 }

@@ -20,7 +20,7 @@ async function smallDisk(ctx: TestContext): Promise<Scratch> {
 
 /** Overwrites a file of 100 kB, and makes the change older. */
 async function overwrite({ files, journalDirectory }: Scratch, path: string, content: string) {
-  const { receipt } = await files.write({ path, content, mode: "overwrite", createParents: false });
+  const { receipt } = await files.write({ path, content, mode: "overwrite", create_parents: false });
   const id = receipt?.changeId ?? "";
   const old = `${(Date.now() - 120_000 + clock++).toString(36).padStart(9, "0")}-${id.slice(-6)}`;
   const bytes = (await readdir(journalDirectory)).find(
@@ -61,12 +61,12 @@ describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
   it("refuses a change that does not fit, and loses neither content nor journal", async (ctx) => {
     const place = await smallDisk(ctx);
     const path = await place.put("a", content(0));
-    const id = (await place.files.write({ path, content: "new", mode: "overwrite", createParents: false }))
+    const id = (await place.files.write({ path, content: "new", mode: "overwrite", create_parents: false }))
       .receipt;
     const { bavail, bsize } = await statfs(place.state);
     await writeFile(join(place.state, "foreign"), Buffer.alloc(bavail * bsize));
     const write = (files = place.files) =>
-      files.write({ path, content: "newer", mode: "overwrite", createParents: false });
+      files.write({ path, content: "newer", mode: "overwrite", create_parents: false });
     await expect(write()).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringContaining("ENOSPC"),

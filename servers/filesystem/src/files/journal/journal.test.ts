@@ -12,7 +12,7 @@ import { imagePath } from "./entries.ts";
 import { Journal } from "./journal.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
-  return { path, content, mode: "overwrite", createParents: false, ...more };
+  return { path, content, mode: "overwrite", create_parents: false, ...more };
 }
 
 function allowlist(...paths: string[]): DirectoryAllowlist {

@@ -6,28 +6,13 @@ import { statOf } from "../tree/open-below.ts";
 import { walk } from "../tree/walk.ts";
 import { typeOf } from "./media.ts";
 import { formOf, hashOf, hashOfFile, Lines, sourceOf } from "./source.ts";
-import type { TextForm } from "./text-encoding.ts";
 
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 /** Maximum entries of a directory that are counted, in about a second. */
 const MAX_COUNTED = 100_000;
 
-export interface FileInfo {
-  readonly path: string;
-  /** The type of the path's target; `link` for a link that leads outside or is broken. */
-  readonly type: "file" | "directory" | "link" | "fifo" | "socket" | "device";
-  /** For a link, its text and whether its target is inside. */
-  readonly link: { readonly target: string; readonly inside: boolean } | undefined;
-  readonly stat: Stats;
-  readonly writable: boolean;
-  readonly mime: string | undefined;
-  readonly form: TextForm | undefined;
-  /** For text up to 8 MiB. */
-  readonly lines: number | undefined;
-  /** For files up to 64 MiB. */
-  readonly hash: string | undefined;
-  readonly below: Awaited<ReturnType<typeof sizeOf>> | undefined;
-}
+/** The text of a link, and whether its target is inside. */
+type LinkTarget = Awaited<ReturnType<PathGuard["readLink"]>> | undefined;
 
 /** The facts that only a file's content or only a directory has. */
 const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: undefined, below: undefined };
@@ -36,7 +21,7 @@ const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: u
  * Returns information about a file, a directory or a link. A link that leads inside is followed. For one that leads
  * outside, and for FIFOs, sockets and devices, only the entry itself is examined, and nothing is opened.
  */
-export async function getInfo(guard: PathGuard, given: string, signal?: AbortSignal): Promise<FileInfo> {
+export async function getInfo(guard: PathGuard, given: string, signal?: AbortSignal) {
   const place = await guard.place(await guard.resolve(given)).catch((error: unknown) => {
     // The parent of an allowed directory is not accessed.
     if (error instanceof ToolError && error.kind === "denied") return undefined;
@@ -57,7 +42,14 @@ export async function getInfo(guard: PathGuard, given: string, signal?: AbortSig
     if (directory !== undefined) return await directoryInfo(guard, path, link, signal);
     return await withFile(guard, path, async (file) => {
       const content = await contentFacts(file, signal);
-      return { path, type: "file", link, stat: file.stat, ...content, writable: file.directory.writable };
+      return {
+        path,
+        type: "file" as const,
+        link,
+        stat: file.stat,
+        ...content,
+        writable: file.directory.writable,
+      };
     });
   } finally {
     await place.parent.close();
@@ -80,13 +72,21 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) 
 async function directoryInfo(
   guard: PathGuard,
   path: string,
-  link: FileInfo["link"],
+  link: LinkTarget,
   signal: AbortSignal | undefined,
-): Promise<FileInfo> {
+) {
   return withDirectory(guard, path, async (root) => {
     const { path, stat, directory } = root;
     const below = await sizeOf(guard, root, signal);
-    return { path, type: "directory", link, stat, ...NO_CONTENT, below, writable: directory.writable };
+    return {
+      path,
+      type: "directory" as const,
+      link,
+      stat,
+      ...NO_CONTENT,
+      below,
+      writable: directory.writable,
+    };
   });
 }
 
@@ -105,7 +105,7 @@ async function sizeOf(guard: PathGuard, root: GuardedDirectory, signal: AbortSig
   return { files, bytes, unreadable, isCut: ended === "stopped" };
 }
 
-function typeName(stat: Stats): FileInfo["type"] {
+function typeName(stat: Stats) {
   if (stat.isSymbolicLink()) return "link";
   return stat.isFIFO() ? "fifo" : stat.isSocket() ? "socket" : "device";
 }
@@ -117,7 +117,8 @@ export function permissionsOf({ mode }: Stats): string {
 }
 
 /** One fact per line, `size: 120`; for a link its target, if that is inside. */
-export function infoAnswer({ path, type, link, stat, form, below, ...info }: FileInfo): string {
+export function infoAnswer(found: Awaited<ReturnType<typeof getInfo>>): string {
+  const { path, type, link, stat, form, below, ...info } = found;
   const target = link && `${oneLine(link.target)}${link.inside ? "" : " (outside, or missing)"}`;
   const facts = {
     path: oneLine(path),

@@ -221,33 +221,27 @@ export function decodesBack(bytes: Buffer, form: TextForm): boolean {
   }
 }
 
+/**
+ * Which line ends occur. Jumps from one CR to the next; most files have none, which costs two scans at memory speed.
+ */
 export function eolOf(bytes: Buffer, encoding: Encoding): Eol {
-  const { crlf, cr, lf } = encoding.startsWith("utf-16")
-    ? endsIn(decode(bytes, { encoding, bom: false, damaged: false }), "\r", "\n")
-    : endsIn(bytes, 13, 10);
+  const isWide = encoding.startsWith("utf-16");
+  const text = isWide ? Buffer.from(decode(bytes, { encoding, bom: false, damaged: false })) : bytes;
+  let [crlf, cr, lf] = [false, false, false];
+  for (let at = text.indexOf(CR); at !== -1; at = text.indexOf(CR, at + 1)) {
+    if (text[at + 1] === LF) crlf = true;
+    else cr = true;
+  }
+  // One lone LF among CRLFs is enough, and a file without CR has only LFs.
+  for (let at = text.indexOf(LF); at !== -1 && !lf; at = text.indexOf(LF, at + 1)) {
+    lf = at === 0 || text[at - 1] !== CR;
+  }
   if (Number(crlf) + Number(cr) + Number(lf) > 1) return "mixed";
   return crlf ? "crlf" : cr ? "cr" : lf ? "lf" : "none";
 }
 
-interface Searchable<Item> {
-  indexOf(item: Item, from?: number): number;
-  at(index: number): Item | undefined;
-}
-
-/**
- * Which line ends occur. Jumps from one CR to the next; most files have none, which costs two scans at memory speed.
- */
-function endsIn<Item>(text: Searchable<Item>, carriageReturn: Item, lineFeed: Item) {
-  const found = { crlf: false, cr: false, lf: false };
-  for (let at = text.indexOf(carriageReturn); at !== -1; at = text.indexOf(carriageReturn, at + 1)) {
-    found[text.at(at + 1) === lineFeed ? "crlf" : "cr"] = true;
-  }
-  // One lone LF among CRLFs is enough, and a file without CR has only LFs.
-  for (let at = text.indexOf(lineFeed); at !== -1 && !found.lf; at = text.indexOf(lineFeed, at + 1)) {
-    found.lf = at === 0 || text.at(at - 1) !== carriageReturn;
-  }
-  return found;
-}
+const CR = 13;
+const LF = 10;
 
 /** Detects UTF-16 without a byte order mark: in Latin text, every second byte is NUL. */
 function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {

@@ -65,12 +65,12 @@ describe("text search", () => {
     const found = async (request: Partial<TextSearch>) =>
       lines(tree, await search(request)).map((line) => line.slice(2));
     expect(await found({ pattern: "f(x)", literal: true })).toEqual(["1:f(x) [a]"]);
-    expect(await found({ pattern: "f(x)", literal: true, ignoreCase: true })).toEqual([
+    expect(await found({ pattern: "f(x)", literal: true, ignore_case: true })).toEqual([
       "1:f(x) [a]",
       "2:F(X)",
     ]);
     expect(await found({ pattern: "f(x)" })).toEqual(["3:fx"]);
-    expect(await found({ pattern: "Ä", ignoreCase: true })).toEqual(["4:Ärger", "5:ärger"]);
+    expect(await found({ pattern: "Ä", ignore_case: true })).toEqual(["4:Ärger", "5:ärger"]);
     expect(await found({ pattern: "(?i)ä" })).toEqual(["4:Ärger", "5:ärger"]);
   });
 
@@ -108,7 +108,7 @@ describe("text search", () => {
     const search = searcherOf(tree, ["*.tmp"]);
     expect(lines(tree, await search({}))).toEqual(["keep.log:1:x", "src/.hidden:1:x", "src/build/b:1:x"]);
     expect(lines(tree, await search({ path: "src" }))).toEqual(["src/.hidden:1:x", "src/build/b:1:x"]);
-    expect(lines(tree, await search({ includeIgnored: true, glob: "*[!e]" }))).toEqual([
+    expect(lines(tree, await search({ include_ignored: true, glob: "*[!e]" }))).toEqual([
       "a.log:1:x",
       "build/a:1:x",
       "keep.log:1:x",

@@ -14,10 +14,10 @@ export interface TextSearch extends PageRequest {
   readonly pattern: string;
   /** Matches the pattern literally, not as a regular expression. */
   readonly literal: boolean;
-  readonly ignoreCase: boolean;
+  readonly ignore_case: boolean;
   /** Which files to search; all if omitted. */
   readonly glob?: string | undefined;
-  readonly includeIgnored: boolean;
+  readonly include_ignored: boolean;
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -54,11 +54,11 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     pattern: TextPattern,
     deadline: Deadline,
   ): Promise<TextFound> {
-    const { includeIgnored, glob, limit } = request;
+    const { include_ignored, glob, limit } = request;
     const place = { guard, pool, realPath: root.realPath, path: root.path };
     const isWanted = glob === undefined ? undefined : compileGlob(glob);
-    const pages = textPages(place, request, pattern, [glob, includeIgnored], deadline.signal);
-    const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);
+    const pages = textPages(place, request, pattern, [glob, include_ignored], deadline.signal);
+    const ignore = include_ignored ? undefined : await IgnoreScope.above(guard, root, ignored);
     const candidates = new TopItems<string>(limit + 1, comparePaths);
     const total = { files: 0, lines: 0 };
     const select = (path: string, name: string) => isWanted?.matches(path, name, false) !== false;
@@ -74,7 +74,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     const page = await pages.show(paths.slice(0, limit), paths.length > limit);
     if (pages.after !== undefined) return page;
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
-    const notes = total.files === 0 && !includeIgnored ? { notes: [hint] } : {};
+    const notes = total.files === 0 && !include_ignored ? { notes: [hint] } : {};
     return { ...page, total_files: total.files, total_lines: total.lines, ...notes };
   }
 
@@ -140,8 +140,8 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
      *   throws.
      */
     async search(request: TextSearch): Promise<TextFound> {
-      const { literal, ignoreCase, budgetMs = BUDGET_MS } = request;
-      const pattern = textPattern(request.pattern, { literal, ignoreCase });
+      const { literal, ignore_case, budgetMs = BUDGET_MS } = request;
+      const pattern = textPattern(request.pattern, { literal, ignoreCase: ignore_case });
       const tooLate = () =>
         failure("search_too_slow", `The search did not finish within ${budgetMs / 1000} s.`);
       const deadline = startDeadline(budgetMs, request.signal, tooLate);

@@ -12,10 +12,10 @@ async function drawn(
     tree.guard,
     {
       path: tree.root,
-      maxDepth: 3,
-      maxEntries: 1000,
-      exclude: [],
-      includeIgnored: false,
+      max_depth: 3,
+      max_entries: 1000,
+      excludePatterns: [],
+      include_ignored: false,
       budget: 20_000,
       ...request,
     },
@@ -64,7 +64,7 @@ describe("drawTree", () => {
     for (let i = 0; i < 50; i++) content[`big/f${String(i).padStart(2, "0")}`] = "";
     for (const name of ["one", "two"]) content[`small/${name}`] = "";
     const tree = await makeTree(content);
-    expect(await drawn(tree, { maxEntries: 8 })).toEqual([
+    expect(await drawn(tree, { max_entries: 8 })).toEqual([
       "  big/",
       "    f00",
       "    f01",
@@ -88,7 +88,7 @@ describe("drawTree", () => {
       "vendor/z": "",
       ".git/HEAD": "",
     });
-    const lines = await drawn(tree, { exclude: ["node_modules", "vendor/**"] }, ["*.log"]);
+    const lines = await drawn(tree, { excludePatterns: ["node_modules", "vendor/**"] }, ["*.log"]);
     expect(lines).toEqual([
       "  .gitignore",
       "  src/",
@@ -96,7 +96,7 @@ describe("drawTree", () => {
       "  vendor/",
       "[4 entries shown (max_depth 3, max_entries 1,000). 3 hidden by ignore rules or .git; include_ignored=true shows the ignored ones.]",
     ]);
-    expect(await drawn(tree, { includeIgnored: true })).toContain("  dist/");
+    expect(await drawn(tree, { include_ignored: true })).toContain("  dist/");
   });
 
   it("names cannot forge a line or mark", async () => {
@@ -144,7 +144,7 @@ describe("drawTree", () => {
   it("stays within its budget if every line is a directory cut off by the depth", async () => {
     const content: Record<string, string> = {};
     for (let i = 0; i < 40; i++) for (let j = 0; j < 40; j++) content[`d${i}/e${j}/f`] = "";
-    const lines = await drawn(await makeTree(content), { maxDepth: 2, maxEntries: 5000 });
+    const lines = await drawn(await makeTree(content), { max_depth: 2, max_entries: 5000 });
     expect(lines.join("\n").length).toBeLessThan(20_000);
   });
 

@@ -9,10 +9,10 @@ import { TimeSlices } from "./walk.ts";
 
 export interface TreeRequest {
   readonly path: string;
-  readonly maxDepth: number;
-  readonly maxEntries: number;
-  readonly exclude: readonly string[];
-  readonly includeIgnored: boolean;
+  readonly max_depth: number;
+  readonly max_entries: number;
+  readonly excludePatterns: readonly string[];
+  readonly include_ignored: boolean;
   readonly budget: number;
   readonly signal?: AbortSignal;
 }
@@ -35,7 +35,7 @@ const FRAME = 1_000;
  * entries of a directory that are not shown. A line of facts in square brackets follows. A name that could be mistaken
  * for one of our lines or marks is quoted and escaped.
  *
- * Upper levels are filled before lower ones, and each directory of a level gets a fair share of `maxEntries`. Only
+ * Upper levels are filled before lower ones, and each directory of a level gets a fair share of `max_entries`. Only
  * shown directories are read, so the size of the whole tree does not matter.
  *
  * @param ignored patterns of the `--ignore` option.
@@ -45,9 +45,9 @@ export async function drawTree(
   request: TreeRequest,
   ignored: readonly string[],
 ): Promise<string> {
-  const exclude = compileExclusion(request.exclude);
+  const exclude = compileExclusion(request.excludePatterns);
   return withDirectory(guard, request.path, async (root) => {
-    const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);
+    const ignore = request.include_ignored ? undefined : await IgnoreScope.above(guard, root, ignored);
     const { trunk, facts } = await grow(request, exclude, await walkedDirectory(guard, root), ignore);
     await root.verify();
     return `${oneLine(root.path)}/\n${draw(trunk, 1)}[${facts.join(" ")}]`;
@@ -56,12 +56,12 @@ export async function drawTree(
 
 /** The tree's entries that are shown, and the facts about it. */
 async function grow(
-  { maxDepth, maxEntries, includeIgnored, budget, signal }: TreeRequest,
+  { max_depth, max_entries, include_ignored, budget, signal }: TreeRequest,
   exclude: Exclusion,
   root: WalkedDirectory,
   outermost: IgnoreScope | undefined,
 ): Promise<{ trunk: Branch; facts: string[] }> {
-  let entriesLeft = maxEntries;
+  let entriesLeft = max_entries;
   let charsLeft = budget - FRAME - root.realPath.length;
   let [totalShown, hidden, unreadable] = [0, 0, 0];
   const isCut = { depth: false, entries: false, chars: false };
@@ -111,7 +111,7 @@ async function grow(
         if (exclude.hidesContents(path)) continue;
         const child = read(path, branch.depth + 1, branch.ignore);
         branch.branches.set(name, child);
-        if (child.depth < maxDepth) next.push(child);
+        if (child.depth < max_depth) next.push(child);
         else if (child.entries.length > 0) isCut.depth = true;
       }
     }
@@ -151,13 +151,13 @@ async function grow(
   }
 
   function factsOf(): string[] {
-    const limits = `max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}`;
+    const limits = `max_depth ${max_depth}, max_entries ${grouped(max_entries)}`;
     const facts = [`${counted(totalShown, "entry", "entries")} shown (${limits}).`];
     if (isCut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
     if (isCut.chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
     else if (isCut.entries)
       facts.push("More entries: raise max_entries, ask for a subdirectory, or page with list_directory.");
-    if (hidden > 0 && !includeIgnored) {
+    if (hidden > 0 && !include_ignored) {
       const what = `${grouped(hidden)} hidden by ignore rules or .git`;
       facts.push(`${what}; include_ignored=true shows the ignored ones.`);
     }

@@ -209,10 +209,10 @@ function more(page: { next_cursor?: string | undefined; notes?: readonly string[
 export interface NameSearch {
   readonly path: string;
   readonly pattern: string;
-  readonly exclude: readonly string[];
+  readonly excludePatterns: readonly string[];
   readonly type: "file" | "directory" | "any";
   /** Shows what ignore rules hide; `.git` stays hidden. */
-  readonly includeIgnored: boolean;
+  readonly include_ignored: boolean;
   /** `mtime` and `size` put the newest and the largest first. */
   readonly sort: "path" | "mtime" | "size";
   readonly limit: number;
@@ -235,12 +235,12 @@ const BUDGET_MS = 20_000;
  * first (sorted by time or size) took too long.
  */
 export async function searchNames(guard: PathGuard, request: NameSearch, ignored: readonly string[]) {
-  const { pattern, type: wanted, includeIgnored, sort, limit, signal, budgetMs = BUDGET_MS } = request;
+  const { pattern, type: wanted, include_ignored, sort, limit, signal, budgetMs = BUDGET_MS } = request;
   const glob = compileGlob(pattern);
-  const exclude = compileExclusion(request.exclude);
+  const exclude = compileExclusion(request.excludePatterns);
   const byPath = sort === "path";
   return withDirectory(guard, request.path, async (root) => {
-    const query = [root.realPath, pattern, request.exclude, wanted, includeIgnored, sort];
+    const query = [root.realPath, pattern, request.excludePatterns, wanted, include_ignored, sort];
     const page = keyedPage("search_files", query, request, comparePaths);
     const isFirst = page.after === undefined;
     let total = 0;
@@ -254,16 +254,14 @@ export async function searchNames(guard: PathGuard, request: NameSearch, ignored
       // The first page counts everything; later ones stop when full.
       return !isFirst && byPath && total > limit ? "stop" : undefined;
     };
-    const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, ignored);
+    const ignore = include_ignored ? undefined : await IgnoreScope.above(guard, root, ignored);
     const after = byPath ? page.after?.path : undefined;
     const report = await walk(guard, root, { signal, budgetMs, exclude, ignore, after }, visit);
     await root.verify();
     const isLate = report.ended === "late";
     if (isLate && !byPath) {
-      throw failure(
-        "names_too_slow",
-        `The search did not finish within ${budgetMs / 1000} s, and sorting by ${sort} needs all results.`,
-      );
+      const message = `The search did not finish within ${budgetMs / 1000} s, and sorting by ${sort} needs all results.`;
+      throw failure("names_too_slow", message);
     }
     const described = page.take().map(({ path, type, key }) => {
       return {
@@ -277,7 +275,7 @@ export async function searchNames(guard: PathGuard, request: NameSearch, ignored
     const reserved = 2 * Math.max(0, ...described.map(({ path }) => path.length));
     const { shown, next } = page.cut(described, request.budget - reserved);
     const resume = next ?? (isLate && report.last !== undefined ? page.cursorAt(report.last) : undefined);
-    const isHidden = isFirst && report.hidden > 0 && !includeIgnored;
+    const isHidden = isFirst && report.hidden > 0 && !include_ignored;
     const notes: string[] = [];
     if (isLate) {
       const at = JSON.stringify(oneLine(clip(report.last ?? "", 200)));

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
+import { getInfo, infoAnswer } from "../read/info.ts";
 import { drawTree } from "./directory-tree.ts";
 import { listDirectory, searchNames } from "./listings.ts";
 
@@ -13,7 +14,7 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
   for (let i = 0; i < MANY / 2; i++) writeFileSync(at("flat", `f${i}`), "");
   for (let i = 0; i < MANY / 100; i++) {
     mkdirSync(at("deep", `d${i % 40}`, `e${i}`), { recursive: true });
-    for (let j = 0; j < 50; j++) writeFileSync(at("deep", `d${i % 40}`, `e${i}`, `g${j}`), "");
+    for (let j = 0; j < 50; j++) writeFileSync(at("deep", `d${i % 40}`, `e${i}`, `g${j}`), "one\n");
   }
   /** Does the work, and lists a small directory repeatedly until it is done; returns how many times that succeeded. */
   const answeredDuring = async (work: Promise<unknown>): Promise<number> => {
@@ -35,16 +36,16 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
   const search = {
     path: root,
     pattern: "*",
-    exclude: [],
+    excludePatterns: [],
     type: "file",
-    includeIgnored: false,
+    include_ignored: false,
     sort: "path",
     limit: 100,
     budget: 20_000,
     budgetMs: 600_000,
   } as const;
   const names = searchNames(guard, search, []);
-  const tree = drawTree(guard, { ...search, maxDepth: 3, maxEntries: 1000 }, []);
+  const tree = drawTree(guard, { ...search, max_depth: 3, max_entries: 1000 }, []);
   expect(await answeredDuring(Promise.all([names, tree]))).toBeGreaterThan(0);
   expect((await names).total).toBe(MANY + 1);
   expect((await tree).length).toBeLessThanOrEqual(20_000);
@@ -54,6 +55,10 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
     expect(await answeredDuring(listed)).toBeGreaterThan(0);
     expect((await listed).total).toBe(MANY / 2);
   }
+  // A directory's size is that of its first 100,000 entries, here with 1,042 directories.
+  expect(infoAnswer(await getInfo(guard, root))).toContain(
+    "files: 98958\ntotal_size: 200000\ncounted: only the first 100,000 entries; there are more\n",
+  );
   const text = searcherOf({ root, guard, at, ...rest })({ pattern: "needle", budgetMs: 600_000 });
   expect(await answeredDuring(text)).toBeGreaterThan(0);
   expect((await text).files).toEqual([{ path: at("needle.txt"), matches: [{ line: 1, text: "needle" }] }]);

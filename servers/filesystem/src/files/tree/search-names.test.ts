@@ -10,9 +10,9 @@ function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[]
     {
       path: tree.root,
       pattern: "*",
-      exclude: [],
+      excludePatterns: [],
       type: "any",
-      includeIgnored: false,
+      include_ignored: false,
       sort: "path",
       limit: 100,
       budget: 20_000,
@@ -72,7 +72,7 @@ describe("searchNames", () => {
       hidden: 4,
       notes: ["4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones."],
     });
-    expect(await paths(tree, { pattern: "a.ts", includeIgnored: true }, ["tmp/"])).toEqual([
+    expect(await paths(tree, { pattern: "a.ts", include_ignored: true }, ["tmp/"])).toEqual([
       "dist/a.ts",
       "src/a.ts",
       "tmp/a.ts",
@@ -86,9 +86,9 @@ describe("searchNames", () => {
       "src/a.ts": "",
       "src/a.test.ts": "",
     });
-    expect(await paths(tree, { pattern: "*.ts", exclude: ["node_modules", "**/*.test.ts"] })).toEqual([
-      "src/a.ts",
-    ]);
+    expect(await paths(tree, { pattern: "*.ts", excludePatterns: ["node_modules", "**/*.test.ts"] })).toEqual(
+      ["src/a.ts"],
+    );
   });
 
   it.each(["path", "mtime", "size"] as const)("pages without repeat or gap, sorted by %s", async (sort) => {
@@ -178,7 +178,7 @@ describe("searchNames", () => {
     const tree = await makeTree({ "victim/in/a": "", "outside/in/SECRET": "", "outside/SECRET": "" });
     await keepSwapping(tree.at("victim"), tree.outside);
     for (let i = 0; i < 300; i++) {
-      const found = await search(tree, { pattern: "*SECRET*", includeIgnored: true });
+      const found = await search(tree, { pattern: "*SECRET*", include_ignored: true });
       expect(found.matches).toEqual([]);
       expect(found.total).toBe(0);
     }

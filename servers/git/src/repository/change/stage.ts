@@ -60,10 +60,8 @@ async function refuseIgnored(repository: Repository, input: Buffer): Promise<voi
   if (ignored.code === 1) return;
   if (ignored.code !== 0) throw failureOf(ignored, "look up ignored files");
   const names = records(ignored.stdout).map((path) => oneLine(pathText(path.subarray(2))));
-  throw failure(
-    "ignored_path",
-    `Ignored by .gitignore: ${names.slice(0, 10).join(", ")}. Nothing was staged.`,
-  );
+  const message = `Ignored by .gitignore: ${names.slice(0, 10).join(", ")}. Nothing was staged.`;
+  throw failure("ignored_path", message);
 }
 
 /** The files among these paths that `git add` would read. */

@@ -32,16 +32,11 @@ export async function commitOf(repository: Repository, revision: string): Promis
   return oid;
 }
 
-/** `a..b`, `a...b`, or one revision; an empty side is HEAD. */
-interface Range {
-  readonly from: string;
-  readonly to: string;
-  /** Whether `from` means the merge base of both (three dots). */
-  readonly symmetric: boolean;
-}
-
-/** Reads a range; undefined for a single revision. `..` inside braces (`HEAD@{a..b}`) is not a range. */
-export function parseRange(text: string): Range | undefined {
+/**
+ * Reads a range, `a..b` or `a...b`, where an empty side is HEAD; undefined for a single revision. `..` inside braces
+ * (`HEAD@{a..b}`) is not a range. `symmetric`: `from` means the merge base of both (three dots).
+ */
+export function parseRange(text: string): { from: string; to: string; symmetric: boolean } | undefined {
   const [, from, dots, to] = /^((?:[^.{]|\.(?!\.)|\{[^}]*\})*)(\.\.\.?)(?!\.)(.*)$/s.exec(text) ?? [];
   if (from === undefined || dots === undefined || to === undefined) return undefined;
   return { from: from || "HEAD", to: to || "HEAD", symmetric: dots === "..." };

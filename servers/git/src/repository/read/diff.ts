@@ -144,13 +144,10 @@ async function patchPage(
   return pager.page();
 }
 
-interface Part {
-  readonly text: string;
-  /** The line or file to continue from; undefined at the end. */
-  readonly next: number | undefined;
-  /** Files of a patch that were not shown yet. */
-  readonly left: readonly FileChange[];
-}
+/**
+ * `next`: the line or file to continue from; undefined at the end. `left`: files of a patch that were not shown yet.
+ */
+type Part = { text: string; next: number | undefined; left: readonly FileChange[] };
 
 /**
  * As many complete files of a page as fit; if the first one does not, as many of its hunks or lines as fit. The first page of

@@ -23,17 +23,6 @@ interface ShowQuery {
 
 const linePosition = z.object({ oid: z.string(), line: z.int().min(0) });
 
-/** Shows an object: a commit with its patch, a tag and its target, a directory, or a file. */
-export async function show(repository: Repository, query: ShowQuery, { budget }: Budget): Promise<DiffText> {
-  const revision = checked(query.revision);
-  const [found, parent] = await repository.lookUp([revision, `${revision}^1`]);
-  const named = found ?? (await objectOf(repository, revision));
-  if (named.type === "commit") return showCommit(repository, named.oid, parent?.oid, query, budget);
-  if (named.type === "tag") return showTag(repository, named, query, budget);
-  if (named.type === "tree") return showTree(repository, named, query, budget);
-  return showBlob(repository, named, query, budget);
-}
-
 /** The empty tree, to compare a root commit with. git knows it even if the repository does not have it. */
 export function emptyTree(oid: string): string {
   return oid.length === 64
@@ -44,121 +33,115 @@ export function emptyTree(oid: string): string {
 /** Maximum characters of a message: nearly all of the answer, because the patch has a cursor. */
 const messageBudget = (budget: number): number => Math.max(1_000, budget - 4_000);
 
-async function showCommit(
-  repository: Repository,
-  oid: string,
-  first: string | undefined,
-  query: ShowQuery,
-  budget: number,
-): Promise<DiffText> {
-  const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
-  const [commit] = parseLog(await repository.output(args, "read the commit"), messageBudget(budget));
-  if (commit === undefined) throw new TypeError(`no commit ${oid}`);
-  const parents = commit.parents ?? [];
-  const header = [
-    `Commit: ${oid}`,
-    ...(parents.length > 1 ? [`Merge: ${parents.join(" ")}`] : []),
-    `Author: ${commit.author} <${commit.email}>`,
-    `Date: ${commit.date}`,
-    ...(commit.refs === undefined ? [] : [`Refs: ${commit.refs.map(oneLine).join(", ")}`]),
-    `Message: ${commit.message.split("\n").join("\n    ")}`,
-  ].join("\n");
-  const parent = first ?? emptyTree(oid);
-  const compared = { ...query, between: [parent, oid], tool: "git_show" };
-  const changes = await diff(repository, compared, { budget: budget - header.length });
-  const isCut = first === undefined && (await shallowCommits(repository))?.has(oid);
-  const against = isCut
-    ? `(${SHALLOW}, so every file appears as new) `
-    : parents.length > 1
-      ? "(compared with the first parent) "
-      : "";
-  return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
-}
+/** Shows an object: a commit with its patch, a tag and its target, a directory, or a file. */
+export async function show(repository: Repository, query: ShowQuery, { budget }: Budget): Promise<DiffText> {
+  const revision = checked(query.revision);
+  const [found, parent] = await repository.lookUp([revision, `${revision}^1`]);
+  const named = found ?? (await objectOf(repository, revision));
+  if (named.type === "commit") return showCommit(named.oid, parent?.oid);
+  if (named.type === "tag") return showTag(named);
+  return named.type === "tree" ? showTree(named) : showBlob(named);
 
-async function showTag(
-  repository: Repository,
-  tag: Named,
-  query: ShowQuery,
-  budget: number,
-): Promise<DiffText> {
-  const content = textOf(await repository.output(["cat-file", "tag", tag.oid], "read the tag"));
-  const [head = "", ...message] = content.split("\n\n");
-  const value = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
-  const [, tagger = "", seconds] = /^(.*) (\d+) [+-]\d{4}$/.exec(value("tagger")) ?? [];
-  const lines = [
-    `Tag: ${oneLine(value("tag"))}`,
-    ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
-    ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
-    `Message: ${manyLines(message.join("\n\n").trimEnd()).slice(0, messageBudget(budget)).split("\n").join("\n    ")}`,
-    "",
-  ].join("\n");
-  const shown = { ...query, revision: value("object") };
-  const target = await show(repository, shown, { budget: budget - lines.length });
-  return { body: `${lines}\n${target.body}`, facts: target.facts };
-}
-
-async function showTree(
-  repository: Repository,
-  tree: Named,
-  query: ShowQuery,
-  budget: number,
-): Promise<DiffText> {
-  const cursors = cursorsOf("git_show", [repository.location.gitDir, "tree", tree.oid], linePosition);
-  const skip = cursors.decode(query.cursor)?.line ?? 0;
-  const found = await treeEntries(repository, tree.oid);
-  const entries = found.map(({ mode, type, name }) => `${mode} ${type} ${oneLine(name)}`);
-  const lines = fittingLines(entries.slice(skip), budget - 500);
-  const next = skip + lines.length;
-  const rest =
-    next < entries.length ? `; continue with cursor "${cursors.encode({ oid: tree.oid, line: next })}"` : "";
-  const shown = `${grouped(lines.length)} of ${counted(entries.length, "entry", "entries")}`;
-  return { body: `Tree: ${tree.oid}\n${lines.join("\n")}`, facts: `(${shown}${rest})` };
-}
-
-async function showBlob(
-  repository: Repository,
-  blob: Named,
-  query: ShowQuery,
-  budget: number,
-): Promise<DiffText> {
-  const { start_line = 1, end_line = Number.MAX_SAFE_INTEGER } = query;
-  if (end_line < start_line) {
-    const hint = "Lines are counted from 1; omit end_line to read to the end.";
-    throw failure("bad_range", `end_line ${end_line} comes before start_line ${start_line}.`, { hint });
+  async function showCommit(oid: string, first: string | undefined): Promise<DiffText> {
+    const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
+    const [commit] = parseLog(await repository.output(args, "read the commit"), messageBudget(budget));
+    if (commit === undefined) throw new TypeError(`no commit ${oid}`);
+    const parents = commit.parents ?? [];
+    const header = [
+      `Commit: ${oid}`,
+      ...(parents.length > 1 ? [`Merge: ${parents.join(" ")}`] : []),
+      `Author: ${commit.author} <${commit.email}>`,
+      `Date: ${commit.date}`,
+      ...(commit.refs === undefined ? [] : [`Refs: ${commit.refs.map(oneLine).join(", ")}`]),
+      `Message: ${commit.message.split("\n").join("\n    ")}`,
+    ].join("\n");
+    const parent = first ?? emptyTree(oid);
+    const compared = { ...query, between: [parent, oid], tool: "git_show" };
+    const changes = await diff(repository, compared, { budget: budget - header.length });
+    const isCut = first === undefined && (await shallowCommits(repository))?.has(oid);
+    const against = isCut
+      ? `(${SHALLOW}, so every file appears as new) `
+      : parents.length > 1
+        ? "(compared with the first parent) "
+        : "";
+    return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
   }
-  const range = [repository.location.gitDir, "blob", start_line, end_line];
-  const cursors = cursorsOf("git_show", range, linePosition);
-  const position = cursors.decode(query.cursor) ?? { oid: blob.oid, line: start_line - 1 };
-  const remaining = budget - 500;
-  const pager = linePager({
-    skip: position.line,
-    maxLines: end_line - position.line,
-    maxBytes: remaining,
-    maxLineBytes: remaining,
-  });
-  let isBinary = false;
-  let isFirst = true;
-  await repository.output(["cat-file", "blob", position.oid], "read the file", {
-    maxBytes: Number.MAX_SAFE_INTEGER,
-    onStdout(chunk) {
-      // The same test as in git: a NUL in the first 8,000 bytes.
-      if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
-      isFirst = false;
-      return !isBinary && pager.take(chunk);
-    },
-  });
-  const size = sized(blob.size);
-  if (isBinary) return { body: `Blob: ${position.oid}`, facts: `(binary file, ${size})` };
-  const page = pager.page();
-  const last = position.line + page.lines.length;
-  const isRest = page.more && last < end_line;
-  const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: position.oid, line: last })}"` : "";
-  const cut = page.cutLines > 0 ? `; ${counted(page.cutLines, "very long line")} cut` : "";
-  const lines = page.lines.length === 0 ? "no lines in this range" : `lines ${position.line + 1} to ${last}`;
-  return {
-    body: `Blob: ${position.oid}\n${page.lines.map(textOf).join("\n")}`,
-    facts: `(${lines}, file of ${size}${cut}${rest})`,
-  };
+
+  async function showTag(tag: Named): Promise<DiffText> {
+    const content = textOf(await repository.output(["cat-file", "tag", tag.oid], "read the tag"));
+    const [head = "", ...message] = content.split("\n\n");
+    const value = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
+    const [, tagger = "", seconds] = /^(.*) (\d+) [+-]\d{4}$/.exec(value("tagger")) ?? [];
+    const lines = [
+      `Tag: ${oneLine(value("tag"))}`,
+      ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
+      ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
+      `Message: ${manyLines(message.join("\n\n").trimEnd()).slice(0, messageBudget(budget)).split("\n").join("\n    ")}`,
+      "",
+    ].join("\n");
+    const shown = { ...query, revision: value("object") };
+    const target = await show(repository, shown, { budget: budget - lines.length });
+    return { body: `${lines}\n${target.body}`, facts: target.facts };
+  }
+
+  async function showTree(tree: Named): Promise<DiffText> {
+    const cursors = cursorsOf("git_show", [repository.location.gitDir, "tree", tree.oid], linePosition);
+    const skip = cursors.decode(query.cursor)?.line ?? 0;
+    const found = await treeEntries(repository, tree.oid);
+    const entries = found.map(({ mode, type, name }) => `${mode} ${type} ${oneLine(name)}`);
+    const lines = fittingLines(entries.slice(skip), budget - 500);
+    const next = skip + lines.length;
+    const rest =
+      next < entries.length
+        ? `; continue with cursor "${cursors.encode({ oid: tree.oid, line: next })}"`
+        : "";
+    const shown = `${grouped(lines.length)} of ${counted(entries.length, "entry", "entries")}`;
+    return { body: `Tree: ${tree.oid}\n${lines.join("\n")}`, facts: `(${shown}${rest})` };
+  }
+
+  async function showBlob(blob: Named): Promise<DiffText> {
+    const { start_line = 1, end_line = Number.MAX_SAFE_INTEGER } = query;
+    if (end_line < start_line) {
+      const hint = "Lines are counted from 1; omit end_line to read to the end.";
+      throw failure("bad_range", `end_line ${end_line} comes before start_line ${start_line}.`, { hint });
+    }
+    const range = [repository.location.gitDir, "blob", start_line, end_line];
+    const cursors = cursorsOf("git_show", range, linePosition);
+    const position = cursors.decode(query.cursor) ?? { oid: blob.oid, line: start_line - 1 };
+    const remaining = budget - 500;
+    const pager = linePager({
+      skip: position.line,
+      maxLines: end_line - position.line,
+      maxBytes: remaining,
+      maxLineBytes: remaining,
+    });
+    let isBinary = false;
+    let isFirst = true;
+    await repository.output(["cat-file", "blob", position.oid], "read the file", {
+      maxBytes: Number.MAX_SAFE_INTEGER,
+      onStdout(chunk) {
+        // The same test as in git: a NUL in the first 8,000 bytes.
+        if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
+        isFirst = false;
+        return !isBinary && pager.take(chunk);
+      },
+    });
+    const size = sized(blob.size);
+    if (isBinary) return { body: `Blob: ${position.oid}`, facts: `(binary file, ${size})` };
+    const page = pager.page();
+    const last = position.line + page.lines.length;
+    const isRest = page.more && last < end_line;
+    const rest = isRest
+      ? `; continue with cursor "${cursors.encode({ oid: position.oid, line: last })}"`
+      : "";
+    const cut = page.cutLines > 0 ? `; ${counted(page.cutLines, "very long line")} cut` : "";
+    const lines =
+      page.lines.length === 0 ? "no lines in this range" : `lines ${position.line + 1} to ${last}`;
+    return {
+      body: `Blob: ${position.oid}\n${page.lines.map(textOf).join("\n")}`,
+      facts: `(${lines}, file of ${size}${cut}${rest})`,
+    };
+  }
 }
 
 const MAX_BLOB_BYTES = 4 * 1024 * 1024;

@@ -131,13 +131,7 @@ export async function setRemote(repository: Repository, { remote, url }: { remot
   return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
 }
 
-interface RemoteAddress {
-  readonly url: string;
-  readonly scheme: string;
-  readonly host: string;
-  readonly port: number | undefined;
-}
-
+type RemoteAddress = ReturnType<typeof parseRemote>;
 type RemoteRules = Pick<GitOptions, "protocols" | "allowedHosts">;
 
 /**
@@ -146,7 +140,7 @@ type RemoteRules = Pick<GitOptions, "protocols" | "allowedHosts">;
  *
  * @throws ToolError `protocol_not_allowed`, `bad_url`
  */
-export function parseRemote(text: string, rules: RemoteRules): RemoteAddress {
+export function parseRemote(text: string, rules: RemoteRules) {
   if (/[\0-\x20\x7f]/.test(text) || text.startsWith("-"))
     throw badUrl(text, "contains blanks or control characters, or starts with -");
   // "host:path", but not "c:\path" and not "helper::address".
