@@ -1,4 +1,3 @@
-/** A time limit for some work. */
 export interface Deadline {
   /** Aborts when the time is over, the parent aborts or `abort` is called. */
   readonly signal: AbortSignal;

@@ -2,7 +2,6 @@
 export class WaitingLine<Value = void> {
   readonly #waiting = new Set<(value: Value) => void>();
 
-  /** How many callers wait. */
   get size(): number {
     return this.#waiting.size;
   }

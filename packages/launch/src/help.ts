@@ -12,7 +12,6 @@ import {
   variablePrefix,
 } from "./options.ts";
 
-/** The data for a server's help. */
 export interface HelpFacts
   extends Pick<ServerDefinition<never>, "title" | "packageName" | "version" | "description" | "toolsets"> {
   readonly all: ServerOptions<OptionTable>;
@@ -131,7 +130,6 @@ function environmentNote(server: string, entries: readonly OptionEntry[]): strin
   return `Every option that affects serving can also be set as an environment variable: ${prefix} and its name${shown}.${paths ? " Directories are separated as in PATH." : ""} The command line takes precedence.`;
 }
 
-/** A tool in a tool table. */
 export type ToolRow = Pick<Tool<never>, "name" | "effect" | "description">;
 
 /**

@@ -21,17 +21,14 @@ export interface HostVariable {
   /** Undefined for a secret: an entry never contains one, only where the host gets it. */
   readonly value?: string;
   readonly secret?: boolean;
-  /** A description of the value, for asking the user. */
   readonly description?: string;
 }
 
-/** What a host needs to start a server. */
 export interface ServerLaunch {
   /** The name that the host uses: lower case, at most 20 characters, no underscore. */
   readonly serverKey: string;
   /** Run with `npx -y` unless `command` is set. */
   readonly packageName: string;
-  /** The server's own arguments. */
   readonly args?: readonly string[];
   readonly env?: readonly HostVariable[];
   /**
@@ -65,7 +62,6 @@ export interface HostEntry extends Pick<HostFacts, "title" | "documentation" | "
   readonly shellCommand: string | undefined;
   /** A link that does the same, if the host has one. */
   readonly link: string | undefined;
-  /** Sentences about things to watch out for. */
   readonly notes: readonly string[];
   /** The same, for Windows only. */
   readonly windowsNotes: readonly string[];

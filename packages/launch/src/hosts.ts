@@ -2,13 +2,11 @@ import type { HostName } from "@refmcp/core/internal/define/common-options";
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
-/** A program with its arguments. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** The variables of an entry. */
 export interface EntryVariables {
   /** All variables; a secret's value refers to where the host gets it. */
   readonly all: Readonly<Record<string, string>>;
@@ -18,7 +16,6 @@ export interface EntryVariables {
   readonly secrets: readonly string[];
 }
 
-/** Facts about a host. */
 export interface HostFacts {
   readonly title: string;
   /** The host's documentation of the format. */
@@ -48,7 +45,6 @@ export interface HostFacts {
   /** Whether the host starts programs through a shell on Windows, and so finds `npx`. */
   readonly findsNpxOnWindows?: boolean;
   readonly notes?: readonly string[];
-  /** Notes for Windows only. */
   readonly windowsNotes?: readonly string[];
 }
 

@@ -67,7 +67,6 @@ export function variablePrefix(server: string): string {
   return `REFMCP_${server.replaceAll("-", "_").toUpperCase()}_`;
 }
 
-/** The entries of a table in its order. */
 export function optionEntries(server: string, table: OptionTable): OptionEntry[] {
   return Object.entries(table).map(([key, option]) => {
     const flag = option.flag ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -90,7 +89,6 @@ const VALUE_NAMES = {
   flag: "",
 } as const;
 
-/** Whether an option takes several values. */
 export function isRepeatable(option: Option): boolean {
   return option.list === true || option.named !== undefined;
 }
@@ -115,7 +113,6 @@ export function rangeText({ min, max }: Range): string | undefined {
 
 const plain = (value: string | number) => (typeof value === "number" ? value.toLocaleString("en-US") : value);
 
-/** The settings that determine how a path is parsed. */
 export interface PathContext {
   /** Relative paths start here; absolute. */
   readonly cwd: string;

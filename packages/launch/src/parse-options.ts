@@ -25,7 +25,6 @@ export interface Invocation extends Partial<PathContext> {
   readonly env: Env;
 }
 
-/** Where a value came from. */
 export type OptionSource = "argument" | "environment" | "default";
 
 export interface OptionsRead<Table extends OptionTable> {
@@ -98,7 +97,6 @@ export function parseOptions<Table extends OptionTable>(
   };
 }
 
-/** What the process should do. */
 export type CommandLine<Table extends OptionTable> =
   | {
       readonly kind: "serve" | "list-tools" | "print-config";
@@ -145,7 +143,6 @@ export interface ShellWords {
   /** The server's own options, before the command. */
   readonly options: readonly string[];
   readonly command: (typeof COMMANDS)[number];
-  /** The words after the command. */
   readonly rest: readonly string[];
 }
 

@@ -70,7 +70,6 @@ export async function run<Context, Table extends OptionTable>(
   const shutdown = shutDownWith(() => server.close());
 }
 
-/** Why listening failed, and what to do. */
 function listenError(error: unknown): string {
   const known: Readonly<Record<string, string>> = {
     EADDRINUSE: "the port is in use. Choose another port, or 0 for any free one.",

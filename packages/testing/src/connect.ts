@@ -31,7 +31,6 @@ export const REVISIONS = { legacy: "2025-11-25", modern: "2026-07-28" } as const
 export interface ConnectOptions {
   /** Default: modern. */
   readonly era?: Era;
-  /** Arguments of the server's command line. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** How Node.js is started for a server over stdio; default: `[process.execPath]`. */
@@ -132,7 +131,6 @@ export async function connectStdio(bin: string, options: ConnectOptions = {}): P
   };
 }
 
-/** Connects a client over a transport, recording all incoming messages. */
 async function connectClient(
   transport: Transport,
   options: ConnectOptions,
@@ -183,7 +181,6 @@ function baseEnvironment(): Record<string, string> {
   return { ...getDefaultEnvironment(), ...(TMPDIR !== undefined && { TMPDIR }) };
 }
 
-/** Starts a built server in that environment. */
 function startBuilt(
   bin: string,
   args: readonly string[],
@@ -192,7 +189,6 @@ function startBuilt(
   return spawn(process.execPath, [bin, ...args], { env: { ...baseEnvironment(), ...env } });
 }
 
-/** How a process ended. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

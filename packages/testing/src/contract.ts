@@ -32,7 +32,6 @@ import {
 
 /** What a server works on in a test (files, a repository, a database). Every test gets a new one. */
 export interface World {
-  /** The server's command line. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of one successful call of each tool, by name. */
@@ -385,7 +384,6 @@ export function contract(options: ContractOptions): void {
 
 const CHANGED = "A tool with the effect read changed the world: make its effect add, change or destroy";
 
-/** Fails with one problem per line. */
 function none(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join("\n"));
 }

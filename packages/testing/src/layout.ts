@@ -28,7 +28,6 @@ export function filesOf(folder: string): string[] {
 
 export const isTest = (file: string): boolean => file.endsWith(".test.ts");
 
-/** The modules that a source file imports. */
 export const importsOf = (source: string): string[] =>
   [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name]) => name ?? "");
 

@@ -40,7 +40,6 @@ export function answerSnapshot(call: { name: string; arguments: unknown }, resul
   return parts.join("\n");
 }
 
-/** The text of an answer. */
 export function textOf(result: CallToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
@@ -71,7 +70,6 @@ export function checkAnswer(tool: Tool, result: CallToolResult, connected: Conne
   else expect(result.structuredContent, tool.name).toBeDefined();
 }
 
-/** Expects that a call succeeded. */
 export function succeed(name: string, result: CallToolResult, connected: Connected): void {
   noInternalError(name, result, connected);
   expect(result.isError, `${name} fails with the arguments of test/fixture.ts: ${textOf(result)}`).not.toBe(

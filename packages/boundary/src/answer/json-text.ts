@@ -19,7 +19,6 @@ export class JsonText {
   }
 }
 
-/** Whether a text is valid JSON. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -83,7 +83,6 @@ export function isInNetwork(address: string, network: string): boolean {
   return judged.kind() === base.kind() && judged.match(base, bits);
 }
 
-/** Whether `text` is a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text);
 }

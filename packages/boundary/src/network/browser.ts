@@ -2,17 +2,14 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A place where a browser may be installed. */
 export interface Candidate {
   /** The program, or a channel that Playwright locates itself. */
   readonly program: { readonly executablePath: string } | { readonly channel: string };
-  /** A description of the place for messages. */
   readonly place: string;
   /** Set by the user, so it is an error if it does not start. */
   readonly required: boolean;
 }
 
-/** What determines where browsers are looked for. */
 export interface BrowserSearch {
   readonly executablePath: string | undefined;
   readonly env: NodeJS.ProcessEnv;
@@ -98,7 +95,6 @@ function entriesOf(folder: string): Promise<string[]> {
   return readdir(folder).catch(() => []);
 }
 
-/** The command that installs a browser. */
 export const INSTALL = "npx playwright install --with-deps chromium-headless-shell";
 
 /**

@@ -30,7 +30,6 @@ export interface NetworkGuard {
   check(url: URL): Promise<void>;
 }
 
-/** Adapts a URL guard to a proxy. */
 export function networkGuardOf(guard: UrlGuard): NetworkGuard {
   return {
     connect: (host, port) => guard.connect(host, port),
@@ -46,7 +45,6 @@ export function networkGuardOf(guard: UrlGuard): NetworkGuard {
   };
 }
 
-/** Why the proxy could not fetch something. */
 export interface ProxyFailure {
   /** `host:port`. */
   readonly authority: string;
@@ -98,7 +96,6 @@ export class ForwardProxy {
     server.on("connection", (socket) => this.#keep(socket));
   }
 
-  /** Starts a proxy whose connections `guard` opens. */
   static async listen(guard: NetworkGuard): Promise<ForwardProxy> {
     const server = createServer({ maxHeaderSize: 65_536, requestTimeout: 0 });
     const proxy = new ForwardProxy(server, guard);
@@ -112,7 +109,6 @@ export class ForwardProxy {
     return typeof address === "object" && address !== null ? address.port : 0;
   }
 
-  /** The latest failure at `host:port`. */
   failureAt(authority: string): ProxyFailure | undefined {
     return this.failures.findLast((failure) => failure.authority === authority);
   }

@@ -10,7 +10,6 @@ import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
-/** The limits of one download. */
 export interface HttpBudgets {
   /** Maximum bytes of the body after decoding; longer bodies are truncated. */
   readonly bytes: number;
@@ -18,7 +17,6 @@ export interface HttpBudgets {
   readonly headersMs: number;
   /** Milliseconds for the whole download, including redirects. */
   readonly totalMs: number;
-  /** Maximum redirects. */
   readonly redirects: number;
 }
 
@@ -50,15 +48,12 @@ export interface HttpCookieJar {
 }
 
 export interface HttpAnswer {
-  /** The final URL, after redirects. */
   readonly url: URL;
-  /** Every URL that redirected, in order. */
   readonly redirects: readonly URL[];
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Decoded (gzip, br, deflate). */
   readonly body: Buffer;
-  /** Whether the body was longer than the limit. */
   readonly isCut: boolean;
 }
 
@@ -226,7 +221,6 @@ export class HttpClient {
   }
 }
 
-/** The target of a redirect; undefined for any other response. */
 function redirectOf(response: IncomingMessage, from: URL): URL | string | undefined {
   const { statusCode = 0, headers } = response;
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
@@ -310,7 +304,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "its compressed body is incomplete",
 };
 
-/** A network or Node.js error as a sentence. */
 function explained(error: unknown, url: URL): unknown {
   if (error instanceof ToolError || !(error instanceof Error)) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
@@ -327,7 +320,6 @@ function explained(error: unknown, url: URL): unknown {
   });
 }
 
-/** A URL for messages, on one line and truncated. */
 function shown(url: string | URL): string {
   const text = String(url);
   return oneLine(text.length > 200 ? `${text.slice(0, 200)}…` : text);

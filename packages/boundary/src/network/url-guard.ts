@@ -139,7 +139,6 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
   };
 }
 
-/** The port of a web URL. */
 export function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
@@ -184,9 +183,7 @@ export function parseWebUrl(given: string | URL): URL {
 
 /** One entry of `--allow-host` or `--deny-host`. */
 interface HostRule {
-  /** Whether it matches this host and port. */
   names(host: string, port: number): boolean;
-  /** Whether it matches this address and port. */
   covers(address: string, port: number): boolean;
 }
 

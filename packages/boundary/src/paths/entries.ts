@@ -76,7 +76,6 @@ function isAncestor({ entry }: GuardedPlace, real: string, directory: string): b
   return one !== undefined && other !== undefined && isSame(one, other);
 }
 
-/** lstat of an entry, or undefined if it does not exist. */
 export async function statEntry(parent: GuardedDirectory, name: string): Promise<Stats | undefined> {
   try {
     return await lstat(parent.entry(name));

@@ -125,7 +125,6 @@ export function temporaryName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
 }
 
-/** What is moved: its location and its lstat. */
 export interface Moved {
   readonly place: Pick<GuardedPlace, "parent" | "name" | "path" | "entry">;
   readonly stat: BigIntStats;

@@ -46,12 +46,10 @@ import {
   type ReadHandle,
 } from "./types.ts";
 
-/** Opens the file at an absolute path that is inside by its text. */
 export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
   return openStored(path, context, (candidate) => context.opener.openFile(candidate, path));
 }
 
-/** Opens the directory at an absolute path that is inside by its text. */
 export function openDirectoryAt(path: string, context: GuardContext): Promise<GuardedDirectory> {
   return openStored(path, context, (candidate) => context.opener.openDirectory(candidate, path));
 }
@@ -134,7 +132,6 @@ const ownOpener: Opener = {
   openDirectory: async (path) => ownDirectory(path),
 };
 
-/** The opener for entries below `parent`. */
 export function openerBelow(parent: GuardedDirectory, opener: Opener): Opener {
   return own.has(parent) ? ownOpener : opener;
 }

@@ -94,7 +94,6 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether `error` means that nothing exists there. */
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
@@ -139,7 +138,6 @@ export function leadsOutside(path: string, allowed: AllowedDirectories): ToolErr
   return pathFailure("outside", `${quote(path)} ${what}.`, { hint });
 }
 
-/** An allowed directory that does not exist now. */
 export function directoryUnavailable(path: string, directory: AllowedDirectory): ToolError {
   const { source, unavailable = "does not exist" } = directory;
   const what = `cannot be used: the allowed directory ${quote(directory.path)} (${source}) ${unavailable}`;
@@ -155,7 +153,6 @@ export function isAllowedDirectory(path: string, directory: AllowedDirectory): T
   return pathFailure("allowed_directory", `${quote(path)} ${what}.`);
 }
 
-/** The refusal of everything except regular files and directories. */
 export function specialFile(
   path: string,
   stat: Pick<StatsBase<number | bigint>, "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">,
@@ -168,7 +165,6 @@ export function specialFile(
   return pathFailure("special_file", `${quote(path)} ${what}.`);
 }
 
-/** The refusal of files in a special file system, such as `/proc`. */
 export function inSpecialFileSystem(path: string): ToolError {
   const what = "contains devices or kernel data, not files; it is never allowed";
   return pathFailure("special_file", `${quote(path)} ${what}.`);

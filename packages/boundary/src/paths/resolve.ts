@@ -39,14 +39,11 @@ export function isFileSystemRoot(target: string, platform: Platform = process.pl
   return paths.parse(paths.resolve(target)).root === paths.resolve(target);
 }
 
-/** The settings that determine how a path's text is parsed. */
 export interface TextRules {
   readonly platform: Platform;
-  /** The user's home directory, for `~`. */
   home(): string;
 }
 
-/** A parsed path, not yet resolved on disk. */
 export interface PathText {
   /** Normalized if absolute, otherwise as written. */
   readonly path: string;

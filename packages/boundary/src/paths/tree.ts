@@ -224,10 +224,8 @@ async function pump(source: ReadHandle, target: FileHandle, signal: AbortSignal 
   }
 }
 
-/** A file or directory whose mode, owner and times can be set. */
 type Attributed = Pick<FileHandle, "chmod" | "chown" | "utimes">;
 
-/** The opened directory at `path`, for setting attributes. */
 function directoryAttributes(path: string): Attributed {
   return {
     chmod: (mode) => chmod(path, mode),

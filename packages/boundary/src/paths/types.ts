@@ -1,9 +1,7 @@
 import type { BigIntStats, ReadStream, Stats } from "node:fs";
 
-/** Where an allowed directory came from. */
 export type DirectorySource = "argument" | "environment" | "client root" | "working directory";
 
-/** A directory that the server may access. */
 export interface AllowedDirectory {
   /** Absolute and normalized, as the user wrote it (links not resolved). */
   readonly path: string;
@@ -41,7 +39,6 @@ export interface ReadHandle {
 interface Guarded {
   /** The requested absolute path, normalized. */
   readonly path: string;
-  /** Where it really is. */
   readonly realPath: string;
   readonly stat: Stats;
   readonly directory: AllowedDirectory;
@@ -87,7 +84,6 @@ export interface GuardedPlace extends DirectoryEntry {
 
 /** The target of a symlink, without following it out of the allowed directories. */
 export interface LinkTarget {
-  /** The link's own text. */
   readonly target: string;
   /** Whether the resolved target is in an allowed directory; also false for a broken link. */
   readonly inside: boolean;
@@ -115,7 +111,6 @@ export interface Opener {
   openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
 }
 
-/** Shared by the guard's operations. */
 export interface GuardContext {
   readonly allowed: AllowedDirectories;
   readonly opener: Opener;

@@ -112,7 +112,6 @@ async function writeInto(
   }
 }
 
-/** Lets the caller check the content that is about to be replaced. */
 async function runCheck(
   { entry, path }: GuardedPlace,
   check: NonNullable<WriteOptions["check"]>,
@@ -170,7 +169,6 @@ async function syncDirectory(directory: GuardedDirectory): Promise<void> {
 /** A new file with a random name, written completely before it is renamed. */
 export interface TemporaryFile {
   readonly handle: FileHandle;
-  /** A path for fs calls. */
   readonly entry: string;
   readonly identity: BigIntStats;
   /** Closes the file, and removes it if it still has its random name. */
@@ -182,7 +180,6 @@ const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
  * After this time without a write, in milliseconds, a temporary file counts as left behind by a killed process.
  */
 const LEFTOVER_MS = 3_600_000;
-/** Directories that this process has already cleaned up. */
 const swept = new Set<string>();
 
 /** Removes temporary files that killed processes left in `directory`; once per directory and process. */

@@ -9,12 +9,9 @@ import { packageFolder } from "./skills.ts";
 
 /** The extension for interactive views in hosts (MCP Apps, 2026-01-26). */
 export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
-/** The MIME type of a view. */
 const VIEW_TYPE = "text/html;profile=mcp-app";
-/** The view that asks for a confirmation. */
 const CONFIRM_VIEW = "confirm";
 
-/** Whether the client shows views. */
 export function showsApps(capabilities: ClientCapabilities | undefined): boolean {
   const settings: { readonly mimeTypes?: unknown } | undefined = capabilities?.extensions?.[APPS_EXTENSION];
   return Array.isArray(settings?.mimeTypes) && settings.mimeTypes.includes(VIEW_TYPE);
@@ -33,12 +30,10 @@ export class Apps<Context> {
     this.confirmations = new Confirmations(runtime.definition.name, runtime.options.confirm);
   }
 
-  /** Whether any client may see a view. */
   get hasViews(): boolean {
     return this.#runtime.tools.some((tool) => tool.view !== undefined || canAskInView(tool));
   }
 
-  /** Whether this client sees one. */
   hasViewsFor(capabilities: ClientCapabilities | undefined): boolean {
     if (!showsApps(capabilities)) return false;
     const asks = this.confirmations.asks(capabilities);

@@ -79,7 +79,6 @@ class RunningCall implements Call {
   /** The latest time at which it ends, in milliseconds of `performance.now()`. */
   readonly #endsAt: number;
   #timer: NodeJS.Timeout | undefined;
-  /** Why it ended early. */
   #ended: ToolError | undefined;
   #controller: AbortController | undefined;
   #reject: ((reason: ToolError) => void) | undefined;
@@ -141,7 +140,6 @@ class RunningCall implements Call {
     this.#end(new ToolError("timeout", `Timed out after ${seconds} s, the time limit of a call.`, { hint }));
   };
 
-  /** @throws ToolError if it ended early. */
   check(): void {
     if (this.#ended !== undefined) throw this.#ended;
   }

@@ -4,7 +4,6 @@ import type { LazyResource, Resource, ResourceOutline } from "../define/resource
 import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
 import type { ListedTool } from "../protocol/wire.ts";
 
-/** A tool as `tools/list` shows it. */
 function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
   return {
     name: tool.name,
@@ -39,7 +38,6 @@ function without(schemas: ToolSchemas, unlisted: readonly string[]): ToolSchemas
   return { ...schemas, inputSchema: { ...inputSchema, properties: Object.fromEntries(listed) } };
 }
 
-/** A prompt as `prompts/list` shows it. */
 export function listedPrompt(prompt: Prompt<never> | LazyPrompt<never>): ListedPrompt {
   if ("load" in prompt) return prompt.listed;
   return {
@@ -54,7 +52,6 @@ export function listedPrompt(prompt: Prompt<never> | LazyPrompt<never>): ListedP
   };
 }
 
-/** A resource's listed fields, and which handlers it has; serializable as JSON. */
 export function resourceOutline(resource: Resource<never> | LazyResource<never>): ResourceOutline {
   if ("load" in resource) return resource;
   return {

@@ -142,7 +142,6 @@ const pageState: StateCheck<[number, string | undefined]> = {
   },
 };
 
-/** Answers one `resources/read`. */
 export async function readResource<Context>(
   runtime: Runtime<Context, OptionTable>,
   resources: Resources<Context>,

@@ -104,7 +104,6 @@ export function blockFor({ links, audio }: Revision, block: ContentBlock): Conte
   return block;
 }
 
-/** A tool's result in the form of a revision. */
 export function resultFor(revision: Revision, result: CallToolResult): CallToolResult {
   if (revision.structuredContent) return result;
   const { structuredContent: _, ...rest } = result;

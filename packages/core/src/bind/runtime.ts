@@ -2,7 +2,6 @@ import type { DirectoryAllowlist } from "@refmcp/boundary";
 import { HARD_ANSWER_CHARS, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { CommonOptionValues } from "../define/common-options.ts";
-import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { LazyResource, Resource } from "../define/resource.ts";
@@ -32,7 +31,6 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly #closing = new AbortController();
   #stateKey: Uint8Array | undefined;
   #context: Promise<Context> | undefined;
-  /** The context once it is open. */
   opened: { readonly context: Context } | undefined;
 
   constructor(
@@ -45,7 +43,6 @@ export class Runtime<Context, Table extends OptionTable> {
        * Signs state that is sent through clients; processes with the same clients share the key. Default: a new key.
        */
       stateKey?: Uint8Array | undefined;
-      /** Tools in addition to those of the definition. */
       moreTools?: readonly Tool<Context>[];
     },
   ) {
@@ -64,7 +61,6 @@ export class Runtime<Context, Table extends OptionTable> {
     this.allowed.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
   }
 
-  /** The key that signs state. */
   get stateKey(): Uint8Array {
     this.#stateKey ??= crypto().randomBytes(32);
     return this.#stateKey;
@@ -104,7 +100,6 @@ export class Runtime<Context, Table extends OptionTable> {
     }
   }
 
-  /** Aborts running calls and closes the context. */
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
@@ -152,12 +147,11 @@ function offeredTools<Facts extends ToolFacts>(
   return [...tools.filter(isChosen), ...more].filter(
     (tool) =>
       !isNamed(tool, options.excludeTools) &&
-      !(options.readOnly && !isReading(tool.effect)) &&
+      !(options.readOnly && tool.effect !== "read") &&
       (tool.needs === undefined || options[tool.needs] === true),
   );
 }
 
-/** Whether a list contains a tool's name or one of its older names. */
 function isNamed({ name, aliases = [] }: ToolFacts, names: readonly string[]): boolean {
   return names.includes(name) || aliases.some((alias) => names.includes(alias));
 }

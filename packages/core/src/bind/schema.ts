@@ -3,7 +3,6 @@ import type { Tool, ToolSchemas } from "../define/tool.ts";
 
 type JsonSchema = Record<string, unknown>;
 
-/** The schemas of a tool as clients see them. */
 export function schemasOf({ input, output }: Pick<Tool<never>, "input" | "output">): ToolSchemas {
   return {
     inputSchema: { ...objectSchema(input, "input"), additionalProperties: false },

@@ -189,13 +189,11 @@ async function findPrompt<Context>(
   throw unknownName("prompt", name, known);
 }
 
-/** The completer of a prompt's argument, if it has one. */
 function promptCompleter<Context>(prompt: Prompt<Context>, argument: string): Completer<Context> | undefined {
   const complete: Readonly<Record<string, Completer<Context> | undefined>> = prompt.complete ?? {};
   return Object.hasOwn(complete, argument) ? complete[argument] : undefined;
 }
 
-/** Answers one `prompts/get`. */
 async function getPrompt<Context>(
   runtime: Runtime<Context, OptionTable>,
   prompt: Prompt<Context>,

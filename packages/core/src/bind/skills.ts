@@ -104,7 +104,6 @@ function uriOf(name: string, path: string): string {
   return `skill://${name}/${encodeURI(path)}`;
 }
 
-/** A skill as clients that list skills see it. */
 export function entryOf({ name, files }: Skill): SkillEntry {
   const main = files.find(({ path }) => path === MAIN_FILE);
   if (main === undefined) throw new TypeError(`The skill ${name} has no ${MAIN_FILE}.`);

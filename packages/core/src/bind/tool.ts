@@ -108,7 +108,6 @@ function withListedNames(
   );
 }
 
-/** Maximum number of problems listed; the others are counted. */
 const MAX_PROBLEMS = 20;
 
 /**

@@ -1,7 +1,6 @@
 import { LOG_LEVELS } from "../log.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 
-/** The hosts that `--print-config` supports. */
 export const HOST_NAMES = [
   "claude-desktop",
   "claude-code",
@@ -31,7 +30,6 @@ function under<const Table extends OptionTable>(heading: string, table: Table): 
   return Object.fromEntries(entries);
 }
 
-/** Options of every server that accesses directories. */
 export const directoryOptions = under("Directories", {
   directories: {
     type: "directory",
@@ -52,7 +50,6 @@ export const directoryOptions = under("Directories", {
   },
 });
 
-/** Options of every server. */
 export const commonOptions = {
   ...under("Safety", {
     readOnly: { type: "flag", title: "Read-only", description: "Offer only read-only tools." },

@@ -10,11 +10,6 @@ import type { ToolAnnotations } from "./content.ts";
  */
 export type Effect = "read" | "add" | "change" | "destroy";
 
-/** Whether tools with this effect are offered with `--read-only`. */
-export function isReading(effect: Effect): boolean {
-  return effect === "read";
-}
-
 /**
  * The annotations for hosts (MCP schema, `ToolAnnotations`). Adding is not destructive; any modification is, because
  * the specification only distinguishes "additive" and "destructive".
@@ -24,7 +19,7 @@ export function annotationsOf(tool: {
   openWorld?: boolean;
   idempotent?: boolean;
 }): ToolAnnotations {
-  const reading = isReading(tool.effect);
+  const reading = tool.effect === "read";
   return {
     readOnlyHint: reading,
     destructiveHint: tool.effect === "change" || tool.effect === "destroy",

@@ -1,4 +1,3 @@
-/** Properties of options of all types. */
 interface OptionFacts {
   /** One sentence on one line. */
   readonly description: string;
@@ -82,7 +81,6 @@ type ScalarValue<O extends Option> = O extends { readonly type: "flag" }
         ? Value
         : string;
 
-/** The type of one option's parsed value. */
 export type OptionValue<O extends Option> = O extends { readonly named: string }
   ? readonly NamedValue<ScalarValue<O>>[]
   : O extends { readonly list: true }

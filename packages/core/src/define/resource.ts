@@ -10,7 +10,6 @@ export type ResourcePart =
 /** What `read` returns: text, bytes, or parts. */
 export type ResourceBody = string | Uint8Array | ResourcePart | readonly ResourcePart[];
 
-/** Stops watching. */
 export type Unwatch = () => Awaitable<void>;
 
 interface ResourceFacts {
@@ -22,7 +21,6 @@ interface ResourceFacts {
   readonly annotations?: Annotations;
 }
 
-/** A resource with a fixed URI. */
 export interface FixedResource<Context> extends ResourceFacts {
   readonly uri: string;
   read(context: Context, call: Call): Awaitable<ResourceBody>;
@@ -30,7 +28,6 @@ export interface FixedResource<Context> extends ResourceFacts {
   watch?(context: Context, changed: () => void, call: Call): Awaitable<Unwatch>;
 }
 
-/** A resource as a list shows it. */
 export interface ListedResource {
   readonly uri: string;
   readonly name: string;

@@ -76,7 +76,6 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly tools: readonly Tool<Context>[];
   /** Tools that an option adds, for example from a file; loaded at startup if the option is set. */
   readonly moreTools?: {
-    /** Key of the option. */
     readonly option: string;
     /** @throws ToolError if they can't be offered; the process exits with its message. */
     load(options: OptionValues<Table> & CommonOptionValues): Promise<readonly Tool<Context>[]>;
@@ -102,7 +101,6 @@ export interface LazyServer<Context, Table extends OptionTable = OptionTable>
   readonly prompts?: readonly LazyPrompt<Context>[];
 }
 
-/** A server that can be run. */
 export type Servable<Context, Table extends OptionTable = OptionTable> =
   | ServerDefinition<Context, Table>
   | LazyServer<Context, Table>;
@@ -111,7 +109,6 @@ export type Servable<Context, Table extends OptionTable = OptionTable> =
 // biome-ignore lint/suspicious/noExplicitAny: only a server itself knows the type of its context.
 export type AnyServer = ServerDefinition<any, any>;
 
-/** Any server that can be run. */
 // biome-ignore lint/suspicious/noExplicitAny: as above.
 export type AnyServable = Servable<any, any>;
 

@@ -39,15 +39,7 @@ export interface ConnectionOptions {
   readonly dropped: (what: string) => void;
 }
 
-/** A request to the client that has not been answered yet. */
-interface Question {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** How a message was received. */
 interface Receipt {
-  /** Takes the answer. */
   readonly sink: Sink;
   readonly bytes: number;
   readonly isInBatch?: boolean;
@@ -73,7 +65,11 @@ export class Connection implements Client {
   readonly #requests = new Map<RequestId | symbol, ClientRequest>();
   /** How many of `#requests` count toward the limit. */
   #unanswered = 0;
-  readonly #questions = new Map<RequestId, Question>();
+  /** Requests to the client that are not answered yet. */
+  readonly #questions = new Map<
+    RequestId,
+    { resolve(result: unknown): void; reject(error: Error): void; readonly timer: NodeJS.Timeout }
+  >();
   #nextQuestion = 1;
   /** Why the client can no longer be asked; undefined if it can. */
   #unreachable: string | undefined;
@@ -82,7 +78,6 @@ export class Connection implements Client {
   readonly #unlisten: () => void;
   readonly #legacy: ReadonlyMap<string, Handler>;
   readonly #modern: ReadonlyMap<string, Handler>;
-  /** The remaining entries of a batch. */
   #batch:
     | { readonly entries: IterableIterator<unknown>; readonly nextSink: () => Sink; readonly bytes: number }
     | undefined;
@@ -99,8 +94,8 @@ export class Connection implements Client {
     this.#load = load;
     this.#watches = new Watches(service, load.watches, this.#changed);
     this.#streams = new Streams(service, load.streams, this.#watches);
-    this.#modern = new Map([...service.methods, ...this.#modernMethods()]);
-    this.#legacy = new Map([...service.methods, ...this.#legacyMethods()]);
+    this.#modern = new Map([...service.methods, ...Object.entries(this.#modernMethods())]);
+    this.#legacy = new Map([...service.methods, ...Object.entries(this.#legacyMethods())]);
     this.#gate = new EraGate((method) => this.#modern.has(method));
     this.#unlisten = service.listen({
       changed: this.#changed,
@@ -115,7 +110,6 @@ export class Connection implements Client {
     return this.#options.principal;
   }
 
-  /** The current revision; undefined until one is agreed on. */
   get revision(): Revision | undefined {
     return this.#gate.revision;
   }
@@ -175,7 +169,6 @@ export class Connection implements Client {
     return done !== true;
   }
 
-  /** Takes one message. */
   receive(value: unknown, receipt: Receipt = { sink: this.#sink, bytes: 0 }): void {
     if (this.#isClosed) return;
     const incoming = readMessage(value);
@@ -271,68 +264,52 @@ export class Connection implements Client {
     if (this.#gate.isLegacy) this.#service.notified?.(method, this);
   }
 
-  #modernMethods(): [string, Handler][] {
+  #modernMethods(): Readonly<Record<string, Handler>> {
     const { instructions, capabilities } = this.#service;
-    return [
-      [
-        "server/discover",
-        ({ client }) => ({
-          supportedVersions: MODERN_VERSIONS,
-          instructions,
-          capabilities: capabilities("modern", client.capabilities),
-        }),
-      ],
-      ["subscriptions/listen", (request) => this.#streams.open(request)],
-    ];
+    return {
+      "server/discover": ({ client }) => ({
+        supportedVersions: MODERN_VERSIONS,
+        instructions,
+        capabilities: capabilities("modern", client.capabilities),
+      }),
+      "subscriptions/listen": (request) => this.#streams.open(request),
+    };
   }
 
-  #legacyMethods(): [string, Handler][] {
+  #legacyMethods(): Readonly<Record<string, Handler>> {
     const { identity, icons, instructions, capabilities } = this.#service;
     const { logging, resources } = capabilities("legacy");
-    const methods: [string, Handler][] = [
-      [
-        "initialize",
-        ({ params }) => {
-          const revision = agreedRevision(params.protocolVersion);
-          const declared: ClientCapabilities = Object(params.capabilities);
-          this.capabilities = declared;
-          this.#gate.negotiated(revision);
-          return {
-            protocolVersion: revision.version,
-            capabilities: capabilities("legacy", declared),
-            serverInfo: revision.icons ? { ...identity, icons } : identity,
-            instructions,
-          };
-        },
-      ],
-      ["ping", () => ({})],
-    ];
-    if (logging !== undefined)
-      methods.push([
-        "logging/setLevel",
-        ({ params: { level } }) => {
+    return {
+      initialize: ({ params }) => {
+        const revision = agreedRevision(params.protocolVersion);
+        const declared: ClientCapabilities = Object(params.capabilities);
+        this.capabilities = declared;
+        this.#gate.negotiated(revision);
+        return {
+          protocolVersion: revision.version,
+          capabilities: capabilities("legacy", declared),
+          serverInfo: revision.icons ? { ...identity, icons } : identity,
+          instructions,
+        };
+      },
+      ping: () => ({}),
+      ...(logging !== undefined && {
+        "logging/setLevel": ({ params: { level } }: ClientRequest) => {
           if (isLoggingLevel(level)) this.logLevel = level;
           return {};
         },
-      ]);
-    if (resources?.subscribe === true)
-      methods.push(
-        [
-          "resources/subscribe",
-          async (request) => {
-            await this.#watches.ensure(asUri(String(request.params.uri)), request);
-            return {};
-          },
-        ],
-        [
-          "resources/unsubscribe",
-          async ({ params }) => {
-            await this.#watches.remove(asUri(String(params.uri)));
-            return {};
-          },
-        ],
-      );
-    return methods;
+      }),
+      ...(resources?.subscribe === true && {
+        "resources/subscribe": async (request: ClientRequest) => {
+          await this.#watches.ensure(asUri(String(request.params.uri)), request);
+          return {};
+        },
+        "resources/unsubscribe": async ({ params }: ClientRequest) => {
+          await this.#watches.remove(asUri(String(params.uri)));
+          return {};
+        },
+      }),
+    };
   }
 
   readonly #changed = (changed: string): void => {
@@ -342,7 +319,6 @@ export class Connection implements Client {
       this.#sink.notify("notifications/resources/updated", { uri });
   };
 
-  /** Ends the stream of a subscription with a result. */
   endStream(request: ClientRequest): void {
     this.#streams.end(request);
   }
@@ -356,33 +332,31 @@ export class Connection implements Client {
       if (request?.isOver === true) return fail(over);
       const id = this.#nextQuestion++;
       const withdraw = (why: string) => {
-        if (!this.#questions.delete(id)) return;
-        clearTimeout(timer);
+        if (this.#settle(id) === undefined) return;
         this.#sink.notify("notifications/cancelled", { requestId: id, reason: why });
         fail(why);
       };
       const late = `The client did not answer within ${timeoutMs / 1000} s.`;
       const timer = setTimeout(() => withdraw(late), timeoutMs);
-      const settle =
-        <Value>(end: (value: Value) => void) =>
-        (value: Value) => {
-          clearTimeout(timer);
-          end(value);
-        };
-      this.#questions.set(id, { resolve: settle(resolve), reject: settle(reject) });
+      this.#questions.set(id, { resolve, reject, timer });
       request?.whenAborted(() => withdraw(over));
       (request?.sink ?? this.#sink).ask(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     });
   }
 
+  /** The question with this id, which is no longer open; undefined if there is none. */
+  #settle(id: RequestId) {
+    const question = this.#questions.get(id);
+    clearTimeout(question?.timer);
+    this.#questions.delete(id);
+    return question;
+  }
+
   #answered(message: ResponseMessage): void {
-    const question = this.#questions.get(message.id);
-    if (question === undefined) {
+    const question = this.#settle(message.id);
+    if (question === undefined)
       this.#options.dropped(`a response with id ${show(message.id)}, because no request was sent with it`);
-      return;
-    }
-    this.#questions.delete(message.id);
-    if ("result" in message) question.resolve(message.result);
+    else if ("result" in message) question.resolve(message.result);
     else question.reject(new ProtocolError(message.error));
   }
 
@@ -392,8 +366,7 @@ export class Connection implements Client {
   clientLeft(): void {
     this.#unreachable = "The client closed the connection before it answered.";
     const error = new ProtocolError(internalError(this.#unreachable));
-    for (const question of this.#questions.values()) question.reject(error);
-    this.#questions.clear();
+    for (const id of [...this.#questions.keys()]) this.#settle(id)?.reject(error);
   }
 
   /** Ends pending requests with an error and streams with a result, and stops watching. */

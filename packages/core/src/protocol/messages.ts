@@ -105,7 +105,6 @@ function metaProblem(meta: unknown): string | undefined {
 /** How much of a client's error message is kept; ours may repeat it. */
 const MAX_ERROR_CHARS = 1_000;
 
-/** Whether a message expects an answer. */
 export function isRequest(message: Message): message is RequestMessage {
   return "method" in message && "id" in message;
 }

@@ -23,11 +23,9 @@ export interface Sink {
   /** Takes the one answer to a request; undefined if it gets none because it was cancelled. */
   answer(json: string | undefined, error?: RpcError): void;
   notify(method: string, params: object): void;
-  /** Takes a request from the server. */
   ask(json: string): void;
 }
 
-/** A sink that passes every message to `write`. */
 export function sinkTo(write: (json: string) => void): Sink {
   return {
     answer(json) {
@@ -38,7 +36,6 @@ export function sinkTo(write: (json: string) => void): Sink {
   };
 }
 
-/** The authenticated caller of a request. */
 export interface Principal {
   /** Different for callers that must not see each other's sessions and answers. */
   readonly key: string;
@@ -58,7 +55,6 @@ export interface Client {
 }
 
 export interface AskLimit {
-  /** Time limit for the answer, in milliseconds. */
   readonly timeoutMs: number;
   /** The request that the question belongs to; when it ends, the question is cancelled. */
   readonly request?: ClientRequest;
@@ -70,14 +66,6 @@ export const LATER = Symbol("answered later");
 /** Handles one request: returns its result, or rejects with the error. */
 export type Handler = (request: ClientRequest) => Awaitable<object | typeof LATER>;
 
-/** Starts watching a resource for a request; undefined if it cannot be watched. */
-export type StartWatching = (
-  uri: string,
-  changed: () => void,
-  request: ClientRequest,
-) => Awaitable<Unwatch | undefined>;
-
-/** Is notified of changes. */
 export interface Listener {
   changed(uri: string): void;
   resourcesChanged(): void;
@@ -94,7 +82,8 @@ export interface Service {
   capabilities(era: Era, declared?: ClientCapabilities): ServerCapabilities;
   /** The methods of both eras: tools, resources, prompts, completion. */
   readonly methods: ReadonlyMap<string, Handler>;
-  readonly watch: StartWatching;
+  /** Starts watching a resource for a request; undefined if it cannot be watched. */
+  watch(uri: string, changed: () => void, request: ClientRequest): Awaitable<Unwatch | undefined>;
   /** Adds a listener; returns the function that removes it. */
   listen(listener: Listener): () => void;
   /** Handles a client's notification in the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
@@ -123,7 +112,6 @@ export interface RequestParts {
   readonly service: Service;
   /** Counts the request until it is over and its handlers have settled. */
   readonly load: Load;
-  /** The size of its message. */
   readonly bytes: number;
   /** Called once, before the answer is sent. */
   readonly settled: () => void;
@@ -284,7 +272,6 @@ export class ClientRequest {
     return true;
   }
 
-  /** Sends a log message if the client wants that level. */
   log(level: LoggingLevel, data: unknown): void {
     const { logLevel } = this.client;
     if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel)) return;
@@ -316,7 +303,6 @@ function inTrace(traceparent: unknown, work: () => void): void {
   else trace.exit(work);
 }
 
-/** A promise, or any other thenable. */
 export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
@@ -344,7 +330,6 @@ export class Load {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether `count` more requests may run. */
   hasRoomFor(requests: number): boolean {
     return this.requests + requests <= this.#maxRequests;
   }

@@ -15,20 +15,15 @@ import {
 export interface Revision {
   readonly version: string;
   readonly era: Era;
-  /** JSON-RPC batches. */
   readonly batches: boolean;
   /** The id in an error if the request's id is unknown: `null` (JSON-RPC 2.0), or no member (the schema). */
   readonly unknownId: "null" | "absent";
-  /** Audio blocks. */
   readonly audio: boolean;
-  /** `resource_link` blocks. */
   readonly links: boolean;
   readonly structuredContent: boolean;
   /** What the server may ask the user: nothing, forms, or forms and URLs with a mode. */
   readonly elicitation: "none" | "forms" | "modes";
-  /** Tools in sampling requests. */
   readonly samplingTools: boolean;
-  /** Icons of servers. */
   readonly icons: boolean;
   /** Whether an event stream may begin with an event without data, from which it can be resumed. */
   readonly primingEvents: boolean;
@@ -120,24 +115,23 @@ export class EraGate {
     return this.#revision;
   }
 
-  /** Whether the connection is definitely of the legacy era. */
   get isLegacy(): boolean {
     return this.#phase === "legacy";
   }
 
-  /** Sets the revision that `initialize` agreed on. */
   negotiated(revision: Revision): void {
     this.#phase = "legacy";
     this.#revision = revision;
   }
 
   /** The revision of a request, or why it is refused. An accepted request may determine the era. */
-  admit({ method, params }: RequestMessage): Revision | RpcError {
-    const meta = params?._meta;
+  admit(message: RequestMessage): Revision | RpcError {
+    const { method, params } = message;
+    const claim = claimOf(message);
     const refusal =
-      meta !== undefined && Object.hasOwn(meta, META.version)
-        ? this.#claimed(method, params, meta[META.version])
-        : this.#unclaimed(method, params?.protocolVersion);
+      claim === undefined
+        ? this.#unclaimed(method, params?.protocolVersion)
+        : this.#claimed(method, params, claim);
     return refusal ?? this.#revision ?? UNDECIDED;
   }
 
@@ -196,13 +190,11 @@ export class EraGate {
    *
    * @param cancels whether it cancels a request in flight.
    */
-  admitsNotification({ params }: NotificationMessage, cancels: boolean): boolean {
+  admitsNotification(message: NotificationMessage, cancels: boolean): boolean {
     if (this.#phase === "legacy") return true;
-    const meta = params?._meta;
     if (this.#phase !== "modern" && !cancels) return false;
-    if (meta === undefined || !Object.hasOwn(meta, META.version)) return true;
-    const claim = meta[META.version];
-    return typeof claim === "string" && MODERN_VERSIONS.includes(claim);
+    const claim = claimOf(message);
+    return claim === undefined || MODERN_VERSIONS.some((version) => version === claim);
   }
 }
 

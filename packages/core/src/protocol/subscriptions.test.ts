@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createService } from "../../test/fixtures/engine-service.ts";
 import { createLog } from "../log.ts";
-import { ClientRequest, Load, Shares, type StartWatching, sinkTo } from "./request.ts";
+import { ClientRequest, Load, type Service, Shares, sinkTo } from "./request.ts";
 import { revisionOf } from "./revisions.ts";
 import { Watches } from "./subscriptions.ts";
 
 const log = createLog("test", "error", () => undefined);
-const watching = (watch: StartWatching) => new Watches({ watch, log }, new Shares(2_000), () => undefined);
+const watching = (watch: Service["watch"]) => new Watches({ watch, log }, new Shares(2_000), () => undefined);
 const requestOf = (key: string) =>
   new ClientRequest(
     { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },

@@ -182,7 +182,6 @@ export class Streams {
       if (resourcesListChanged === true) this.#send(request, "notifications/resources/list_changed", {});
   }
 
-  /** Ends all streams with a result when the server closes. */
   close(): void {
     for (const request of [...this.#open.keys()]) this.end(request);
   }

@@ -20,10 +20,8 @@ export type RequestId = string | number;
  */
 export type Era = "legacy" | "modern";
 
-/** The `error` member of a JSON-RPC response. */
 export interface RpcError {
   readonly code: number;
-  /** One sentence for people. */
   readonly message: string;
   readonly data?: unknown;
 }
@@ -76,7 +74,6 @@ export const META = {
   traceparent: "traceparent",
 } as const;
 
-/** A server's name, title and version. */
 export interface Implementation {
   readonly name: string;
   readonly title?: string;
@@ -85,7 +82,6 @@ export interface Implementation {
   readonly icons?: Icon[];
 }
 
-/** The capabilities that a client declares. */
 export interface ClientCapabilities {
   readonly roots?: { readonly listChanged?: boolean };
   readonly sampling?: { readonly tools?: object; readonly context?: object };

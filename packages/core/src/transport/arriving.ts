@@ -4,11 +4,9 @@ import type { Load } from "../protocol/request.ts";
 const CONTROL_BYTES = 6;
 
 interface ArrivingOptions {
-  /** How long a message may take, in milliseconds. */
   readonly limitMs: number;
   /** Whether reading is paused; then the client is not to blame. */
   readonly isPaused: () => boolean;
-  /** Ends the connection. */
   readonly refuse: (why: string) => void;
 }
 
@@ -62,7 +60,6 @@ export class Arriving {
     this.#load.bytes -= bytes;
   }
 
-  /** The connection is closed. */
   end(): void {
     this.#stop();
     this.#load.bytes -= this.#bytes + this.#complete;

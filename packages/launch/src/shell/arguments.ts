@@ -19,7 +19,6 @@ export function propertiesOf(
   }));
 }
 
-/** The parsed arguments of a command. */
 export interface ShellArguments {
   /** The tool's arguments as JSON text, so that integers keep all their digits. */
   readonly json: string;

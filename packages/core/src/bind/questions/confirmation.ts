@@ -7,7 +7,6 @@ import { hasForms } from "./questions.ts";
 
 /** The key in a result's `_meta` for the data of the view. Hosts pass `_meta` to the view, not to the model. */
 const CONFIRMATION_META = "io.github.refmcp/confirmation";
-/** How long a confirmation can be answered, in milliseconds. */
 const WAITING_MS = 10 * 60_000;
 const MAX_WAITING = 50;
 
@@ -41,7 +40,6 @@ export class Confirmations<Context> {
   readonly #confirm: "ask" | "never";
   readonly #waiting = new Map<string, Waiting<Context>>();
 
-  /** @param server its name. */
   constructor(server: string, confirm: "ask" | "never") {
     this.#confirm = confirm;
     this.tool = {

@@ -45,7 +45,6 @@ const MAX_ROUNDS = 8;
 /** How long signed state is accepted, in milliseconds. */
 const STATE_MS = 10 * 60_000;
 
-/** The form of a confirmation. */
 const AGREEMENT = {
   type: "object",
   properties: {
@@ -62,9 +61,7 @@ type Answers = Readonly<Record<string, unknown>>;
 
 interface QuestionOptions {
   readonly confirm: "ask" | "never";
-  /** Signs the state. */
   readonly stateKey: Uint8Array;
-  /** The server's name. */
   readonly server: string;
   /** The questions that the user confirmed in a view; undefined if the host is not asked that way. */
   readonly confirmed?: ReadonlySet<string> | undefined;
@@ -209,7 +206,6 @@ export class Questions {
     throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
   }
 
-  /** The values that the user entered. */
   #elicit(message: string, requestedSchema: object, hint: string, key?: string): unknown {
     if (!hasForms(this.#capabilities)) {
       throw new ToolError(

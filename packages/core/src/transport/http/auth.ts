@@ -175,7 +175,6 @@ function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname || undefined : undefined;
 }
 
-/** The answer to a CORS preflight request. */
 export const PREFLIGHT_HEADERS = {
   "access-control-allow-methods": "GET, POST, DELETE",
   "access-control-allow-headers":

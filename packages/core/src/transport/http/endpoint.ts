@@ -52,7 +52,6 @@ export class Endpoint {
     this.sessions = new Sessions(service, load, limits);
   }
 
-  /** Whether a message is being read. */
   get isReading(): boolean {
     return this.#reading > 0;
   }
@@ -72,7 +71,6 @@ export class Endpoint {
     return this.sessions.serve({ method, headers, ...empty, principal, reply });
   }
 
-  /** Ends all streams with a result, and running requests with an error. */
   async close(): Promise<void> {
     await Promise.all([this.#stateless.close(), this.sessions.close()]);
   }

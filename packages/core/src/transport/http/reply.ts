@@ -5,13 +5,11 @@ import type { Load, Sink } from "../../protocol/request.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { CODES, type RequestId, type RpcError } from "../../protocol/wire.ts";
 
-/** A header's value, trimmed; undefined if it is missing. */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return (Array.isArray(value) ? value.join(", ") : value)?.trim();
 }
 
-/** The result of reading a body. */
 export type Body =
   | { readonly kind: "text"; readonly text: string; readonly bytes: number }
   | { readonly kind: "too-large" }
@@ -118,7 +116,6 @@ export class Reply {
     this.#outbox.written(this);
   }
 
-  /** Begins a stream of events. */
   openStream(headers: Readonly<Record<string, string>> = {}): void {
     if (this.isClosed || this.response.headersSent) return;
     this.#outbox.add(this);
@@ -184,7 +181,6 @@ export class Outbox {
     for (const timer of this.#timers) timer.unref();
   }
 
-  /** Bytes currently waiting for clients. */
   get waiting(): number {
     let bytes = 0;
     for (const { response } of this.#open) bytes += response.writableLength;
@@ -233,19 +229,16 @@ export class Outbox {
   }
 }
 
-/** A complete HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** A JSON document as an HTTP response. */
 export function jsonAnswer(status: number, value: unknown, headers: Answer["headers"] = {}): Answer {
   return textAnswer(status, JSON.stringify(value), headers);
 }
 
-/** @param json JSON text. */
 export function textAnswer(status: number, json: string, headers: Answer["headers"] = {}): Answer {
   return { status, headers: { "content-type": "application/json", ...headers }, body: json };
 }
@@ -259,7 +252,6 @@ export function rpcAnswer(
   return textAnswer(status, errorText(about.id, error, about.revision), about.headers);
 }
 
-/** A refusal by the transport. */
 export function refuse(status: number, message: string, headers: Answer["headers"] = {}): Answer {
   return rpcAnswer(status, { code: CODES.refused, message }, { headers });
 }

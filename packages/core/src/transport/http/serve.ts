@@ -15,7 +15,6 @@ import type { HttpSettings } from "./settings.ts";
 const SSE_PATH = "/sse";
 const MESSAGES_PATH = "/messages";
 
-/** A listening server. */
 export interface HttpServing {
   /** The endpoint: `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
@@ -27,7 +26,6 @@ export interface HttpServing {
   close(): Promise<void>;
 }
 
-/** The limits of one process. */
 export interface HttpLimits extends SessionLimits, SlowReaderLimits {
   /** Maximum requests that run at once, even if their clients no longer wait; subscriptions do not count. */
   readonly inFlight: number;
@@ -56,7 +54,6 @@ export const HTTP_LIMITS: HttpLimits = {
   requestMs: 60_000,
 };
 
-/** How long a client may take to send its headers, in milliseconds. */
 const HEADERS_MS = 10_000;
 /**
  * How long a connection may be idle between two requests, in milliseconds. Longer than with load balancers (usually 60

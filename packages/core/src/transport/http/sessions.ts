@@ -23,7 +23,6 @@ export interface SessionLimits {
 export interface LegacyRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: IncomingHttpHeaders;
-  /** The messages of a POST. */
   readonly messages: readonly Message[];
   readonly bytes: number;
   readonly isBatch: boolean;
@@ -170,7 +169,6 @@ function problemOf(session: Session, { headers, messages, isBatch }: LegacyReque
 /** The stream that a client opens by GET, for messages that belong to no request. */
 const STANDALONE = "standalone";
 
-/** The sink for messages that get no answer. */
 const NO_SINK: Sink = sinkTo(() => undefined);
 
 /** A session of a client of the legacy era: its connection, its streams, and the events that it can resume. */
@@ -180,7 +178,6 @@ class Session {
   readonly principal: Principal;
   readonly events: EventStore;
   readonly #connection: Connection;
-  /** The streams that a reply is attached to. */
   readonly #attached = new Map<string, Reply>();
   /** The streams with answers still to come. */
   readonly #unfinished = new Set<string>();
@@ -201,7 +198,6 @@ class Session {
     });
   }
 
-  /** The negotiated revision; undefined before. */
   get revision(): Revision | undefined {
     return this.#connection.revision;
   }
@@ -215,7 +211,6 @@ class Session {
     return this.#connection.isPending(id);
   }
 
-  /** Serves the checked messages of a POST. */
   post(messages: readonly Message[], bytes: number, reply: Reply): void {
     this.#hear(reply);
     const answers = messages.filter(isRequest).length;

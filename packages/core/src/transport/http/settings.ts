@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import type { CommonOptionValues } from "../../define/common-options.ts";
 
-/** Who may call a server over HTTP. */
 export type AuthSettings =
   | { readonly kind: "none" }
   | { readonly kind: "token"; readonly token: string }
@@ -10,7 +9,6 @@ export type AuthSettings =
       readonly issuer: URL;
       /** The resource that tokens must be issued for (RFC 8707), which identifies this server to clients (RFC 9728). */
       readonly audience: URL;
-      /** The scopes that every request needs. */
       readonly scopes: readonly string[];
     };
 
@@ -20,12 +18,10 @@ export type AuthSettings =
  */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** Where a server listens, and who may call it. */
 export interface HttpSettings {
   readonly address: ListenAddress;
   /** Paths of PEM files; undefined for plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** Additional transports. */
   readonly sse: boolean;
   readonly websocket: boolean;
   readonly auth: AuthSettings;

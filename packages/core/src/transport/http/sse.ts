@@ -32,7 +32,6 @@ export class SseEndpoint {
   readonly #shares: Shares;
   readonly #streams = new Map<string, Stream>();
 
-  /** @param messages the path to post messages to. */
   constructor(
     service: Service,
     messages: string,

@@ -83,7 +83,6 @@ export class LineReader {
     return isUtf8(line) ? { kind: "text", text: line.toString("utf8") } : { kind: "not-utf8" };
   }
 
-  /** Adds a piece to the current line. */
   #keep(piece: Buffer): void {
     const overlong = this.#overlong;
     if (overlong !== undefined) {

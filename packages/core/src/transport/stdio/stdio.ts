@@ -51,7 +51,6 @@ const DROPPED_WHEN_BLOCKED: ReadonlySet<string> = new Set([
  * the memory. A client that never reads its answers eventually blocks when it writes.
  */
 export class StdioServer {
-  /** Settles when the connection is closed. */
   readonly closed: Promise<void>;
   readonly #options: StdioOptions;
   readonly #maxLineBytes: number;
