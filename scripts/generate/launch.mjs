@@ -120,12 +120,12 @@ export function withSameText(entries) {
  */
 export async function installLinks(server, { published }) {
   if (!published) return {};
-  const { cursorLink, vscodeLink } = await importSource("packages/launch/src/host-entry.ts");
+  const { installLink } = await importSource("packages/launch/src/host-entry.ts");
   const files = ownOptions(server).filter(({ type }) => type === "file");
   const inputs = files.map((option) => ({ id: inputName(option), description: option.description }));
   const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };
   return {
-    vscode: vscodeLink({ ...launch, inputs }),
-    ...(files.length === 0 && { cursor: cursorLink(launch) }),
+    vscode: installLink("vscode", { ...launch, inputs }),
+    ...(files.length === 0 && { cursor: installLink("cursor", launch) }),
   };
 }

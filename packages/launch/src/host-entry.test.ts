@@ -2,7 +2,7 @@ import { HOST_NAMES, type HostName } from "@refmcp/core/internal/define/common-o
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
-import { cursorLink, hostEntry, type ServerLaunch, vscodeLink } from "./host-entry.ts";
+import { hostEntry, installLink, type ServerLaunch } from "./host-entry.ts";
 
 const launch = {
   serverKey: "postgres",
@@ -13,6 +13,7 @@ const launch = {
     { name: "REFMCP_POSTGRES_TIMEOUT_MS", value: "6000" },
   ],
 } satisfies ServerLaunch;
+const vscodeLink = (to: ServerLaunch) => installLink("vscode", to) ?? "";
 const npx = ["-y", "@refmcp/server-postgres", ...launch.args];
 
 /** The server's part of each host's file, as in the host's documentation, with the secret in the host's form. */
@@ -198,7 +199,7 @@ describe("hostEntry", () => {
   });
 });
 
-describe("vscodeLink", () => {
+describe("installLink of VS Code", () => {
   it("carries name, configuration and inputs", () => {
     const url = new URL(vscodeLink(launch));
     expect(url.origin + url.pathname).toBe("https://insiders.vscode.dev/redirect/mcp/install");
@@ -228,10 +229,10 @@ describe("vscodeLink", () => {
   });
 });
 
-describe("cursorLink", () => {
+describe("installLink of Cursor", () => {
   it("carries name and configuration in base64", () => {
     const unicode = { ...launch, args: ["/home/me/Größe+?"] };
-    const url = new URL(cursorLink(unicode));
+    const url = new URL(installLink("cursor", unicode) ?? "");
     expect(url.origin + url.pathname).toBe("https://cursor.com/en/install-mcp");
     expect(url.searchParams.get("name")).toBe("postgres");
     const config: unknown = JSON.parse(

@@ -49,36 +49,19 @@ export interface HostLocation {
   readonly installation?: string;
 }
 
-/** What to paste into a host's configuration, and where. */
-export interface HostEntry extends Pick<HostFacts, "title" | "documentation" | "checked"> {
-  readonly host: HostName;
-  readonly locations: readonly HostLocation[];
-  readonly format: "json" | "toml" | "yaml";
-  /** A complete file with only this server, ending in a line break. */
-  readonly text: string;
-  /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent if it is the same. */
-  readonly windowsText: string | undefined;
-  /** A shell command that does the same, if the host has one. */
-  readonly shellCommand: string | undefined;
-  /** A link that does the same, if the host has one. */
-  readonly link: string | undefined;
-  readonly notes: readonly string[];
-  /** The same, for Windows only. */
-  readonly windowsNotes: readonly string[];
-}
-
 /**
- * The entry of a server in a host's configuration.
+ * The entry of a server in a host's configuration, where to paste it, and what to watch out for.
  *
  * @throws {TypeError} if the server key has a form that hosts do not accept.
  */
-export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
+export function hostEntry(host: HostName, launch: ServerLaunch) {
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(launch.serverKey))
     throw new TypeError(
       `The server key "${launch.serverKey}" must consist of at most 20 lowercase letters, digits and dashes.`,
     );
   const facts = HOSTS[host];
-  const { title, documentation, checked, format = "json" } = facts;
+  const { title, documentation, checked } = facts;
+  const format: "json" | "toml" | "yaml" = facts.format ?? "json";
   const start = startOf(launch);
   // On Windows, `npx` is a batch file, which only a shell can start.
   const windowsStart =
@@ -90,10 +73,12 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
     checked,
     locations: locationsOf(facts),
     format,
+    /** A complete file with only this server, ending in a line break. */
     text: entryText(facts, launch, start),
+    /** Undefined if it is the same. */
     windowsText: launch.command === undefined ? entryText(facts, launch, windowsStart) : undefined,
     shellCommand: shellCommandOf(facts, launch),
-    link: LINKS[host]?.(launch),
+    link: installLink(host, launch),
     notes: notesOf(host, launch),
     windowsNotes: [...(facts.windowsNotes ?? []), ...windowsNotesOf(launch)],
   };
@@ -119,34 +104,16 @@ function locationsOf({ files }: HostFacts): HostLocation[] {
   });
 }
 
-/** A link that installs the server in VS Code, which asks for secrets and inputs. */
-export function vscodeLink(launch: ServerLaunch): string {
-  const inputs = vscodeInputs(launch);
+/** The host's link that installs the server, which contains its entry; undefined if it has none. */
+export function installLink(host: HostName, launch: ServerLaunch): string | undefined {
+  const { link } = HOSTS[host];
+  if (link === undefined) return undefined;
+  const entry = JSON.stringify(serverEntry(HOSTS[host], launch, startOf(launch)));
+  const inputs = host === "vscode" ? vscodeInputs(launch) : [];
   const asked = inputs.length === 0 ? "" : `&inputs=${queryValue(JSON.stringify(inputs))}`;
-  return `https://insiders.vscode.dev/redirect/mcp/install?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(entryLine("vscode", launch))}`;
+  const config = link.isBase64 === true ? Buffer.from(entry).toString("base64") : entry;
+  return `${link.page}?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(config)}`;
 }
-
-/** A link that installs the server in Cursor, which takes secrets from its environment. */
-export function cursorLink(launch: ServerLaunch): string {
-  return linkWith("https://cursor.com/en/install-mcp", launch, base64Of(entryLine("cursor", launch)));
-}
-
-/** The links documented by hosts, which contain the server's entry. */
-const LINKS: Partial<Record<HostName, (launch: ServerLaunch) => string>> = {
-  vscode: vscodeLink,
-  cursor: cursorLink,
-  "lm-studio": (launch) =>
-    linkWith("https://lmstudio.ai/install-mcp", launch, base64Of(entryLine("lm-studio", launch))),
-  kiro: (launch) => linkWith("https://kiro.dev/launch/mcp/add", launch, entryLine("kiro", launch)),
-};
-
-function linkWith(page: string, { serverKey }: ServerLaunch, config: string): string {
-  return `${page}?name=${queryValue(serverKey)}&config=${queryValue(config)}`;
-}
-
-const entryLine = (host: HostName, launch: ServerLaunch) =>
-  JSON.stringify(serverEntry(HOSTS[host], launch, startOf(launch)));
-const base64Of = (text: string) => Buffer.from(text).toString("base64");
 
 /** Encodes a value for a link, including parentheses, which would end a link in Markdown. */
 function queryValue(text: string): string {
@@ -268,9 +235,6 @@ function windowsNotesOf(launch: ServerLaunch): string[] {
   ];
 }
 
-/** The options of this process in the form needed to start the server again. */
-export type CarriedOptions = Required<Pick<ServerLaunch, "args" | "env">>;
-
 /**
  * Converts the options that were set to the arguments and variables of a host's entry: paths become absolute, secrets
  * become variables without a value, and what came from the environment stays there.
@@ -280,7 +244,7 @@ export function carryOptions(
   table: OptionTable,
   read: OptionsRead<OptionTable>,
   platform: NodeJS.Platform,
-): CarriedOptions {
+): Required<Pick<ServerLaunch, "args" | "env">> {
   const positionals: string[] = [];
   const flags: string[] = [];
   const env: HostVariable[] = [];
@@ -351,7 +315,7 @@ export function localCommand(bin: string | undefined): Launch | undefined {
 export function renderHostEntry(
   host: HostName,
   { name, packageName }: { readonly name: string; readonly packageName: string },
-  carried: CarriedOptions,
+  carried: ReturnType<typeof carryOptions>,
   {
     bin,
     platform = process.platform,

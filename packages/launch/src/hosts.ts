@@ -44,6 +44,8 @@ export interface HostFacts {
   readonly adds?: string;
   /** Whether the host starts programs through a shell on Windows, and so finds `npx`. */
   readonly findsNpxOnWindows?: boolean;
+  /** The page that installs the server whose entry is in its query, as JSON or in base64. */
+  readonly link?: { readonly page: string; readonly isBase64?: true };
   readonly notes?: readonly string[];
   readonly windowsNotes?: readonly string[];
 }
@@ -58,7 +60,7 @@ const SHELL_VARIABLES = /\$[A-Za-z_{]/;
 const unlessEmpty = (name: string, value: readonly string[] | EntryVariables["all"]) =>
   Object.keys(value).length > 0 && { [name]: value };
 
-/** Facts from each host's documentation, one row a host. Install links are built in `host-entry.ts`. */
+/** Facts from each host's documentation, one row a host. */
 export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   "claude-desktop": {
     title: "Claude Desktop",
@@ -106,6 +108,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     entry: (start, variables) => ({ type: "stdio", ...ordinaryEntry(start, variables) }),
     secret: (name) => `\${input:${inputId(name)}}`,
     replaces: BRACES,
+    link: { page: "https://insiders.vscode.dev/redirect/mcp/install" },
   },
   cursor: {
     title: "Cursor",
@@ -114,6 +117,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     files: [".cursor/mcp.json", "~/.cursor/mcp.json"],
     secret: bracedEnv,
     replaces: BRACES,
+    link: { page: "https://cursor.com/en/install-mcp", isBase64: true },
   },
   codex: {
     title: "Codex",
@@ -230,6 +234,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     documentation: "https://lmstudio.ai/docs/app/mcp",
     checked: "2026-04",
     files: ["~/.lmstudio/mcp.json"],
+    link: { page: "https://lmstudio.ai/install-mcp", isBase64: true },
     notes: ["Program > Install > Edit mcp.json opens the file; its location depends on the version."],
   },
   kiro: {
@@ -239,6 +244,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     files: [".kiro/settings/mcp.json", "~/.kiro/settings/mcp.json"],
     secret: braced,
     replaces: BRACES,
+    link: { page: "https://kiro.dev/launch/mcp/add" },
     notes: ["The IDE replaces only the variables of its setting “Mcp Approved Env Vars”."],
   },
   warp: {

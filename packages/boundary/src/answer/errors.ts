@@ -53,9 +53,9 @@ export class ToolError extends Error {
   }
 }
 
-/** The error codes of a package: each with its kind, and what to do next where that is always the same. */
+/** The error codes of a package: each with its kind, and what to do next and the message where they are always the same. */
 export type ErrorTable<Code extends string> = Readonly<
-  Record<Code, readonly [kind: ErrorKind, hint?: string]>
+  Record<Code, readonly [kind: ErrorKind, hint?: string, message?: string]>
 >;
 
 /**

@@ -21,10 +21,7 @@ import { fold, isInside } from "./resolve.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./types.ts";
 
-/**
- * Moves the entry at `from` to `to`: atomically within one file system, otherwise with a copy that is renamed when
- * complete, after which the source is removed. A link is moved as a link, with its text unchanged.
- */
+/** See `PathGuard.move`. */
 export async function moveEntry(
   from: string,
   to: string,

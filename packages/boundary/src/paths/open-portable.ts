@@ -7,6 +7,7 @@ import { inSpecialFileSystem, leadsOutside, pathError, specialFile } from "./pat
 import {
   type AllowedDirectories,
   type AllowedDirectory,
+  type GuardedDirectory,
   type Identity,
   isSame,
   type Opener,
@@ -44,40 +45,46 @@ export function portableOpener(allowed: AllowedDirectories): Opener {
     return { realPath, directory, identity };
   }
 
+  /** Opens what it finds, unless the path changes in between; then it tries again. */
+  async function settled<Opened>(
+    path: string,
+    asked: string,
+    open: (found: NonNullable<Awaited<ReturnType<typeof find>>>) => Promise<Opened | undefined>,
+  ): Promise<Opened> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const found = await find(path, asked);
+      const opened = found === undefined ? undefined : await open(found);
+      if (opened !== undefined) return opened;
+    }
+    throw pathError("changed_meanwhile", asked);
+  }
+
   return {
-    async openFile(path, asked) {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const found = await find(path, asked);
-        if (found === undefined) continue;
-        if (!found.identity.isFile()) throw pathError("is_directory", asked);
-        const handle = await openUnlinked(found.realPath, READ_FLAGS);
+    openFile: (path, asked) =>
+      settled(path, asked, async ({ realPath, directory, identity }) => {
+        if (!identity.isFile()) throw pathError("is_directory", asked);
+        const handle = await openUnlinked(realPath, READ_FLAGS);
         try {
           const opened = await handle.stat({ bigint: true });
-          if (isSame(opened, found.identity) && isStill(found.realPath, opened)) {
-            const { realPath, directory } = found;
+          if (isSame(opened, identity) && isStill(realPath, opened))
             return { handle, path: asked, realPath, directory, stat: await handle.stat() };
-          }
         } catch (error) {
           await handle.close();
           throw error;
         }
         await handle.close();
-      }
-      throw pathError("changed_meanwhile", asked);
-    },
+        return undefined;
+      }),
 
-    async openDirectory(path, asked) {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const found = await find(path, asked);
-        if (found === undefined || !isStill(found.realPath, found.identity)) continue;
-        if (!found.identity.isDirectory()) throw pathError("not_directory", asked);
-        const { realPath, directory, identity } = found;
-        const stat = await lstat(realPath);
+    openDirectory: (path, asked) =>
+      settled(path, asked, async ({ realPath, directory, identity }) => {
+        if (!isStill(realPath, identity)) return undefined;
+        if (!identity.isDirectory()) throw pathError("not_directory", asked);
         return {
           path: asked,
           realPath,
           directory,
-          stat,
+          stat: await lstat(realPath),
           entry(name) {
             checkEntryName(name);
             return join(realPath, name);
@@ -86,10 +93,8 @@ export function portableOpener(allowed: AllowedDirectories): Opener {
             if (!isStill(realPath, identity)) throw pathError("changed_meanwhile", asked);
           },
           async close() {},
-        };
-      }
-      throw pathError("changed_meanwhile", asked);
-    },
+        } satisfies GuardedDirectory;
+      }),
   };
 }
 

@@ -3,10 +3,24 @@ import { errorsOf, ToolError, type ToolErrorOptions } from "../answer/errors.ts"
 import { oneLine } from "../answer/untrusted.ts";
 import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
+const DENIED = "The operating system denied access to @ (#).";
 const PERMISSIONS_HINT = "Ask the user to change the permissions, or work on another file.";
-const NAME_TAKEN_HINT = "Choose another name, or allow it to be replaced.";
+const NO_SPACE = [
+  "unavailable",
+  "Free some space first.",
+  "There is no space left for @; nothing was changed.",
+] as const;
+const TOO_MANY_OPEN = [
+  "unavailable",
+  "Wait for other calls, then retry.",
+  "Too many files are open, so @ cannot be opened.",
+] as const;
+const IN_USE = ["conflict", "Retry later.", "@ is in use (a mount point or a running program)."] as const;
 
-/** Every error code of a path. Those that begin with `e` are the operating system's. */
+/**
+ * Every error code of a path; those that begin with `e` are the operating system's. In a message that is always the
+ * same, `@` is replaced with the path, `#` with the operating system's code.
+ */
 export const pathFailure = errorsOf({
   outside: [
     "denied",
@@ -23,68 +37,46 @@ export const pathFailure = errorsOf({
   read_only: ["denied", "Write in another allowed directory, or ask the user to allow changes in this one."],
   allowed_directory: ["denied", "Change its contents instead."],
   special_file: ["denied", "Choose a regular file."],
-  is_directory: ["invalid", "Use the path of a file in it."],
-  not_directory: ["invalid", "Use the directory that contains it."],
-  not_link: ["invalid", "Read it as a file or list it as a directory."],
-  not_writable: ["denied", "Ask the user to make it writable, or write another file."],
   into_itself: ["invalid", "Choose a destination outside the directory being moved."],
-  changed_meanwhile: ["conflict", "Check it, then retry."],
   source_remains: ["conflict", "No data is lost: compare the two, then delete one."],
-  enoent: ["not_found", "List the directory to see its contents."],
-  enotdir: ["invalid", "List its parent to see its contents."],
-  eisdir: ["invalid", "Use the path of a file in it."],
-  eexist: ["conflict", NAME_TAKEN_HINT],
-  enotempty: ["conflict", "Choose another name, or empty it first."],
-  eacces: ["denied", PERMISSIONS_HINT],
-  eperm: ["denied", PERMISSIONS_HINT],
-  erofs: ["denied", "Write somewhere else."],
-  eloop: ["invalid", "Name the file itself."],
-  enametoolong: ["invalid", "Use a shorter path."],
-  einval: ["invalid", "Choose another path."],
-  enospc: ["unavailable", "Free some space first."],
-  edquot: ["unavailable", "Free some space first."],
-  efbig: ["too_large", "Write less."],
-  emfile: ["unavailable", "Wait for other calls, then retry."],
-  enfile: ["unavailable", "Wait for other calls, then retry."],
-  ebusy: ["conflict", "Retry later."],
-  etxtbsy: ["conflict", "Retry later."],
-});
-
-const DENIED = "The operating system denied access to @ (#).";
-const NO_SPACE = "There is no space left for @; nothing was changed.";
-const TOO_MANY_OPEN = "Too many files are open, so @ cannot be opened.";
-const IN_USE = "@ is in use (a mount point or a running program).";
-
-/** Messages that are always the same; `@` is replaced with the path, `#` with the operating system's code. */
-const MESSAGES = {
-  is_directory: "@ is a directory, not a file.",
-  not_directory: "@ is a file, not a directory.",
-  not_link: "@ is not a symlink.",
-  not_writable: "@ is write-protected by its permissions.",
-  changed_meanwhile: "@ was changed by another program during this operation.",
-  enoent: "@ does not exist.",
-  enotdir: "A part of @ is a file, not a directory.",
-  eisdir: "@ is a directory, not a file.",
-  eexist: "@ already exists.",
-  enotempty: "The directory @ is not empty.",
-  eacces: DENIED,
-  eperm: DENIED,
-  erofs: "@ is on a read-only file system.",
-  eloop: "@ leads through too many links, or through a loop of them.",
-  enametoolong: "@ is too long for the file system.",
-  einval: "@ is not valid on this file system.",
+  is_directory: ["invalid", "Use the path of a file in it.", "@ is a directory, not a file."],
+  not_directory: ["invalid", "Use the directory that contains it.", "@ is a file, not a directory."],
+  not_link: ["invalid", "Read it as a file or list it as a directory.", "@ is not a symlink."],
+  not_writable: [
+    "denied",
+    "Ask the user to make it writable, or write another file.",
+    "@ is write-protected by its permissions.",
+  ],
+  changed_meanwhile: [
+    "conflict",
+    "Check it, then retry.",
+    "@ was changed by another program during this operation.",
+  ],
+  enoent: ["not_found", "List the directory to see its contents.", "@ does not exist."],
+  enotdir: ["invalid", "List its parent to see its contents.", "A part of @ is a file, not a directory."],
+  eisdir: ["invalid", "Use the path of a file in it.", "@ is a directory, not a file."],
+  eexist: ["conflict", "Choose another name, or allow it to be replaced.", "@ already exists."],
+  enotempty: ["conflict", "Choose another name, or empty it first.", "The directory @ is not empty."],
+  eacces: ["denied", PERMISSIONS_HINT, DENIED],
+  eperm: ["denied", PERMISSIONS_HINT, DENIED],
+  erofs: ["denied", "Write somewhere else.", "@ is on a read-only file system."],
+  eloop: ["invalid", "Name the file itself.", "@ leads through too many links, or through a loop of them."],
+  enametoolong: ["invalid", "Use a shorter path.", "@ is too long for the file system."],
+  einval: ["invalid", "Choose another path.", "@ is not valid on this file system."],
   enospc: NO_SPACE,
   edquot: NO_SPACE,
-  efbig: "@ would be larger than the system allows.",
+  efbig: ["too_large", "Write less.", "@ would be larger than the system allows."],
   emfile: TOO_MANY_OPEN,
   enfile: TOO_MANY_OPEN,
   ebusy: IN_USE,
   etxtbsy: IN_USE,
-} as const;
+});
+type PathCode = keyof typeof pathFailure.table;
 
 /** The error of a code whose message is always the same. */
-export function pathError(code: keyof typeof MESSAGES, path: string, options?: ToolErrorOptions): ToolError {
-  const message = MESSAGES[code].replace("#", code.toUpperCase()).replace("@", () => quote(path));
+export function pathError(code: PathCode, path: string, options?: ToolErrorOptions): ToolError {
+  const [, , text = "@: #"] = pathFailure.table[code];
+  const message = text.replace("#", code.toUpperCase()).replace("@", () => quote(path));
   return pathFailure(code, message, options);
 }
 
@@ -116,7 +108,7 @@ export function systemError(error: unknown, path: string): unknown {
   });
 }
 
-const isKnown = (code: string): code is keyof typeof MESSAGES => Object.hasOwn(MESSAGES, code);
+const isKnown = (code: string): code is PathCode => Object.hasOwn(pathFailure.table, code);
 
 /**
  * The only refusal for everything outside the allowed directories. It is the same whether the path exists or not, so it

@@ -17,25 +17,13 @@ import {
   type WriteOptions,
 } from "./types.ts";
 
-export interface Written {
-  readonly created: boolean;
-  /** Where the content is: the requested path, or the target of a link there. */
-  readonly path: string;
-}
-
-/**
- * Writes a whole file atomically: to a temporary file next to it, which is synced and then renamed. On failure the
- * temporary file is removed and everything else is unchanged.
- *
- * The name gets a new inode, so a hard link elsewhere, perhaps outside the allowed directories, keeps the old content.
- * Extended attributes and access control lists are not preserved.
- */
+/** See `PathGuard.writeFile`. Extended attributes and access control lists are not preserved. */
 export async function writeFileAt(
   path: string,
   content: Uint8Array,
   options: WriteOptions,
   context: GuardContext,
-): Promise<Written> {
+): Promise<{ created: boolean; path: string }> {
   const place = await openTarget(path, options, context);
   const real = join(place.parent.realPath, place.name);
   try {
@@ -77,7 +65,7 @@ async function writeInto(
   content: Uint8Array,
   options: WriteOptions,
   context: GuardContext,
-): Promise<Written> {
+): Promise<{ created: boolean; path: string }> {
   const { parent, name, path } = place;
   const present = await statEntry(parent, name);
   if (present?.isDirectory()) throw pathError("is_directory", path);
