@@ -3,7 +3,7 @@ import type { ToolFacts } from "../define/tool.ts";
 import type { Outline } from "./lazy.ts";
 import { listedPrompt, resourceOutline } from "./listing.ts";
 import { schemasOf } from "./schema.ts";
-import { readSkills } from "./skills.ts";
+import { loadSkills } from "./skills.ts";
 
 /** The outline of a server, for its bundle; serializable as JSON. */
 export function outlineOf(server: AnyServer): Outline<never> {
@@ -22,7 +22,7 @@ export function outlineOf(server: AnyServer): Outline<never> {
   return {
     ...facts,
     ...(moreTools === undefined ? {} : { moreTools: { option: moreTools.option } }),
-    ...(skills === undefined ? {} : { skills: typeof skills === "string" ? readSkills(skills) : skills }),
+    ...(skills === undefined ? {} : { skills: loadSkills(skills) }),
     tools: tools.map(({ input, output, run: _run, ...tool }) => ({
       ...(tool satisfies ToolFacts),
       schemas: schemasOf({ input, output }),

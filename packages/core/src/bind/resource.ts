@@ -4,7 +4,6 @@ import type { ResourceContents } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
 import type {
   Completer,
-  LazyResource,
   ListedResource,
   Resource,
   ResourceBody,
@@ -39,11 +38,13 @@ interface Found<Context> {
 
 /** All resources of a server: finds one by its URI, lists them in pages, completes template variables. */
 export class Resources<Context> {
+  readonly #runtime: Runtime<Context, OptionTable>;
   readonly #fixed: readonly Entry<Context>[];
   readonly #families: readonly Entry<Context>[];
 
-  constructor(resources: readonly (Resource<Context> | LazyResource<Context>)[]) {
-    const entries = resources.map((resource): Entry<Context> => {
+  constructor(runtime: Runtime<Context, OptionTable>) {
+    this.#runtime = runtime;
+    const entries = runtime.resources.map((resource): Entry<Context> => {
       const facts = resourceOutline(resource);
       const matcher = facts.uriTemplate === undefined ? undefined : compileTemplate(facts.uriTemplate);
       return { facts, matcher, load: () => ("load" in resource ? resource.load() : resource) };
@@ -57,7 +58,7 @@ export class Resources<Context> {
   }
 
   /** The resource behind a URI. @throws ProtocolError -32602 if no definition fits. */
-  async find(uri: string): Promise<Found<Context>> {
+  async #find(uri: string): Promise<Found<Context>> {
     for (const { facts, matcher, load } of [...this.#fixed, ...this.#families]) {
       const variables = facts.uri === uri ? {} : matcher?.match(uri);
       if (variables === undefined) continue;
@@ -98,10 +99,8 @@ export class Resources<Context> {
   }
 
   /** One page of the list: the fixed ones first, then those that each template lists. */
-  async list(
-    cursor: unknown,
-    ask: (list: (context: Context, call: Call) => Awaitable<ResourcePage>) => Promise<ResourcePage>,
-  ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
+  async list(request: ClientRequest): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
+    const { cursor } = request.params;
     const cursors = cursorsOf("resources/list", [], pageState);
     const lists = this.#families.filter(({ facts }) => facts.lists);
     const start = cursors.decode(typeof cursor === "string" ? cursor : undefined);
@@ -116,7 +115,7 @@ export class Resources<Context> {
     const page =
       family === undefined
         ? undefined
-        : await ask(async (context, call) => {
+        : await runAlone(this.#runtime, request, async (context, call): Promise<ResourcePage> => {
             const resource = await family.load();
             return ("list" in resource && (await resource.list?.(context, inner, call))) || { resources: [] };
           });
@@ -128,6 +127,41 @@ export class Resources<Context> {
           ? [at + 1, undefined]
           : undefined;
     return { resources, ...(next === undefined ? {} : { nextCursor: cursors.encode(next) }) };
+  }
+
+  async read(request: ClientRequest): Promise<ReadResourceResult | InputRequired> {
+    const uri = asUri(String(request.params.uri));
+    const found = await this.#find(uri);
+    const body = await runHandler(
+      this.#runtime,
+      request,
+      () => uri,
+      (context, call) => found.read(context, call),
+    );
+    if (body instanceof InputRequired) return body;
+    return { contents: partsOf(body).map((part) => contentOf(part, uri, found.mimeType)) };
+  }
+
+  /**
+   * Starts watching a URI for `resources/subscribe` or `subscriptions/listen`.
+   *
+   * @returns a function that stops it; undefined if nothing with that URI can be watched.
+   */
+  async watch(uri: string, changed: () => void, request: ClientRequest): Promise<Unwatch | undefined> {
+    const found = await this.#find(uri);
+    let begun: Awaitable<Unwatch> | undefined;
+    try {
+      return await runAlone(this.#runtime, request, (context, call) => {
+        begun = found.watch(context, changed, call);
+        return begun;
+      });
+    } catch (error) {
+      // Cancelled or timed out: stop whatever it still starts.
+      void Promise.resolve(begun)
+        .then((stop) => stop?.())
+        .catch((late: unknown) => this.#runtime.log.debug(`watching ${uri}: ${describeError(late)}`));
+      throw error;
+    }
   }
 }
 
@@ -141,51 +175,6 @@ const pageState: StateCheck<[number, string | undefined]> = {
       : { success: false };
   },
 };
-
-export async function readResource<Context>(
-  runtime: Runtime<Context, OptionTable>,
-  resources: Resources<Context>,
-  request: ClientRequest,
-): Promise<ReadResourceResult | InputRequired> {
-  const uri = asUri(String(request.params.uri));
-  const found = await resources.find(uri);
-  const body = await runHandler(
-    runtime,
-    request,
-    () => uri,
-    (context, call) => found.read(context, call),
-  );
-  if (body instanceof InputRequired) return body;
-  return { contents: partsOf(body).map((part) => contentOf(part, uri, found.mimeType)) };
-}
-
-/**
- * Starts watching a URI for `resources/subscribe` or `subscriptions/listen`.
- *
- * @returns a function that stops it; undefined if nothing with that URI can be watched.
- */
-export async function watchResource<Context>(
-  runtime: Runtime<Context, OptionTable>,
-  resources: Resources<Context>,
-  uri: string,
-  changed: () => void,
-  request: ClientRequest,
-): Promise<Unwatch | undefined> {
-  const found = await resources.find(uri);
-  let begun: Awaitable<Unwatch> | undefined;
-  try {
-    return await runAlone(runtime, request, (context, call) => {
-      begun = found.watch(context, changed, call);
-      return begun;
-    });
-  } catch (error) {
-    // Cancelled or timed out: stop whatever it still starts.
-    void Promise.resolve(begun)
-      .then((stop) => stop?.())
-      .catch((late: unknown) => runtime.log.debug(`watching ${uri}: ${describeError(late)}`));
-    throw error;
-  }
-}
 
 /** Runs a handler for a request that cannot end with questions to the client. */
 export async function runAlone<Context, Value>(

@@ -20,11 +20,11 @@ import { APPS_EXTENSION, Apps, showsApps } from "./apps.ts";
 import { runHandler } from "./call.ts";
 import { listedPrompt, listedTools } from "./listing.ts";
 import { InputRequired } from "./questions/questions.ts";
-import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
+import { Resources, runAlone } from "./resource.ts";
 import { blockFor } from "./result.ts";
 import type { Runtime } from "./runtime.ts";
 import { addSkills, SKILLS_EXTENSION } from "./skills.ts";
-import { answerConfirmation, callTool, parseArguments, ToolIndex, unknownName } from "./tool.ts";
+import { answerConfirmation, callTool, parseArguments, toolsByName, unknownName } from "./tool.ts";
 
 /** Maximum values of one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;
@@ -33,8 +33,8 @@ const MAX_COMPLETIONS = 100;
 export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const { definition, prompts, log } = runtime;
   const { name, title, version, websiteUrl } = definition;
-  const tools = new ToolIndex(runtime.tools);
-  const resources = new Resources(runtime.resources);
+  const findTool = toolsByName(runtime.tools);
+  const resources = new Resources(runtime);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;
   let toolList: { readonly tools: readonly ListedTool[] } | undefined;
@@ -67,7 +67,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     const asked = String(request.params.name);
     const confirmations = appsFor(request)?.confirmations;
     if (confirmations?.tool.name === asked) return answerConfirmation(runtime, request, confirmations);
-    const tool = tools.find(asked);
+    const tool = findTool(asked);
     if (tool === undefined)
       throw unknownName(
         "tool",
@@ -79,9 +79,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     return callTool(runtime, tool, request, confirmations);
   });
   if (hasResources) {
-    methods.set("resources/list", (request) =>
-      resources.list(request.params.cursor, (list) => runAlone(runtime, request, list)),
-    );
+    methods.set("resources/list", (request) => resources.list(request));
     methods.set("resources/templates/list", ({ params }) => {
       refuseCursor(params.cursor);
       return { resourceTemplates: resources.templates() };
@@ -91,7 +89,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     methods.set("resources/read", (request) => {
       const { uri } = request.params;
       const shown = String(uri).startsWith("ui://") ? appsFor(request) : undefined;
-      return shown?.read(String(uri)) ?? readResource(runtime, resources, request);
+      return shown?.read(String(uri)) ?? resources.read(request);
     });
   if (hasPrompts) {
     methods.set("prompts/list", ({ params }) => {
@@ -119,7 +117,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
       ...(hasPrompts ? { prompts: {} } : {}),
       ...(hasResources || hasPrompts ? { completions: {} } : {}),
     }),
-    watch: (uri, changed, request) => watchResource(runtime, resources, uri, changed, request),
+    watch: (uri, changed, request) => resources.watch(uri, changed, request),
     listen: (listener) =>
       runtime.listen({
         changed: (uri) => listener.changed(uri),

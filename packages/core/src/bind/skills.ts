@@ -55,18 +55,10 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
   });
 }
 
-/** Reads the skills of a package, unless they are given. */
+/** The skills, or, given the `import.meta.url` of a module, those in `skills/` next to its package.json. */
 export function loadSkills(source: string | readonly Skill[]): readonly Skill[] {
-  return typeof source === "string" ? readSkills(source) : source;
-}
-
-/**
- * Reads the skills of a package: the folders in `skills/` next to its package.json.
- *
- * @param module the `import.meta.url` of one of its modules.
- */
-export function readSkills(module: string): Skill[] {
-  const folder = new URL("skills/", packageFolder(module));
+  if (typeof source !== "string") return source;
+  const folder = new URL("skills/", packageFolder(source));
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => ({ name, files: filesOf(new URL(`${name}/`, folder)) }))

@@ -13,24 +13,25 @@ import { ConfirmationNeeded, InputRequired } from "./questions/questions.ts";
 import { errorResult, resultFor, resultOf } from "./result.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** The tools that can be called, by their names and their older names. */
-export class ToolIndex<Context> {
-  readonly #tools = new Map<string, Tool<Context> | LazyTool<Context>>();
-
-  constructor(tools: readonly (Tool<Context> | LazyTool<Context>)[]) {
-    for (const tool of tools)
-      for (const name of [tool.name, ...(tool.aliases ?? [])]) this.#tools.set(name, tool);
-  }
-
-  /** The tool, or a promise while it loads; undefined if there is none. */
-  find(name: string): Awaitable<Tool<Context>> | undefined {
-    const tool = this.#tools.get(name);
+/**
+ * Finds a tool by its name or an older one.
+ *
+ * @returns a function that returns the tool, or a promise while it loads; undefined if there is none.
+ */
+export function toolsByName<Context>(tools: readonly (Tool<Context> | LazyTool<Context>)[]) {
+  const byName = new Map<string, Tool<Context> | LazyTool<Context>>();
+  const add = ({ name, aliases = [] }: ToolFacts, tool: Tool<Context> | LazyTool<Context>) => {
+    for (const known of [name, ...aliases]) byName.set(known, tool);
+  };
+  for (const tool of tools) add(tool, tool);
+  return (name: string): Awaitable<Tool<Context>> | undefined => {
+    const tool = byName.get(name);
     if (tool === undefined || !("load" in tool)) return tool;
     return tool.load().then((loaded) => {
-      for (const known of [tool.name, ...(tool.aliases ?? [])]) this.#tools.set(known, loaded);
+      add(tool, loaded);
       return loaded;
     });
-  }
+  };
 }
 
 /** -32602 for an unknown name (MCP, "Tools: error handling"), with similar names. */

@@ -35,8 +35,8 @@ export interface ConnectionOptions {
   /** The load of the process; when it is full, new requests are refused. Default: a separate one without limits. */
   readonly load?: Load;
   readonly principal?: Principal | undefined;
-  /** Called for each message that was dropped without an answer, with the end of a sentence. */
-  readonly dropped: (what: string) => void;
+  /** Called for each message that was dropped without an answer, with the end of a sentence. Default: logs it. */
+  readonly dropped?: (what: string) => void;
 }
 
 interface Receipt {
@@ -58,6 +58,7 @@ export class Connection implements Client {
   readonly #options: ConnectionOptions;
   readonly #service: Service;
   readonly #sink: Sink;
+  readonly #dropped: (what: string) => void;
   readonly #maxInFlight: number;
   readonly #load: Load;
   readonly #gate: EraGate;
@@ -90,6 +91,7 @@ export class Connection implements Client {
     this.#options = options;
     this.#service = service;
     this.#sink = sink;
+    this.#dropped = options.dropped ?? ((what) => service.log.debug(`Dropped ${what}.`));
     this.#maxInFlight = maxInFlight;
     this.#load = load;
     this.#watches = new Watches(service, load.watches, this.#changed);
@@ -174,7 +176,7 @@ export class Connection implements Client {
     const incoming = readMessage(value);
     if (incoming.kind === "refused") this.refuse(incoming.id, incoming.error, receipt.sink);
     else if (incoming.kind === "dropped") {
-      this.#options.dropped(incoming.why);
+      this.#dropped(incoming.why);
       receipt.sink.answer(undefined);
     } else this.#serve(incoming.message, receipt);
   }
@@ -257,7 +259,7 @@ export class Connection implements Client {
     const named = method === "notifications/cancelled" ? params?.requestId : undefined;
     const request = isRequestId(named) ? this.#requests.get(named) : undefined;
     if (!this.#gate.admitsNotification(message, request !== undefined)) {
-      this.#options.dropped(`notification ${show(method)}, because no request has opened the connection`);
+      this.#dropped(`notification ${show(method)}, because no request has opened the connection`);
       return;
     }
     request?.abort();
@@ -355,7 +357,7 @@ export class Connection implements Client {
   #answered(message: ResponseMessage): void {
     const question = this.#settle(message.id);
     if (question === undefined)
-      this.#options.dropped(`a response with id ${show(message.id)}, because no request was sent with it`);
+      this.#dropped(`a response with id ${show(message.id)}, because no request was sent with it`);
     else if ("result" in message) question.resolve(message.result);
     else question.reject(new ProtocolError(message.error));
   }

@@ -22,68 +22,43 @@ const CLOSE_MS = 100;
 const MAX_UNSENT = 4 * 1_048_576;
 
 /** Serves MCP over WebSocket: one message per frame, with the same connection class as stdio. */
-export class WebSocketEndpoint {
-  readonly #service: Service;
-  readonly #load: Load;
-  readonly #shares: Shares;
-  readonly #requestMs: number;
-  readonly #server: WebSocketServer;
-  readonly #open = new Map<WebSocket, Connection>();
-  readonly #heard = new WeakSet<WebSocket>();
-  readonly #pinging: NodeJS.Timeout;
+export function webSocketEndpoint(
+  service: Service,
+  limits: {
+    readonly load: Load;
+    readonly connections: number;
+    readonly maxMessageBytes: number;
+    /** How long a message may take to arrive, in milliseconds. */
+    readonly requestMs: number;
+  },
+) {
+  const { load, requestMs } = limits;
+  const shares = new Shares(limits.connections);
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.maxMessageBytes,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
+  const open = new Map<WebSocket, Connection>();
+  const heard = new WeakSet<WebSocket>();
+  const pinging = setInterval(ping, PING_MS);
+  pinging.unref();
 
-  constructor(
-    service: Service,
-    limits: {
-      readonly load: Load;
-      readonly connections: number;
-      readonly maxMessageBytes: number;
-      /** How long a message may take to arrive, in milliseconds. */
-      readonly requestMs: number;
-    },
-  ) {
-    this.#service = service;
-    this.#load = limits.load;
-    this.#shares = new Shares(limits.connections);
-    this.#requestMs = limits.requestMs;
-    this.#server = new WebSocketServer({
-      noServer: true,
-      maxPayload: limits.maxMessageBytes,
-      perMessageDeflate: false,
-      handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
-    });
-    this.#pinging = setInterval(() => this.#ping(), PING_MS);
-    this.#pinging.unref();
+  /** Ends a connection, even if the client does not close its side. */
+  function end(socket: WebSocket, code: number, why: string): void {
+    socket.close(code, why);
+    setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   }
 
-  get count(): number {
-    return this.#open.size;
-  }
-
-  /** Takes over a connection whose host, origin and caller are checked, or returns an error response. */
-  upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): Answer | undefined {
-    const { headers } = node;
-    const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
-    if (!offered.includes(SUBPROTOCOL))
-      return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
-    if (socket.destroyed) return undefined;
-    if (!this.#shares.take(principal.key))
-      return refuse(503, "Too many connections are open; try again later.");
-    // Even if the handshake fails.
-    socket.once("close", () => this.#shares.giveBack(principal.key));
-    this.#server.handleUpgrade(node, socket, head, (webSocket) => this.#serve(webSocket, socket, principal));
-    return undefined;
-  }
-
-  #serve(socket: WebSocket, stream: Duplex, principal: Principal): void {
-    const arriving = new Arriving(this.#load, {
-      limitMs: this.#requestMs,
+  function serve(socket: WebSocket, stream: Duplex, principal: Principal): void {
+    const arriving = new Arriving(load, {
+      limitMs: requestMs,
       isPaused: () => socket.isPaused,
       refuse(why) {
-        socket.close(TRY_AGAIN_LATER, why);
+        end(socket, TRY_AGAIN_LATER, why);
         // Nothing more is read.
         stream.pause();
-        setTimeout(() => socket.terminate(), CLOSE_MS).unref();
       },
     });
     // Bytes are counted before the library reads them, and checked once it has taken out complete messages.
@@ -114,9 +89,9 @@ export class WebSocketEndpoint {
       else socket.send(json, work);
     };
     const connection = new Connection({
-      service: this.#service,
+      service,
       principal,
-      load: this.#load,
+      load,
       sink: {
         ...sinkTo(send),
         answer: (json) => {
@@ -124,44 +99,62 @@ export class WebSocketEndpoint {
           else if (waiting.length > 0) process.nextTick(work);
         },
       },
-      dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
     });
-    this.#open.set(socket, connection);
-    this.#heard.add(socket);
-    socket.on("pong", () => this.#heard.add(socket));
+    open.set(socket, connection);
+    heard.add(socket);
+    socket.on("pong", () => heard.add(socket));
     socket.on("message", (data, isBinary) => {
       waiting.push({ text: isBinary ? undefined : String(data), bytes: arriving.complete() });
       work();
     });
-    socket.on("error", (error) => this.#service.log.debug(`WebSocket: ${error.message}`));
+    socket.on("error", (error) => service.log.debug(`WebSocket: ${error.message}`));
     whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () =>
       socket.close(POLICY_VIOLATION, "The token has expired."),
     );
     socket.on("close", () => {
       arriving.end();
-      this.#open.delete(socket);
+      open.delete(socket);
       connection.clientLeft();
       void connection.close();
     });
   }
 
   /** Ends connections that have not answered the last ping. */
-  #ping(): void {
-    for (const socket of this.#open.keys()) {
+  function ping(): void {
+    for (const socket of open.keys()) {
       // A paused socket does not receive the pong.
       if (socket.isPaused) continue;
-      if (!this.#heard.delete(socket)) socket.terminate();
+      if (!heard.delete(socket)) socket.terminate();
       else socket.ping();
     }
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#pinging);
-    await Promise.all([...this.#open.values()].map((connection) => connection.close()));
-    for (const socket of this.#open.keys()) {
-      socket.close(1001, "The server is shutting down.");
-      setTimeout(() => socket.terminate(), CLOSE_MS).unref();
-    }
-    this.#server.close();
-  }
+  return {
+    get count() {
+      return open.size;
+    },
+
+    /** Takes over a connection whose host, origin and caller are checked, or returns an error response. */
+    upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): Answer | undefined {
+      const { headers } = node;
+      const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+      if (!offered.includes(SUBPROTOCOL))
+        return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
+      if (socket.destroyed) return undefined;
+      if (!shares.take(principal.key)) return refuse(503, "Too many connections are open; try again later.");
+      // Even if the handshake fails.
+      socket.once("close", () => shares.giveBack(principal.key));
+      server.handleUpgrade(node, socket, head, (webSocket) => serve(webSocket, socket, principal));
+      return undefined;
+    },
+
+    async close(): Promise<void> {
+      clearInterval(pinging);
+      await Promise.all([...open.values()].map((connection) => connection.close()));
+      for (const socket of open.keys()) {
+        end(socket, 1001, "The server is shutting down.");
+      }
+      server.close();
+    },
+  };
 }

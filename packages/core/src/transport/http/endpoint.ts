@@ -31,7 +31,8 @@ import {
   refuse,
   rpcAnswer,
 } from "./reply.ts";
-import { type SessionLimits, Sessions } from "./sessions.ts";
+import { Sessions } from "./sessions.ts";
+import type { HttpLimits } from "./settings.ts";
 
 const MAX_BATCH = 100;
 
@@ -44,11 +45,10 @@ export class Endpoint {
   readonly #maxBytes: number;
   #reading = 0;
 
-  constructor(service: Service, load: Load, limits: SessionLimits, maxBytes: number) {
+  constructor(service: Service, load: Load, limits: HttpLimits, maxBytes: number) {
     this.#load = load;
     this.#maxBytes = maxBytes;
-    const dropped = (what: string) => service.log.debug(`Dropped ${what}.`);
-    this.#stateless = new Connection({ service, load, sink: sinkTo(() => undefined), dropped });
+    this.#stateless = new Connection({ service, load, sink: sinkTo(() => undefined) });
     this.sessions = new Sessions(service, load, limits);
   }
 

@@ -4,6 +4,7 @@ import { errorText } from "../../protocol/errors.ts";
 import type { Load, Sink } from "../../protocol/request.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { CODES, type RequestId, type RpcError } from "../../protocol/wire.ts";
+import type { HttpLimits } from "./settings.ts";
 
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
@@ -63,15 +64,7 @@ function decoded(chunks: readonly Buffer[]): Body {
     : { kind: "not-utf8" };
 }
 
-/** Limits on unsent data for clients that do not read. */
-export interface SlowReaderLimits {
-  /** Maximum unsent bytes for one client; a further event ends its stream. */
-  readonly queued: number;
-  /** Maximum unsent bytes for all clients together; beyond it, the client furthest behind is disconnected. */
-  readonly queuedTotal: number;
-  /** How long unsent data may make no progress, in milliseconds. */
-  readonly stalledMs: number;
-}
+export type SlowReaderLimits = Pick<HttpLimits, "queued" | "queuedTotal" | "stalledMs">;
 
 /** How often an idle stream sends a keepalive for intermediaries, in milliseconds. */
 const KEEP_ALIVE_MS = 15_000;

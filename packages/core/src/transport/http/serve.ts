@@ -3,13 +3,12 @@ import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { internalError } from "../../protocol/errors.ts";
 import { Load, type Service } from "../../protocol/request.ts";
-import type { WebSocketEndpoint } from "../websocket.ts";
+import type { webSocketEndpoint } from "../websocket.ts";
 import { createAccess, createAuthenticator, PREFLIGHT_HEADERS } from "./auth.ts";
 import { Endpoint } from "./endpoint.ts";
 import { listen, secureServer } from "./listen.ts";
-import { type Answer, jsonAnswer, Outbox, Reply, refuse, rpcAnswer, type SlowReaderLimits } from "./reply.ts";
-import type { SessionLimits } from "./sessions.ts";
-import type { HttpSettings } from "./settings.ts";
+import { type Answer, jsonAnswer, Outbox, Reply, refuse, rpcAnswer } from "./reply.ts";
+import { HTTP_LIMITS, type HttpLimits, type HttpSettings } from "./settings.ts";
 
 /** The paths of the HTTP+SSE transport of 2024-11-05: its stream, and the one to post messages to. */
 const SSE_PATH = "/sse";
@@ -26,34 +25,9 @@ export interface HttpServing {
   close(): Promise<void>;
 }
 
-export interface HttpLimits extends SessionLimits, SlowReaderLimits {
-  /** Maximum requests that run at once, even if their clients no longer wait; subscriptions do not count. */
-  readonly inFlight: number;
-  /** How long running calls may continue after the shutdown begins, in milliseconds. */
-  readonly graceMs: number;
-  /** How long a client may take to send a request or a message, in milliseconds. */
-  readonly requestMs: number;
-  readonly connections: number;
-}
-
-const MIB = 1_048_576;
 /** All messages in progress together may be this many times the maximum size of one. */
 const MESSAGES_AT_ONCE = 8;
-
-export const HTTP_LIMITS: HttpLimits = {
-  inFlight: 2_048,
-  connections: 8_192,
-  sessions: 1_000,
-  idleMs: 30 * 60_000,
-  total: 64 * MIB,
-  perSession: 4 * MIB,
-  queued: 8 * MIB,
-  queuedTotal: 256 * MIB,
-  stalledMs: 30_000,
-  graceMs: 1_200,
-  requestMs: 60_000,
-};
-
+/** How long a client may take to send its headers, in milliseconds. */
 const HEADERS_MS = 10_000;
 /**
  * How long a connection may be idle between two requests, in milliseconds. Longer than with load balancers (usually 60
@@ -91,10 +65,10 @@ export async function serveHttp(
     requestTimeout: requestMs,
   };
   const sse = settings.sse
-    ? new (await import("./sse.ts")).SseEndpoint(service, MESSAGES_PATH, bounds)
+    ? (await import("./sse.ts")).sseEndpoint(service, MESSAGES_PATH, bounds)
     : undefined;
   const webSocket = settings.websocket
-    ? new (await import("../websocket.ts")).WebSocketEndpoint(service, bounds)
+    ? (await import("../websocket.ts")).webSocketEndpoint(service, bounds)
     : undefined;
   /** The transports that it serves in addition to Streamable HTTP. */
   const others = [sse, webSocket].filter((one) => one !== undefined);
@@ -125,7 +99,7 @@ export async function serveHttp(
 
   /** Takes over a connection for WebSocket, or returns the response. */
   async function upgrade(
-    to: WebSocketEndpoint,
+    to: ReturnType<typeof webSocketEndpoint>,
     node: IncomingMessage,
     socket: Duplex,
     head: Buffer,

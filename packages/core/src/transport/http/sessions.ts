@@ -8,16 +8,7 @@ import { type Revision, sessionVersionProblem } from "../../protocol/revisions.t
 import { CODES, type Message, type RequestId } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { type Answer, headerOf, postSink, type Reply, refuse, rpcAnswer } from "./reply.ts";
-
-export interface SessionLimits {
-  readonly sessions: number;
-  /** How long a session is kept without a request from its client, in milliseconds. */
-  readonly idleMs: number;
-  /** Maximum characters of the messages kept for clients that lost a stream, in all sessions together. */
-  readonly total: number;
-  /** The same in one session. */
-  readonly perSession: number;
-}
+import type { HttpLimits } from "./settings.ts";
 
 /** A request of the legacy era. */
 export interface LegacyRequest {
@@ -34,11 +25,11 @@ export interface LegacyRequest {
 export class Sessions {
   readonly #service: Service;
   readonly #load: Load;
-  readonly #limits: SessionLimits;
+  readonly #limits: HttpLimits;
   readonly #sessions = new Map<string, Session>();
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(service: Service, load: Load, limits: SessionLimits) {
+  constructor(service: Service, load: Load, limits: HttpLimits) {
     this.#service = service;
     this.#load = load;
     this.#limits = limits;
@@ -194,7 +185,6 @@ class Session {
       principal,
       sink: sinkTo((json) => this.#send(STANDALONE, json)),
       maxInFlight: Number.POSITIVE_INFINITY,
-      dropped: (what) => service.log.debug(`Dropped ${what}.`),
     });
   }
 

@@ -33,6 +33,32 @@ export interface HttpSettings {
   readonly stateKey: Uint8Array | undefined;
 }
 
+const MIB = 1_048_576;
+
+/** The limits of one process. Times are in milliseconds. */
+export const HTTP_LIMITS = {
+  /** Requests that run at once, even if their clients no longer wait; subscriptions do not count. */
+  inFlight: 2_048,
+  connections: 8_192,
+  sessions: 1_000,
+  /** How long a session is kept without a request from its client. */
+  idleMs: 30 * 60_000,
+  /** Characters of the messages kept for clients that lost a stream, in all sessions together and in one. */
+  total: 64 * MIB,
+  perSession: 4 * MIB,
+  /** Unsent bytes for one client that does not read; a further event ends its stream. */
+  queued: 8 * MIB,
+  /** Unsent bytes for all clients together; beyond it, the client furthest behind is disconnected. */
+  queuedTotal: 256 * MIB,
+  /** How long unsent data may make no progress. */
+  stalledMs: 30_000,
+  /** How long running calls may continue after the shutdown begins. */
+  graceMs: 1_200,
+  /** How long a client may take to send a request or a message. */
+  requestMs: 60_000,
+};
+export type HttpLimits = Readonly<typeof HTTP_LIMITS>;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIN_SECRET_CHARS = 32;

@@ -14,91 +14,69 @@ import { CODES } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { type Answer, type Reply, readBody, refuse, rpcAnswer } from "./reply.ts";
 
-interface Stream {
-  readonly connection: Connection;
-  readonly sink: Sink;
-  readonly principal: Principal;
-}
-
 /**
  * The HTTP+SSE transport of 2024-11-05: a GET opens a stream whose first event, `endpoint`, names the URL that the
  * client posts its messages to; all answers arrive on the stream, which is the connection.
+ *
+ * @param messages the path to post messages to.
  */
-export class SseEndpoint {
-  readonly #service: Service;
-  readonly #messages: string;
-  readonly #maxBytes: number;
-  readonly #load: Load;
-  readonly #shares: Shares;
-  readonly #streams = new Map<string, Stream>();
+export function sseEndpoint(
+  service: Service,
+  messages: string,
+  limits: { readonly load: Load; readonly connections: number; readonly maxMessageBytes: number },
+) {
+  const { load, maxMessageBytes: maxBytes } = limits;
+  const shares = new Shares(limits.connections);
+  const streams = new Map<string, { connection: Connection; sink: Sink; principal: Principal }>();
+  return {
+    get count() {
+      return streams.size;
+    },
 
-  constructor(
-    service: Service,
-    messages: string,
-    limits: { readonly load: Load; readonly connections: number; readonly maxMessageBytes: number },
-  ) {
-    this.#service = service;
-    this.#messages = messages;
-    this.#load = limits.load;
-    this.#shares = new Shares(limits.connections);
-    this.#maxBytes = limits.maxMessageBytes;
-  }
-
-  get count(): number {
-    return this.#streams.size;
-  }
-
-  /** Answers a GET with a stream. */
-  open(reply: Reply, principal: Principal): Answer | undefined {
-    if (!this.#shares.take(principal.key))
-      return refuse(503, "Too many streams are open; try again later.", { "retry-after": "5" });
-    const id = randomUUID();
-    const sink = sinkTo((json) => reply.event(json));
-    const connection = new Connection({
-      service: this.#service,
-      principal,
-      load: this.#load,
-      sink,
-      dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
-    });
-    this.#streams.set(id, { connection, sink, principal });
-    reply.openStream();
-    reply.write(`event: endpoint\ndata: ${this.#messages}?sessionId=${id}\n\n`);
-    whenExpired(principal, reply, () => reply.end());
-    reply.whenClosed(() => {
-      this.#shares.giveBack(principal.key);
-      this.#streams.delete(id);
-      connection.clientLeft();
-      void connection.close();
-    });
-    return undefined;
-  }
-
-  /** Takes a posted message; its answer is sent on the stream. */
-  async post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
-    const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
-    const stream = this.#streams.get(id);
-    if (stream === undefined || stream.principal.key !== principal.key) {
-      const message = "Session not found. Open a new stream.";
-      return rpcAnswer(404, { code: CODES.sessionNotFound, message });
-    }
-    if (stream.connection.isHeld)
-      return refuse(503, "Too many requests are pending; retry later.", {
-        "retry-after": "1",
+    /** Answers a GET with a stream. */
+    open(reply: Reply, principal: Principal): Answer | undefined {
+      if (!shares.take(principal.key))
+        return refuse(503, "Too many streams are open; try again later.", { "retry-after": "5" });
+      const id = randomUUID();
+      const sink = sinkTo((json) => reply.event(json));
+      const connection = new Connection({ service, principal, load, sink });
+      streams.set(id, { connection, sink, principal });
+      reply.openStream();
+      reply.write(`event: endpoint\ndata: ${messages}?sessionId=${id}\n\n`);
+      whenExpired(principal, reply, () => reply.end());
+      reply.whenClosed(() => {
+        shares.giveBack(principal.key);
+        streams.delete(id);
+        connection.clientLeft();
+        void connection.close();
       });
-    const body = await readBody(node, reply, { maxBytes: this.#maxBytes, load: this.#load });
-    if (body.kind === "gone") return undefined;
-    if (body.kind !== "text")
-      return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
-    if (this.#streams.get(id) !== stream) return refuse(404, "The stream has ended. Open a new one.");
-    const parsed = parseMessage(body.text);
-    if ("error" in parsed) return rpcAnswer(400, parsed.error, { id: parsed.id });
-    reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
-    stream.connection.receive(parsed.value, { sink: stream.sink, bytes: body.bytes });
-    return undefined;
-  }
+      return undefined;
+    },
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#streams.values()].map(({ connection }) => connection.close()));
-  }
+    /** Takes a posted message; its answer is sent on the stream. */
+    async post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
+      const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
+      const stream = streams.get(id);
+      if (stream === undefined || stream.principal.key !== principal.key) {
+        const message = "Session not found. Open a new stream.";
+        return rpcAnswer(404, { code: CODES.sessionNotFound, message });
+      }
+      if (stream.connection.isHeld)
+        return refuse(503, "Too many requests are pending; retry later.", { "retry-after": "1" });
+      const body = await readBody(node, reply, { maxBytes, load });
+      if (body.kind === "gone") return undefined;
+      if (body.kind !== "text")
+        return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
+      if (streams.get(id) !== stream) return refuse(404, "The stream has ended. Open a new one.");
+      const parsed = parseMessage(body.text);
+      if ("error" in parsed) return rpcAnswer(400, parsed.error, { id: parsed.id });
+      reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
+      stream.connection.receive(parsed.value, { sink: stream.sink, bytes: body.bytes });
+      return undefined;
+    },
+
+    async close(): Promise<void> {
+      await Promise.all([...streams.values()].map(({ connection }) => connection.close()));
+    },
+  };
 }
