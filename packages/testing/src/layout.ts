@@ -105,25 +105,24 @@ function toolProblems(folder: string): string[] {
     const toolset = /^ {2}toolset: "([^"]*)"/m.exec(text)?.[1];
     const subfolder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : undefined;
     const wanted = `${name?.replaceAll("_", "-")}.ts`;
-    return [
-      ...(lines > MAX_TOOL_LINES
-        ? [`has ${lines} lines, more than ${MAX_TOOL_LINES}: move its work into the domain.`]
-        : []),
-      ...(definitions === 1
-        ? []
-        : [`has "export default tool(" ${definitions} times: define one tool in each file.`]),
-      ...(existsSync(join(folder, file.replace(/\.ts$/, ".test.ts")))
-        ? []
-        : [`has no test: write ${file.replace(/\.ts$/, ".test.ts")} next to it.`]),
-      ...(subfolder === undefined || subfolder === toolset
-        ? []
-        : [
-            `is in the folder ${subfolder}, but in the toolset ${toolset}: a folder is named for its toolset.`,
-          ]),
-      ...(/^([a-z]+\/)?[a-z][a-z0-9]*(-[a-z0-9]+)*\.ts$/.test(file)
-        ? []
-        : [`is not named in kebab-case: rename it${name === undefined ? "" : ` to ${wanted}`}.`]),
-    ].map((text) => `src/tools/${file} ${text}`);
+    const test = file.replace(/\.ts$/, ".test.ts");
+    const rules: [isBroken: boolean, text: string][] = [
+      [
+        lines > MAX_TOOL_LINES,
+        `has ${lines} lines, more than ${MAX_TOOL_LINES}: move its work into the domain.`,
+      ],
+      [definitions !== 1, `has "export default tool(" ${definitions} times: define one tool in each file.`],
+      [!existsSync(join(folder, test)), `has no test: write ${test} next to it.`],
+      [
+        subfolder !== undefined && subfolder !== toolset,
+        `is in the folder ${subfolder}, but in the toolset ${toolset}: a folder is named for its toolset.`,
+      ],
+      [
+        !/^([a-z]+\/)?[a-z][a-z0-9]*(-[a-z0-9]+)*\.ts$/.test(file),
+        `is not named in kebab-case: rename it${name === undefined ? "" : ` to ${wanted}`}.`,
+      ],
+    ];
+    return rules.filter(([isBroken]) => isBroken).map(([, text]) => `src/tools/${file} ${text}`);
   });
 }
 

@@ -9,10 +9,15 @@ import {
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { refusal } from "../../test/fixtures/boundary.ts";
-import { type HttpBudgets, HttpClient } from "./http-client.ts";
+import { HttpClient, type HttpClientOptions } from "./http-client.ts";
 import { createUrlGuard } from "./url-guard.ts";
 
-const BUDGETS: HttpBudgets = { bytes: 1_000_000, headersMs: 2_000, totalMs: 4_000, redirects: 5 };
+const BUDGETS: HttpClientOptions["budgets"] = {
+  bytes: 1_000_000,
+  headersMs: 2_000,
+  totalMs: 4_000,
+  redirects: 5,
+};
 
 let server: Server;
 let base = "";

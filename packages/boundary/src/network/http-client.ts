@@ -10,19 +10,17 @@ import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
-export interface HttpBudgets {
-  /** Maximum bytes of the body after decoding; longer bodies are truncated. */
-  readonly bytes: number;
-  /** Milliseconds until the headers of one hop. */
-  readonly headersMs: number;
-  /** Milliseconds for the whole download, including redirects. */
-  readonly totalMs: number;
-  readonly redirects: number;
-}
-
 export interface HttpClientOptions {
   readonly guard: UrlGuard;
-  readonly budgets: HttpBudgets;
+  readonly budgets: {
+    /** Maximum bytes of the body after decoding; longer bodies are truncated. */
+    readonly bytes: number;
+    /** Milliseconds until the headers of one hop. */
+    readonly headersMs: number;
+    /** Milliseconds for the whole download, including redirects. */
+    readonly totalMs: number;
+    readonly redirects: number;
+  };
   /** Certificates to trust in addition to those of Node.js, in PEM. */
   readonly ca?: readonly string[] | undefined;
   /**

@@ -54,8 +54,11 @@ export function surelyAround(realPath: string, allowed: AllowedDirectories): All
 
 /** The allowed directory around `path`, by its text, if the only one does not exist now. */
 export function unavailableAround(path: string, allowed: AllowedDirectories): AllowedDirectory | undefined {
-  if (innermost(availableOf(allowed), path, { asWritten: true }) !== undefined) return undefined;
-  return innermost(allowed.directories(), path, { asWritten: true });
+  return isAvailable(path, allowed) ? undefined : innermost(allowed.directories(), path, { asWritten: true });
+}
+
+function isAvailable(path: string, allowed: AllowedDirectories): boolean {
+  return innermost(availableOf(allowed), path, { asWritten: true }) !== undefined;
 }
 
 /**
@@ -158,10 +161,6 @@ export async function locate(text: string, allowed: AllowedDirectories): Promise
   }
   if (isSpecialPlace(path)) throw inSpecialFileSystem(text);
   return path;
-}
-
-function isAvailable(path: string, allowed: AllowedDirectories): boolean {
-  return innermost(availableOf(allowed), path, { asWritten: true }) !== undefined;
 }
 
 /** Undefined if it would be outside. */

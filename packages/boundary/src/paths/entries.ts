@@ -77,12 +77,10 @@ function isAncestor({ entry }: GuardedPlace, real: string, directory: string): b
 }
 
 export async function statEntry(parent: GuardedDirectory, name: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(parent.entry(name));
-  } catch (error) {
+  return lstat(parent.entry(name)).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
-  }
+  });
 }
 
 /**

@@ -39,25 +39,18 @@ export function isFileSystemRoot(target: string, platform: Platform = process.pl
   return paths.parse(paths.resolve(target)).root === paths.resolve(target);
 }
 
-export interface TextRules {
-  readonly platform: Platform;
-  home(): string;
-}
-
-export interface PathText {
-  /** Normalized if absolute, otherwise as written. */
-  readonly path: string;
-  readonly absolute: boolean;
-}
-
 /**
  * Parses the text of a path from an argument: `~` is the home directory, a `file://` URI is decoded, and everything
  * else, including percent signs, is literal. `..` is resolved by text, as in a shell's `cd`.
  *
  * @throws ToolError `invalid` for text that is not a path: empty, NUL, lone surrogates, too long, a URI with a host,
  * and on `win32` device, reserved, stream and drive-relative names.
+ * @returns the path, normalized if absolute, otherwise as written
  */
-export function parsePath(text: string, rules: TextRules): PathText {
+export function parsePath(
+  text: string,
+  rules: { readonly platform: Platform; home(): string },
+): { readonly path: string; readonly absolute: boolean } {
   checkCharacters(text);
   const paths = pathsOf(rules.platform);
   let plain = text;
@@ -151,8 +144,23 @@ function checkLengths(text: string, platform: Platform): void {
   }
 }
 
-/** Microsoft, "Naming Files, Paths, and Namespaces": devices in every directory, with any extension. */
-const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/i;
+/** Names that Windows does not allow or would change, and what to do (Microsoft, "Naming Files, Paths, and Namespaces"). */
+const WINDOWS_NAMES: readonly (readonly [pattern: RegExp, why: string, hint: string])[] = [
+  [/:/, "refers to an alternate data stream", "Use the file name without a colon."],
+  [
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    /[<>"|?*\u0001-\u001f]/,
+    "contains a character not allowed in names",
+    'Remove < > " | ? * and control characters.',
+  ],
+  [/[. ]$/, "has a name that ends in a dot or a space", "Windows would strip it: remove it."],
+  // Devices exist in every directory, with any extension.
+  [
+    /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\s*(?:\.|$)/i,
+    "contains a reserved device name",
+    "Choose another name.",
+  ],
+];
 
 /**
  * Checks a path by Windows' rules, and converts `/c/x` (Git Bash) to `C:\x`.
@@ -186,28 +194,8 @@ function checkWindowsText(text: string): string {
     .split(/[\\/]/)
     .filter((name) => name !== "" && name !== "." && name !== "..");
   for (const name of names) {
-    if (name.includes(":")) {
-      throw refuse(
-        `refers to an alternate data stream (${quote(name)})`,
-        "Use the file name without a colon.",
-      );
-    }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    if (/[<>"|?*\u0001-\u001f]/.test(name)) {
-      throw refuse(
-        `contains a character not allowed in names (${quote(name)})`,
-        'Remove < > " | ? * and control characters.',
-      );
-    }
-    if (/[. ]$/.test(name)) {
-      throw refuse(
-        `has a name that ends in a dot or a space (${quote(name)})`,
-        "Windows would strip it: remove it.",
-      );
-    }
-    if (reserved.test((name.split(".", 1)[0] ?? "").trimEnd())) {
-      throw refuse(`contains a reserved device name (${quote(name)})`, "Choose another name.");
-    }
+    const [, why, hint = ""] = WINDOWS_NAMES.find(([pattern]) => pattern.test(name)) ?? [];
+    if (why !== undefined) throw refuse(`${why} (${quote(name)})`, hint);
   }
   return plain;
 }
