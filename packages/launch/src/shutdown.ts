@@ -1,25 +1,5 @@
 import type { Log } from "@refmcp/core/internal/log";
 
-export interface ShutdownOptions {
-  /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
-  readonly close: () => Promise<void>;
-  readonly log: Pick<Log, "debug" | "error">;
-  /** Milliseconds from the beginning of the shutdown to the exit. Default: 2,000. */
-  readonly withinMs?: number;
-  /** Milliseconds until a process that no longer responds is killed. Default: 5,000. */
-  readonly killAfterMs?: number;
-}
-
-export interface Shutdown {
-  /**
-   * Starts the shutdown; a second call does nothing.
-   *
-   * @param why the reason, for the log.
-   * @param since when the shutdown began, in milliseconds of `performance.now()`, if earlier.
-   */
-  begin(why: string, since?: number): void;
-}
-
 /** The minimum time for closing, even if the grace period has used it up. */
 const MIN_CLOSE_MS = 250;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -43,8 +23,20 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
  * Install it once per process. Anything that must not outlive a forced exit can be ended synchronously in a listener of
  * the process's `exit` event.
  */
-export function installShutdown(options: ShutdownOptions): Shutdown {
-  const { close, log, withinMs = 2000, killAfterMs = 5000 } = options;
+export function installShutdown({
+  close,
+  log,
+  withinMs = 2000,
+  killAfterMs = 5000,
+}: {
+  /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
+  readonly close: () => Promise<void>;
+  readonly log: Pick<Log, "debug" | "error">;
+  /** Milliseconds from the beginning of the shutdown to the exit. */
+  readonly withinMs?: number;
+  /** Milliseconds until a process that no longer responds is killed. */
+  readonly killAfterMs?: number;
+}) {
   let ending = false;
 
   function begin(why: string, since = performance.now(), code = 0): void {
@@ -84,7 +76,14 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (!PEER_GONE.has(code)) begin("uncaught exception", undefined, 1);
   });
-  return { begin: (why, since) => begin(why, since) };
+  return {
+    /**
+     * Starts the shutdown; a second call does nothing.
+     *
+     * @param since when it began, in milliseconds of `performance.now()`, if earlier.
+     */
+    begin: (why: string, since?: number) => begin(why, since),
+  };
 }
 
 /** Kills this process from another thread, since timers do not fire in a blocked event loop. */

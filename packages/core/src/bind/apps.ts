@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
+import { ToolError } from "@refmcp/boundary/answer";
+import { crypto } from "@refmcp/boundary/crypto";
 import type { OptionTable } from "../define/options.ts";
+import type { Tool, ToolFacts } from "../define/tool.ts";
 import { resourceNotFound } from "../protocol/errors.ts";
 import type { ClientRequest } from "../protocol/request.ts";
-import type { ClientCapabilities, ListedTool, ReadResourceResult } from "../protocol/wire.ts";
-import { Confirmations, canAskInView } from "./questions/confirmation.ts";
+import type { CallToolResult, ClientCapabilities, ListedTool, ReadResourceResult } from "../protocol/wire.ts";
+import { hasForms } from "./questions/questions.ts";
 import type { Runtime } from "./runtime.ts";
 import { packageFolder } from "./skills.ts";
 
@@ -17,17 +20,67 @@ export function showsApps(capabilities: ClientCapabilities | undefined): boolean
   return Array.isArray(settings?.mimeTypes) && settings.mimeTypes.includes(VIEW_TYPE);
 }
 
+/** The key in a result's `_meta` for the data of the view. Hosts pass `_meta` to the view, not to the model. */
+const CONFIRMATION_META = "io.github.refmcp/confirmation";
+const WAITING_MS = 10 * 60_000;
+const MAX_WAITING = 50;
+
+/** A call with its arguments, and the questions that the user confirmed in a view. */
+export interface ConfirmedCall<Context> {
+  readonly tool: Tool<Context>;
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly confirmed: ReadonlySet<string>;
+}
+
+/** A call that is waiting for the user's click. */
+interface Waiting<Context> extends ConfirmedCall<Context> {
+  readonly principal: string | undefined;
+  readonly until: number;
+}
+
+/** Whether a view may ask a tool's questions: it has to be declared before the call, for every call. */
+export function canAskInView({ effect, view }: ToolFacts): boolean {
+  return effect === "destroy" && view === undefined;
+}
+
 /**
- * MCP Apps for clients that show views: `_meta.ui` on tools, the views as resources `ui://SERVER/VIEW.html`, and the
- * confirmation in a view, whose tool only a view may call.
+ * MCP Apps for clients that show views: `_meta.ui` on tools, the views as resources `ui://SERVER/VIEW.html`, and, for
+ * those that show no forms, the confirmation in a view, which the host shows with the answer. Two things keep the model
+ * from answering: the tool that takes the answer is for views only (`visibility: ["app"]`, enforced by the host), and it
+ * needs a token that is only in the result's `_meta`, works once, and is bound to this call with its arguments and its
+ * loss.
  */
 export class Apps<Context> {
-  readonly confirmations: Confirmations<Context>;
+  /** The tool that takes the answer to a confirmation. */
+  readonly tool: ListedTool;
   readonly #runtime: Runtime<Context, OptionTable>;
+  readonly #waiting = new Map<string, Waiting<Context>>();
 
   constructor(runtime: Runtime<Context, OptionTable>) {
     this.#runtime = runtime;
-    this.confirmations = new Confirmations(runtime.definition.name, runtime.options.confirm);
+    this.tool = {
+      name: `${runtime.definition.name}_confirm`,
+      title: "Answer a confirmation card",
+      description: "Called by the confirmation card when the user clicks. Not for the model.",
+      inputSchema: {
+        type: "object",
+        properties: { token: { type: "string" }, accept: { type: "boolean" } },
+        required: ["token", "accept"],
+        additionalProperties: false,
+      },
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: false,
+        openWorldHint: false,
+      },
+      _meta: { ui: { visibility: ["app"] } },
+    };
+  }
+
+  /** Whether the user of this client, which shows views, is asked in one. */
+  asks(capabilities: ClientCapabilities | undefined): boolean {
+    return this.#runtime.options.confirm === "ask" && !hasForms(capabilities);
   }
 
   get hasViews(): boolean {
@@ -36,13 +89,13 @@ export class Apps<Context> {
 
   hasViewsFor(capabilities: ClientCapabilities | undefined): boolean {
     if (!showsApps(capabilities)) return false;
-    const asks = this.confirmations.asks(capabilities);
+    const asks = this.asks(capabilities);
     return this.#runtime.tools.some((tool) => tool.view !== undefined || (asks && canAskInView(tool)));
   }
 
   /** The answer to `tools/list` for a client that shows views. */
   listed(tools: readonly ListedTool[], { client }: ClientRequest): { tools: ListedTool[] } {
-    const asks = this.confirmations.asks(client.capabilities);
+    const asks = this.asks(client.capabilities);
     const facts = new Map(this.#runtime.tools.map((tool) => [tool.name, tool]));
     let asksAny = false;
     const shown = tools.map((tool): ListedTool => {
@@ -58,7 +111,7 @@ export class Apps<Context> {
         _meta: { ...tool._meta, ui: { resourceUri: this.#uri(fact?.view) } },
       };
     });
-    return { tools: asksAny ? [...shown, this.confirmations.tool] : shown };
+    return { tools: asksAny ? [...shown, this.tool] : shown };
   }
 
   #uri(view = CONFIRM_VIEW): string {
@@ -75,5 +128,36 @@ export class Apps<Context> {
     const text = await readFile(new URL(`dist/views/${name}.html`, packageFolder(module)), "utf8");
     const ui = { csp: {}, prefersBorder: name !== CONFIRM_VIEW };
     return { contents: [{ uri, mimeType: VIEW_TYPE, text, _meta: { ui } }] };
+  }
+
+  /** The result that asks; the call has done nothing yet. */
+  shown(call: ConfirmedCall<Context>, message: string, { client }: ClientRequest): CallToolResult {
+    const now = Date.now();
+    for (const [token, { until }] of this.#waiting)
+      if (until < now || this.#waiting.size >= MAX_WAITING) this.#waiting.delete(token);
+    const token = crypto().randomBytes(24).toString("base64url");
+    this.#waiting.set(token, { ...call, principal: client.principal?.key, until: now + WAITING_MS });
+    const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
+    return {
+      content: [{ type: "text", text }],
+      _meta: { [CONFIRMATION_META]: { token, message, title: call.tool.title, tool: this.tool.name } },
+    };
+  }
+
+  /**
+   * Takes the user's answer.
+   *
+   * @returns the call that the user agreed to, once; undefined if they declined.
+   * @throws ToolError `not_found` for an unknown, used or expired token, or one of another caller.
+   */
+  answered({ params, client }: ClientRequest): ConfirmedCall<Context> | undefined {
+    const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);
+    const waiting = this.#waiting.get(String(token));
+    if (waiting === undefined || waiting.until < Date.now() || waiting.principal !== client.principal?.key)
+      throw new ToolError("not_found", "This question was already answered or has expired.", {
+        hint: "Request the action again to show a new card.",
+      });
+    this.#waiting.delete(String(token));
+    return accept === true ? waiting : undefined;
   }
 }

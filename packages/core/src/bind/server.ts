@@ -65,8 +65,8 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   });
   methods.set("tools/call", (request) => {
     const asked = String(request.params.name);
-    const confirmations = appsFor(request)?.confirmations;
-    if (confirmations?.tool.name === asked) return answerConfirmation(runtime, request, confirmations);
+    const asking = appsFor(request);
+    if (asking?.tool.name === asked) return answerConfirmation(runtime, request, asking);
     const tool = findTool(asked);
     if (tool === undefined)
       throw unknownName(
@@ -74,9 +74,8 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
         asked,
         runtime.tools.map((one) => one.name),
       );
-    if (tool instanceof Promise)
-      return tool.then((loaded) => callTool(runtime, loaded, request, confirmations));
-    return callTool(runtime, tool, request, confirmations);
+    if (tool instanceof Promise) return tool.then((loaded) => callTool(runtime, loaded, request, asking));
+    return callTool(runtime, tool, request, asking);
   });
   if (hasResources) {
     methods.set("resources/list", (request) => resources.list(request));

@@ -7,8 +7,8 @@ import { invalidParams, ProtocolError } from "../protocol/errors.ts";
 import { isObject, show } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { CallToolResult } from "../protocol/wire.ts";
+import { type Apps, type ConfirmedCall, canAskInView } from "./apps.ts";
 import { runHandler } from "./call.ts";
-import { type Confirmations, type ConfirmedCall, canAskInView } from "./questions/confirmation.ts";
 import { ConfirmationNeeded, InputRequired } from "./questions/questions.ts";
 import { errorResult, resultFor, resultOf } from "./result.ts";
 import type { Runtime } from "./runtime.ts";
@@ -44,32 +44,32 @@ export function unknownName(kind: "tool" | "prompt", name: string, known: readon
 /**
  * Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read.
  *
- * @param confirmations asks in a view, if the client shows views.
+ * @param apps asks in a view, if the client shows views.
  */
 export function callTool<Context>(
   runtime: Runtime<Context, OptionTable>,
   tool: Tool<Context>,
   request: ClientRequest,
-  confirmations?: Confirmations<Context>,
+  apps?: Apps<Context>,
 ): Promise<CallToolResult | InputRequired> {
   const given = withListedNames(tool, isObject(request.params.arguments) ? request.params.arguments : {});
-  return runTool(runtime, { tool, given, confirmed: new Set() }, request, confirmations);
+  return runTool(runtime, { tool, given, confirmed: new Set() }, request, apps);
 }
 
 /** Runs the call that the user confirmed in a view (MCP Apps), or reports that they declined. */
 export async function answerConfirmation<Context>(
   runtime: Runtime<Context, OptionTable>,
   request: ClientRequest,
-  confirmations: Confirmations<Context>,
+  apps: Apps<Context>,
 ): Promise<CallToolResult | InputRequired> {
   try {
-    const call = confirmations.answered(request);
-    if (call !== undefined) return await runTool(runtime, call, request, confirmations);
+    const call = apps.answered(request);
+    if (call !== undefined) return await runTool(runtime, call, request, apps);
     const content = [{ type: "text" as const, text: "The user declined. Nothing was changed." }];
     return resultFor(request.revision, { content });
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    return resultFor(request.revision, errorResult(confirmations.tool.name, error, runtime.log));
+    return resultFor(request.revision, errorResult(apps.tool.name, error, runtime.log));
   }
 }
 
@@ -77,20 +77,20 @@ async function runTool<Context>(
   runtime: Runtime<Context, OptionTable>,
   { tool, given, confirmed }: ConfirmedCall<Context>,
   request: ClientRequest,
-  confirmations: Confirmations<Context> | undefined,
+  apps: Apps<Context> | undefined,
 ): Promise<CallToolResult | InputRequired> {
   try {
     const input = parseArguments(tool.name, tool.input, given);
     const subject = () => `${tool.name} ${JSON.stringify(given)}`;
     const handler = (context: Context, call: Call) => tool.run(input, context, call);
-    const asksInView = confirmations?.asks(request.client.capabilities) && canAskInView(tool);
+    const asksInView = apps?.asks(request.client.capabilities) && canAskInView(tool);
     const returned = await runHandler(runtime, request, subject, handler, asksInView ? confirmed : undefined);
     if (returned instanceof InputRequired) return returned;
     return resultFor(request.revision, resultOf(tool, returned));
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    if (error instanceof ConfirmationNeeded && confirmations !== undefined)
-      return confirmations.shown({ tool, given, confirmed: error.confirmed }, error.message, request);
+    if (error instanceof ConfirmationNeeded && apps !== undefined)
+      return apps.shown({ tool, given, confirmed: error.confirmed }, error.message, request);
     return resultFor(request.revision, errorResult(tool.name, error, runtime.log));
   }
 }
