@@ -74,19 +74,27 @@ async function targetOf(link: string): Promise<string | undefined> {
   }
 }
 
-/** Whether the deepest existing part of a path is inside, and with it what is missing below. */
-export async function isInsideNow(
-  { real }: ExistingPart,
-  { opener, allowed }: GuardContext,
-): Promise<boolean> {
-  if (surelyAround(real, allowed) !== undefined) return true;
+/** Opens a directory for some work; undefined if it cannot be opened, or the work fails. */
+async function tryIn<Result>(
+  path: string,
+  { opener }: GuardContext,
+  work: (directory: GuardedDirectory) => Promise<Result>,
+): Promise<Result | undefined> {
+  let directory: GuardedDirectory | undefined;
   try {
-    const opened = await opener.openDirectory(real, real);
-    await opened.close();
-    return true;
+    directory = await opener.openDirectory(path, path);
+    return await work(directory);
   } catch {
-    return false;
+    return undefined;
+  } finally {
+    await directory?.close();
   }
+}
+
+/** Whether the deepest existing part of a path is inside, and with it what is missing below. */
+export async function isInsideNow({ real }: ExistingPart, context: GuardContext): Promise<boolean> {
+  if (surelyAround(real, context.allowed) !== undefined) return true;
+  return (await tryIn(real, context, async () => true)) === true;
 }
 
 /** Whether `text` has more than one Unicode form, so a name may be stored in another form than requested. */
@@ -103,24 +111,15 @@ export async function storedName(directory: GuardedDirectory, name: string): Pro
 }
 
 /** `path` with the missing name as stored; undefined if no form of the name exists. */
-export async function storedPath(
-  path: string,
-  { opener, allowed }: GuardContext,
-): Promise<string | undefined> {
+export async function storedPath(path: string, context: GuardContext): Promise<string | undefined> {
   if (!hasForms(path)) return undefined;
   const { real, missing } = await existingPart(path);
   const [name, ...others] = missing;
-  if (name === undefined || directoryAround(real, allowed) === undefined) return undefined;
-  let directory: GuardedDirectory | undefined;
-  try {
-    directory = await opener.openDirectory(real, real);
+  if (name === undefined || directoryAround(real, context.allowed) === undefined) return undefined;
+  return tryIn(real, context, async (directory) => {
     const stored = await storedName(directory, name);
     return stored === undefined ? undefined : join(directory.realPath, stored, ...others);
-  } catch {
-    return undefined;
-  } finally {
-    await directory?.close();
-  }
+  });
 }
 
 /**
@@ -167,19 +166,14 @@ async function missingError(
 /** How many names in a directory are compared with a missing one. */
 const MAX_NAMES_COMPARED = 5000;
 
-async function namesIn(path: string, { opener }: GuardContext): Promise<string[]> {
-  let directory: GuardedDirectory | undefined;
+/** The names that could be read, since suggestions are optional. */
+async function namesIn(path: string, context: GuardContext): Promise<string[]> {
   const names: string[] = [];
-  try {
-    directory = await opener.openDirectory(path, path);
+  await tryIn(path, context, async (directory) => {
     for await (const entry of await opendir(directory.entry(""))) {
       names.push(entry.name);
       if (names.length === MAX_NAMES_COMPARED) break;
     }
-  } catch {
-    // The suggested names are optional.
-  } finally {
-    await directory?.close();
-  }
+  });
   return names;
 }
