@@ -118,11 +118,7 @@ export class Endpoint {
   }
 
   #serveStateless(message: RequestMessage, bytes: number, reply: Reply, principal: Principal): void {
-    const openStream = () => {
-      reply.openStream();
-      return reply;
-    };
-    const sink = postSink(reply, 1, { statusOf, openStream });
+    const sink = postSink(reply, 1, { statusOf, openStream: () => reply.openStream() });
     const request = this.#stateless.acceptStateless(message, sink, bytes, principal);
     reply.whenClosed(() => request.abort());
     if (request.isSubscription) whenExpired(principal, reply, () => this.#stateless.endStream(request));

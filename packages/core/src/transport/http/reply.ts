@@ -109,8 +109,8 @@ export class Reply {
     this.#outbox.written(this);
   }
 
-  openStream(headers: Readonly<Record<string, string>> = {}): void {
-    if (this.isClosed || this.response.headersSent) return;
+  openStream(headers: Readonly<Record<string, string>> = {}): this {
+    if (this.isClosed || this.response.headersSent) return this;
     this.#outbox.add(this);
     this.#gather();
     this.response.writeHead(200, {
@@ -120,6 +120,7 @@ export class Reply {
       ...headers,
     });
     this.response.flushHeaders();
+    return this;
   }
 
   /** @param json JSON text, or nothing for an event that only has an id. */

@@ -4,8 +4,8 @@ import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest } from "../../protocol/errors.ts";
 import { isRequest, show } from "../../protocol/messages.ts";
 import { type Load, type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
-import { type Revision, sessionVersionProblem } from "../../protocol/revisions.ts";
-import { CODES, type Message, type RequestId } from "../../protocol/wire.ts";
+import { sessionVersionProblem } from "../../protocol/revisions.ts";
+import { CODES, type Message } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { type Answer, headerOf, postSink, type Reply, refuse, rpcAnswer } from "./reply.ts";
 import type { HttpLimits } from "./settings.ts";
@@ -62,7 +62,8 @@ export class Sessions {
       return rpcAnswer(404, { code: CODES.sessionNotFound, message });
     }
     const problem = problemOf(session, incoming);
-    if (problem !== undefined) return rpcAnswer(400, invalidRequest(problem), { revision: session.revision });
+    if (problem !== undefined)
+      return rpcAnswer(400, invalidRequest(problem), { revision: session.connection.revision });
     const unacceptable = acceptProblem(method, headers);
     if (unacceptable !== undefined) return refuse(406, unacceptable);
     if (method === "GET") return session.listen(reply, principal, headerOf(headers, "last-event-id"));
@@ -141,7 +142,7 @@ function acceptProblem(method: LegacyRequest["method"], headers: IncomingHttpHea
 
 function problemOf(session: Session, { headers, messages, isBatch }: LegacyRequest): string | undefined {
   const named = headerOf(headers, "mcp-protocol-version");
-  const problem = sessionVersionProblem(session.revision, named, isBatch);
+  const problem = sessionVersionProblem(session.connection.revision, named, isBatch);
   if (problem !== undefined) return problem;
   const seen = new Set<unknown>();
   for (const message of messages) {
@@ -150,7 +151,7 @@ function problemOf(session: Session, { headers, messages, isBatch }: LegacyReque
       return isBatch
         ? "initialize must not be part of a batch."
         : "This session is already initialized. Open another one without the Mcp-Session-Id header.";
-    if (session.isPending(message.id) || seen.has(message.id))
+    if (session.connection.isPending(message.id) || seen.has(message.id))
       return `The id ${show(message.id)} belongs to a request that is still pending.`;
     seen.add(message.id);
   }
@@ -168,7 +169,7 @@ class Session {
   /** Its owner; for other callers the session does not exist. */
   readonly principal: Principal;
   readonly events: EventStore;
-  readonly #connection: Connection;
+  readonly connection: Connection;
   readonly #attached = new Map<string, Reply>();
   /** The streams with answers still to come. */
   readonly #unfinished = new Set<string>();
@@ -179,7 +180,7 @@ class Session {
   constructor(service: Service, load: Load, principal: Principal, events: EventStore) {
     this.principal = principal;
     this.events = events;
-    this.#connection = new Connection({
+    this.connection = new Connection({
       service,
       load,
       principal,
@@ -188,17 +189,9 @@ class Session {
     });
   }
 
-  get revision(): Revision | undefined {
-    return this.#connection.revision;
-  }
-
   /** Whether its client neither waits for an answer nor listens. */
   get isIdle(): boolean {
-    return this.#responses === 0 && this.#connection.isIdle;
-  }
-
-  isPending(id: RequestId): boolean {
-    return this.#connection.isPending(id);
+    return this.#responses === 0 && this.connection.isIdle;
   }
 
   post(messages: readonly Message[], bytes: number, reply: Reply): void {
@@ -209,7 +202,7 @@ class Session {
       openStream: () => this.#openStream(reply),
     });
     for (const message of messages)
-      this.#connection.accept(message, isRequest(message) ? sink : NO_SINK, bytes / answers);
+      this.connection.accept(message, isRequest(message) ? sink : NO_SINK, bytes / answers);
     if (answers === 0) reply.send({ status: 202 });
   }
 
@@ -217,7 +210,7 @@ class Session {
     const stream = randomUUID();
     this.#unfinished.add(stream);
     this.#attach(stream, reply);
-    if (this.revision?.primingEvents === true) reply.event("", this.events.add(stream, ""));
+    if (this.connection.revision?.primingEvents === true) reply.event("", this.events.add(stream, ""));
     return {
       event: (json: string) => this.#send(stream, json),
       end: () => {
@@ -270,7 +263,7 @@ class Session {
   }
 
   async close(): Promise<void> {
-    await this.#connection.close();
+    await this.connection.close();
     for (const reply of this.#attached.values()) reply.end();
   }
 }
