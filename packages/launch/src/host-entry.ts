@@ -84,6 +84,8 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
   };
 }
 
+export type HostEntry = ReturnType<typeof hostEntry>;
+
 function locationsOf({ files }: HostFacts): HostLocation[] {
   type System = Exclude<HostLocation["platform"], "any">;
   const systemOf = (file: string): System | undefined =>
