@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -37,17 +38,6 @@ describe("prompts", () => {
     await expect(ask("pw_debug_failure", { run_id: "../.." })).rejects.toThrow(/There is no run/);
   });
 
-  it("pw_plan_tests refers to existing tools, from exploration to specs", async () => {
-    const text = await ask("pw_plan_tests", { url: "http://localhost:3000/", goal: "the checkout" });
-    expect(text).toContain("Plan and write the tests of http://localhost:3000/, for the checkout.");
-    const { tools } = await talk.connected.client.listTools();
-    const { prompts } = await talk.connected.client.listPrompts();
-    const known = [...tools, ...prompts].map(({ name }) => name);
-    const named = text.match(/pw_\w+/g) ?? [];
-    expect(new Set(named).size).toBeGreaterThanOrEqual(5);
-    for (const name of named) expect(known).toContain(name);
-  });
-
   it("pw_debug_failure completes runs", async () => {
     const { completion } = await talk.connected.client.complete({
       ref: { type: "ref/prompt", name: "pw_debug_failure" },
@@ -55,10 +45,29 @@ describe("prompts", () => {
     });
     expect(completion.values).toEqual(["20260102-000000-bbbbbbbb"]);
   });
+});
 
-  it("pw_accessibility_review names the checks", async () => {
-    const text = await ask("pw_accessibility_review", { url: "http://localhost:3000/" });
-    expect(text).toContain("Review the accessibility of http://localhost:3000/.");
-    expect(text).toContain("no a11y violations");
+const skills = readdirSync(new URL("../../skills", import.meta.url));
+const read = (skill: string) =>
+  readFileSync(new URL(`../../skills/${skill}/SKILL.md`, import.meta.url), "utf8");
+
+describe("skills", () => {
+  it.each(skills)("%s refers to existing tools and prompts", async (skill) => {
+    const { tools } = await talk.connected.client.listTools();
+    const { prompts } = await talk.connected.client.listPrompts();
+    const known = [...tools, ...prompts].map(({ name }) => name);
+    const named = read(skill).match(/pw_\w+/g) ?? [];
+    expect(named).not.toEqual([]);
+    for (const name of named) expect(known).toContain(name);
+  });
+
+  it("plan-tests goes from exploration to specs", () => {
+    const text = read("plan-tests");
+    expect(new Set(text.match(/pw_\w+/g)).size).toBeGreaterThanOrEqual(5);
+    expect(text).toContain("pw://help/assertions");
+  });
+
+  it("review-accessibility names the checks", () => {
+    expect(read("review-accessibility")).toContain("no a11y violations");
   });
 });
