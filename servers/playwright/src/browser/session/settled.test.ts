@@ -1,12 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { page } from "../../../test/lab.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import { launchOptions, makeTester, type TestTester } from "../../../test/testers.ts";
 import { launch } from "../driver/launch.ts";
+import { Deadline } from "./deadline.ts";
+import { PageEvents } from "./page-events.ts";
+import { Settling } from "./settled.ts";
 
 /** Keeps the page's thread busy, like a large application that starts. */
 const block = (milliseconds: number) =>
@@ -90,6 +93,36 @@ describe("a page whose thread is busy after loading", () => {
       await tester.close();
       await isolated.end();
     }
+  });
+
+  /** What a page recorded whose requests never end, with almost no time to become quiet. */
+  const settle = async (code: string, waitUntil: "load" | "domcontentloaded" = "load") => {
+    const { url } = await site({
+      "/": script(`${code}; setInterval(() => fetch("/data"), 20)`),
+      "/data": (_, response) => void setTimeout(() => response.end(), 300),
+      "/never": () => undefined,
+    });
+    const tab = await (await lab.tester.contexts.browser()).browser.newPage();
+    const deadline = new Deadline(240_000, new AbortController().signal);
+    onTestFinished(async () => {
+      deadline.end();
+      await tab.close();
+    });
+    const events = new PageEvents(tab.context(), tab, () => undefined);
+    const settling = new Settling(tab, events);
+    await tab.goto(url, { waitUntil });
+    expect(await settling.settled(deadline, { quietMs: 80, afterLoadMs: 1_000, atMostMs: 20 })).toBe(false);
+    return { errors: events.pageErrors, notes: [...events.notes] };
+  };
+
+  it("is judged after its load event, also where waiting for quiet stops before", async () => {
+    const late = `addEventListener("load", () => setTimeout(() => { throw new Error("late"); }, 800))`;
+    expect(await settle(late)).toEqual({ errors: [expect.stringMatching(/^Error: late/)], notes: [] });
+  });
+
+  it("never settles if it is still loading then, and the run says so", async () => {
+    const { notes } = await settle("document.write('<img src=/never>')", "domcontentloaded");
+    expect(notes).toEqual([expect.stringMatching(/^the page never settled, so /)]);
   });
 
   it("has no idle network until the response to a late request", async () => {

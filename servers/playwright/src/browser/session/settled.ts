@@ -15,6 +15,8 @@ const REQUEST_TICK_MS = 100;
  */
 const SLOWEST = 2;
 const SHARE = 0.5;
+/** Attempts to wait for the time after a load event, in case the document is replaced meanwhile. */
+const PAST_LOAD_ATTEMPTS = 5;
 /**
  * From half of a quiet time on, the browser is asked how long nothing is scheduled: Chromium ends an idle period, at
  * most 50 ms ahead, when the next timer is due. There is no need to wait out that period.
@@ -42,7 +44,8 @@ export class Settling {
   }
 
   /**
-   * Waits until no request was in progress and no document changed for a while. Errors in that time are recorded.
+   * Waits until no request was in progress and no document changed for a while. Errors in that time are recorded, and
+   * those up to `afterLoadMs` after the load event even if the page is not quiet.
    *
    * @returns false if the page was still active at the end.
    */
@@ -63,6 +66,31 @@ export class Settling {
       if (pageMs === undefined) await deadline.sleep(tickMs);
       past += pageMs ?? performance.now() - began;
     }
+    if (afterLoadMs > 0 && !(await deadline.within(SHARE * deadline.leftMs, this.#pastLoad(afterLoadMs))))
+      this.#events.notes.add("the page never settled, so checks of absence may have missed something");
+    return false;
+  }
+
+  /**
+   * Waits until the load event is `afterLoadMs` of the page's time ago and the events up to then have arrived. Where the
+   * machine is busy, waiting for quiet can stop before that, and an error that the page is about to throw would be missed.
+   *
+   * @returns whether that has happened.
+   */
+  async #pastLoad(afterLoadMs: number): Promise<boolean> {
+    const clock = this.#clock;
+    for (let attempt = 0; attempt < PAST_LOAD_ATTEMPTS; attempt++) {
+      const isPast = await this.#inDocuments(async () => {
+        if (clock.sinceLoadMs < afterLoadMs) {
+          await clock.find();
+          await clock.tick(afterLoadMs / TICKS, 1, afterLoadMs);
+        }
+        await clock.catchUp();
+        return clock.sinceLoadMs >= afterLoadMs;
+      });
+      if (isPast) return true;
+      await sleep(afterLoadMs / TICKS);
+    }
     return false;
   }
 
@@ -71,10 +99,10 @@ export class Settling {
    *
    * @returns the maximum time that passed in the documents; undefined if one of them was replaced.
    */
-  async #pass(tickMs: number, afterLoadMs: number, isIdle: () => boolean): Promise<number | undefined> {
-    try {
+  #pass(tickMs: number, afterLoadMs: number, isIdle: () => boolean): Promise<number | undefined> {
+    return this.#inDocuments(async () => {
       await this.#clock.find();
-      if (this.#events.inFlight > 0) return await this.#requests(tickMs);
+      if (this.#events.inFlight > 0) return this.#requests(tickMs);
       const canEndEarly = this.#clock.isAlone && !this.#events.isListening;
       const began = performance.now();
       const whole = this.#clock
@@ -87,7 +115,15 @@ export class Settling {
       const beforeMs = Math.min(performance.now() - began, wholeMs);
       await this.#clock.tick(tickMs, 1);
       return beforeMs + tickMs;
+    });
+  }
+
+  /** Works with the clocks of all documents; undefined if one of them was replaced. */
+  async #inDocuments<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await work();
     } catch (error) {
+      this.#clock.sinceLoadMs = 0;
       if (this.#events.page.isClosed()) throw error;
       return undefined;
     }
@@ -118,6 +154,8 @@ class PageClock {
   /** Other browsers have no Chrome DevTools Protocol, so their clocks run in the pages' own world. */
   readonly #isChromium: boolean;
   #roots: readonly Root[] = [];
+  /** The time since the load event of the document that loaded last, at the end of the last tick; 0 before it. */
+  sinceLoadMs = 0;
 
   constructor(context: BrowserContext) {
     this.#context = context;
@@ -125,6 +163,7 @@ class PageClock {
   }
 
   async find(): Promise<void> {
+    this.sinceLoadMs = 0;
     const roots = this.#context.pages().flatMap((page) => {
       const main = page.mainFrame();
       const others = page.frames().filter((frame) => frame !== main);
@@ -144,7 +183,9 @@ class PageClock {
         worldName: WORLD,
       });
       const evaluate = (expression: string) =>
-        session.send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true });
+        session
+          .send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true, returnByValue: true })
+          .then(({ result }): unknown => result.value);
       return { frame, evaluate };
     } catch (error) {
       // The document moved to another process: its session is replaced at the next update.
@@ -186,7 +227,7 @@ class PageClock {
    */
   async tick(milliseconds: number, times: number, afterLoadMs = 0, canEndEarly = false): Promise<void> {
     // If scripts are disabled (a sandboxed document), no timer fires, and trying to run one logs an error.
-    const expression = `matchMedia("(scripting: none)").matches || (async () => {
+    const expression = `matchMedia("(scripting: none)").matches ? 1e9 : (async () => {
       const [{ loadEventEnd } = { loadEventEnd: 0 }] = performance.getEntriesByType("navigation");
       const wholeMs = ${milliseconds * (times - 1)};
       let asks = ${canEndEarly};
@@ -198,11 +239,13 @@ class PageClock {
         if (!asks || pastMs < wholeMs * ${ASK_FROM}) continue;
         const idle = await new Promise((done) => requestIdleCallback(done, { timeout: ${IDLE_PERIOD_MS} }));
         const freeMs = idle.timeRemaining();
-        if (pastMs + freeMs >= wholeMs && performance.now() + freeMs >= loadEventEnd + ${afterLoadMs}) return;
+        if (pastMs + freeMs >= wholeMs && performance.now() + freeMs >= loadEventEnd + ${afterLoadMs}) break;
         asks = !idle.didTimeout;
       }
+      return document.readyState === "complete" ? performance.now() - loadEventEnd : 0;
     })()`;
-    await Promise.all(this.#roots.map(({ evaluate }) => evaluate(expression)));
+    const since = await Promise.all(this.#roots.map(({ evaluate }) => evaluate(expression)));
+    this.sinceLoadMs = Math.min(...since.map(Number));
   }
 
   /**
