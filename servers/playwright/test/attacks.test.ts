@@ -77,12 +77,12 @@ describe("URLs that are not web pages", () => {
       ["wait for network idle"],
     ],
   ] as const)("are not reached by %s", async (_name, pages, steps) => {
-    for (const to of [
+    const targets = [
       "file:///etc/passwd",
       "view-source:file:///etc/passwd",
       "chrome://version",
       "data:text/html,root:x:0",
-    ]) {
+    ].map(async (to) => {
       const { url } = await site(pages(to));
       const report = await lab
         .run({ url, steps: [...steps], assertions: ["not body contains 'root:' within 100ms"] })
@@ -90,7 +90,8 @@ describe("URLs that are not web pages", () => {
       const text = report instanceof Error ? report.message : JSON.stringify(report);
       expect(text, to).not.toContain("root:x:0:0");
       if (!(report instanceof Error)) expect(report, to).toMatchObject({ assertions: [{ passed: true }] });
-    }
+    });
+    await Promise.all(targets);
   });
 });
 
@@ -113,8 +114,16 @@ describe("forbidden addresses", () => {
     popup: "<script>window.open('TO/c')</script>",
   };
 
+  /** Refuses one host, which nothing else on this machine listens on. */
+  let fence: TestTester;
+  /** Without rules. */
+  let plain: TestTester;
+  beforeAll(async () => {
+    fence = await guarded(new NetworkPolicy({ denyHosts: ["127.0.0.3"] }));
+    plain = await guarded(new NetworkPolicy({}));
+  });
+
   it("are reached by none of twelve channels, and by all of them without the policy", async () => {
-    const fence = await guarded(new NetworkPolicy({ denyHosts: ["127.0.0.3"] }));
     const outcomes = await Promise.all(
       Object.entries(CHANNELS).map(async ([name, html]) => {
         const forbidden = await site({ "*": "ok" }, "127.0.0.3");
@@ -141,7 +150,6 @@ describe("forbidden addresses", () => {
     const { url } = await site({
       "/": (_, response) => void response.writeHead(302, { location: `${forbidden.url}/x` }).end(),
     });
-    const fence = await guarded(new NetworkPolicy({ denyHosts: ["127.0.0.3"] }));
     const found = await fence.failure({ url });
     expect(found).toMatchObject({
       kind: "denied",
@@ -152,7 +160,6 @@ describe("forbidden addresses", () => {
   });
 
   it("are named before the browser goes: private, link-local, the cloud's metadata, in every encoding", async () => {
-    const fence = await guarded(new NetworkPolicy({}));
     for (const host of [
       "169.254.169.254",
       "10.0.0.1",
@@ -162,9 +169,9 @@ describe("forbidden addresses", () => {
       "[fd00::1]",
       "[::ffff:10.0.0.1]",
     ]) {
-      expect((await fence.failure({ url: `http://${host}/` })).kind, host).toBe("denied");
+      expect((await plain.failure({ url: `http://${host}/` })).kind, host).toBe("denied");
       const { url } = await site({ "/": page("<h1>Good</h1>") });
-      expect((await fence.failure({ url, steps: [`goto http://${host}/`] })).kind, host).toBe("denied");
+      expect((await plain.failure({ url, steps: [`goto http://${host}/`] })).kind, host).toBe("denied");
     }
   });
 
@@ -180,12 +187,9 @@ describe("forbidden addresses", () => {
     );
     // The page's name represents a public host: what it resolves to is allowed by its name.
     const resolve = async () => [{ address: "127.0.0.2", family: 4 }];
-    const away = await makeTester({
-      policy: {
-        guardFor: async () => new NetworkPolicy({ allowHosts: ["site.test"] }, resolve).publicGuard(),
-      },
+    const away = await guarded({
+      guardFor: async () => new NetworkPolicy({ allowHosts: ["site.test"] }, resolve).publicGuard(),
     });
-    open.push(away);
     const report = await away.run({
       ...good,
       url: `http://site.test:${port}/`,
@@ -193,9 +197,7 @@ describe("forbidden addresses", () => {
     });
     expect(report.passed).toBe(true);
     expect(local.connections()).toBe(0);
-    const home = await makeTester({ policy: new NetworkPolicy({}) });
-    open.push(home);
-    await home.run({ url, steps: ["wait for network idle"] });
+    await plain.run({ url, steps: ["wait for network idle"] });
     expect(local.connections()).toBeGreaterThan(0);
   });
 
@@ -214,18 +216,18 @@ describe("forbidden addresses", () => {
       "127.0.0.2",
     );
     const inside = await site({ "*": "inside" }, "127.0.0.3", undefined, outside.port);
-    const fence = await guarded(
+    const moved = await guarded(
       new NetworkPolicy({ denyHosts: ["127.0.0.3"] }, async () => [
         { address: isMoved ? "127.0.0.3" : "127.0.0.2", family: 4 },
       ]),
     );
     const url = `http://rebind.test:${outside.port}/`;
-    const found = await fence.failure({ url, assertions: ["title is 'refused' within 20s"] });
+    const found = await moved.failure({ url, assertions: ["title is 'refused' within 20s"] });
     expect(found).toMatchObject({ kind: "denied", message: expect.stringContaining("127.0.0.3") });
     expect(outside.hits).toContain("/");
     expect(inside.connections()).toBe(0);
     // Also if it moves before the page is requested.
-    expect((await fence.failure({ url })).kind).toBe("denied");
+    expect((await moved.failure({ url })).kind).toBe("denied");
     expect(inside.connections()).toBe(0);
   });
 

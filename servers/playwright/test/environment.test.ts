@@ -23,7 +23,7 @@ afterAll(async () => {
 const good = page("<h1>Good</h1>");
 const button = (name: string, action: string) => `<button onclick="${action}">${name}</button>`;
 
-describe("tabs", () => {
+describe.concurrent("tabs", () => {
   it("are listed in the answer; if one closes itself, the previous one is current", async () => {
     const { url } = await site({
       "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}`),
@@ -55,7 +55,7 @@ describe("tabs", () => {
   });
 });
 
-describe("downloads", () => {
+describe.concurrent("downloads", () => {
   it("are kept under a safe name, without secrets", async () => {
     const { url } = await site({
       "/": page(`<h1>Good</h1><a href="/x" id="get">get</a>`),
@@ -126,7 +126,7 @@ describe("downloads", () => {
   });
 });
 
-describe("mocked requests", () => {
+describe.concurrent("mocked requests", () => {
   it("get their response even before the page is opened, unlike other requests", async () => {
     const { url, hits } = await site({
       "/": page(
@@ -189,7 +189,7 @@ describe("mocked requests", () => {
   });
 });
 
-describe("saved states", () => {
+describe.concurrent("saved states", () => {
   const shop = () =>
     site({
       "/": (request, response) => {
@@ -261,7 +261,7 @@ describe("saved states", () => {
   });
 });
 
-describe("network evidence", () => {
+describe.concurrent("network evidence", () => {
   it("has both bodies, bounded and without secrets", async () => {
     const { url } = await site({
       "/": page(

@@ -17,6 +17,7 @@ describe("pw_browse_open", () => {
     const offered = async (...args: string[]) => {
       const { connected } = await session({ args });
       const { tools } = await connected.client.listTools();
+      await connected.close();
       return tools.map(({ name }) => name).filter((name) => name.startsWith("pw_browse"));
     };
     expect(await offered()).toEqual([]);
