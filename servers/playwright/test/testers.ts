@@ -5,7 +5,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { Drivers } from "../src/browser/driver/drivers.ts";
 import { type LaunchOptions, launch } from "../src/browser/driver/launch.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
-import type { Calling } from "../src/browser/session/calling.ts";
+import type { Calling } from "../src/browser/session/deadline.ts";
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";

@@ -2,8 +2,8 @@ import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { withUris } from "../browser/verdict/report.ts";
-import { fittingSuite, runSuite, suiteText } from "../browser/verdict/suite.ts";
-import { artifacts, devices, linksOf, number, sentences, tool } from "../context.ts";
+import { fittingSuite, runSuite, suiteReport, suiteText } from "../browser/verdict/suite.ts";
+import { artifacts, devices, linksOf, sentences, tool } from "../context.ts";
 
 const one = z.strictObject({
   name: z.string(),
@@ -25,24 +25,7 @@ export default tool({
     bail: z.boolean().default(false).describe("Stop after the first failed test."),
     timeout_ms: fields.timeoutMs(30_000, 600_000).describe("Time limit of each test, in milliseconds."),
   }),
-  output: z.object({
-    passed: z.boolean(),
-    failed: number,
-    not_run: number,
-    not_run_names: z.array(z.string()).optional(),
-    durationMs: number,
-    tests: z.array(
-      z.object({
-        name: z.string(),
-        passed: z.boolean(),
-        durationMs: number,
-        run_id: z.string().optional(),
-        failures: z.array(z.string()).optional(),
-        screenshot: z.string().optional(),
-      }),
-    ),
-    artifacts,
-  }),
+  output: suiteReport.extend({ artifacts }),
   async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {
     const report = fittingSuite(
       await runSuite(drivers, { ...request, timeoutMs, evidence: ["on_failure"] }, call),

@@ -6,8 +6,7 @@ import { masksOn } from "../secrets/guard.ts";
 import type { Deadline } from "../session/deadline.ts";
 import { targetOn } from "../session/targets.ts";
 import { type BaselineStore, baselineStem } from "../store/baselines.ts";
-import type { RunFolder } from "../store/disk.ts";
-import { slugOf } from "../store/disk.ts";
+import { type RunFolder, slugOf } from "../store/disk.ts";
 import type { Outcome } from "./expectation.ts";
 
 /** Maximum height of a screenshot: the browser would need gigabytes for more. */
@@ -127,11 +126,9 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
 async function comparison(now: PNGWithMetadata, then: PNGWithMetadata) {
   const { width, height } = then;
   if (now.width !== width || now.height !== height) return undefined;
-  const [{ default: pngjs }, { default: pixelmatch }] = await Promise.all([
-    import("pngjs"),
-    import("pixelmatch"),
-  ]);
-  const diff = new pngjs.PNG({ width, height });
+  const { PNG } = (await import("pngjs")).default;
+  const pixelmatch = (await import("pixelmatch")).default;
+  const diff = new PNG({ width, height });
   const different = pixelmatch(now.data, then.data, diff.data, width, height, { threshold: 0.1 });
   return { different, diff };
 }

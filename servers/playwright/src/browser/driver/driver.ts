@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { sized, ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import type { Calling } from "../session/calling.ts";
+import type { Calling } from "../session/deadline.ts";
 import type { Upload } from "../session/downloads.ts";
 import type { Method, Methods } from "./methods.ts";
 import { driverProcess, HEAP_MB } from "./process.ts";

@@ -1,5 +1,5 @@
 import { playwright } from "../library.ts";
-import type { Calling } from "../session/calling.ts";
+import type { Calling } from "../session/deadline.ts";
 import type { Upload } from "../session/downloads.ts";
 import { launch, spawned } from "./launch.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";

@@ -358,7 +358,7 @@ describe("one browser", () => {
     });
     const [device] = await devicesOf([]);
     if (device === undefined) throw new Error("no device");
-    const make = () => contexts.open({ device, guard: openGuard, recording: undefined });
+    const make = () => contexts.open(device, openGuard);
     const [slow, other] = [await make(), await make()];
     await slow.close();
     expect(isFit).toBe(false);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Secrets } from "../secrets/secrets.ts";
-import type { Calling } from "../session/calling.ts";
+import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";
 import { NetworkPolicy } from "../session/policy.ts";
 import { BaselineStore } from "../store/baselines.ts";

@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Calling } from "../session/calling.ts";
+import type { Calling } from "../session/deadline.ts";
 import type { RunStore } from "../store/runs.ts";
 import { BROWSE_MS, type Browsed, type BrowseRequest } from "../verdict/browse.ts";
 import type { Driver } from "./driver.ts";

@@ -1,4 +1,4 @@
-import type { BrowserContext, ElementHandle, Frame, Locator, Page } from "playwright";
+import type { BrowserContext, ElementHandle, Locator, Page } from "playwright";
 import { playwright } from "../library.ts";
 import { ENGINE, guardEngine, hiderOf, type Order } from "./guard-engine.ts";
 import type { SecretsInRun } from "./secrets.ts";
@@ -26,23 +26,17 @@ export function guard(context: BrowserContext, secrets: SecretsInRun): void {
 /** The secrets written in a page's context; undefined if there are none. */
 export const secretsOn = (page: Page): SecretsInRun | undefined => guarded.get(page.context());
 
-const selectorOf = (secrets: SecretsInRun, order: Order) =>
-  `${ENGINE}=${Buffer.from(JSON.stringify({ ...order, hidden: secrets.hidden })).toString("hex")}`;
-
-/** Where a locator starts: at the page, or at its guarded document. */
-export function rootOf(page: Page, css: readonly string[]): Page | Locator {
-  const secrets = secretsOn(page);
-  return secrets === undefined
-    ? page
-    : page.locator(selectorOf(secrets, { do: "start", ...comparedIn(css) }));
+/** The engine's selector for an order on a page; undefined if no secret was written. */
+function selectorOn(page: Page, order: Order): string | undefined {
+  const hidden = secretsOn(page)?.hidden;
+  if (hidden === undefined) return undefined;
+  return `${ENGINE}=${Buffer.from(JSON.stringify({ ...order, hidden })).toString("hex")}`;
 }
 
-/** The same for a frame's document. */
-export function insideOf(page: Page, frame: object, css: readonly string[]): object {
-  const secrets = secretsOn(page);
-  if (secrets === undefined) return frame;
-  const selector = selectorOf(secrets, { do: "start", ...comparedIn(css) });
-  return Object(Reflect.apply(Reflect.get(frame, "locator"), frame, [selector]));
+/** Where a locator starts: at the page or frame, or at its guarded document. */
+export function startOf(page: Page, on: object, css: readonly string[]): object {
+  const selector = selectorOn(page, { do: "start", ...comparedIn(css) });
+  return selector === undefined ? on : Object(Reflect.apply(Reflect.get(on, "locator"), on, [selector]));
 }
 
 /** Which attributes CSS selectors compare with a text; the browser compares those itself, unguarded. */
@@ -69,55 +63,35 @@ export function refusedComparison(message: string): string | undefined {
   return at < 0 ? undefined : message.slice(at).split("\n")[0];
 }
 
-/** Runs an order in every document of a page; documents that are going away are skipped. */
-async function inFrames(page: Page, order: Order): Promise<number> {
-  const secrets = secretsOn(page);
-  if (secrets === undefined) return 0;
-  const count = (frame: Frame) =>
-    frame
-      .locator(selectorOf(secrets, order))
-      .count()
-      .catch(() => 0);
-  return (await Promise.all(page.frames().map(count))).reduce((sum, one) => sum + one, 0);
+/** The elements that an order finds in each document of a page. */
+function inFrames(page: Page, order: Order): Locator[] {
+  const selector = selectorOn(page, order);
+  return selector === undefined ? [] : page.frames().map((frame) => frame.locator(selector));
+}
+
+/** How many those are together; documents that are going away are skipped. */
+async function countInFrames(page: Page, order: Order): Promise<number> {
+  const counts = await Promise.all(inFrames(page, order).map((found) => found.count().catch(() => 0)));
+  return counts.reduce((sum, one) => sum + one, 0);
 }
 
 /** Guards the documents that a page has now, for what reads them without a locator. */
-export const guardDocuments = (page: Page): Promise<unknown> => inFrames(page, { do: "start" });
+export const guardDocuments = (page: Page): Promise<unknown> => countInFrames(page, { do: "start" });
 
 /** The elements of a page that hold or show a secret: masked in pictures. */
-export function masksOn(page: Page): Locator[] {
-  const secrets = secretsOn(page);
-  if (secrets === undefined) return [];
-  return page.frames().map((frame) => frame.locator(selectorOf(secrets, { do: "shown" })));
-}
+export const masksOn = (page: Page): Locator[] => inFrames(page, { do: "shown" });
 
-/** Remembers the fields' values, to find out which of them a secret changes. */
-export const noteFields = (page: Page): Promise<unknown> => inFrames(page, { do: "note" });
-
-/** Holds the fields whose value changed since then: also those that the page filled from the written one. */
-export const holdChanged = (page: Page, name: string): Promise<unknown> =>
-  inFrames(page, { do: "changed", name });
-
-/** Holds a field: whatever the page does with its label or place, its value is never read or pictured. */
-export async function hold(page: Page, field: ElementHandle, name: string): Promise<void> {
-  const secrets = secretsOn(page);
-  if (secrets !== undefined) await field.$(selectorOf(secrets, { do: "hold", name }));
-}
-
-/** Whether an element or one inside it holds or shows a secret; selected text is deselected, because a drag takes it along. */
-export async function showsSecret(page: Page, element: Locator): Promise<boolean> {
-  const secrets = secretsOn(page);
-  if (secrets === undefined) return false;
-  return (await element.locator(selectorOf(secrets, { do: "dragged" })).count()) > 0;
+/** Whether an order finds anything at an element. */
+async function matches(page: Page, element: Locator, order: Order): Promise<boolean> {
+  const selector = selectorOn(page, order);
+  return selector !== undefined && (await element.locator(selector).count()) > 0;
 }
 
 /** Whether a field holds a secret; without a field: whether the focused one does. */
-export async function isHeld(page: Page, field?: Locator): Promise<boolean> {
-  const secrets = secretsOn(page);
-  if (secrets === undefined) return false;
-  if (field === undefined) return (await inFrames(page, { do: "focused" })) > 0;
-  return (await field.locator(selectorOf(secrets, { do: "held" })).count()) > 0;
-}
+export const isHeld = async (page: Page, field?: Locator): Promise<boolean> =>
+  field === undefined
+    ? (await countInFrames(page, { do: "focused" })) > 0
+    : matches(page, field, { do: "held" });
 
 /** How long clearing a half-written field may take. */
 const CLEAR_MS = 1_000;
@@ -141,8 +115,9 @@ export async function writeSecret(
   if (!secrets.hasWritten(name)) secrets.written(name, await textsOf(page));
   guard(page.context(), secrets);
   await guardDocuments(page);
-  await noteFields(page);
-  await hold(page, element, name);
+  // To find out which fields a secret changes: also those that the page fills from the written one are held.
+  await countInFrames(page, { do: "note" });
+  await element.$(selectorOn(page, { do: "hold", name }) ?? "");
   const action = method === "pressSequentially" ? "type" : method;
   try {
     await Reflect.apply(Reflect.get(element, action), element, [...given, { timeout }]);
@@ -151,7 +126,7 @@ export async function writeSecret(
     await element.fill("", { timeout: CLEAR_MS }).catch(() => undefined);
     throw error;
   } finally {
-    await holdChanged(page, name);
+    await countInFrames(page, { do: "changed", name });
   }
 }
 
@@ -204,7 +179,7 @@ export async function refusedEdit(
     (isPress && !HARMLESS.test(String(first))) || /(?:^|\.)(?:type|pressSequentially)$/.test(method);
   if (isEdit && (await isHeld(page, field)))
     return "the field holds a secret, so only Enter, Tab, Escape and function keys are pressed in it; fill or clear it";
-  if (method === "dragTo" && field !== undefined && (await showsSecret(page, field)))
+  if (method === "dragTo" && field !== undefined && (await matches(page, field, { do: "dragged" })))
     return "the element holds or shows a secret, so it is not dragged: its text could be dropped anywhere";
   return undefined;
 }

@@ -2,8 +2,6 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { GUARD_SELECTOR, type Hidden, hiderOf, knownParts, PART_CHARS } from "./guard-engine.ts";
 
-export type Redacting = Pick<Secrets, "redact" | "redactFile" | "isEmpty">;
-
 /** Values that only the server knows: a step refers to one by name, and no answer contains it. */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
@@ -95,11 +93,6 @@ export class Secrets {
     let clean = text;
     for (const [encoding, instead] of this.#encodings) clean = clean.replaceAll(encoding, instead);
     return clean.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi, "$1[credentials]@");
-  }
-
-  /** The same for the text of a file. */
-  redactFile(text: string): string {
-    return this.redact(text);
   }
 
   /** Whether there are any, saved states left aside. */

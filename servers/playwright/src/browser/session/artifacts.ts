@@ -5,7 +5,7 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playw
 import { exchangesOf } from "../check/events.ts";
 import { violationsOf } from "../check/quality.ts";
 import { MAX_HEIGHT, takeScreenshot } from "../check/screenshot.ts";
-import type { Redacting } from "../secrets/secrets.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
 import { NotKept, type RunFolder, slugOf } from "../store/disk.ts";
 import { redactZip } from "../store/zip.ts";
 import type { Deadline } from "./deadline.ts";
@@ -28,7 +28,7 @@ export interface ArtifactOptions {
   readonly kinds: readonly EvidenceKind[];
   readonly folder: RunFolder;
   readonly stem: string;
-  readonly secrets: Redacting;
+  readonly secrets: SecretsInRun;
   /** The run uses a secret, which a video or a trace's frames could show. */
   readonly writesSecrets: boolean;
 }

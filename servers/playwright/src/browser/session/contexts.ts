@@ -12,12 +12,6 @@ export interface TestContext {
   close(): Promise<void>;
 }
 
-export interface TestContextOptions {
-  readonly device: Device;
-  readonly guard: NetworkGuard;
-  readonly recording: Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined;
-}
-
 export interface ContextsOptions {
   readonly launch: () => Promise<Launched>;
   readonly ignoreHttpsErrors: boolean;
@@ -93,7 +87,11 @@ export class Contexts {
   }
 
   /** @throws ToolError `unavailable` if no browser starts. */
-  async open({ device, guard, recording }: TestContextOptions): Promise<TestContext> {
+  async open(
+    device: Device,
+    guard: NetworkGuard,
+    recording?: Pick<BrowserContextOptions, "recordHar" | "recordVideo">,
+  ): Promise<TestContext> {
     const launched = await this.browser();
     const usesSpare = device.isDefault && recording === undefined;
     const spare = usesSpare ? await this.#takeSpare() : undefined;

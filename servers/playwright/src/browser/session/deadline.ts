@@ -1,6 +1,16 @@
 import { startDeadline } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 
+/** The parts of a call that a run uses. */
+export interface Calling {
+  readonly signal: AbortSignal;
+  readonly leftMs: number;
+  progress(done: number, total?: number, note?: string): void;
+}
+
+/** The time left for a call's work: the rest is for cleaning up and writing the answer. */
+export const workMs = ({ leftMs }: Calling): number => leftMs - Math.min(6_000, leftMs / 4);
+
 /** The deadline of one run: it ends after its time limit or when the caller cancels, whatever the page does. */
 export class Deadline {
   readonly #ends: number;

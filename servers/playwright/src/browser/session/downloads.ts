@@ -2,9 +2,8 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { sized } from "@refmcp/boundary/answer";
 import type { BrowserContext, Download, Page } from "playwright";
-import type { Redacting } from "../secrets/secrets.ts";
-import type { RunFolder } from "../store/disk.ts";
-import { slugOf } from "../store/disk.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
+import { type RunFolder, slugOf } from "../store/disk.ts";
 import { isText, mimeOf } from "../store/runs.ts";
 
 /** Maximum downloads of a run, and bytes of each. */
@@ -27,7 +26,7 @@ export interface DownloadLine {
 interface DownloadOptions {
   readonly folder: RunFolder;
   readonly stem: string;
-  readonly secrets: Redacting;
+  readonly secrets: SecretsInRun;
   /** Whether downloads are kept; otherwise each is cancelled and listed. */
   readonly isKept: boolean;
 }

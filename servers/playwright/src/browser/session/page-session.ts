@@ -94,11 +94,11 @@ async function openContext(
   artifacts: RunArtifacts,
 ): Promise<TestContext> {
   try {
-    return await contexts.open({ device, guard, recording: artifacts.recording() });
+    return await contexts.open(device, guard, artifacts.recording());
   } catch (error) {
     if (!(error instanceof Error && /ffmpeg/i.test(error.message))) throw error;
     artifacts.dropVideo("no video: Playwright's ffmpeg is missing (npx playwright install ffmpeg)");
-    return contexts.open({ device, guard, recording: artifacts.recording() });
+    return contexts.open(device, guard, artifacts.recording());
   }
 }
 

@@ -14,7 +14,7 @@ const REQUEST_TICK_MS = 100;
  * clock, or with this share of the deadline, so that there is time for a verdict.
  */
 const SLOWEST = 2;
-const SHARE = 0.5;
+const SHARE = 1 / 3;
 /** Attempts to wait for the time after a load event, in case the document is replaced meanwhile. */
 const PAST_LOAD_ATTEMPTS = 5;
 /**

@@ -3,16 +3,16 @@ import type { Meaning, Target } from "../language/ast.ts";
 import { type Chain, chainOf, isChain } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";
 import { describeTarget } from "../language/target.ts";
-import { insideOf, rootOf } from "../secrets/guard.ts";
+import { startOf } from "../secrets/guard.ts";
 
 /** A planned locator on a page. */
 export function locatorOf(page: Page, { calls }: Chain): Locator {
   const css = calls.flatMap(({ name, args }) => (name === "locator" ? String(args[0]) : []));
-  let on: object = rootOf(page, css);
+  let on = startOf(page, page, css);
   for (const { name, args } of calls) {
     const given = args.map((one) => (isChain(one) ? locatorOf(page, one) : one));
     on = Object(Reflect.apply(Reflect.get(on, name), on, given));
-    if (name === "frameLocator") on = insideOf(page, on, css);
+    if (name === "frameLocator") on = startOf(page, on, css);
   }
   if (!isLocator(on)) throw new TypeError("the plan's last call returns no locator");
   return on;

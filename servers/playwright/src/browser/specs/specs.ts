@@ -6,16 +6,13 @@ import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { escaped } from "../language/reader.ts";
-import type { Secrets } from "../secrets/secrets.ts";
-import { SecretsInRun } from "../secrets/secrets.ts";
-import { type Calling, workMs } from "../session/calling.ts";
-import type { RunFolder } from "../store/disk.ts";
-import { slugOf } from "../store/disk.ts";
+import { type Secrets, SecretsInRun } from "../secrets/secrets.ts";
+import { type Calling, workMs } from "../session/deadline.ts";
+import { type RunFolder, slugOf } from "../store/disk.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
 import { redactZip } from "../store/zip.ts";
 import { shownArtifact } from "../verdict/report.ts";
-import type { SpecEvent } from "./command.ts";
-import { playwrightTest } from "./command.ts";
+import { playwrightTest, type SpecEvent } from "./command.ts";
 
 interface Selection {
   readonly files: readonly string[];
@@ -119,7 +116,9 @@ export class Specs {
       const durationMs = Math.round(performance.now() - began);
       const report = () => ({
         passed: counts.failed === 0 && errors.length === 0 && ended.code === 0,
-        summary: summaryOf(counts),
+        summary: Object.entries(counts)
+          .flatMap(([verdict, count]) => (count > 0 ? `${count} ${verdict}` : []))
+          .join(", "),
         durationMs,
         failures: failures.slice(0, MAX_FAILURES),
         not_shown: failures.length > MAX_FAILURES ? failures.length - MAX_FAILURES : undefined,
@@ -212,11 +211,6 @@ function nothing(errors: readonly string[], output: string): ToolError {
 /** A test on one line; the part before the title can be passed to pw_run_specs in `files`. */
 export function specLine({ file, line, title, project }: ListedSpec): string {
   return `${file}:${line} ${title}${project === undefined ? "" : ` [${project}]`}`;
-}
-
-function summaryOf(counts: Readonly<Record<string, number>>): string {
-  const parts = Object.entries(counts).filter(([, count]) => count > 0);
-  return parts.map(([verdict, count]) => `${count} ${verdict}`).join(", ");
 }
 
 export function specText(report: Awaited<ReturnType<Specs["run"]>>): string {

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/boundary/answer";
 import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
-import type { Redacting } from "../secrets/secrets.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
 import { NotKept } from "./disk.ts";
 
 /** Larger zips, packed or unpacked, are not read: they would fill the memory. */
@@ -49,7 +49,7 @@ export async function unpack(
  *
  * @throws NotKept if it is too large for that, or not readable.
  */
-export async function redactZip(path: string, secrets: Redacting): Promise<void> {
+export async function redactZip(path: string, secrets: SecretsInRun): Promise<void> {
   const files = await unpack(path).catch((error: unknown) => {
     if (!(error instanceof ToolError)) throw error;
     const why = error.kind === "too_large" ? "too large" : "not readable";

@@ -3,8 +3,7 @@ import { failure } from "../errors.ts";
 import { contextOptionsOf } from "../language/plan.ts";
 import { type Script, secretsOf } from "../language/script.ts";
 import { SecretsInRun } from "../secrets/secrets.ts";
-import { type Calling, workMs } from "../session/calling.ts";
-import { Deadline } from "../session/deadline.ts";
+import { type Calling, Deadline, workMs } from "../session/deadline.ts";
 import {
   explained,
   notesOf,

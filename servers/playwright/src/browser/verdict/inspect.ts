@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { quoted } from "../language/target.ts";
-import type { Calling } from "../session/calling.ts";
+import type { Calling } from "../session/deadline.ts";
 import type { Tester } from "./tester.ts";
 
 export interface InspectRequest {

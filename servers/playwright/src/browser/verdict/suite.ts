@@ -1,7 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, workMs } from "../session/calling.ts";
+import * as z from "zod";
+import { type Calling, workMs } from "../session/deadline.ts";
 import { type CheckResult, fits, type RunReport, shortened } from "./report.ts";
 import type { RunRequest } from "./tester.ts";
 
@@ -18,21 +19,26 @@ interface SuiteRequest extends Pick<RunRequest, "devices" | "evidence" | "timeou
   readonly bail: boolean;
 }
 
-interface SuiteEntry {
-  readonly name: string;
-  readonly passed: boolean;
-  readonly durationMs: number;
-  readonly run_id?: string | undefined;
-  readonly failures?: string[] | undefined;
-  readonly screenshot?: string | undefined;
-}
+const entry = z.object({
+  name: z.string(),
+  passed: z.boolean(),
+  durationMs: z.number(),
+  run_id: z.string().optional(),
+  failures: z.array(z.string()).optional(),
+  screenshot: z.string().optional(),
+});
 
-interface SuiteReport extends Pick<SuiteEntry, "passed" | "durationMs"> {
-  readonly failed: number;
-  readonly not_run: number;
-  /** Tests that were not started or not finished: after `bail`, or on timeout. */
-  readonly not_run_names?: string[] | undefined;
-  readonly tests: SuiteEntry[];
+/** A suite's answer; `not_run`: tests that were not started or not finished, after `bail` or on timeout. */
+export const suiteReport = z.object({
+  passed: z.boolean(),
+  failed: z.number(),
+  not_run: z.number(),
+  not_run_names: z.array(z.string()).optional(),
+  durationMs: z.number(),
+  tests: z.array(entry),
+});
+type SuiteEntry = z.infer<typeof entry>;
+interface SuiteReport extends z.infer<typeof suiteReport> {
   readonly artifacts: NonNullable<RunReport["artifacts"]>;
 }
 

@@ -5,8 +5,8 @@ import { explicit, type Found, parseScript, type Script, secretsOf, statesOf } f
 import { registerGuard } from "../secrets/guard.ts";
 import { type Secrets, SecretsInRun } from "../secrets/secrets.ts";
 import type { EvidenceKind } from "../session/artifacts.ts";
-import { type Calling, workMs } from "../session/calling.ts";
 import { Contexts, type ContextsOptions } from "../session/contexts.ts";
+import { type Calling, workMs } from "../session/deadline.ts";
 import { type Device, devicesOf } from "../session/devices.ts";
 import type { SessionServices } from "../session/page-session.ts";
 import type { NetworkPolicy } from "../session/policy.ts";
