@@ -26,16 +26,22 @@ export async function inspectPage(
   { url, steps, from, device, limit, budget }: InspectRequest,
   call: Calling,
 ) {
-  const start = await startOf(tester, from);
+  const { runs } = tester.options;
+  const start: Partial<Awaited<ReturnType<typeof runs.done>>> =
+    from === undefined
+      ? {}
+      : /^\d{8}-\d{6}-[0-9a-f]{8}$/.test(from)
+        ? await runs.done(from)
+        : { steps: [`use state ${quoted(from)}`] };
   const first = start.url ?? url;
   if (first === undefined)
     throw new ToolError("invalid", "url is missing.", { hint: "Pass url, or a run_id as from." });
   const goto = start.url === undefined || url === undefined ? [] : [`goto ${quoted(url)}`];
   const request = {
     url: first,
-    steps: [...start.steps, ...goto, ...steps],
+    steps: [...(start.steps ?? []), ...goto, ...steps],
     assertions: [],
-    devices: [device ?? start.device ?? "desktop"],
+    devices: [device ?? start.devices?.[0] ?? "desktop"],
     evidence: ["screenshot" as const],
     timeoutMs: INSPECT_MS,
     look: { limit, budget: budget * 0.75 },
@@ -49,18 +55,4 @@ export async function inspectPage(
   const { final_url, status, title = "", failed_step, notes, run_id = "", artifacts = [], seen } = report;
   if (seen === undefined) throw new TypeError("the run made no snapshot");
   return { url: final_url ?? first, status, title, ...seen, failed_step, notes, run_id, artifacts };
-}
-
-interface Start {
-  readonly url?: string;
-  readonly steps: readonly string[];
-  readonly device?: string | undefined;
-}
-
-/** The steps of an earlier run, or those that load a saved state. */
-async function startOf({ options }: Tester, from: string | undefined): Promise<Start> {
-  if (from === undefined) return { steps: [] };
-  if (!/^\d{8}-\d{6}-[0-9a-f]{8}$/.test(from)) return { steps: [`use state ${quoted(from)}`] };
-  const { devices, ...done } = await options.runs.done(from);
-  return { ...done, device: devices[0] };
 }
