@@ -18,8 +18,7 @@ beforeAll(async () => {
   talk = await session();
 });
 
-// One test waits for an element that never comes; the others run meanwhile.
-describe.concurrent("pw_inspect_page", () => {
+describe("pw_inspect_page", () => {
   it("returns targets that work unchanged in assertions", async () => {
     const { data, links } = await talk.good("pw_inspect_page", { url: web.url });
     expect(data).toMatchObject({

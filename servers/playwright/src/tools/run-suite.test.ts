@@ -9,8 +9,7 @@ beforeAll(async () => {
   talk = await session({ args: ["--concurrency", "2"] });
 });
 
-// Some tests wait for time limits; the others run meanwhile.
-describe.concurrent("pw_run_suite", () => {
+describe("pw_run_suite", () => {
   it("runs all tests, reports each, and keeps a screenshot of failures", async () => {
     const notes: string[] = [];
     const result = await talk.connected.client.callTool(

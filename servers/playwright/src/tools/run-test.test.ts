@@ -8,9 +8,7 @@ import { page, type Site } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
 let web: Site;
-let talks: Readonly<Record<Era, Session>>;
 beforeAll(async () => {
-  talks = { legacy: await session({ era: "legacy" }), modern: await session() };
   web = await site({
     "/": page("<h1>Docs</h1>"),
     "/bad": page("<h1>Other</h1><script>console.error('it hurts')</script>"),
@@ -21,8 +19,8 @@ beforeAll(async () => {
 
 describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
   let talk: Session;
-  beforeAll(() => {
-    talk = talks[era];
+  beforeAll(async () => {
+    talk = await session({ era });
   });
 
   it("answers as documented", async () => {
@@ -91,8 +89,8 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
 
 describe("pw_run_test", () => {
   let talk: Session;
-  beforeAll(() => {
-    talk = talks.modern;
+  beforeAll(async () => {
+    talk = await session();
   });
 
   it("runs on all devices in parallel, and names the device of a failed check", async () => {
