@@ -15,7 +15,7 @@ const REQUEST_TICK_MS = 100;
  */
 const SLOWEST = 2;
 const SHARE = 1 / 3;
-/** Attempts to wait for the time after a load event, in case the document is replaced meanwhile. */
+/** Attempts to wait for the time after a load event: the document can be replaced. */
 const PAST_LOAD_ATTEMPTS = 5;
 /**
  * From half of a quiet time on, the browser is asked how long nothing is scheduled: Chromium ends an idle period, at
