@@ -5,7 +5,7 @@ export {
   DirectoryAllowlist,
   type DirectoryAllowlistOptions,
 } from "./paths/directories.ts";
-export { temporaryName } from "./paths/move.ts";
+export { giveFreeName, temporaryName } from "./paths/move.ts";
 export { ownDirectory } from "./paths/open.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
 export { createPathGuard, type PathGuard } from "./paths/path-guard.ts";
@@ -20,4 +20,5 @@ export type {
   ReadHandle,
   WriteOptions,
 } from "./paths/types.ts";
+export { createTemporaryFile } from "./paths/write.ts";
 export { type KeyedLock, keyedLock, WaitingLine } from "./waiting-line.ts";

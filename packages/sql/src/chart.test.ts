@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Chart } from "./answer.ts";
 import { drawChart, optionOf, svgOf } from "./chart.ts";
+import type { Chart } from "./tools.ts";
 
 const SALES = [
   { name: "genre", type: "text" },

@@ -7,8 +7,8 @@ import { BarChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, LegendComponent, TitleComponent } from "echarts/components";
 import { init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
-import type { Chart } from "./answer.ts";
 import { type Column, distinctNames } from "./formats.ts";
+import type { Chart } from "./tools.ts";
 
 use([BarChart, LineChart, ScatterChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
@@ -42,7 +42,6 @@ export async function drawChart(chart: Chart, columns: readonly Column[], rows: 
   return picture.render().asPng();
 }
 
-/** The chart as SVG. */
 export function svgOf(chart: Chart, columns: readonly Column[], rows: Rows): string {
   const option = optionOf(chart, columns, rows);
   const drawing = init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height: HEIGHT });

@@ -1,8 +1,10 @@
 // Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
-export { answerText, changeOutput, queryOutput, statementsInput, withValues } from "./answer.ts";
-export { type CsvRecord, csvHeader, csvLines, csvRecords } from "./csv.ts";
 export {
   type Column,
+  type CsvRecord,
+  csvHeader,
+  csvLines,
+  csvRecords,
   distinctNames,
   type ExportFormat,
   encodeCell,
@@ -12,10 +14,17 @@ export {
   rowWriter,
 } from "./formats.ts";
 export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
-export { counted, LossTally, type TableChange } from "./loss.ts";
+export { counted, LossTally, SessionLosses, type TableChange } from "./loss.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
-export { isPart, type OutlineColumn, type OutlineOptions, type OutlineTable, outlined } from "./outline.ts";
-export { type Ahead, type PageRequest, type Question, ResultStore, type ResultWindow } from "./results.ts";
-export { SessionLosses } from "./session-losses.ts";
+export {
+  type Ahead,
+  answerText,
+  type Bound,
+  type Calling,
+  type Changing,
+  type Question,
+  ResultStore,
+  type ResultWindow,
+} from "./results.ts";
 export { removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";

@@ -3,7 +3,6 @@ import type { OptionValues } from "@refmcp/core";
 /** Rows of a call that sets no limit. */
 export const STANDARD_ROWS = 200;
 
-/** The limits of one call. */
 export interface Limits {
   readonly rows: number;
   readonly bytes: number;
@@ -59,7 +58,6 @@ export const limitOptions = {
 
 export type LimitValues = OptionValues<typeof limitOptions>;
 
-/** The option for a file with tools. */
 export const toolsFileOption = {
   toolsFile: {
     type: "file",

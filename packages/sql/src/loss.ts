@@ -1,3 +1,4 @@
+import { WaitingLine } from "@refmcp/boundary";
 import { grouped } from "@refmcp/boundary/answer";
 
 /** `1 row`, `2,000 rows`. */
@@ -19,7 +20,6 @@ export interface RowCounts {
 export interface TableChange extends RowCounts {
   /** What the session knows the table by. */
   readonly id: string;
-  /** The name to show. */
   readonly table: string;
   /** What to call the change, if its counts don't say it. */
   readonly verb?: string | undefined;
@@ -29,7 +29,7 @@ export interface TableChange extends RowCounts {
 export type SessionChanges = ReadonlyMap<string, RowCounts>;
 
 /** The tables whose counts start again because the user agreed to the loss. */
-export type Agreed = readonly string[] | "all";
+type Agreed = readonly string[] | "all";
 
 const NONE: RowCounts = { inserted: 0, updated: 0, deleted: 0 };
 
@@ -37,7 +37,7 @@ const NONE: RowCounts = { inserted: 0, updated: 0, deleted: 0 };
 const lostBy = ({ updated, deleted }: RowCounts) => deleted + (updated > 1 ? updated : 0);
 
 /** The sum of a session's changes to a table. */
-export const plus = (earlier: RowCounts | undefined, change: RowCounts): RowCounts => {
+const plus = (earlier: RowCounts | undefined, change: RowCounts): RowCounts => {
   const { inserted, updated, deleted } = earlier ?? NONE;
   return {
     inserted: inserted + change.inserted,
@@ -53,7 +53,7 @@ export const plus = (earlier: RowCounts | undefined, change: RowCounts): RowCoun
 export class LossTally {
   readonly #earlier: SessionChanges;
   readonly #losses: string[] = [];
-  readonly #fences: string[] = [];
+  readonly #weakened: string[] = [];
   readonly #agreed: string[] = [];
   readonly #others: TableChange[] = [];
   readonly #changes: TableChange[] = [];
@@ -70,8 +70,8 @@ export class LossTally {
   }
 
   /** A protection was weakened: `GRANT ALL on "users" to PUBLIC`. */
-  fence(what: string): void {
-    this.#fences.push(what);
+  weaken(what: string): void {
+    this.#weakened.push(what);
   }
 
   /** Up to how many rows of the changed table must be counted for `rows`. */
@@ -130,7 +130,7 @@ export class LossTally {
       ? [...this.#losses, `changes of ${counted(now)} together${session}`]
       : this.#losses;
     const weakened =
-      this.#fences.length === 0 ? [] : [`This weakens protection: ${this.#fences.join("; ")}.`];
+      this.#weakened.length === 0 ? [] : [`This weakens protection: ${this.#weakened.join("; ")}.`];
     if (losses.length === 0) return weakened[0];
     const others = this.#others.map(
       ({ table, updated, deleted }) => `${table}: ${counted(deleted)} deleted, ${grouped(updated)} updated`,
@@ -143,5 +143,39 @@ export class LossTally {
   /** What the session must remember once the transaction is committed. */
   get outcome(): { readonly changes: readonly TableChange[]; readonly agreed: Agreed } {
     return { changes: this.#changes, agreed: this.#isTogether ? "all" : this.#agreed };
+  }
+}
+
+/** What this process changed in one database, so that many small losses count like a large one. */
+export class SessionLosses {
+  readonly #changes = new Map<string, RowCounts>();
+  readonly #waiting = new WaitingLine();
+  #isBusy = false;
+
+  get changes(): SessionChanges {
+    return this.#changes;
+  }
+
+  /**
+   * Runs work that measures a loss and commits it, one at a time: otherwise each of two transactions would find the rows that
+   * the other one is about to delete.
+   */
+  async inTurn<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+    if (this.#isBusy) await this.#waiting.wait(signal);
+    this.#isBusy = true;
+    try {
+      return await work();
+    } finally {
+      this.#isBusy = this.#waiting.hand();
+    }
+  }
+
+  /** Remembers a committed transaction; the counts of tables whose loss the user agreed to start again. */
+  add({ changes, agreed }: { readonly changes: readonly TableChange[]; readonly agreed: Agreed }): void {
+    for (const change of changes) {
+      const sum = plus(this.#changes.get(change.id), change);
+      if (sum.inserted + sum.updated + sum.deleted > 0) this.#changes.set(change.id, sum);
+    }
+    for (const id of agreed === "all" ? [...this.#changes.keys()] : agreed) this.#changes.delete(id);
   }
 }

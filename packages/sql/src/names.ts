@@ -1,6 +1,5 @@
 import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 
-/** Any name as a quoted SQL identifier. */
 export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** ` Did you mean a or b?`, or an empty text without names. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Ahead, type PageRequest, ResultStore, ROW_COST } from "./index.ts";
+import { type Ahead, type Question, ResultStore, type ResultWindow, ROW_COST } from "./index.ts";
 
 /** A result of numbered rows behind a store, and how often and how far it was read. */
 function source(count: number, width = 10) {
@@ -19,24 +19,33 @@ function source(count: number, width = 10) {
   return { rows, reads, read };
 }
 
-const request = (read: PageRequest["read"], more: Partial<PageRequest> = {}): PageRequest => ({
-  list: "query",
-  query: ["SELECT 1"],
-  cursor: undefined,
-  format: "rows",
-  maxRows: 100,
-  maxBytes: 262_144,
-  budget: 20_000,
-  read,
-  ...more,
-});
+type Read = (ahead: Ahead) => Promise<ResultWindow>;
 
-async function all(store: ResultStore, asked: PageRequest, between = () => {}) {
+const request = (read: Read, more: Partial<Question> = {}) =>
+  [
+    "query",
+    {
+      sql: "SELECT 1",
+      params: [],
+      format: "rows",
+      budget: 20_000,
+      signal: new AbortController().signal,
+      ...more,
+    },
+    { rows: more.maxRows ?? 100, bytes: 262_144 },
+    read,
+  ] as const;
+
+async function all(
+  store: ResultStore,
+  [tool, question, limits, read]: ReturnType<typeof request>,
+  between = () => {},
+) {
   const seen: string[] = [];
   let cursor: string | undefined;
   let pages = 0;
   do {
-    const page = JSON.parse(await store.page({ ...asked, cursor }));
+    const page = JSON.parse(await store.page(tool, { ...question, cursor }, limits, read));
     seen.push(...page.rows.map((row: unknown[]) => JSON.stringify(row)));
     cursor = page.next_cursor;
     pages += 1;
@@ -77,22 +86,22 @@ describe("a result store", () => {
     const { rows, reads, read } = source(950);
     expect((await all(store, request(read), () => store.clear())).seen).toEqual(rows);
     expect(reads).toHaveLength(10);
-    const { next_cursor: cursor } = JSON.parse(await store.page(request(read)));
+    const { next_cursor: cursor } = JSON.parse(await store.page(...request(read)));
     store.clear();
     rows.splice(5, 1);
-    await expect(store.page(request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
+    await expect(store.page(...request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
     rows.length = 0;
-    await expect(store.page(request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
+    await expect(store.page(...request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
   });
 
   it("serves a cursor twice, and refuses a cursor of another query", async () => {
     const store = new ResultStore(1_000_000);
     const { reads, read } = source(950);
-    const { next_cursor: cursor } = JSON.parse(await store.page(request(read)));
-    const page = async () => JSON.parse(await store.page(request(read, { cursor }))).rows;
+    const { next_cursor: cursor } = JSON.parse(await store.page(...request(read)));
+    const page = async () => JSON.parse(await store.page(...request(read, { cursor }))).rows;
     expect(await page()).toEqual(await page());
     expect(reads).toHaveLength(1);
-    await expect(store.page(request(read, { cursor, query: ["SELECT 2"] }))).rejects.toMatchObject({
+    await expect(store.page(...request(read, { cursor, sql: "SELECT 2" }))).rejects.toMatchObject({
       kind: "invalid",
     });
   });
@@ -102,13 +111,13 @@ describe("a result store", () => {
     const sources = [source(950), source(950), source(950)];
     const cursors: string[] = [];
     for (const { read } of sources)
-      cursors.push(JSON.parse(await store.page(request(read, { query: cursors.length }))).next_cursor);
+      cursors.push(JSON.parse(await store.page(...request(read, { params: [cursors.length] }))).next_cursor);
     for (const [at, { read }] of sources.entries())
-      await store.page(request(read, { query: at, cursor: cursors[at] }));
+      await store.page(...request(read, { params: [at], cursor: cursors[at] }));
     expect(sources.map(({ reads }) => reads.length)).toEqual([2, 2, 2]);
     const { reads, read } = source(950);
-    const page = JSON.parse(await store.page(request(read)));
-    await store.page(request(read, { cursor: page.next_cursor }));
+    const page = JSON.parse(await store.page(...request(read)));
+    await store.page(...request(read, { cursor: page.next_cursor }));
     expect(reads).toHaveLength(1);
   });
 
@@ -117,7 +126,7 @@ describe("a result store", () => {
     const store = new ResultStore(1_000_000);
     const { seen, pages } = await all(store, request(read));
     expect([seen, pages]).toEqual([rows, 3]);
-    const page = JSON.parse(await store.page(request(source(3).read)));
+    const page = JSON.parse(await store.page(...request(source(3).read)));
     expect(page).toMatchObject({ truncated: true, truncated_by: "cell" });
   });
 });

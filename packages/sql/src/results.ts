@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
 import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answerText, spaceForRows } from "./answer.ts";
-import { type Column, type Format, ROW_COST } from "./formats.ts";
+import { type Column, type Format, ROW_COST, rowsText } from "./formats.ts";
+import type { Limits } from "./limits.ts";
+import { counted } from "./loss.ts";
 
 /** Characters read ahead with a first page: a dozen pages, so that a result that nobody pages through costs little. */
 const FIRST_AHEAD = 262_144;
 /** Time for reading ahead, in milliseconds: a slow statement is not run to its end for one page. */
 const FIRST_AHEAD_MS = 250;
 const NEXT_AHEAD_MS = 2_000;
+/** Characters of counts and notices in an answer, in addition to columns and rows. */
+const AROUND = 600;
 /** An unused result is dropped after this time, in milliseconds; it takes only memory. */
 const KEPT_MS = 300_000;
 
@@ -21,7 +24,6 @@ export interface ResultWindow {
   readonly cuts: ReadonlySet<number>;
   /** The row before the first one; undefined if there is none. */
   readonly before?: string | undefined;
-  /** Whether more rows follow. */
   readonly more: boolean;
   readonly notices?: readonly string[];
 }
@@ -38,10 +40,14 @@ export interface Ahead {
   readonly ms: number;
 }
 
-/** The request of a reading tool. */
-export interface Question {
+/** A statement with the values of its parameters. */
+export interface Bound {
   readonly sql: string;
   readonly params: readonly unknown[];
+}
+
+/** The request of a reading tool. */
+export interface Question extends Bound {
   /** Name of the database; default: the first. */
   readonly database?: string | undefined;
   readonly maxRows?: number | undefined;
@@ -53,16 +59,28 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-export interface PageRequest extends Pick<Question, "cursor" | "format" | "budget"> {
-  /** The tool's name, for its cursors. */
-  readonly list: string;
-  /** Everything that determines the result and its form. */
-  readonly query: unknown;
-  readonly maxRows: number;
-  readonly maxBytes: number;
-  /** Reads a window, and releases the database before it resolves. */
-  read(ahead: Ahead): Promise<ResultWindow>;
+/** The request of a changing tool. */
+export interface Changing {
+  readonly statements: readonly Bound[];
+  /** Name of the database; default: the first. */
+  readonly database: string | undefined;
+  /** Run everything and roll it back. */
+  readonly dryRun: boolean;
+  readonly timeoutMs?: number | undefined;
 }
+
+/** What a tool's work needs of its call. */
+export interface Calling {
+  readonly signal: AbortSignal;
+  /** Characters of the answer. */
+  readonly budget: number;
+  progress(done: number, of: number | undefined, note: string): void;
+  /** Asks the user about a loss; throws if the user declines or can't be asked. */
+  confirm(loss: string): Promise<void>;
+}
+
+type PageLimits = Pick<Limits, "rows" | "bytes">;
+type Read = (ahead: Ahead) => Promise<ResultWindow>;
 
 interface Kept {
   readonly window: ResultWindow;
@@ -94,26 +112,28 @@ export class ResultStore {
   /**
    * The page of a cursor, or the first one, as the JSON text of `queryOutput`.
    *
+   * @param tool for its cursors
+   * @param read reads a window, and releases the database before it resolves
    * @throws ToolError `invalid` for the cursor of another call, `conflict` if the result changed, and what `read` throws
    */
-  async page(request: PageRequest): Promise<string> {
+  async page(tool: string, question: Question, limits: PageLimits, read: Read): Promise<string> {
     const started = performance.now();
-    const { list, query, cursor, format, maxRows, maxBytes, budget } = request;
-    const cursors = () => cursorsOf(list, query, state);
+    const { sql, params, database, cursor, format, budget } = question;
+    const cursors = () => cursorsOf(tool, [sql, params, database, format], state);
     const [offset, mark, id] = (cursor === undefined ? undefined : cursors().decode(cursor)) ?? [0, "", ""];
     const kept = this.#kept.get(id);
     const at = kept === undefined ? -1 : offset - kept.start;
     const { window, start } =
       kept !== undefined && at >= 0 && at < kept.window.pieces.length
         ? kept
-        : await this.#read(request, offset, mark);
+        : await this.#read(read, Math.min(budget, limits.bytes), limits.rows, offset, mark);
     const { columns, pieces, cuts } = window;
     const first = offset - start;
-    let space = Math.min(spaceForRows(columns, budget), maxBytes);
+    let space = Math.min(Math.max(budget - AROUND - JSON.stringify(columns).length, 1), limits.bytes);
     let end = first;
     let isCut = false;
     // At least one row, however large, so that paging advances.
-    for (; end < pieces.length && end - first < maxRows; end++) {
+    for (; end < pieces.length && end - first < limits.rows; end++) {
       space -= (pieces[end]?.length ?? 0) + 1;
       if (space < 0 && end > first) break;
       isCut ||= cuts.has(end);
@@ -130,7 +150,7 @@ export class ResultStore {
       columns,
       pieces: pieces.slice(first, end),
       format,
-      stopped: isMore ? (end - first >= maxRows ? "rows" : "bytes") : undefined,
+      stopped: isMore ? (end - first >= limits.rows ? "rows" : "bytes") : undefined,
       cut: isCut,
       nextCursor,
       elapsedMs: performance.now() - started,
@@ -138,17 +158,13 @@ export class ResultStore {
     });
   }
 
-  async #read(
-    { read, budget, maxBytes, maxRows }: PageRequest,
-    offset: number,
-    mark: string,
-  ): Promise<Pick<Kept, "window" | "start">> {
-    const ahead = Math.max(FIRST_AHEAD, Math.min(budget, maxBytes) + maxRows * ROW_COST);
+  async #read(read: Read, chars: number, rows: number, offset: number, mark: string) {
+    const ahead = Math.max(FIRST_AHEAD, chars + rows * ROW_COST);
     const isFirst = offset === 0;
     const window = await read({
       skip: offset,
       chars: isFirst ? ahead : Math.max(ahead, this.#maxChars),
-      rows: maxRows + 1,
+      rows: rows + 1,
       ms: isFirst ? FIRST_AHEAD_MS : NEXT_AHEAD_MS,
     });
     if (offset > 0 && (window.before === undefined || markOf(window.before) !== mark))
@@ -190,7 +206,6 @@ export class ResultStore {
     this.#chars -= kept.chars;
   }
 
-  /** Drops all kept results. */
   clear(): void {
     for (const id of [...this.#kept.keys()]) this.#forget(id);
   }
@@ -198,4 +213,43 @@ export class ResultStore {
 
 function markOf(piece: string): string {
   return createHash("sha256").update(piece).digest("base64url").slice(0, 16);
+}
+
+interface AnswerParts {
+  readonly columns: readonly Column[];
+  /** Rows written by `rowWriter`. */
+  readonly pieces: readonly string[];
+  readonly format: Format;
+  /** Which limit ended the page before the last row of the result. */
+  readonly stopped?: "rows" | "bytes" | undefined;
+  /** Whether a value was cut. */
+  readonly cut?: boolean;
+  readonly nextCursor?: string | undefined;
+  readonly elapsedMs: number;
+  readonly notices?: readonly string[];
+}
+
+/** The JSON text of `queryOutput`, which contains the pieces unchanged. */
+export function answerText(parts: AnswerParts): string {
+  const { columns, pieces, format, stopped, cut = false, nextCursor, elapsedMs, notices = [] } = parts;
+  const by = stopped ?? (cut ? "cell" : undefined);
+  const next =
+    nextCursor === undefined
+      ? "Narrow the query with WHERE or LIMIT."
+      : "Continue with next_cursor, or narrow the query with WHERE.";
+  const remarks = [
+    ...notices,
+    ...(stopped === undefined ? [] : [`${counted(pieces.length)}, and there are more. ${next}`]),
+    ...(cut ? ["Long values were truncated; read the rest with substr(column, n, m)."] : []),
+  ];
+  const rest = JSON.stringify({
+    row_count: pieces.length,
+    truncated: by !== undefined,
+    truncated_by: by,
+    next_cursor: nextCursor,
+    elapsed_ms: Math.round(elapsedMs * 10) / 10,
+    ...(remarks.length === 0 ? {} : { notices: remarks }),
+  });
+  const shown = JSON.stringify(columns.map(({ name, type }) => ({ name, type })));
+  return `{"columns":${shown},${rowsText(format, columns, pieces)},${rest.slice(1)}`;
 }

@@ -3,8 +3,8 @@ import { JsonText, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from "yaml";
 import * as z from "zod";
-import { changeOutput, queryOutput } from "./answer.ts";
-import type { Question } from "./results.ts";
+import type { Calling, Changing, Question } from "./results.ts";
+import { changeOutput, queryOutput } from "./tools.ts";
 
 const MAX_BYTES = 1_048_576;
 const MAX_TOOLS = 200;
@@ -35,7 +35,6 @@ const entry = z.strictObject({
 });
 
 type Parameter = z.output<typeof parameter>;
-/** A tool from a file. */
 export interface FileTool extends Omit<z.output<typeof entry>, "title" | "parameters"> {
   readonly title: string;
   /** The names of its parameters, in order. */
@@ -45,81 +44,69 @@ export interface FileTool extends Omit<z.output<typeof entry>, "title" | "parame
   values(input: Readonly<Record<string, unknown>>): unknown[];
 }
 
-/** What a tool from a file needs of its call. */
-export interface FileCall {
-  readonly signal: AbortSignal;
-  readonly budget: number;
-  confirm(loss: string): Promise<void>;
-}
-
 /** How a server checks and runs the statements of tools from a file. */
 export interface ToolsFileRules<Context> {
-  /** The server's own tools. */
-  readonly taken: readonly { readonly name: string; readonly aliases?: readonly string[] }[];
   /** Names of databases. */
   readonly sources: readonly string[];
   /** The kind of tool in Google's toolbox: `sqlite-sql`. */
   readonly kind: string;
-  /**
-   * Called at start, so that mistakes are found then; each call checks its statement again.
-   *
-   * @returns whether the statement only reads
-   * @throws ToolError for a statement that is not allowed, or whose placeholders don't match the parameters
-   */
-  check(tool: FileTool): boolean | Promise<boolean>;
+  readonly allowWrite: boolean;
+  /** Each call checks its statement again. @throws ToolError unless it is a reading or changing statement that is allowed */
+  passReading(sql: string): unknown;
+  passWriting(sql: string): unknown;
+  /** What to throw for a statement that `passReading` refused, without `allowWrite`. */
+  needsWrite(refused: unknown): unknown;
+  /** @throws ToolError if the placeholders don't match the parameters */
+  checkParams(tool: FileTool): unknown;
   /** The values of the statement's placeholders; default: those of the parameters, in order. */
   params?(tool: FileTool, values: readonly unknown[]): unknown[];
   /** The JSON text of `queryOutput`. */
   query(context: Context, question: Question): Promise<string>;
-  runChanges(
-    context: Context,
-    writing: {
-      statements: { sql: string; params: unknown[] }[];
-      database: string | undefined;
-      dryRun: false;
-    },
-    call: FileCall,
-  ): Promise<z.output<typeof changeOutput>>;
+  runChanges(context: Context, changing: Changing, call: Calling): Promise<z.output<typeof changeOutput>>;
 }
 
+type Taken = readonly { readonly name: string; readonly aliases?: readonly string[] }[];
+
 /**
- * The tools of a file, as definitions for the server.
+ * The tools of a file, as definitions for the server. Mistakes are found at start.
  *
  * @throws ToolError for the first mistake in the file
  */
-export async function toolsFrom<Context>(path: string, rules: ToolsFileRules<Context>) {
+export async function toolsFrom<Context>(
+  path: string | undefined,
+  taken: Taken,
+  rules: ToolsFileRules<Context>,
+) {
+  if (path === undefined) return [];
   const reading = new Set<FileTool>();
   const check = async (tool: FileTool) => {
-    if (await rules.check(tool)) reading.add(tool);
+    try {
+      await rules.passReading(tool.statement);
+      reading.add(tool);
+    } catch (error) {
+      if (!rules.allowWrite) throw rules.needsWrite(error);
+      await rules.passWriting(tool.statement);
+    }
+    await rules.checkParams(tool);
   };
-  const tools = await readToolsFile(path, { ...rules, check });
+  const tools = await readToolsFile(path, { ...rules, taken, check });
   return tools.map((tool) => {
     const { name, title, description, input, statement: sql, source: database, maxRows } = tool;
     const facts = { name, title, description, openWorld: false, input };
     type Input = Readonly<Record<string, unknown>>;
-    const paramsOf = (given: Input) => {
+    const bound = (given: Input) => {
       const values = tool.values(given);
-      return rules.params?.(tool, values) ?? values;
+      return { sql, params: rules.params?.(tool, values) ?? values };
     };
     if (reading.has(tool))
       return {
         ...facts,
         effect: "read" as const,
         output: queryOutput,
-        async run(given: Input, context: Context, { signal, budget }: FileCall) {
+        async run(given: Input, context: Context, { signal, budget }: Calling) {
           const cursor = typeof given.cursor === "string" ? given.cursor : undefined;
-          const params = paramsOf(given);
-          const question = {
-            sql,
-            params,
-            database,
-            maxRows,
-            cursor,
-            format: "rows" as const,
-            budget,
-            signal,
-          };
-          return new JsonText(await rules.query(context, question));
+          const request = { database, maxRows, cursor, format: "rows" as const, budget, signal };
+          return new JsonText(await rules.query(context, { ...bound(given), ...request }));
         },
       };
     return {
@@ -127,10 +114,8 @@ export async function toolsFrom<Context>(path: string, rules: ToolsFileRules<Con
       effect: "destroy" as const,
       needs: "allowWrite",
       output: changeOutput,
-      run: (given: Input, context: Context, call: FileCall) => {
-        const statements = [{ sql, params: paramsOf(given) }];
-        return rules.runChanges(context, { statements, database, dryRun: false }, call);
-      },
+      run: (given: Input, context: Context, call: Calling) =>
+        rules.runChanges(context, { statements: [bound(given)], database, dryRun: false }, call),
     };
   });
 }
@@ -143,7 +128,10 @@ export async function toolsFrom<Context>(path: string, rules: ToolsFileRules<Con
  */
 export async function readToolsFile(
   path: string,
-  rules: Pick<ToolsFileRules<never>, "taken" | "sources" | "kind"> & { check(tool: FileTool): Promise<void> },
+  rules: Pick<ToolsFileRules<never>, "sources" | "kind"> & {
+    taken: Taken;
+    check(tool: FileTool): Promise<void>;
+  },
 ): Promise<FileTool[]> {
   const tools: FileTool[] = [];
   const taken = new Set(rules.taken.flatMap(({ name, aliases = [] }) => [name, ...aliases]));

@@ -41,7 +41,7 @@ export const server = defineServer({
   tools,
   moreTools: {
     option: "toolsFile",
-    load: async (given) => (await import("./database/own-tools/own-tools.ts")).ownTools(given, tools),
+    load: async (given) => (await import("./database/own-tools.ts")).ownTools(given, tools),
   },
   resources,
   prompts,
@@ -49,12 +49,12 @@ export const server = defineServer({
   async open({ options: given, allowed, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Postgres } = await import("./database/connection/postgres.ts");
-    const { url, db, ssh, embedded, embeddedDir, queryTimeoutMs, ...limits } = given;
+    const { url, db, ssh, embedded, embeddedDir, ...limits } = given;
     const isEmbedded = embedded || embeddedDir !== undefined;
     return new Postgres(
       {
         ...limits,
-        timeoutMs: queryTimeoutMs,
+        timeoutMs: limits.queryTimeoutMs,
         url,
         named: db,
         ssh,

@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Database } from "../src/database/connection/database.ts";
 import { GRANT_SQL } from "../src/database/connection/role.ts";
-import { begin, settings } from "../src/database/driver/link.ts";
+import { begin, settings } from "../src/database/driver/connection.ts";
 import { PortalQuery } from "../src/database/driver/portal.ts";
 import { passReading } from "../src/database/gate/read-gate.ts";
 import { readAhead } from "../src/database/reading/reading.ts";
@@ -342,18 +342,18 @@ describe("each layer alone", () => {
       (SELECT count(*)::int FROM pg_cursors WHERE is_holdable) AS cursors, ARRAY(SELECT pg_listening_channels()) AS channels, current_user AS role,
       ARRAY(SELECT current_setting(name) FROM unnest('{work_mem,synchronize_seqscans,${[...settled, ...text].join(",")}}'::text[]) name) AS settings`;
     const look = (database: Database, timeoutMs?: number) =>
-      database.work({ signal, timeoutMs }, async ({ link }) => (await link.rows(traces))[0]);
+      database.work({ signal, timeoutMs }, async (session) => (await session.rows(traces))[0]);
     const leaving = `pg_advisory_lock(42); SET work_mem = '7MB'; SET standard_conforming_strings = off; SET statement_timeout = 0;
       SET synchronize_seqscans = on; SET DateStyle = 'German'; SET ROLE pg_monitor`;
     const works: Readonly<Record<string, (database: Database) => Promise<unknown>>> = {
       "a read": (database) =>
-        database.work({ signal }, ({ link }) => link.run("SELECT count(*) FROM victims")),
+        database.work({ signal }, (session) => session.run("SELECT count(*) FROM victims")),
       "a read that fails": (database) =>
-        database.work({ signal }, ({ link }) => link.run("SELECT pg_advisory_lock(42); SELECT 1 / 0")),
+        database.work({ signal }, (session) => session.run("SELECT pg_advisory_lock(42); SELECT 1 / 0")),
       "a read with a shorter time limit": (database) => look(database, 7_000),
       "a read that leaves as much state as possible": (database) =>
-        database.work({ signal }, ({ link }) =>
-          link.run(
+        database.work({ signal }, (session) =>
+          session.run(
             `SELECT ${leaving}; PREPARE p AS SELECT 1; LISTEN leak; DECLARE c CURSOR WITH HOLD FOR SELECT 1`,
           ),
         ),
@@ -364,8 +364,8 @@ describe("each layer alone", () => {
           { skip: 0, chars: 1_000, rows: 10, ms: 1_000 },
         ),
       "a change that is committed": (database) =>
-        database.work({ signal, mode: "READ WRITE" }, ({ link }) =>
-          link.run(`CREATE TEMP TABLE leak (x int); PREPARE p AS SELECT 1; LISTEN leak;
+        database.work({ signal, mode: "READ WRITE" }, (session) =>
+          session.run(`CREATE TEMP TABLE leak (x int); PREPARE p AS SELECT 1; LISTEN leak;
             DECLARE c CURSOR WITH HOLD FOR SELECT 1; SELECT ${leaving}; COMMIT`),
         ),
     };

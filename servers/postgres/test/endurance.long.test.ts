@@ -126,8 +126,8 @@ describe("connections", () => {
     const order: number[] = [];
     await Promise.all(
       [1, 2, 3].map((n) =>
-        database.work({ signal }, async ({ link }) => {
-          await link.run(`SELECT ${n}`);
+        database.work({ signal }, async (session) => {
+          await session.run(`SELECT ${n}`);
           order.push(n);
         }),
       ),

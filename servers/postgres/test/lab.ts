@@ -3,7 +3,7 @@ import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/test
 import pg from "pg";
 import { Database, type WorkLimits } from "../src/database/connection/database.ts";
 import { targetOf } from "../src/database/connection/target.ts";
-import { openLink } from "../src/database/driver/link.ts";
+import { openConnection } from "../src/database/driver/connection.ts";
 
 /** One PostgreSQL for a test file; it ends with the process. */
 let shared: Promise<TestPostgres> | undefined;
@@ -86,6 +86,6 @@ export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Datab
       notifyChannel: "refmcp",
       ...limits,
     },
-    { open: () => openLink(target) },
+    { open: () => openConnection(target) },
   );
 }

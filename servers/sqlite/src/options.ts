@@ -44,7 +44,6 @@ export const options = defineOptions({
   ...limitOptions,
 });
 
-/** Options without a value. */
 const FLAGS = /^--(no-)?(allow-write|allow-ddl|read-only|http|print-config)$/;
 const DATABASE_FILE = /^(?!-).+\.(db|db3|sqlite|sqlite3)$/i;
 

@@ -31,7 +31,7 @@ export const server = defineServer({
   tools,
   moreTools: {
     option: "toolsFile",
-    load: async (given) => (await import("./database/own-tools/own-tools.ts")).ownTools(given, tools),
+    load: async (given) => (await import("./database/own-tools.ts")).ownTools(given, tools),
   },
   resources,
   prompts,

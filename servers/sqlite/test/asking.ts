@@ -1,4 +1,5 @@
-import type { Question, queryOutput } from "@refmcp/sql";
+import type { Question } from "@refmcp/sql";
+import type { queryOutput } from "@refmcp/sql/tools";
 import { afterEach } from "vitest";
 import type * as z from "zod";
 import { query } from "../src/database/reading/query.ts";

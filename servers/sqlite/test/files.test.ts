@@ -27,15 +27,11 @@ const digest = async (file: string) =>
     .update(await readFile(file))
     .digest("hex");
 const exported = (here: Lab, path: string) =>
-  exportRows(here.databases, {
-    sql: "SELECT 1",
-    params: [],
-    database: undefined,
-    path,
-    format: "csv",
-    signal,
-    progress: () => undefined,
-  });
+  exportRows(
+    here.databases,
+    { sql: "SELECT 1", params: [], path, format: "csv" },
+    { signal, progress: () => undefined },
+  );
 
 describe("paths", () => {
   it("outside the allowed directories are refused, also through symlinks", async () => {

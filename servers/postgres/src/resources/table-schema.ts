@@ -1,6 +1,6 @@
 import { never, resource } from "../context.ts";
 import { describeTable } from "../database/reading/describe.ts";
-import { namesBeginning, tablePage } from "../database/reading/objects.ts";
+import { listObjects, namesBeginning, READABLE } from "../database/reading/objects.ts";
 
 export default resource({
   uriTemplate: "schema://{schema}/{table}",
@@ -13,9 +13,10 @@ export default resource({
   async list(postgres, cursor) {
     // Without a database the server still starts, with an empty list.
     if (postgres.names.length === 0) return { resources: [] };
-    const { tables, next } = await tablePage(postgres.at(), cursor, { signal: never });
+    const asked = { list: "tables", kinds: READABLE, limit: 100, detail: "names" as const, cursor };
+    const { objects, next_cursor: next } = await listObjects(postgres.at(), asked, { signal: never });
     return {
-      resources: tables.map(({ schema, name, kind }) => ({
+      resources: objects.map(({ schema, name, kind }) => ({
         uri: `schema://${encodeURIComponent(schema)}/${encodeURIComponent(name)}`,
         name: `${schema}.${name}`,
         title: `${schema}.${name}`,

@@ -2,7 +2,7 @@ import * as fields from "@refmcp/core/fields";
 import { describeTablesTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { outline } from "../database/reading/outline.ts";
+import { describeTables } from "../database/reading/describe.ts";
 
 export default tool({
   ...describeTablesTool,
@@ -23,5 +23,5 @@ export default tool({
     database,
   }),
   run: ({ database: name, ...input }, postgres, { budget, signal }) =>
-    outline(postgres.at(name), { ...input, budget }, { signal }),
+    describeTables(postgres.at(name), { ...input, budget }, { signal }),
 });

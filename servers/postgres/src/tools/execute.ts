@@ -1,5 +1,4 @@
-import { statementsInput, withValues } from "@refmcp/sql";
-import { executeTool } from "@refmcp/sql/tools";
+import { executeTool, statementsInput, withValues } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, params, timeoutMs, tool } from "../context.ts";
 import { runChanges } from "../database/writing/writing.ts";

@@ -1,11 +1,8 @@
-import { cursorsOf, JsonText } from "@refmcp/boundary/answer";
+import { JsonText } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
-import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
 import { KINDS, listedObject, listObjects, READABLE } from "../database/reading/objects.ts";
-
-const place = z.tuple([z.string(), z.string(), z.string()]);
 
 export default tool({
   name: "pg_list_objects",
@@ -29,16 +26,8 @@ export default tool({
     objects: z.array(listedObject),
     next_cursor: fields.nextCursor,
   }),
-  async run({ kinds, schema, query, detail, limit, cursor, database: name }, postgres, call) {
-    const at = postgres.at(name);
-    const cursors = cursorsOf("pg_list_objects", [kinds, schema, query, detail, at.name], place);
-    const after = cursors.decode(cursor);
-    const filter = { kinds, schema, query, detail, limit, after };
-    const { objects, more: isMore } = await listObjects(at, filter, { signal: call.signal });
-    const { page, ...next } = pageOf(objects, { limit, budget: call.budget - 500, isMore }, (last) => {
-      const { schema = "", kind = "", name = "" } = objects[last] ?? {};
-      return cursors.encode([schema, kind, name]);
-    });
-    return new JsonText(JSON.stringify({ objects: page, ...next }));
-  },
+  run: async ({ database: name, ...input }, postgres, { budget, signal }) =>
+    new JsonText(
+      JSON.stringify(await listObjects(postgres.at(name), { ...input, budget: budget - 500 }, { signal })),
+    ),
 });

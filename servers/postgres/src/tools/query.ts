@@ -1,7 +1,7 @@
 import { answered, queryArguments, queryTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, params, timeoutMs, tool } from "../context.ts";
-import { readPage } from "../database/reading/page.ts";
+import { readPage } from "../database/reading/reading.ts";
 
 const { max_rows, cursor, ...answer } = queryArguments;
 

@@ -1,4 +1,4 @@
-import { changeOutput } from "@refmcp/sql";
+import { changeOutput } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, statement, tool } from "../context.ts";
 import { runChanges } from "../database/writing/write.ts";
@@ -18,6 +18,6 @@ export default tool({
   output: changeOutput,
   run({ query, database }, databases, call) {
     const statements = [{ sql: query, params: [] }];
-    return runChanges(databases, { statements, database, dryRun: false, isCreating: true }, call);
+    return runChanges(databases, { statements, database, dryRun: false }, call, true);
   },
 });

@@ -2,7 +2,7 @@ import * as fields from "@refmcp/core/fields";
 import { describeTablesTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { outline } from "../database/reading/outline.ts";
+import { describeTables } from "../database/reading/describe.ts";
 
 export default tool({
   ...describeTablesTool,
@@ -21,5 +21,5 @@ export default tool({
     cursor: fields.cursor,
     database,
   }),
-  run: (input, databases, { budget, signal }) => outline({ ...input, databases, budget, signal }),
+  run: (input, databases, { budget, signal }) => describeTables({ ...input, databases, budget, signal }),
 });

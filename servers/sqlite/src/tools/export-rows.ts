@@ -16,8 +16,5 @@ export default tool({
     format: exportFormat,
     database,
   }),
-  async run(input, databases, call) {
-    const progress = (rows: number) => call.progress(rows, undefined, "rows written");
-    return exported(await exportRows(databases, { ...input, signal: call.signal, progress }), input.format);
-  },
+  run: async (input, databases, call) => exported(await exportRows(databases, input, call), input.format),
 });

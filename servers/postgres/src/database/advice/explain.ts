@@ -1,12 +1,11 @@
 import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
-import { PortalQuery } from "../driver/portal.ts";
 import { paramsOf } from "../driver/values.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql, treeOf, walk } from "../gate/syntax.ts";
 
-export interface Explaining extends Work {
+interface Explaining extends Work {
   readonly query: string;
   readonly params: readonly unknown[];
   readonly analyze: boolean;
@@ -30,34 +29,27 @@ export const planOutput = z.object({
   omitted_lines: z.number().optional(),
 });
 
+const CONDITIONS = ["Index Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter"] as const;
+
 /** The fields of an EXPLAIN (FORMAT JSON) node that we use. */
-export interface Node {
+interface Node extends Readonly<Partial<Record<(typeof CONDITIONS)[number], string>>> {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
-  readonly Alias?: string;
   readonly "Index Name"?: string;
-  readonly "Join Type"?: string;
   readonly "Total Cost": number;
   readonly "Plan Rows": number;
   readonly "Actual Rows"?: number;
   readonly "Actual Loops"?: number;
   readonly "Actual Total Time"?: number;
   readonly "Rows Removed by Filter"?: number;
-  readonly Filter?: string;
-  readonly "Index Cond"?: string;
-  readonly "Hash Cond"?: string;
-  readonly "Merge Cond"?: string;
-  readonly "Join Filter"?: string;
-  readonly "Recheck Cond"?: string;
   readonly "Sort Key"?: readonly string[];
   readonly "Sort Space Type"?: string;
   readonly "Sort Space Used"?: number;
   readonly "Hash Batches"?: number;
-  readonly "Temp Written Blocks"?: number;
   readonly Plans?: readonly Node[];
 }
 
-export interface Explained {
+interface Explained {
   readonly Plan: Node;
   readonly "Planning Time"?: number;
   readonly "Execution Time"?: number;
@@ -86,7 +78,7 @@ export async function explain(database: Database, explaining: Explaining) {
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   return await database.work({ ...work, sql: places > 0 ? preparing(query) : statement }, async (session) => {
-    await database.functions.requireHarmless(session.link, calls);
+    await database.functions.requireHarmless(session, calls);
     const made = await makeHypothetical(session, indexes);
     const explained =
       places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
@@ -126,11 +118,11 @@ const preparing = (sql: string) => `PREPARE ${GENERIC} AS ${sql}`;
  */
 export async function genericPlan(session: Session, sql: string, places: number): Promise<Explained> {
   if (places === 0) return await explainedBy(session, `EXPLAIN (FORMAT JSON) ${sql}`, []);
-  await session.link.run("SET LOCAL plan_cache_mode = force_generic_plan");
+  await session.run("SET LOCAL plan_cache_mode = force_generic_plan");
   await asked(session, preparing(sql), []);
   const nulls = Array(places).fill("NULL").join(", ");
   const explained = await explainedBy(session, `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`, []);
-  await session.link.run(`DEALLOCATE ${GENERIC}`);
+  await session.run(`DEALLOCATE ${GENERIC}`);
   return explained;
 }
 
@@ -146,10 +138,8 @@ async function explainedBy(
 }
 
 /** Over the extended protocol, which accepts only one statement. */
-const asked = ({ link }: Session, text: string, params: readonly unknown[]) =>
-  new PortalQuery({ text, params: paramsOf(params) }, { chars: 16_777_216 }, () => link.cancel()).run(
-    link.client,
-  );
+const asked = (session: Session, text: string, params: readonly unknown[]) =>
+  session.query({ text, params: paramsOf(params) }, { chars: 16_777_216 });
 
 /** The number of a statement's parameters: the highest $n. */
 export async function placesOf(sql: string): Promise<number> {
@@ -161,7 +151,7 @@ export async function placesOf(sql: string): Promise<number> {
 }
 
 /** Row counts of the tables that a plan scans with a filter: a node's own estimate is after filtering. */
-async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap<string, number>> {
+async function rowsOfScanned(session: Session, plan: Node): Promise<ReadonlyMap<string, number>> {
   const names = new Set<string>();
   const look = (node: Node): void => {
     if (node["Node Type"].includes("Seq Scan") && node.Filter !== undefined)
@@ -170,7 +160,7 @@ async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap
   };
   look(plan);
   if (names.size === 0) return new Map();
-  const rows = await link.rows<{ name: string; rows: number }>(
+  const rows = await session.rows<{ name: string; rows: number }>(
     "SELECT relname::text AS name, pg_catalog.max(reltuples)::float8 AS rows FROM pg_catalog.pg_class WHERE relname = ANY($1::name[]) AND relkind IN ('r', 'm') GROUP BY 1",
     [[...names]],
   );
@@ -178,8 +168,8 @@ async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap
 }
 
 /** The quoted schema of an extension; undefined if it is not installed. */
-export async function schemaOf(link: Session["link"], extension: string): Promise<string | undefined> {
-  const [found] = await link.rows<{ schema: string }>(
+export async function schemaOf(session: Session, extension: string): Promise<string | undefined> {
+  const [found] = await session.rows<{ schema: string }>(
     `SELECT pg_catalog.quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
      JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = $1`,
     [extension],
@@ -189,11 +179,11 @@ export async function schemaOf(link: Session["link"], extension: string): Promis
 
 /** Creates hypothetical indexes, which exist only in this session. */
 async function makeHypothetical(
-  { link }: Session,
+  session: Session,
   indexes: readonly string[],
 ): Promise<{ index: string; name: string }[]> {
   if (indexes.length === 0) return [];
-  const schema = await schemaOf(link, "hypopg");
+  const schema = await schemaOf(session, "hypopg");
   if (schema === undefined)
     throw new ToolError(
       "unavailable",
@@ -201,11 +191,11 @@ async function makeHypothetical(
       { hint: "Omit indexes, or ask the owner to run CREATE EXTENSION hypopg." },
     );
   // They outlive the transaction, so the connection is not reused.
-  link.spoil();
+  session.connection.invalidate();
   const made: { index: string; name: string }[] = [];
   for (const index of indexes) {
     await requireCreateIndex(index);
-    const [row] = await link.rows<{ indexname: string }>(
+    const [row] = await session.rows<{ indexname: string }>(
       `SELECT indexname FROM ${schema}.hypopg_create_index($1)`,
       [index],
     );
@@ -227,8 +217,8 @@ function draw(
     node["Actual Rows"] === undefined
       ? ""
       : `; actual ${rounded(node["Actual Rows"] * (node["Actual Loops"] ?? 1))} rows, ${rounded((node["Actual Total Time"] ?? 0) * (node["Actual Loops"] ?? 1))} ms`;
-  const conditions = (["Index Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter"] as const).flatMap(
-    (key) => (node[key] === undefined ? [] : [`${key.toLowerCase()} ${node[key]}`]),
+  const conditions = CONDITIONS.flatMap((key) =>
+    node[key] === undefined ? [] : [`${key.toLowerCase()} ${node[key]}`],
   );
   const sort = node["Sort Key"] === undefined ? [] : [`by ${node["Sort Key"].join(", ")}`];
   const details = [...sort, ...conditions].map((one) => `; ${one}`).join("");

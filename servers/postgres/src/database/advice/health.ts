@@ -10,7 +10,6 @@ export const finding = z.object({
   /** `note`: not allowed for this role. */
   status: z.enum(["ok", "warning", "note"]),
   summary: z.string(),
-  /** The rows behind the summary. */
   details: z.array(z.looseObject({})).optional(),
 });
 
@@ -164,7 +163,7 @@ export async function checkHealth(
   for (const check of checks) {
     const { statement, judge } = INSPECTIONS[check];
     try {
-      const rows = await database.work(work, ({ link }) => link.rows(statement));
+      const rows = await database.rows(work, statement);
       const { ok, ...rest } = judge(rows);
       findings.push({ check, status: ok ? "ok" : "warning", ...rest });
     } catch (error) {

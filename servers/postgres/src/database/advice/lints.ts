@@ -121,7 +121,6 @@ export const INDEX_LINTS: Lints = {
         AND (i.indkey::int2[])[0:pg_catalog.cardinality(f.conkey) - 1] @> f.conkey)`,
 };
 
-/** How many objects of each problem an answer names. */
 const SHOWN = 10;
 
 /** One query for all lints, with a row for each problem that exists; the first row names the API roles that exist. */

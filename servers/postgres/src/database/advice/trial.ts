@@ -14,7 +14,6 @@ const MAX_WIDTH = 500;
 /** The share of the workload's cost that an index must save to be worth its writes. */
 const MIN_GAIN = 0.05;
 
-/** A statement of the workload. */
 interface Load {
   readonly sql: string;
   readonly calls: number;
@@ -47,13 +46,13 @@ export async function tryIndexes(
   const statements = top?.queries ?? given.map((query) => ({ query, calls: 1 }));
   if (statements.length === 0) return { suggestions: [], notes };
   return await database.work(work, async (session) => {
-    const schema = await schemaOf(session.link, "hypopg");
+    const schema = await schemaOf(session, "hypopg");
     if (schema === undefined) {
       notes.push("hypopg is not installed in this database, so no index was tried on the workload.");
       return { suggestions: [], notes };
     }
     // Hypothetical indexes outlive the transaction, so the connection is not reused.
-    session.link.spoil();
+    session.connection.invalidate();
     const loads: Load[] = [];
     let skipped = 0;
     for (const { query, calls } of statements) {
@@ -82,7 +81,7 @@ async function loadOf(
   try {
     const passed = await passReading(sql);
     if (passed.kind !== "select") throw new ToolError("invalid", "Only SELECT statements can be tried.");
-    await database.functions.requireHarmless(session.link, passed.calls);
+    await database.functions.requireHarmless(session, passed.calls);
     const load = { sql, calls, places: await placesOf(sql), candidates: await candidatesOf(session, sql) };
     await costOf(session, load);
     return load;
@@ -93,7 +92,7 @@ async function loadOf(
 }
 
 /** Indexes on the columns that a statement filters, joins, groups or sorts by, alone and in pairs. */
-async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]> {
+async function candidatesOf(session: Session, sql: string): Promise<Candidate[]> {
   const relations = new Set<string>();
   const columns = new Set<string>();
   const root = treeOf(await parseSql(sql));
@@ -106,7 +105,7 @@ async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]
         if (name !== undefined && columns.size < MAX_COLUMNS) columns.add(name);
       });
   });
-  const rows = await link.rows<{ table: string; column: string }>(
+  const rows = await session.rows<{ table: string; column: string }>(
     `SELECT c.oid::regclass::text AS table, pg_catalog.quote_ident(a.attname) AS column
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = ANY($2::name[]) AND a.attnum > 0
      WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM pg_catalog.unnest($1::text[]) name) AND c.relkind IN ('r', 'm') AND c.reltuples >= $3
@@ -128,11 +127,11 @@ async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]
 
 /** Uses a savepoint, so that a statement without a plan does not abort the transaction. */
 async function costOf(session: Session, { sql, places }: Pick<Load, "sql" | "places">): Promise<number> {
-  await session.link.run("SAVEPOINT refmcp_trial");
+  await session.run("SAVEPOINT refmcp_trial");
   try {
     return (await genericPlan(session, sql, places)).Plan["Total Cost"];
   } catch (error) {
-    if (!session.signal.aborted) await session.link.run("ROLLBACK TO SAVEPOINT refmcp_trial; DEALLOCATE ALL");
+    if (!session.signal.aborted) await session.run("ROLLBACK TO SAVEPOINT refmcp_trial; DEALLOCATE ALL");
     throw error;
   }
 }
@@ -170,7 +169,7 @@ interface Trying {
 /** The costs of the workload with only these hypothetical indexes, and the size of the last one. */
 async function costsWith(trial: Trying, indexes: readonly Candidate[]) {
   const { session, schema, loads } = trial;
-  await session.link.rows(`SELECT ${schema}.hypopg_reset()`);
+  await session.rows(`SELECT ${schema}.hypopg_reset()`);
   let bytes = 0;
   for (const index of indexes) ({ bytes } = await makeIndex(trial, index));
   const costs = new Map<Load, number>();
@@ -192,7 +191,7 @@ async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
       for (const load of loads)
         if (load.candidates.some(({ table }) => table === candidate.table))
           after.set(load, await costOf(session, load));
-      await session.link.rows(`SELECT ${schema}.hypopg_drop_index($1::oid)`, [made.oid]);
+      await session.rows(`SELECT ${schema}.hypopg_drop_index($1::oid)`, [made.oid]);
       const saved = total(costs) - total(after);
       // Of two that save the same, prefer the one with fewer columns.
       if (best === undefined || saved > best.saved * 1.01) best = { candidate, after, saved };
@@ -239,7 +238,7 @@ async function usedAtOnce(trial: Trying): Promise<Candidate[]> {
   for (const load of loads) {
     const names = new Map<string, Candidate>();
     for (const candidate of load.candidates) names.set((await makeIndex(trial, candidate)).name, candidate);
-    await session.link.run("SAVEPOINT refmcp_trial");
+    await session.run("SAVEPOINT refmcp_trial");
     const plan = JSON.stringify((await genericPlan(session, load.sql, load.places)).Plan);
     for (const [name, candidate] of names) {
       if (!plan.includes(JSON.stringify(name))) continue;
@@ -251,7 +250,7 @@ async function usedAtOnce(trial: Trying): Promise<Candidate[]> {
       );
       used.push(candidate, ...(prefix === undefined ? [] : [prefix]));
     }
-    await session.link.rows(`SELECT ${schema}.hypopg_reset()`);
+    await session.rows(`SELECT ${schema}.hypopg_reset()`);
   }
   return used;
 }
@@ -261,7 +260,7 @@ const creating = ({ table, columns }: Candidate, how = "") =>
 
 /** Creates a hypothetical index. PostgreSQL itself quoted the names. */
 async function makeIndex({ session, schema }: Trying, candidate: Candidate) {
-  const [row] = await session.link.rows<{ oid: string; name: string; bytes: number }>(
+  const [row] = await session.rows<{ oid: string; name: string; bytes: number }>(
     `SELECT indexrelid::text AS oid, indexname AS name, ${schema}.hypopg_relation_size(indexrelid)::float8 AS bytes
      FROM ${schema}.hypopg_create_index($1)`,
     [creating(candidate)],

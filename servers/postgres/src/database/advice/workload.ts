@@ -34,14 +34,14 @@ export async function topQueries(
   work: Work,
 ): Promise<{ queries: TopQuery[]; note?: string }> {
   try {
-    return await database.work(work, async ({ link }) => {
-      const schema = await schemaOf(link, "pg_stat_statements");
+    return await database.work(work, async (session) => {
+      const schema = await schemaOf(session, "pg_stat_statements");
       if (schema === undefined)
         return {
           queries: [],
           note: `The extension pg_stat_statements is not installed in this database. ${HOW_TO_COUNT}`,
         };
-      const rows = await link.rows<{ query: TopQuery }>(
+      const rows = await session.rows<{ query: TopQuery }>(
         `SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object('query', pg_catalog.left(s.query, 10000), 'calls', s.calls, 'total_ms', pg_catalog.round(s.total_exec_time::numeric, 1),
            'mean_ms', pg_catalog.round(s.mean_exec_time::numeric, 3), 'rows', s.rows,
            'cache_hit_percent', pg_catalog.round(100.0 * s.shared_blks_hit / nullif(s.shared_blks_hit + s.shared_blks_read, 0), 1))) AS query
@@ -107,10 +107,12 @@ const SCANNED = `SELECT relid::regclass::text AS table, seq_scan::float8 AS scan
 
 /** Indexes to create or drop, according to the catalog and the statistics; changes nothing. */
 export async function suggestIndexes(database: Database, limit: number, work: Work): Promise<Suggestion[]> {
-  return await database.work(work, async ({ link }) => {
-    const keys = await link.rows<{ table: string; name: string; columns: string }>(UNINDEXED_KEYS, [limit]);
-    const needless = await link.rows<{ table: string; index: string; other: string }>(NEEDLESS, [limit]);
-    const scanned = await link.rows<{ table: string; scans: number; rows: number }>(SCANNED, [limit]);
+  return await database.work(work, async (session) => {
+    const keys = await session.rows<{ table: string; name: string; columns: string }>(UNINDEXED_KEYS, [
+      limit,
+    ]);
+    const needless = await session.rows<{ table: string; index: string; other: string }>(NEEDLESS, [limit]);
+    const scanned = await session.rows<{ table: string; scans: number; rows: number }>(SCANNED, [limit]);
     const all: Suggestion[] = [
       ...keys.map(({ table, name, columns }) => ({
         table,

@@ -161,7 +161,6 @@ function* keywordPairs(text: string): Generator<[string, string]> {
   }
 }
 
-/** The directory of the user's configuration files. */
 const homeOf = (env: Environment) => env.HOME ?? homedir();
 
 /** Path of a file in libpq's user directory: `~/.postgresql`, on Windows `%APPDATA%\postgresql`. */

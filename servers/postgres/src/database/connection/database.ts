@@ -1,7 +1,8 @@
 import { type Deadline, errorCode, startDeadline } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { SessionLosses } from "@refmcp/sql";
-import { type Link, limiting, type Mode, settings } from "../driver/link.ts";
+import type { QueryResultRow } from "pg";
+import { type Connection, limiting, type Mode, settings } from "../driver/connection.ts";
 import type { Opening } from "../driver/portal.ts";
 import { TypeCatalog } from "../driver/values.ts";
 import { explained, isLost, timedOut } from "../errors.ts";
@@ -10,9 +11,7 @@ import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";
 
-/** Limits of the work on every database. */
 export interface WorkLimits {
-  /** For one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly allowPrivilegedRole: boolean;
@@ -38,7 +37,7 @@ const GRACE_MS = 500;
 
 /** A connection and its transaction during one piece of work. */
 export class Session {
-  readonly link: Link;
+  readonly connection: Connection;
   /** Aborts when the client cancels or the time limit expires. */
   readonly signal: AbortSignal;
   /** Whether the server confirmed that the transaction is open. */
@@ -46,8 +45,8 @@ export class Session {
   /** The statements that open the transaction; undefined once taken. */
   #opening: readonly string[] | undefined;
 
-  constructor(link: Link, signal: AbortSignal, opening: readonly string[]) {
-    this.link = link;
+  constructor(connection: Connection, signal: AbortSignal, opening: readonly string[]) {
+    this.connection = connection;
     this.signal = signal;
     this.#opening = opening;
   }
@@ -64,17 +63,22 @@ export class Session {
     return {
       statements: [...opening, ...guards],
       opened: () => {
-        this.link.cleaned();
+        this.connection.cleaned();
         this.isOpen = true;
       },
     };
   }
 
-  /** Opens the transaction if it is not open yet. */
+  // As those of the connection.
+  readonly run = (statements: string) => this.connection.run(statements);
+  readonly query = (...asked: Parameters<Connection["query"]>) => this.connection.query(...asked);
+  readonly rows = <Row extends QueryResultRow>(...asked: Parameters<Connection["rows"]>) =>
+    this.connection.rows<Row>(...asked);
+
   async open(): Promise<void> {
     const opening = this.takeOpening();
     if (opening === undefined) return;
-    await this.link.runAll(opening.statements);
+    await this.connection.runAll(opening.statements);
     opening.opened?.();
   }
 
@@ -83,9 +87,9 @@ export class Session {
    * would stay in a backend of other clients, so only our own time limit applies there.
    */
   async openNone(timeoutMs: number): Promise<void> {
-    await this.link.clean();
+    await this.connection.clean();
     this.#opening = undefined;
-    if (!this.link.isPooled) await this.link.runAll(settings("SESSION", timeoutMs));
+    if (!this.connection.isPooled) await this.connection.runAll(settings("SESSION", timeoutMs));
     this.isOpen = true;
   }
 }
@@ -94,10 +98,9 @@ export class Session {
 export interface Source {
   /** Starts what connections depend on; a call's time limit begins afterwards. */
   ready?(): Promise<unknown>;
-  open(): Promise<Link>;
+  open(): Promise<Connection>;
   /** A better explanation for a lost or failed connection than its error, if there is one. */
-  whyLost?(link: Link | undefined): Promise<ToolError | undefined>;
-  /** Stops what connections depend on. */
+  whyLost?(connection: Connection | undefined): Promise<ToolError | undefined>;
   close?(): Promise<void>;
 }
 
@@ -126,14 +129,14 @@ export class Database {
   }
 
   /** @throws ToolError `unavailable`, or `denied` for a privileged role. */
-  async #open(): Promise<Link> {
-    const link = await this.#source.open();
+  async #open(): Promise<Connection> {
+    const connection = await this.#source.open();
     try {
-      if (!this.limits.allowPrivilegedRole) requireHarmless(link.role);
-      await link.settle(settings("SESSION", this.limits.timeoutMs));
-      return link;
+      if (!this.limits.allowPrivilegedRole) requireHarmless(connection.role);
+      await connection.configure(settings("SESSION", this.limits.timeoutMs));
+      return connection;
     } catch (error) {
-      await link.close();
+      await connection.close();
       throw error;
     }
   }
@@ -156,43 +159,52 @@ export class Database {
     });
   }
 
+  /** Runs one of our own queries in a transaction of its own. */
+  rows<Row extends QueryResultRow>(
+    options: Work,
+    statement: string,
+    values?: readonly unknown[],
+  ): Promise<Row[]> {
+    return this.work(options, (session) => session.rows(statement, values));
+  }
+
   /** Like `work`, but `run` opens the transaction with its first statement, and may be retried on another connection. */
   async workInOne<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
     const { mode = "READ ONLY" } = options;
     let deadline: Deadline | undefined;
-    let link: Link | undefined;
+    let connection: Connection | undefined;
     try {
       await this.#source.ready?.();
       deadline = startDeadline(timeoutMs + GRACE_MS, options.signal, () => timedOut(timeoutMs));
       const { signal } = deadline;
       for (let attempt = 0; ; attempt++) {
-        link = await this.pool.acquire(signal);
+        connection = await this.pool.acquire(signal);
         // What the session's own settings don't cover.
         const missing = timeoutMs === this.limits.timeoutMs ? [] : limiting("LOCAL", timeoutMs);
-        const local = link.isSettled ? missing : settings("LOCAL", timeoutMs);
-        const session = new Session(link, signal, [...link.beginning(mode), ...local]);
+        const local = connection.isConfigured ? missing : settings("LOCAL", timeoutMs);
+        const session = new Session(connection, signal, [...connection.beginning(mode), ...local]);
         try {
-          return await link.stoppable(run(session), signal);
+          return await connection.stoppable(run(session), signal);
         } catch (error) {
           // A pooled connection may have been lost unnoticed. The work has not begun then, so it is safe to retry.
           if (session.isOpen || !isLost(error) || signal.aborted || attempt > this.limits.maxConnections)
             throw error;
-          link.spoil();
-          this.pool.discard(link);
+          connection.invalidate();
+          this.pool.discard(connection);
         }
       }
     } catch (error) {
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
       if (errorCode(error) === "57014") throw timedOut(timeoutMs);
-      const why = link?.isSpoiled === false ? undefined : await this.#source.whyLost?.(link);
+      const why = connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
       if (why !== undefined) throw why;
       throw explained(error, this.label, options.sql);
     } finally {
       deadline?.end();
-      link?.leave(mode);
-      if (link !== undefined) this.pool.release(link);
+      connection?.leave(mode);
+      if (connection !== undefined) this.pool.release(connection);
     }
   }
 

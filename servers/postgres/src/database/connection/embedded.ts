@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Cluster, packaged, startCluster } from "@refmcp/embedded-postgres";
 import manifest from "../../../package.json" with { type: "json" };
-import { type Link, openLink } from "../driver/link.ts";
+import { type Connection, openConnection } from "../driver/connection.ts";
 import { socketTo } from "../driver/protocol.ts";
 import { closing, failure } from "../errors.ts";
 import type { Source } from "./database.ts";
@@ -21,7 +21,7 @@ export function embedded(
   let isClosed = false;
   /** Dead clusters whose loss has been reported. */
   const reported = new WeakSet<Cluster>();
-  const clusters = new WeakMap<Link, Cluster>();
+  const clusters = new WeakMap<Connection, Cluster>();
 
   /** @throws ToolError `unavailable` if it does not start, or has ended since the last call. */
   async function ready(): Promise<Cluster> {
@@ -82,7 +82,7 @@ export function embedded(
     async open() {
       const cluster = await ready();
       const { host, port, user, database, password } = cluster;
-      const link = await openLink({
+      const connection = await openConnection({
         addresses: [{ host, port, attempts: [false], password: () => ({ password }) }],
         user,
         database,
@@ -93,11 +93,12 @@ export function embedded(
         wanted: "any",
         label: "embedded",
       });
-      clusters.set(link, cluster);
-      return link;
+      clusters.set(connection, cluster);
+      return connection;
     },
-    async whyLost(link) {
-      const cluster = link === undefined ? await running?.catch(() => undefined) : clusters.get(link);
+    async whyLost(connection) {
+      const cluster =
+        connection === undefined ? await running?.catch(() => undefined) : clusters.get(connection);
       if (cluster === undefined || (await isListening(cluster))) return undefined;
       const end = await cluster.ended;
       reported.add(cluster);

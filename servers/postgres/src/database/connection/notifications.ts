@@ -1,5 +1,5 @@
 import { quoteIdentifier } from "@refmcp/sql";
-import type { Link } from "../driver/link.ts";
+import type { Connection } from "../driver/connection.ts";
 
 const RETRY_MS = 5_000;
 
@@ -9,14 +9,14 @@ const RETRY_MS = 5_000;
  */
 export class Listener {
   readonly #channel: string;
-  readonly #open: () => Promise<Link>;
+  readonly #open: () => Promise<Connection>;
   /** They get the changed table as `schema.table`; undefined means any table. */
   readonly #listeners = new Set<(table: string | undefined) => void>();
-  #link: Promise<Link> | undefined;
+  #connection: Promise<Connection> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(channel: string, open: () => Promise<Link>) {
+  constructor(channel: string, open: () => Promise<Connection>) {
     this.#channel = channel;
     this.#open = open;
   }
@@ -45,35 +45,35 @@ export class Listener {
     };
   }
 
-  #connected(): Promise<Link> {
-    this.#link ??= this.#connect().catch((error: unknown) => {
-      this.#link = undefined;
+  #connected(): Promise<Connection> {
+    this.#connection ??= this.#connect().catch((error: unknown) => {
+      this.#connection = undefined;
       throw error;
     });
-    return this.#link;
+    return this.#connection;
   }
 
-  async #connect(): Promise<Link> {
-    const link = await this.#open();
-    link.client.on("notification", ({ payload }) => this.#notify(payload || undefined));
-    link.client.on("end", () => this.#lost(link));
-    await link.run(`LISTEN ${quoteIdentifier(this.#channel)}`);
-    return link;
+  async #connect(): Promise<Connection> {
+    const connection = await this.#open();
+    connection.client.on("notification", ({ payload }) => this.#notify(payload || undefined));
+    connection.client.on("end", () => this.#lost(connection));
+    await connection.run(`LISTEN ${quoteIdentifier(this.#channel)}`);
+    return connection;
   }
 
   #notify(table: string | undefined): void {
     for (const listener of this.#listeners) listener(table);
   }
 
-  #lost(link: Link): void {
-    link.spoil();
-    this.#link = undefined;
+  #lost(connection: Connection): void {
+    connection.invalidate();
+    this.#connection = undefined;
     if (this.#closed || this.#listeners.size === 0) return;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       this.#connected().then(
         () => this.#notify(undefined),
-        () => this.#lost(link),
+        () => this.#lost(connection),
       );
     }, RETRY_MS);
     this.#retry.unref();
@@ -81,9 +81,9 @@ export class Listener {
 
   async #disconnect(): Promise<void> {
     clearTimeout(this.#retry);
-    const link = await this.#link?.catch(() => undefined);
-    this.#link = undefined;
-    await link?.close();
+    const connection = await this.#connection?.catch(() => undefined);
+    this.#connection = undefined;
+    await connection?.close();
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { startDeadline, WaitingLine } from "@refmcp/boundary";
-import type { Link } from "../driver/link.ts";
+import type { Connection } from "../driver/connection.ts";
 import { closing, failure } from "../errors.ts";
 
 const IDLE_MS = 30_000;
@@ -12,21 +12,19 @@ const WAIT_MS = 15_000;
  * never used again.
  */
 export class Pool {
-  readonly #open: () => Promise<Link>;
+  readonly #open: () => Promise<Connection>;
   readonly #max: number;
   readonly #label: string;
-  readonly #idle: { link: Link; timer: NodeJS.Timeout }[] = [];
+  readonly #idle: { connection: Connection; timer: NodeJS.Timeout }[] = [];
   /** A waiting call gets a connection, or the chance to open one. */
-  readonly #waiting = new WaitingLine<Link | undefined>();
-  readonly #all = new Set<Link>();
+  readonly #waiting = new WaitingLine<Connection | undefined>();
+  readonly #all = new Set<Connection>();
   /** Connections that are open or being opened. */
   #count = 0;
-  /** Connections that are being cleaned. */
   #cleaning = 0;
   #closed = false;
 
-  /** @param max maximum number of connections */
-  constructor(open: () => Promise<Link>, max: number, label: string) {
+  constructor(open: () => Promise<Connection>, max: number, label: string) {
     this.#open = open;
     this.#max = max;
     this.#label = label;
@@ -37,36 +35,36 @@ export class Pool {
    *
    * @throws ToolError `unavailable` if the server can't be reached or all connections stay busy.
    */
-  async acquire(signal: AbortSignal): Promise<Link> {
+  async acquire(signal: AbortSignal): Promise<Connection> {
     for (;;) {
       signal.throwIfAborted();
       if (this.#closed) throw closing();
       for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
         clearTimeout(idle.timer);
-        if (!idle.link.isSpoiled) return idle.link;
-        this.discard(idle.link);
+        if (!idle.connection.isInvalid) return idle.connection;
+        this.discard(idle.connection);
       }
       // A connection that is being cleaned is available sooner than a new one; two can alternate.
       const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.size;
       if (this.#count < this.#max && !isSoon) return await this.#add();
-      const link = await this.#wait(signal);
-      if (link !== undefined) return link;
+      const connection = await this.#wait(signal);
+      if (connection !== undefined) return connection;
     }
   }
 
-  async #add(): Promise<Link> {
+  async #add(): Promise<Connection> {
     this.#count += 1;
     try {
-      const link = await this.#open();
-      this.#all.add(link);
-      return link;
+      const connection = await this.#open();
+      this.#all.add(connection);
+      return connection;
     } catch (error) {
       this.#gone();
       throw error;
     }
   }
 
-  async #wait(signal: AbortSignal): Promise<Link | undefined> {
+  async #wait(signal: AbortSignal): Promise<Connection | undefined> {
     const deadline = startDeadline(WAIT_MS, signal, () =>
       failure(
         "pool_exhausted",
@@ -84,36 +82,35 @@ export class Pool {
    * Returns a connection. A call within the next millisecond cleans it in the packet of its first statement; otherwise it
    * is cleaned then, and closed after it was idle for a while.
    */
-  release(link: Link): void {
-    this.#offer(link, CLEAN_MS, () => void this.#clean(link));
+  release(connection: Connection): void {
+    this.#offer(connection, CLEAN_MS, () => void this.#clean(connection));
   }
 
-  async #clean(link: Link): Promise<void> {
+  async #clean(connection: Connection): Promise<void> {
     this.#cleaning += 1;
-    await link.clean().catch(() => link.spoil());
+    await connection.clean().catch(() => connection.invalidate());
     this.#cleaning -= 1;
-    this.#offer(link, IDLE_MS, () => this.discard(link));
+    this.#offer(connection, IDLE_MS, () => this.discard(connection));
   }
 
   /** Hands a connection to the next waiting call, or keeps it and calls `unused` if nobody takes it in time. */
-  #offer(link: Link, ms: number, unused: () => void): void {
-    if (link.isSpoiled || this.#closed) this.discard(link);
-    else if (!this.#waiting.hand(link)) {
+  #offer(connection: Connection, ms: number, unused: () => void): void {
+    if (connection.isInvalid || this.#closed) this.discard(connection);
+    else if (!this.#waiting.hand(connection)) {
       const timer = setTimeout(() => {
-        const at = this.#idle.findIndex((entry) => entry.link === link);
+        const at = this.#idle.findIndex((entry) => entry.connection === connection);
         if (at === -1) return;
         this.#idle.splice(at, 1);
         unused();
       }, ms);
       timer.unref();
-      this.#idle.push({ link, timer });
+      this.#idle.push({ connection, timer });
     }
   }
 
-  /** Closes a connection instead of returning it. */
-  discard(link: Link): void {
-    if (!this.#all.delete(link)) return;
-    void link.close();
+  discard(connection: Connection): void {
+    if (!this.#all.delete(connection)) return;
+    void connection.close();
     this.#gone();
   }
 
@@ -123,13 +120,12 @@ export class Pool {
     this.#waiting.hand(undefined);
   }
 
-  /** Closes all connections, also busy ones. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
     while (this.#waiting.size > 0) this.#waiting.hand(undefined);
-    const links = [...this.#all];
+    const connections = [...this.#all];
     this.#all.clear();
-    await Promise.all(links.map((link) => link.close()));
+    await Promise.all(connections.map((connection) => connection.close()));
   }
 }

@@ -1,6 +1,6 @@
 import type { PathGuard } from "@refmcp/boundary";
 import { type LimitValues, ResultStore, withNear } from "@refmcp/sql";
-import { openLink } from "../driver/link.ts";
+import { openConnection } from "../driver/connection.ts";
 import { failure } from "../errors.ts";
 import { type Environment, namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";
@@ -8,12 +8,9 @@ import { embedded as embeddedSource } from "./embedded.ts";
 import { targetOf } from "./target.ts";
 import { Tunnel } from "./tunnel.ts";
 
-type AnswerLimits = Omit<LimitValues, "queryTimeoutMs">;
-
-export interface PostgresOptions extends WorkLimits, AnswerLimits {
+export interface PostgresOptions extends WorkLimits, LimitValues {
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];
-  /** SSH destination of the jump host. */
   readonly ssh: string | undefined;
   readonly embedded: { readonly directory: string | undefined } | undefined;
   readonly env: Environment;
@@ -22,7 +19,7 @@ export interface PostgresOptions extends WorkLimits, AnswerLimits {
 /** All databases of this server; each is connected to on first use. */
 export class Postgres {
   readonly guard: PathGuard;
-  readonly limits: AnswerLimits;
+  readonly limits: LimitValues;
   readonly results: ResultStore;
   readonly #databases = new Map<string, Database>();
 
@@ -39,7 +36,7 @@ export class Postgres {
       const tunnel = ssh === undefined ? undefined : new Tunnel(ssh, target.addresses, env);
       add(name, target.label, {
         ready: async () => tunnel?.ready(),
-        open: () => openLink(target, tunnel),
+        open: () => openConnection(target, tunnel),
         close: async () => tunnel?.close(),
       });
     };

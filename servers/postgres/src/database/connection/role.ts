@@ -25,7 +25,6 @@ export const ROLE_QUERY = `SELECT current_user::text AS "user",
       AND (pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER') OR pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER'))
     ORDER BY 1) AS roles`;
 
-/** Facts about the connected role, its session and the server. */
 export interface RoleFacts {
   readonly user: string;
   readonly pid: number;

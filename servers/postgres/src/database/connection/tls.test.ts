@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openLink } from "../driver/link.ts";
+import { openConnection } from "../driver/connection.ts";
 import { targetOf } from "./target.ts";
 
 let folder = "";
@@ -64,14 +64,14 @@ async function encrypted(server: TestPostgres, query: string, host = "127.0.0.1"
   url.hostname = host;
   url.search = query.replaceAll("$", `${folder}/`);
   // A separate home directory: the machine's ~/.postgresql/root.crt would be used.
-  const link = await openLink(targetOf(url.href, { HOME: folder }));
+  const connection = await openConnection(targetOf(url.href, { HOME: folder }));
   try {
-    const [row] = await link.rows<{ ssl: boolean }>(
+    const [row] = await connection.rows<{ ssl: boolean }>(
       "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()",
     );
     return row?.ssl === true;
   } finally {
-    await link.close();
+    await connection.close();
   }
 }
 
@@ -124,16 +124,16 @@ describe("sslmode as in libpq", () => {
   it("cancels over TLS", async () => {
     const url = new URL(secured.url);
     url.search = "sslmode=require";
-    const link = await openLink(targetOf(url.href, { HOME: folder }));
-    const watching = await openLink(targetOf(url.href, { HOME: folder }));
+    const connection = await openConnection(targetOf(url.href, { HOME: folder }));
+    const watching = await openConnection(targetOf(url.href, { HOME: folder }));
     const controller = new AbortController();
-    const work = link.stoppable(link.run("SELECT pg_sleep(600)"), controller.signal);
+    const work = connection.stoppable(connection.run("SELECT pg_sleep(600)"), controller.signal);
     // A cancel that overtakes the statement finds nothing to stop.
     const asleep = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
     await expect.poll(() => watching.rows(asleep)).toEqual([{ n: 1 }]);
     controller.abort();
     await expect(work).rejects.toMatchObject({ code: "57014" });
     await watching.close();
-    await link.close();
+    await connection.close();
   });
 });

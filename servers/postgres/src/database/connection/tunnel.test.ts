@@ -7,7 +7,7 @@ import { freePort } from "@refmcp/embedded-postgres";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { talk, talkToProcess } from "../../../test/session.ts";
-import { openLink } from "../driver/link.ts";
+import { openConnection } from "../driver/connection.ts";
 import { targetOf } from "./target.ts";
 import { Tunnel } from "./tunnel.ts";
 
@@ -89,7 +89,7 @@ function through(destination: string, url = database.url, given = env) {
   const target = targetOf(url, {});
   const tunnel = new Tunnel(destination, target.addresses, given);
   tunnels.push(tunnel);
-  return { target, tunnel, open: () => openLink(target, tunnel) };
+  return { target, tunnel, open: () => openConnection(target, tunnel) };
 }
 
 const lastPid = async () => Number((await readFile(at("pids"), "utf8")).trim().split("\n").at(-1));

@@ -1,9 +1,8 @@
 import { ROW_COST } from "@refmcp/sql/formats";
 import type { Client, Connection, FieldDef, QueryResultRow, Submittable } from "pg";
 import { serialize } from "pg-protocol";
-import { arrayText, type Cell, type Param } from "./values.ts";
+import { arrayText, type Cell, type Param, type Row } from "./values.ts";
 
-/** How much of a result to fetch. */
 export interface Caps {
   /** Maximum characters of the values' text, plus `ROW_COST` for each row; zero only opens the portal. */
   readonly chars: number;
@@ -18,15 +17,12 @@ export interface Caps {
 export interface Batch {
   readonly fields: readonly FieldDef[];
   readonly rows: readonly Row[];
-  /** Whether there are rows after these. */
   readonly more: boolean;
   /** The server's command tag, such as `DELETE 3`; undefined if it did not finish. */
   readonly tag: string | undefined;
 }
 
-export type Row = readonly Cell[];
-
-interface Statement {
+export interface Statement {
   readonly text: string;
   readonly params: readonly Param[];
   /** A named portal stays open until its transaction ends. */
@@ -40,7 +36,6 @@ interface Statement {
 /** With no Sync in between, the server skips everything after a failure, so nothing runs outside the transaction. */
 export interface Opening {
   readonly statements: readonly string[];
-  /** Called when the transaction is open. */
   readonly opened?: () => void;
 }
 

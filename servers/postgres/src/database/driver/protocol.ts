@@ -2,13 +2,13 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { ToolError } from "@refmcp/boundary/answer";
+import { serialize } from "pg-protocol";
 import type { Attempt } from "../connection/target.ts";
 
 /** What a CancelRequest needs: how to reach the server, and the key of the session. */
 export interface CancelKey {
   readonly host: string;
   readonly port: number;
-  /** Opens a socket through the tunnel, if there is one. */
   readonly through: (() => Socket) | undefined;
   readonly attempt: Attempt;
   readonly directTls: boolean;
@@ -16,8 +16,6 @@ export interface CancelKey {
   readonly secretKey: number;
 }
 
-const CANCEL_CODE = 80877102;
-const SSL_CODE = 80877103;
 /** After this time the cancel request is considered lost, and the caller closes the session. */
 const CLOSE_WAIT_MS = 2_000;
 
@@ -31,7 +29,7 @@ export const socketTo = (host: string, port: number) =>
  */
 export async function sendCancel(key: CancelKey): Promise<void> {
   const { host, port, attempt, directTls } = key;
-  const request = packet(CANCEL_CODE, key.processID, key.secretKey);
+  const request = serialize.cancel(key.processID, key.secretKey);
   await new Promise<void>((resolve) => {
     const socket = key.through?.() ?? socketTo(host, port);
     const finish = () => {
@@ -58,16 +56,10 @@ export async function sendCancel(key: CancelKey): Promise<void> {
       else if (directTls) sendEncrypted();
       else {
         socket.once("data", (answer) => (answer.toString("latin1") === "S" ? sendEncrypted() : finish()));
-        socket.write(packet(SSL_CODE));
+        socket.write(serialize.requestSsl());
       }
     });
   });
-}
-
-function packet(...numbers: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(4 + 4 * numbers.length);
-  [bytes.length, ...numbers].forEach((number, index) => void bytes.writeInt32BE(number | 0, index * 4));
-  return bytes;
 }
 
 /** Maximum size of a message: a whole row is in memory before its values can be cut. */

@@ -1,13 +1,14 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import type { FieldDef } from "pg";
 import { parse as parseArray } from "postgres-array";
 
 /** A value as PostgreSQL writes it, or null. */
 export type Cell = string | null;
+export type Row = readonly Cell[];
 
 /** A parameter: text, or a value whose text depends on the type that PostgreSQL inferred for it. */
 export type Param = string | null | { encode(typeOid: number): string | null };
 
-/** OIDs of json and jsonb. */
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
 
 /** JSON values for $1, $2, … → what is sent; the server infers the types. */
@@ -91,6 +92,17 @@ export class TypeCatalog {
     for (const { oid, ...type } of rows) this.#types.set(oid, type);
     const elements = rows.map(({ element }) => element).filter((oid) => oid !== 0);
     await this.learn(elements, ask);
+  }
+
+  /** The columns of a result, and how to decode their values. */
+  async columnsOf(fields: readonly FieldDef[], ask: Ask) {
+    const oids = fields.map(({ dataTypeID }) => dataTypeID);
+    await this.learn(oids, ask);
+    const decoders = oids.map((oid) => this.decoderOf(oid));
+    return {
+      columns: fields.map(({ name, dataTypeID }) => ({ name, type: this.of(dataTypeID).name })),
+      decoded: (row: Row) => row.map((cell, at) => decoders[at]?.(cell)),
+    };
   }
 
   /** A type that was dropped since has values that are text. */

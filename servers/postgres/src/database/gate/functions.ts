@@ -1,5 +1,5 @@
 import { oneLine } from "@refmcp/boundary/answer";
-import type { Link } from "../driver/link.ts";
+import type { Connection } from "../driver/connection.ts";
 import { denied } from "../errors.ts";
 import { namesOf, treeOf } from "./syntax.ts";
 
@@ -55,7 +55,6 @@ export interface Called {
   readonly isAttribute: boolean;
 }
 
-/** The functions that a node calls. */
 function calledBy(key: string, value: unknown): Called[] {
   const tree = treeOf(value);
   const isAttribute = key !== "FuncCall";
@@ -159,11 +158,11 @@ export class FunctionGate {
   }
 
   /** @throws ToolError `denied` if one of them is volatile and not allowed. */
-  async requireHarmless(link: Link, calls: readonly Called[]): Promise<void> {
+  async requireHarmless(session: Pick<Connection, "rows">, calls: readonly Called[]): Promise<void> {
     const checked = this.#checked(calls);
     if (checked.length === 0) return;
     const names = new Set(checked.map(({ name }) => name));
-    const found = await link.rows<Found>(LOOK_UP, [[...names]]);
+    const found = await session.rows<Found>(LOOK_UP, [[...names]]);
     for (const { name, builtin, volatile, attribute, extension } of found) {
       if (builtin && /^\w+$/.test(name)) this.#builtin.add(name);
       const isCalled = checked.some((one) => one.name === name && (!one.isAttribute || attribute === true));

@@ -2,12 +2,10 @@ import { denied } from "../errors.ts";
 import { type Called, harmlessCalls } from "./functions.ts";
 import { commandName, only, parseSql, treeOf, walk } from "./syntax.ts";
 
-/** An accepted statement. */
 export interface Passed {
   readonly kind: "select" | "show" | "explain";
   /** Whether its result can be paged: one portal over one SELECT. */
   readonly pageable: boolean;
-  /** Functions for `FunctionGate` to check. */
   readonly calls: readonly Called[];
 }
 

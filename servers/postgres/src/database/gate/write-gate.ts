@@ -28,10 +28,8 @@ export interface Loss {
   readonly isUndoable?: boolean;
 }
 
-/** An accepted statement. */
 export interface Change {
   readonly sql: string;
-  /** `INSERT`, `CREATE TABLE`, … */
   readonly command: string;
   readonly losses: readonly Loss[];
   /** The protections that it weakens: `GRANT ALL on "profiles" to PUBLIC`. */
@@ -202,7 +200,6 @@ function altered(node: Tree): Loss | undefined {
 
 const cascading = (node: Tree) => (node.behavior === "DROP_CASCADE" ? " CASCADE" : "");
 
-/** The options of a statement: `defname` and `arg`. */
 const optionsOf = (list: unknown): Tree[] => listOf(list).map((one) => treeOf(treeOf(one).DefElem));
 
 const isTrue = (arg: unknown) => treeOf(treeOf(arg).Boolean).boolval === true;

@@ -58,7 +58,7 @@ async function nearNames(error: unknown, database: Database, sql: string, work: 
   if (error.hint?.includes("Perhaps you meant") === true) return error;
   const values = missing.names.includes("$1") ? [sql] : [];
   const rows = await database
-    .work(work, ({ link }) => link.rows<{ name: string; bare: string }>(missing.names, values))
+    .work(work, (session) => session.rows<{ name: string; bare: string }>(missing.names, values))
     .catch(() => []);
   const shown = new Map(rows.map(({ name, bare }) => [bare, name]));
   const near = nearest(wanted, shown.keys()).map((bare) => shown.get(bare) ?? bare);

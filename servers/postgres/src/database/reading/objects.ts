@@ -1,4 +1,5 @@
 import { cursorsOf } from "@refmcp/boundary/answer";
+import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 
@@ -17,7 +18,6 @@ export type Kind = (typeof KINDS)[number];
 /** Kinds of relations with rows. */
 export const READABLE: Kind[] = ["table", "view", "materialized_view", "foreign_table"];
 
-/** A database object in a list. */
 export const listedObject = z.object({
   kind: z.string(),
   schema: z.string(),
@@ -33,16 +33,19 @@ export const listedObject = z.object({
 });
 type ListedObject = z.output<typeof listedObject>;
 
-export interface ObjectFilter {
+interface ObjectsAsked {
+  /** The name of the list, for cursors. */
+  readonly list?: string;
   readonly kinds: readonly Kind[];
   readonly schema?: string | undefined;
   /** Part of a name, case-insensitive. */
   readonly query?: string | undefined;
-  /** The last object of the previous page: schema, kind, name. */
-  readonly after?: readonly [string, string, string] | undefined;
-  readonly limit: number;
   /** `names` omits estimates, sizes and comments. */
   readonly detail: "names" | "full";
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** Characters of the answer. */
+  readonly budget?: number;
 }
 
 const SYSTEM = `('pg_catalog', 'information_schema', 'pg_toast')`;
@@ -55,7 +58,6 @@ const RELATION_KINDS: Partial<Readonly<Record<Kind, string>>> = {
   sequence: "'S'",
 };
 
-/** Where the other kinds are. */
 const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
   function: `'function', n.nspname, p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')', p.oid, 'pg_proc'::regclass
     FROM pg_catalog.pg_proc p JOIN own n ON n.oid = p.pronamespace`,
@@ -80,7 +82,7 @@ const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::reg
   LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
 
 /** All kinds in one query, without the objects of extensions. */
-function objectsQuery({ kinds, detail }: ObjectFilter): string {
+function objectsQuery({ kinds, detail }: ObjectsAsked): string {
   const relkinds = kinds.flatMap((kind) => RELATION_KINDS[kind] ?? []);
   const relations = `CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind,
     n.nspname AS schema, c.relname AS name, c.oid, 'pg_class'::regclass AS class
@@ -99,23 +101,25 @@ ORDER BY o.schema COLLATE "C", o.kind COLLATE "C", o.name COLLATE "C" LIMIT $6`;
 
 type Nullable<Fields> = { [Key in keyof Fields]: Fields[Key] | null };
 
-/** The fields that have a value. */
 function withoutNulls<Fields extends object>(row: Nullable<Fields>): Fields {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }
 
-/** Up to `limit` objects of a database, sorted by schema, kind and name, and whether there are more. */
-export async function listObjects(
-  database: Database,
-  filter: ObjectFilter,
-  work: Work,
-): Promise<{ objects: ListedObject[]; more: boolean }> {
-  const { schema, query, after, limit } = filter;
-  const values = [schema ?? null, query ?? null, ...(after ?? [null, null, null]), limit + 1];
-  const rows = await database.work(work, ({ link }) =>
-    link.rows<Nullable<ListedObject>>(objectsQuery(filter), values),
-  );
-  return { objects: rows.slice(0, limit).map(withoutNulls), more: rows.length > limit };
+/** A page of a database's objects, sorted by schema, kind and name. */
+export async function listObjects(database: Database, asked: ObjectsAsked, work: Work) {
+  const { list = "pg_list_objects", budget = Number.POSITIVE_INFINITY } = asked;
+  const { kinds, schema, query, detail, limit, cursor } = asked;
+  const place = z.tuple([z.string(), z.string(), z.string()]);
+  const cursors = cursorsOf(list, [kinds, schema, query, detail, database.name], place);
+  const after = cursors.decode(cursor) ?? [null, null, null];
+  const values = [schema ?? null, query ?? null, ...after, limit + 1];
+  const rows = await database.rows<Nullable<ListedObject>>(work, objectsQuery(asked), values);
+  const objects = rows.map(withoutNulls);
+  const { page, ...next } = pageOf(objects, { limit, budget }, (last) => {
+    const { schema = "", kind = "", name = "" } = objects[last] ?? {};
+    return cursors.encode([schema, kind, name]);
+  });
+  return { objects: page, ...next };
 }
 
 /** Sorted names of schemas or readable relations that begin with `prefix`, for completion. */
@@ -134,27 +138,6 @@ export async function namesBeginning(
          WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ${SYSTEM}
            AND ($2::text IS NULL OR n.nspname = $2) AND pg_catalog.starts_with(pg_catalog.lower(c.relname), pg_catalog.lower($1)) ORDER BY 1 LIMIT 100`;
   const values = what === "schemas" ? [prefix] : [prefix, what.schema ?? null];
-  const rows = await database.work(work, ({ link }) => link.rows<{ name: string }>(statement, values));
+  const rows = await database.rows<{ name: string }>(work, statement, values);
   return rows.map(({ name }) => name);
-}
-
-const PAGE = 100;
-
-/** A page of tables and views, for a list of resources; a cursor is the last one's schema, kind and name. */
-export async function tablePage(
-  database: Database,
-  cursor: string | undefined,
-  work: Work,
-): Promise<{ tables: ListedObject[]; next: string | undefined }> {
-  const cursors = cursorsOf("tables", [database.name], z.tuple([z.string(), z.string(), z.string()]));
-  const { objects, more } = await listObjects(
-    database,
-    { kinds: READABLE, after: cursors.decode(cursor), limit: PAGE, detail: "names" },
-    work,
-  );
-  const last = objects.at(-1);
-  return {
-    tables: objects,
-    next: more && last !== undefined ? cursors.encode([last.schema, last.kind, last.name]) : undefined,
-  };
 }

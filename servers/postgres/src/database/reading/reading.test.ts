@@ -26,16 +26,10 @@ interface Asked {
 }
 const ask = async (sql: string, { params = [], rows = 200, bytes = 262_144, cursor }: Asked = {}) => {
   const question = { sql, params, format: "rows" as const, cellBytes: 8_192, signal };
-  const text = await results.page({
-    list: "query",
-    query: [sql, params],
-    cursor,
-    format: "rows",
-    maxRows: rows,
-    maxBytes: bytes,
-    budget: 10_000_000,
-    read: (ahead) => readAhead(database, question, ahead),
-  });
+  const asked = { ...question, cursor, budget: 10_000_000 };
+  const text = await results.page("query", asked, { rows, bytes }, (ahead) =>
+    readAhead(database, question, ahead),
+  );
   return JSON.parse(text);
 };
 /** Transactions and locks that the server holds. */
@@ -290,13 +284,13 @@ describe("a connection handed directly to a waiting call", () => {
   it("keeps nothing of the previous call's session, transaction or notices", async () => {
     const one = databaseOn(world.url, { maxConnections: 1 });
     const leave = (mode: "READ ONLY" | "READ WRITE") =>
-      one.work({ signal, mode }, async ({ link }) => {
-        await link.run(
+      one.work({ signal, mode }, async (session) => {
+        await session.run(
           `SET work_mem = '7MB'; SELECT pg_advisory_lock(7); PREPARE left_behind AS SELECT 1;
            CREATE TEMPORARY TABLE left_over (n int); LISTEN left_channel`,
         );
-        if (mode === "READ WRITE") await link.run("COMMIT");
-        const [own] = await link.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+        if (mode === "READ WRITE") await session.run("COMMIT");
+        const [own] = await session.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid");
         return own?.pid;
       });
     const look = `SELECT json_build_array(pg_backend_pid(), current_setting('work_mem'), current_setting('transaction_read_only'),
@@ -311,7 +305,7 @@ describe("a connection handed directly to a waiting call", () => {
       readAhead(one, question, caps),
       readAhead(one, { ...question, sql: "SELECT 1 / 0" }, caps).catch((error: unknown) => error),
       leave("READ WRITE"),
-      one.work({ signal }, ({ link }) => link.rows(look)),
+      one.work({ signal }, (session) => session.rows(look)),
     ]);
     expect(failed).toMatchObject({ message: expect.stringContaining("division by zero") });
     const clean = [left, "4MB", "on", 0, 0, true, 0];

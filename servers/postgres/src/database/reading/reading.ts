@@ -1,32 +1,47 @@
 import { setImmediate } from "node:timers/promises";
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Ahead, Format, ResultWindow } from "@refmcp/sql";
-import { rowWriter } from "@refmcp/sql/formats";
-import type { Database, Session, Work } from "../connection/database.ts";
-import { type Batch, type Caps, PortalQuery, type Row } from "../driver/portal.ts";
-import { paramsOf } from "../driver/values.ts";
+import { type Ahead, limitsOf, type Question, type ResultWindow, rowWriter } from "@refmcp/sql";
+import type { Database, Session } from "../connection/database.ts";
+import type { Postgres } from "../connection/postgres.ts";
+import { type Batch, type Caps, PortalQuery, type Statement } from "../driver/portal.ts";
+import { paramsOf, type Row } from "../driver/values.ts";
 import { passReading } from "../gate/read-gate.ts";
-
-export interface Question extends Pick<Work, "signal" | "timeoutMs"> {
-  readonly sql: string;
-  readonly params: readonly unknown[];
-  readonly format: Format;
-  /** Longer values are truncated to this many bytes. */
-  readonly cellBytes: number;
-}
+import { withNearNames } from "./near.ts";
 
 const PORTAL = "refmcp_result";
 /** Rows to encode before other calls get a turn. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
+ * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
+ *
+ * @throws ToolError from the gate, PostgreSQL, the limits or the cursor.
+ */
+export async function readPage(postgres: Postgres, question: Question): Promise<string> {
+  const database = postgres.at(question.database);
+  const { cellBytes, ...limits } = limitsOf(postgres.limits, question);
+  const named = { ...question, database: database.name };
+  return await postgres.results.page("query", named, limits, async (ahead) => {
+    const reading = readAhead(database, { ...question, cellBytes }, ahead);
+    const window = await withNearNames(reading, database, question.sql, question);
+    return { ...window, notices: remarks(window.notices ?? []) };
+  });
+}
+
+/** PostgreSQL's notices, shortened. */
+export const remarks = (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5);
+
+/**
  * Reads a window of a statement's result in a transaction that has ended when this resolves.
  *
+ * @param question `cellBytes`: longer values are truncated
  * @throws ToolError from the gate, PostgreSQL or the limits.
  */
 export async function readAhead(
   database: Database,
-  question: Question,
+  question: Pick<Question, "sql" | "params" | "format" | "signal" | "timeoutMs"> & {
+    readonly cellBytes: number;
+  },
   { skip, ...ahead }: Ahead,
 ): Promise<ResultWindow> {
   const caps = { chars: ahead.chars, enough: { rows: ahead.rows + (skip > 0 ? 1 : 0), ms: ahead.ms } };
@@ -45,14 +60,14 @@ export async function readAhead(
     const guards = skip > 0 ? undefined : functions.guards(calls);
     if (guards === undefined) {
       await session.open();
-      await functions.requireHarmless(session.link, calls);
+      await functions.requireHarmless(session, calls);
     }
     const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening(guards) };
     const read =
       skip === 0
-        ? await new PortalQuery(statement, caps, () => session.link.cancel()).run(session.link.client)
+        ? await session.query(statement, caps)
         : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
-    return { batch: read, notices: session.link.takeNotices() };
+    return { batch: read, notices: session.connection.takeNotices() };
   };
   const work = { signal, timeoutMs, sql };
   const { batch, notices } = await database.workInOne(work, run).catch((error: unknown) => {
@@ -60,25 +75,17 @@ export async function readAhead(
     throw error;
   });
   const { fields, rows, more } = batch;
-  const { types } = database;
   // In a separate transaction: a statement that was cancelled for exceeding the cap leaves one that is aborted.
-  await types.learn(
-    fields.map(({ dataTypeID }) => dataTypeID),
-    (statement, values) => database.work({ signal, timeoutMs }, ({ link }) => link.rows(statement, values)),
+  const { columns, decoded } = await database.types.columnsOf(fields, (statement, values) =>
+    database.rows({ signal, timeoutMs }, statement, values),
   );
-  const columns = fields.map(({ name, dataTypeID }) => ({ name, type: types.of(dataTypeID).name }));
-  const decoders = fields.map(({ dataTypeID }) => types.decoderOf(dataTypeID));
-  const writer = rowWriter(
-    format,
-    columns.map(({ name }) => name),
-    cellBytes,
-  );
+  const names = columns.map(({ name }) => name);
+  const writer = rowWriter(format, names, cellBytes);
   const pieces: string[] = [];
   const cuts = new Set<number>();
   const cut = { count: 0 };
   // CSV is PostgreSQL's own text, as pg_export writes it and pg_import_csv reads it.
-  const written = (row: Row) =>
-    writer.write(format === "csv" ? row : row.map((cell, at) => decoders[at]?.(cell)), cut);
+  const written = (row: Row) => writer.write(format === "csv" ? row : decoded(row), cut);
   const [first] = rows;
   const before = skip > 0 && first !== undefined ? written(first) : undefined;
   for (const row of skip > 0 ? rows.slice(1) : rows) {
@@ -91,14 +98,11 @@ export async function readAhead(
 }
 
 /** The rows from the one before `skip` on; the server skips earlier ones. */
-async function skipped(
-  { link }: Session,
-  statement: ConstructorParameters<typeof PortalQuery>[0] & { readonly portal: string },
-  skip: number,
-  caps: Caps,
-): Promise<Batch> {
-  const { fields } = await new PortalQuery(statement, { chars: 0 }).run(link.client);
-  if (skip > 1) await link.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
+async function skipped(session: Session, statement: Statement, skip: number, caps: Caps): Promise<Batch> {
+  const { fields } = await session.query(statement, { chars: 0 });
+  if (skip > 1) await session.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
   const rest = { ...caps, min: 2 };
-  return await PortalQuery.resume(PORTAL, fields, rest, () => link.cancel()).run(link.client);
+  return await PortalQuery.resume(PORTAL, fields, rest, () => session.connection.cancel()).run(
+    session.connection.client,
+  );
 }

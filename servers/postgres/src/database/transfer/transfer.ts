@@ -2,6 +2,7 @@ import { pipeline } from "node:stream/promises";
 import type { PathGuard, ReadHandle } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import {
+  type Calling,
   csvHeader,
   type ExportFormat,
   LossTally,
@@ -10,12 +11,19 @@ import {
   withNear,
   writeNewFile,
 } from "@refmcp/sql";
+import type { Connection, Submittable } from "pg";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql } from "../gate/syntax.ts";
 import { findTable, type TableName } from "../reading/describe.ts";
-import { AT_LAST, changedGuards, GUARDS_CHANGED, settle, touched, without } from "../writing/losses.ts";
-import { CopyOut } from "./copy-out.ts";
+import {
+  AT_LAST,
+  changedProtection,
+  PROTECTION_CHANGED,
+  settle,
+  touched,
+  without,
+} from "../writing/losses.ts";
 
 /** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */
 const MAX_HEADER = 262_144;
@@ -49,15 +57,15 @@ export async function exportRows(
       : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
   await passCopy(statement);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
-    database.work(work, async ({ link }) => {
-      await database.functions.requireHarmless(link, calls);
+    database.work(work, async (session) => {
+      await database.functions.requireHarmless(session, calls);
       let bytes = 0;
       const copy = new CopyOut(statement, async (chunk) => {
         await write(chunk);
         bytes += chunk.length;
         progress(bytes);
       });
-      return await link.client.query(copy).done;
+      return await session.connection.client.query(copy).done;
     }),
   );
   return { ...file, rows: value };
@@ -81,13 +89,6 @@ export interface Import {
   readonly dryRun: boolean;
 }
 
-interface Calling {
-  readonly signal: AbortSignal;
-  progress(bytes: number, of: number, note: string): void;
-  /** Asks the user about rows that triggers lose; throws if the user declines or can't be asked. */
-  confirm(loss: string): Promise<void>;
-}
-
 /**
  * Loads a CSV file with a header line, inside the boundary, into a table in one transaction: all rows or none.
  *
@@ -97,7 +98,7 @@ export async function importCsv(
   database: Database,
   guard: PathGuard,
   { path, table, schema, delimiter, nullText, dryRun }: Import,
-  call: Calling,
+  call: Omit<Calling, "budget">,
 ) {
   const file = await guard.openFile(path);
   try {
@@ -110,7 +111,7 @@ export async function importCsv(
       const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
       const earlier = await touched(session);
       const { default: copyStreams } = await import("pg-copy-streams");
-      const stream = session.link.client.query(
+      const stream = session.connection.client.query(
         copyStreams.from(
           `COPY ${target.name} (${list}) FROM STDIN WITH (FORMAT csv, HEADER true, DELIMITER ${literal(delimiter)}, NULL ${literal(nullText)}, ENCODING 'UTF8')`,
         ),
@@ -121,7 +122,7 @@ export async function importCsv(
       const now = await touched(session, AT_LAST);
       const rows = without(now.tables, earlier.tables);
       const tally = new LossTally(database.losses.changes);
-      if (await changedGuards(session, earlier, now)) tally.fence(GUARDS_CHANGED);
+      if (await changedProtection(session, earlier, now)) tally.weaken(PROTECTION_CHANGED);
       await settle(database, session, { tally, rows, dryRun, confirm: (loss) => call.confirm(loss) });
       return { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
     });
@@ -152,7 +153,7 @@ function badHeader(path: string, what: string): ToolError {
 async function tableOf(session: Session, named: TableName) {
   const create = "Create it first with pg_execute and CREATE TABLE.";
   const { oid } = await findTable(session, named, "'r','p','f','v'", create);
-  const [found] = await session.link.rows<{ name: string; columns: string[] }>(
+  const [found] = await session.rows<{ name: string; columns: string[] }>(
     `SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name,
        ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
@@ -166,4 +167,84 @@ function requireColumns(given: readonly string[], known: readonly string[], tabl
   if (unknown === undefined) return;
   const hint = `The first line of the file must name columns of ${table}: ${known.join(", ")}. Set delimiter for ; or tabs.`;
   throw withNear("column", unknown, known, hint);
+}
+
+/** Above this many unwritten bytes the socket is paused. */
+const HIGH_BYTES = 4 * 1_048_576;
+
+interface Settle {
+  resolve(rows: number): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Runs COPY … TO STDOUT over the extended protocol and passes on its bytes, with backpressure.
+ */
+class CopyOut implements Submittable {
+  /** Resolves with the number of rows when every byte was consumed. */
+  readonly done: Promise<number>;
+  readonly #text: string;
+  readonly #take: (chunk: Buffer) => Promise<void>;
+  #connection: Connection | undefined;
+  #queue: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #rows = 0;
+  #failure: unknown;
+  #settle: Settle = { resolve: () => undefined, reject: () => undefined };
+
+  constructor(text: string, take: (chunk: Buffer) => Promise<void>) {
+    this.#text = text;
+    this.#take = take;
+    this.done = new Promise<number>((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+  }
+
+  submit(connection: Connection): void {
+    this.#connection = connection;
+    connection.parse({ name: "", text: this.#text, types: [] }, true);
+    connection.bind({ portal: "", statement: "", values: [] }, true);
+    connection.execute({ portal: "" }, true);
+    connection.sync();
+  }
+
+  handleCopyData({ chunk }: { chunk: Buffer }): void {
+    if (this.#failure !== undefined) return;
+    this.#waiting += chunk.length;
+    if (this.#waiting > HIGH_BYTES) this.#connection?.stream.pause();
+    // The parser reuses its buffer.
+    const own = Buffer.from(chunk);
+    this.#queue = this.#queue.then(async () => {
+      if (this.#failure === undefined) await this.#take(own);
+      this.#waiting -= own.length;
+      if (this.#waiting <= HIGH_BYTES) this.#connection?.stream.resume();
+    });
+    this.#queue.catch((error: unknown) => {
+      // The disk is full, for example: the rest is useless.
+      this.#failure ??= error;
+      this.#connection?.stream.destroy();
+    });
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    this.#rows = Number(/(\d+)$/.exec(text)?.[1] ?? 0);
+  }
+
+  handleReadyForQuery(): void {
+    this.#queue.then(
+      () => this.#settle.resolve(this.#rows),
+      (error: unknown) => this.#settle.reject(error),
+    );
+  }
+
+  handleError(error: unknown): void {
+    // The Sync that was already sent ends the failed statement.
+    this.#failure ??= error;
+    this.#settle.reject(this.#failure);
+  }
+
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handlePortalSuspended(): void {}
+  handleEmptyQuery(): void {}
 }

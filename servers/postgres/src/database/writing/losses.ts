@@ -8,17 +8,16 @@ export interface TouchedTable extends TableChange {
   readonly readable: string | null;
 }
 
-/** Rows of a dropped table are counted up to this number. */
 const COUNTED = 1_000_000;
 
 /** A relation's name with its schema, quoted. */
 const FULL_NAME = "pg_catalog.format('%s.%I', relnamespace::pg_catalog.regnamespace, relname)";
 
 /** The object id of a relation; undefined if there is none. */
-export async function oidOf({ link }: Session, relation: string | undefined): Promise<string | undefined> {
+export async function oidOf(session: Session, relation: string | undefined): Promise<string | undefined> {
   if (relation === undefined) return undefined;
   const statement = "SELECT pg_catalog.to_regclass($1)::oid::text AS id";
-  const [found] = await link.rows<{ id: string | null }>(statement, [relation]);
+  const [found] = await session.rows<{ id: string | null }>(statement, [relation]);
   return found?.id ?? undefined;
 }
 
@@ -39,7 +38,7 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
   let there = 0;
   let isChanged = false;
   for (const relation of relations) {
-    const [found] = await session.link.rows<Looked>(
+    const [found] = await session.rows<Looked>(
       `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
          WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
          WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
@@ -60,7 +59,7 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
   return { what: loss.what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
 }
 
-const GUARDS = "class attribute policy proc trigger constraint rewrite namespace default_acl"
+const PROTECTING = "class attribute policy proc trigger constraint rewrite namespace default_acl"
   .split(" ")
   .map((name) => `'pg_${name}'`)
   .join(", ");
@@ -68,11 +67,10 @@ const GUARDS = "class attribute policy proc trigger constraint rewrite namespace
 /** Of a row with `schemaname`, `relname` and `relid`. */
 const READABLE = `CASE WHEN pg_catalog.has_any_column_privilege(relid, 'SELECT') THEN pg_catalog.format('%I.%I', schemaname, relname) END AS readable`;
 
-/** What a transaction did so far. */
 export interface Touched {
   readonly tables: readonly TouchedTable[];
   /** Catalogs that say who may do what, and what is checked. */
-  readonly guards: readonly TouchedTable[];
+  readonly protection: readonly TouchedTable[];
 }
 
 /** For the last `touched`: deferred constraints and triggers run while what they do can still be counted. */
@@ -84,27 +82,27 @@ export const AT_LAST: readonly string[] = ["SET CONSTRAINTS ALL IMMEDIATE"];
  *
  * @param before statements that run first
  */
-export async function touched({ link }: Session, before: readonly string[] = []): Promise<Touched> {
-  const rows = await link.rows<TouchedTable & { isGuard: boolean }>(
-    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, inserted, updated, deleted, schemaname = 'pg_catalog' AS "isGuard", ${READABLE}
+export async function touched(session: Session, before: readonly string[] = []): Promise<Touched> {
+  const rows = await session.rows<TouchedTable & { isProtecting: boolean }>(
+    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, inserted, updated, deleted, schemaname = 'pg_catalog' AS "isProtecting", ${READABLE}
      FROM (SELECT c.oid AS relid, c.relname, n.nspname AS schemaname, pg_catalog.pg_stat_get_xact_tuples_inserted(c.oid)::float8 AS inserted,
          pg_catalog.pg_stat_get_xact_tuples_updated(c.oid)::float8 AS updated, pg_catalog.pg_stat_get_xact_tuples_deleted(c.oid)::float8 AS deleted
        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') AND CASE n.nspname
-         WHEN 'pg_catalog' THEN c.relname IN (${GUARDS}) ELSE n.nspname <> 'information_schema' END) t
+         WHEN 'pg_catalog' THEN c.relname IN (${PROTECTING}) ELSE n.nspname <> 'information_schema' END) t
      WHERE inserted + updated + deleted > 0 ORDER BY 2`,
     [],
     before,
   );
-  const of = (isGuard: boolean) =>
-    rows.flatMap(({ isGuard: is, ...table }) => (is === isGuard ? [table] : []));
-  return { tables: of(false), guards: of(true) };
+  const of = (isProtecting: boolean) =>
+    rows.flatMap(({ isProtecting: is, ...table }) => (is === isProtecting ? [table] : []));
+  return { tables: of(false), protection: of(true) };
 }
 
-export const GUARDS_CHANGED = "tables, functions or privileges are changed by a function or trigger";
+export const PROTECTION_CHANGED = "tables, functions or privileges are changed by a function or trigger";
 
 /** Whether a function or trigger changed how a permanent object is guarded. */
-export async function changedGuards({ link }: Session, before: Touched, after: Touched): Promise<boolean> {
-  const changed = without(after.guards, before.guards);
+export async function changedProtection(session: Session, before: Touched, after: Touched): Promise<boolean> {
+  const changed = without(after.protection, before.protection);
   const isClear = changed.some(({ table, inserted, updated, deleted }) => {
     const name = table.replace(/^pg_catalog\./, "");
     if (name === "pg_policy" || name === "pg_default_acl") return inserted + updated + deleted > 0;
@@ -112,10 +110,10 @@ export async function changedGuards({ link }: Session, before: Touched, after: T
   });
   if (isClear || changed.every(({ updated }) => updated === 0)) return isClear;
   // Functions often make temporary tables, which also updates these two catalogs.
-  const [found] = await link.rows<{ some: boolean }>(
+  const [found] = await session.rows<{ some: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.xmin = $1::xid
        WHERE c.relpersistence <> 't' AND (c.xmin = $1::xid OR a.xmin IS NOT NULL)) AS some`,
-    [(await link.rows<{ id: string }>("SELECT pg_catalog.pg_current_xact_id()::xid::text AS id"))[0]?.id],
+    [(await session.rows<{ id: string }>("SELECT pg_catalog.pg_current_xact_id()::xid::text AS id"))[0]?.id],
   );
   return found?.some !== false;
 }
@@ -136,7 +134,7 @@ export function without(now: readonly TouchedTable[], earlier: readonly TouchedT
 
 /** Rows that statements changed in tables without statistics, such as those of other servers. */
 export async function changedElsewhere(
-  { link }: Session,
+  session: Session,
   changes: readonly Change[],
   counts: readonly (number | undefined)[],
   tables: readonly TouchedTable[],
@@ -148,7 +146,7 @@ export async function changedElsewhere(
   if (named.reduce((sum, { rows }) => sum + rows, 0) <= known) return [];
   const elsewhere: TouchedTable[] = [];
   for (const { verb, relation, rows } of named) {
-    const [found] = await link.rows<Pick<TouchedTable, "id" | "readable">>(
+    const [found] = await session.rows<Pick<TouchedTable, "id" | "readable">>(
       `SELECT relid::text AS id, ${READABLE} FROM (SELECT c.oid AS relid, c.relname, n.nspname AS schemaname
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = pg_catalog.to_regclass($1) AND c.relkind <> 'p') found`,
       [relation],
@@ -163,7 +161,6 @@ export async function changedElsewhere(
 interface Settling {
   readonly tally: LossTally;
   readonly rows: readonly TouchedTable[];
-  /** Further losses. */
   readonly details?: readonly string[];
   readonly dryRun: boolean;
   /** Asks the user; throws if the user declines or can't be asked. */
@@ -195,14 +192,14 @@ export async function settle(
     if (dryRun) return loss;
     if (loss !== undefined) await confirm(loss);
     session.signal.throwIfAborted();
-    await session.link.run("COMMIT");
+    await session.run("COMMIT");
     losses.add(tally.outcome);
     return loss;
   });
 }
 
-async function countUpTo({ link }: Session, limit: number, table: string): Promise<number> {
-  const [row] = await link.rows<{ count: number }>(
+async function countUpTo(session: Session, limit: number, table: string): Promise<number> {
+  const [row] = await session.rows<{ count: number }>(
     `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} LIMIT ${limit}) counted`,
   );
   return row?.count ?? 0;

@@ -1,39 +1,27 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { encodeRow, LossTally } from "@refmcp/sql";
-import type { Database, Session, Work } from "../connection/database.ts";
+import { type Calling, type Changing, encodeRow, LossTally } from "@refmcp/sql";
+import type { Database, Session } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
-import { PortalQuery } from "../driver/portal.ts";
 import { paramsOf } from "../driver/values.ts";
 import { type Change, passWriting } from "../gate/write-gate.ts";
 import { withNearNames } from "../reading/near.ts";
-import { remarks } from "../reading/page.ts";
+import { remarks } from "../reading/reading.ts";
 import {
   AT_LAST,
   changedElsewhere,
-  changedGuards,
-  GUARDS_CHANGED,
+  changedProtection,
   lookAt,
   oidOf,
+  PROTECTION_CHANGED,
   settle,
   type TouchedTable,
   touched,
   without,
 } from "./losses.ts";
 
-interface Run {
-  /** Name of the database; default: the first. */
-  readonly database: string | undefined;
-  readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
-  /** Run everything and roll it back. */
-  readonly dryRun: boolean;
-  readonly timeoutMs?: number | undefined;
-}
-
-interface Writing extends Omit<Run, "database">, Pick<Work, "signal"> {
+interface Writing extends Omit<Changing, "database">, Pick<Calling, "signal" | "confirm"> {
   /** Characters of all rows that one RETURNING keeps. */
   readonly maxBytes: number;
-  /** Asks the user; throws if the user declines or can't be asked. */
-  confirm(loss: string): Promise<void>;
 }
 
 interface Written {
@@ -48,7 +36,6 @@ interface Written {
   readonly notices: readonly string[];
 }
 
-/** Maximum number of changed tables in an answer. */
 const MAX_TABLES = 100;
 const CASCADES = /drop cascades|truncate cascades/;
 
@@ -60,13 +47,18 @@ const CASCADES = /drop cascades|truncate cascades/;
  */
 export async function runChanges(
   postgres: Postgres,
-  { database, ...run }: Run,
-  call: Pick<Writing, "signal" | "confirm"> & { readonly budget: number },
+  { database, ...changing }: Changing,
+  call: Omit<Calling, "progress">,
 ) {
   const at = postgres.at(database);
   const { maxBytes, maxCellBytes } = postgres.limits;
-  const writing = { ...run, signal: call.signal, maxBytes, confirm: (loss: string) => call.confirm(loss) };
-  const sql = run.statements.map((one) => one.sql).join(" ");
+  const writing = {
+    ...changing,
+    signal: call.signal,
+    maxBytes,
+    confirm: (loss: string) => call.confirm(loss),
+  };
+  const sql = changing.statements.map((one) => one.sql).join(" ");
   const { committed, outcomes, loss, undo, tables, notices } = await withNearNames(
     write(at, writing),
     at,
@@ -125,7 +117,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     const made = new Set<string>();
     // Statements that change the schema themselves are judged by their text.
     const isMixed = changes.some(({ changesRows }) => !changesRows);
-    let hasChangedGuards = false;
+    let hasChangedProtection = false;
     for (const [index, change] of changes.entries()) {
       const before = [];
       for (const loss of change.losses) before.push(await lookAt(session, loss, made));
@@ -133,20 +125,21 @@ async function write(database: Database, writing: Writing): Promise<Written> {
       const mine = isMixed && change.changesRows ? await touched(session) : undefined;
       const run = runOne(database, session, change, statements[index]?.params ?? [], writing.maxBytes);
       outcomes.push(await numbered(index, changes.length, run, change.sql));
-      if (mine !== undefined) hasChangedGuards ||= await changedGuards(session, mine, await touched(session));
+      if (mine !== undefined)
+        hasChangedProtection ||= await changedProtection(session, mine, await touched(session));
       const created = isFree ? await oidOf(session, change.creates) : undefined;
       if (created !== undefined) made.add(created);
-      for (const weakened of change.weakened) tally.fence(weakened);
+      for (const weakened of change.weakened) tally.weaken(weakened);
       for (const { what, rows, restoring, isNothing } of before) {
         undo.push(...restoring);
         if (!isNothing && restoring.length === 0) tally.structure(what, rows);
       }
     }
     const now = await touched(session, AT_LAST);
-    if (!isMixed) hasChangedGuards = await changedGuards(session, earlier, now);
-    if (hasChangedGuards) tally.fence(GUARDS_CHANGED);
+    if (!isMixed) hasChangedProtection = await changedProtection(session, earlier, now);
+    if (hasChangedProtection) tally.weaken(PROTECTION_CHANGED);
     const tables = without(now.tables, earlier.tables);
-    const notices = session.link.takeNotices();
+    const notices = session.connection.takeNotices();
     const rowCounts = outcomes.map(({ rowCount }) => rowCount);
     const rows = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
     const details = notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one));
@@ -177,7 +170,7 @@ async function writeAlone(
         const undo: string[] = [];
         for (const loss of change.losses) undo.push(...(await lookAt(session, loss, new Set())).restoring);
         const outcome = await runOne(database, session, change, statement?.params ?? [], maxBytes);
-        const notices = session.link.takeNotices();
+        const notices = session.connection.takeNotices();
         return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
       },
     );
@@ -200,9 +193,9 @@ async function writeAlone(
 }
 
 /** Invalid indexes of a table, or of an index's table: what an interrupted CONCURRENTLY leaves. */
-async function invalidIndexes({ link }: Session, relation: string | undefined): Promise<string[]> {
+async function invalidIndexes(session: Session, relation: string | undefined): Promise<string[]> {
   if (relation === undefined) return [];
-  const rows = await link.rows<{ name: string }>(
+  const rows = await session.rows<{ name: string }>(
     `SELECT indexrelid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_index
      WHERE NOT indisvalid AND indrelid IN (SELECT pg_catalog.to_regclass($1) UNION ALL
        SELECT indrelid FROM pg_catalog.pg_index WHERE indexrelid = pg_catalog.to_regclass($1)) ORDER BY 1`,
@@ -231,24 +224,22 @@ async function numbered<Value>(
 
 async function runOne(
   { types }: Database,
-  { link }: Session,
+  session: Session,
   change: Change,
   params: readonly unknown[],
   maxBytes: number,
 ) {
   const query = { text: change.sql, params: paramsOf(params) };
-  const { fields, rows, tag } = await new PortalQuery(query, { chars: maxBytes, toEnd: true }).run(
-    link.client,
+  const { fields, rows, tag } = await session.query(query, { chars: maxBytes, toEnd: true });
+  const { columns, decoded } = await types.columnsOf(fields, (statement, values) =>
+    session.rows(statement, values),
   );
-  const oids = fields.map(({ dataTypeID }) => dataTypeID);
-  await types.learn(oids, (statement, values) => link.rows(statement, values));
-  const decoders = oids.map((oid) => types.decoderOf(oid));
   const count = /(\d+)$/.exec(tag ?? "")?.[1];
   return {
     command: (tag ?? change.command).replace(/[\s\d]+$/, ""),
     /** Rows that were inserted, updated, deleted or returned; undefined for commands without a count. */
     rowCount: count === undefined ? undefined : Number(count),
-    columns: fields.map(({ name, dataTypeID }) => ({ name, type: types.of(dataTypeID).name })),
-    rows: rows.map((row) => row.map((cell, index) => decoders[index]?.(cell))),
+    columns,
+    rows: rows.map(decoded),
   };
 }

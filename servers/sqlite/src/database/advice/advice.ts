@@ -1,6 +1,5 @@
 import { clip } from "@refmcp/boundary/answer";
-import { quoteIdentifier } from "@refmcp/sql";
-import type { Bound } from "../connection/handle.ts";
+import { type Bound, quoteIdentifier } from "@refmcp/sql";
 import { passReading } from "../gate/gate.ts";
 import { nullsFor, paramsOf } from "../gate/params.ts";
 import { look, type Row, type Source, text } from "../reading/catalog.ts";

@@ -1,8 +1,9 @@
+import type { Bound } from "@refmcp/sql";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import { tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
-import { type Bound, requireReadOnly } from "../connection/handle.ts";
+import { requireReadOnly } from "../connection/handle.ts";
 
 /** Columns that are tried as indexes, and schema objects that are copied for it. */
 const MAX_CANDIDATES = 200;
@@ -67,7 +68,6 @@ function advised(
   return [...new Set(shown)];
 }
 
-/** The columns of tables that a statement names. */
 function candidatesOf(database: Database.Database, sql: string): Candidate[] {
   const words = new Set(tokenize(sql).map(({ text }) => plain(text).toLowerCase()));
   return database
@@ -116,7 +116,6 @@ interface Index {
   readonly columns: readonly string[];
 }
 
-/** The statement that creates an index. */
 const creating = ({ name, table, columns }: Index) =>
   `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 

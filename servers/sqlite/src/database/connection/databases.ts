@@ -50,7 +50,6 @@ export class Databases {
     return limitsOf(this.options, asked);
   }
 
-  /** What this process changed in a database. */
   lossesOf({ file }: Place): SessionLosses {
     const known = this.#losses.get(file);
     if (known !== undefined) return known;

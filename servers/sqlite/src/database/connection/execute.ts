@@ -1,10 +1,11 @@
+import type { Bound, CsvRecord } from "@refmcp/sql";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned, tried } from "../advice/plan.ts";
 import { type ReadJob, read } from "../reading/read.ts";
-import { RowsIn, type RowsInJob, RowsOut, type RowsOutJob } from "../transfer/transfer-jobs.ts";
+import { type RowsInJob, type RowsOutJob, rowsIn, rowsOut } from "../transfer/transfer-jobs.ts";
 import { change, type WriteJob } from "../writing/change.ts";
-import { type Bound, fileAt, openReading, openWriting, type Place, type Progress } from "./handle.ts";
+import { fileAt, openReading, openWriting, type Place, type Progress } from "./handle.ts";
 
 interface OnFile {
   readonly place: Place;
@@ -17,11 +18,11 @@ interface OnFile {
 export function jobsOf(sqlite: Sqlite) {
   const reading = new KeptReading(sqlite);
   let watched: { readonly id: string; readonly database: Database.Database } | undefined;
-  let rowsOut: RowsOut | undefined;
-  let rowsIn: RowsIn | undefined;
-  const started = <Transfer>(transfer: Transfer | undefined): Transfer => {
-    if (transfer === undefined) throw new Error("no transfer was started");
-    return transfer;
+  let exporting: ReturnType<typeof rowsOut> | undefined;
+  let importing: ReturnType<typeof rowsIn> | undefined;
+  const started = <Value>(value: Value | undefined): Value => {
+    if (value === undefined) throw new Error("no transfer was started");
+    return value;
   };
   return {
     read: ({ place, ...job }: OnFile & ReadJob) => read(reading.open(place), job),
@@ -65,17 +66,17 @@ export function jobsOf(sqlite: Sqlite) {
     },
 
     openRows({ place, ...job }: OnFile & RowsOutJob): void {
-      rowsOut = new RowsOut(openReading(sqlite, place), job);
+      exporting = rowsOut(openReading(sqlite, place), job);
     },
-    nextRows: ({ bytes }: { bytes: number }) => started(rowsOut).next(bytes),
+    nextRows: (_: object) => started(started(exporting).next().value),
 
     openTable({ place, ...job }: OnFile & RowsInJob): void {
-      rowsIn = new RowsIn(openWriting(sqlite, place), job);
+      importing = rowsIn(openWriting(sqlite, place), job);
     },
-    addRows: ({ records }: { records: Parameters<RowsIn["add"]>[0] }, progress: Progress) =>
-      started(rowsIn).add(records, progress),
-    measureTable: (_: object) => started(rowsIn).measure(),
-    closeTable: ({ commit }: { commit: boolean }) => started(rowsIn).close(commit),
+    addRows: ({ records }: { records: readonly CsvRecord[] }, progress: Progress) =>
+      started(importing).add(records, progress),
+    measureTable: (_: object) => started(importing).measure(),
+    closeTable: ({ commit }: { commit: boolean }) => started(importing).close(commit),
   };
 }
 

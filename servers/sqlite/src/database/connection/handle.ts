@@ -9,12 +9,6 @@ export interface Place {
   readonly inode?: number;
 }
 
-/** A statement with the values of its parameters. */
-export interface Bound {
-  readonly sql: string;
-  readonly params: readonly unknown[];
-}
-
 /** How far a runner is in its job, for errors: the number of the statement, from 0, or the line of a CSV file. */
 export interface Progress {
   at: number;

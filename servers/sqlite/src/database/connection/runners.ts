@@ -10,7 +10,6 @@ export type Op = keyof Jobs;
 export type Job<Name extends Op> = Parameters<Jobs[Name]>[0];
 export type Answer<Name extends Op> = ReturnType<Jobs[Name]>;
 
-/** A request to a runner, as plain data. */
 export interface Message {
   readonly op: Op;
   readonly job: never;
@@ -28,7 +27,6 @@ export type Ask = <Name extends Op>(op: Name, job: Job<Name>) => Promise<Answer<
 export interface RunnerOptions {
   /** Memory limit of one runner, in MB. */
   readonly memory: number;
-  /** Maximum runners that work at the same time. */
   readonly max: number;
   /**
    * `warm` (default): a spare runner is ready to take over when one is killed; `kept`: runners stay for the next job;
@@ -160,7 +158,6 @@ export class Runners {
     this.#rest.refresh();
   }
 
-  /** Waits until another runner may work. */
   async #turn(signal: AbortSignal): Promise<void> {
     const { max, waitMs = WAIT_MS } = this.#options;
     const deadline = startDeadline(waitMs, signal, () => {

@@ -2,7 +2,6 @@ import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier, withNear } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 
-/** A call's database and its abort signal. */
 export interface Source {
   readonly databases: Databases;
   readonly database?: string | undefined;
@@ -78,7 +77,6 @@ export async function tableFound(
   throw withNear("table", name, names, hint);
 }
 
-/** The time limit of statements that read the whole file. */
 const THOROUGH_MS = 5_000;
 const FACTS = `SELECT * FROM pragma_page_count, pragma_page_size, pragma_freelist_count, pragma_journal_mode,
   pragma_encoding, (SELECT sqlite_version() AS version)`;

@@ -1,6 +1,17 @@
-import { clip, fitting, grouped } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, fitting, grouped } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
-import { attempting, look, type Row, type Source, type Table, tableFound, text } from "./catalog.ts";
+import { pageOf, summarized, type TableFacts, type TablesAsked } from "@refmcp/sql/tools";
+import * as z from "zod";
+import {
+  attempting,
+  listTables,
+  look,
+  type Row,
+  type Source,
+  type Table,
+  tableFound,
+  text,
+} from "./catalog.ts";
 
 /** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
 const COUNTED = 100_000;
@@ -143,3 +154,66 @@ function bounded<Whole extends Description>(whole: Whole, budget: number) {
     ...(said.length === 0 ? {} : { notices: said }),
   };
 }
+
+const TABLES_AT_ONCE = 100;
+
+const KEYS = 'SELECT "table" AS other, "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq';
+const INDEXES = `SELECT i.name, i."unique", i.partial, group_concat(coalesce(c.name, '(expression)'), ', ') AS columns
+  FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c WHERE i.origin <> 'pk' GROUP BY i.name ORDER BY i.name`;
+
+/** Matching tables with their columns and keys, as many as fit in the answer. */
+export async function describeTables(asked: TablesAsked & Source) {
+  const { database, query, column, detail, limit, cursor } = asked;
+  const cursors = cursorsOf("describe_tables", [database, query, column, detail], z.string());
+  const after = cursors.decode(cursor);
+  const all = await listTables(asked);
+  const part = query?.toLowerCase() ?? "";
+  const wanted = all.filter(
+    ({ name }) => (after === undefined || name > after) && name.toLowerCase().includes(part),
+  );
+  const budget = asked.budget - 300;
+  const shown: ReturnType<typeof summarized>[] = [];
+  let at = 0;
+  for (; at < wanted.length && shown.length <= limit; at += TABLES_AT_ONCE) {
+    for (const table of await factsOf(asked, wanted.slice(at, at + TABLES_AT_ONCE))) {
+      const one = summarized(table, { column, detail });
+      if (column === undefined || one.columns.length > 0) shown.push(one);
+    }
+    if (fitting(shown, budget) < shown.length) break;
+  }
+  const isMore = at + TABLES_AT_ONCE < wanted.length;
+  const { page, ...next } = pageOf(shown, { limit, budget, isMore }, (last) =>
+    cursors.encode(shown[last]?.table ?? ""),
+  );
+  return { tables: page, ...next };
+}
+
+/** A broken view has no columns. */
+async function factsOf(source: Source, tables: readonly Table[]): Promise<TableFacts[]> {
+  const asked = tables.flatMap(({ name }) => [COLUMNS, KEYS, INDEXES].map((sql) => [sql, name] as const));
+  const rows = await look(source, asked, { isTolerant: true });
+  return tables.map(({ name, type }, index) => {
+    const [columns = [], keys = [], indexes = []] = rows.slice(index * 3, index * 3 + 3);
+    return {
+      table: name,
+      type,
+      columns: columns.map((one) => columnOf(one, keys)),
+      indexes: indexes.map(indexText),
+    };
+  });
+}
+
+function columnOf(column: Row, keys: readonly Row[]) {
+  const key = keys.find(({ from }) => from === column.name);
+  return {
+    name: text(column.name),
+    type: text(column.type),
+    notNull: Number(column.notnull) === 1,
+    primaryKey: Number(column.pk) > 0,
+    references: key && (key.to === null ? text(key.other) : `${text(key.other)}.${text(key.to)}`),
+    default: column.dflt_value === null ? undefined : text(column.dflt_value),
+  };
+}
+
+const indexText = ({ name, unique, partial, columns }: Row) =>
+  `${text(name)} (${text(columns)})${Number(unique) === 1 ? " unique" : ""}${Number(partial) === 1 ? " partial" : ""}`;

@@ -13,26 +13,16 @@ import { paramsOf } from "../gate/params.ts";
  */
 export async function query(databases: Databases, question: Question): Promise<string> {
   passReading(question.sql);
-  const { sql, database, format, signal, cursor, budget } = question;
+  const { sql, database, format, signal } = question;
   const params = paramsOf(sql, question.params);
   const place = await databases.place(database);
-  const { rows, bytes, cellBytes, timeoutMs } = databases.limits(question);
+  const { cellBytes, timeoutMs, ...limits } = databases.limits(question);
   const blobs = `blob://${encodeURIComponent(database ?? databases.names()[0] ?? "")}`;
-  return await databases.results.page({
-    list: "read_query",
-    query: [sql, question.params, database, format],
-    cursor,
-    format,
-    maxRows: rows,
-    maxBytes: bytes,
-    budget,
-    async read(ahead) {
-      const job = { place, sql, params, cellBytes, format, blobs, ...ahead };
-      const answer = await runStatement(databases, "read", job, { sql, signal, timeoutMs });
-      const { columns, text, before, more } = answer;
-      const pieces = answer.rows === 0 ? [] : text.split("\n");
-      return { columns, pieces, cuts: new Set(answer.cuts), before, more };
-    },
+  return await databases.results.page("read_query", question, limits, async (ahead) => {
+    const job = { place, sql, params, cellBytes, format, blobs, ...ahead };
+    const answer = await runStatement(databases, "read", job, { sql, signal, timeoutMs });
+    const { columns, text, rows, cuts, before, more } = answer;
+    return { columns, pieces: rows === 0 ? [] : text.split("\n"), cuts: new Set(cuts), before, more };
   });
 }
 

@@ -1,8 +1,8 @@
-import type { Ahead } from "@refmcp/sql";
+import type { Ahead, Bound } from "@refmcp/sql";
 import { encodeRow, type Format, ROW_COST, rowWriter, SMALL_BLOB } from "@refmcp/sql/formats";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
-import { type Bound, requireReadOnly } from "../connection/handle.ts";
+import { requireReadOnly } from "../connection/handle.ts";
 
 export interface ReadJob extends Ahead, Bound {
   readonly cellBytes: number;

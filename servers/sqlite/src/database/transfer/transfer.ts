@@ -1,5 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import {
+  type Bound,
+  type Calling,
   type CsvRecord,
   csvRecords,
   type ExportFormat,
@@ -9,7 +11,7 @@ import {
   writeNewFile,
 } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
-import { type Bound, COMPANIONS } from "../connection/handle.ts";
+import { COMPANIONS } from "../connection/handle.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { type Source, tableColumns, tableFound } from "../reading/catalog.ts";
@@ -19,15 +21,10 @@ import { nearNames } from "../reading/query.ts";
 const PIECE = 262_144;
 const RECORDS_AT_ONCE = 1_000;
 
-interface Target {
+export interface Export extends Bound {
   readonly database?: string | undefined;
   readonly path: string;
-}
-
-export interface Export extends Target, Bound {
   readonly format: ExportFormat;
-  readonly signal: AbortSignal;
-  progress(rows: number): void;
 }
 
 /**
@@ -37,7 +34,8 @@ export interface Export extends Target, Bound {
  */
 export async function exportRows(
   databases: Databases,
-  { sql, params, database, path, format, signal, progress }: Export,
+  { sql, params, database, path, format }: Export,
+  { signal, progress }: Pick<Calling, "signal" | "progress">,
 ): Promise<NewFile & { rows: number }> {
   passReading(sql);
   if (COMPANIONS.some((companion) => path.toLowerCase().endsWith(companion)))
@@ -46,18 +44,18 @@ export async function exportRows(
     });
   const place = await databases.place(database);
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
-  const job = { place, sql, params: paramsOf(sql, params), format };
+  const job = { place, sql, params: paramsOf(sql, params), format, bytes: PIECE };
   const { value, ...file } = await writeNewFile(databases.options.guard, path, (write) =>
     databases.transfers
       .lease(place.file, run, async (ask) => {
         let rows = 0;
         await ask("openRows", job);
-        for (let isDone = false; !isDone; ) {
-          const piece = await ask("nextRows", { bytes: PIECE });
+        for (let isLast = false; !isLast; ) {
+          const piece = await ask("nextRows", {});
           await write(Buffer.from(piece.text));
           rows += piece.rows;
-          isDone = piece.done;
-          progress(rows);
+          isLast = piece.isLast;
+          progress(rows, undefined, "rows written");
         }
         signal.throwIfAborted();
         return rows;
@@ -69,17 +67,10 @@ export async function exportRows(
   return { ...file, rows: value };
 }
 
-export interface Import extends Target {
+interface Import extends Pick<Export, "database" | "path"> {
   readonly table: string;
   readonly delimiter: string;
   readonly dryRun: boolean;
-}
-
-interface Calling {
-  readonly signal: AbortSignal;
-  progress(bytes: number, of: number, note: string): void;
-  /** Asks the user about rows that triggers lose; throws if the user declines or can't be asked. */
-  confirm(loss: string): Promise<void>;
 }
 
 /**
@@ -91,7 +82,7 @@ interface Calling {
 export async function importCsv(
   databases: Databases,
   { database, path, table, delimiter, dryRun }: Import,
-  call: Calling,
+  call: Omit<Calling, "budget">,
 ) {
   const { signal } = call;
   const place = await databases.place(database);

@@ -1,48 +1,36 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { removalOf, type Statement, targetOf } from "@refmcp/sql";
+import { type Bound, type Calling, type Changing, removalOf, type Statement, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
-import type { Bound } from "../connection/handle.ts";
 import type { Answer } from "../connection/runners.ts";
 import { passCreateTable, passWriting } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { runStatement } from "../reading/query.ts";
-import type { WriteStatement } from "./loss.ts";
+import type { WriteStatement } from "./change.ts";
 
 interface Change extends Bound {
   /** How the gate classified it. */
   readonly statement: Statement;
 }
 
-export interface Writing {
-  readonly statements: readonly Bound[];
-  readonly database: string | undefined;
-  readonly dryRun: boolean;
-  /** Accepts only CREATE TABLE, and creates a missing database file. */
-  readonly isCreating?: boolean;
-}
-
-/** What a change needs of its call. */
-interface Calling {
-  readonly signal: AbortSignal;
-  /** Characters of the answer. */
-  readonly budget: number;
-  confirm(loss: string): Promise<void>;
-}
-
 /**
  * Runs changes in one transaction, all or none, and returns their effect as `changeOutput`. Data loss needs confirmation, with
  * the exact row count.
  *
+ * @param isCreating accepts only CREATE TABLE, and creates a missing database file
  * @throws ToolError what the gate, the boundary, SQLite and the user refuse; nothing is changed then
  */
-export async function runChanges(databases: Databases, writing: Writing, call: Calling) {
-  const { dryRun, isCreating = false } = writing;
+export async function runChanges(
+  databases: Databases,
+  { statements: given, database, dryRun }: Changing,
+  call: Omit<Calling, "progress">,
+  isCreating = false,
+) {
   const { allowDdl } = databases.options;
-  const changes = writing.statements.map(({ sql, params }) => {
+  const changes = given.map(({ sql, params }) => {
     const statement = isCreating ? passCreateTable(sql) : passWriting(sql, allowDdl);
     return { sql, params, statement };
   });
-  const place = await databases.place(writing.database, isCreating);
+  const place = await databases.place(database, isCreating);
   const statements = changes.map(writeStatement);
   // The rest of the answer takes less than this.
   const returnedBytes = Math.max(0, call.budget - 1_000 - 20 * statements.length);

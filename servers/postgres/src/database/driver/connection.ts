@@ -5,7 +5,7 @@ import { ROLE_QUERY, type RoleFacts } from "../connection/role.ts";
 import type { Address, Attempt, Target } from "../connection/target.ts";
 import type { Tunnel } from "../connection/tunnel.ts";
 import { connectionFailure } from "../errors.ts";
-import { catalogRows, PortalQuery } from "./portal.ts";
+import { type Batch, type Caps, catalogRows, PortalQuery, type Statement } from "./portal.ts";
 import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
 
 /** Maximum time to wait for other sessions' locks, in milliseconds. */
@@ -35,7 +35,6 @@ export const settings = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[
   `SET ${scope} synchronize_seqscans = 'off'`,
 ];
 
-/** Statements that apply only the limits. */
 export const limiting = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[] => [
   `SET ${scope} statement_timeout = ${timeoutMs}`,
   `SET ${scope} lock_timeout = ${Math.min(LOCK_MS, timeoutMs)}`,
@@ -53,33 +52,33 @@ const RESETS = {
 } as const;
 
 /** A connection to a server, with its session. */
-export class Link {
+export class Connection {
   readonly client: Client;
   readonly role: RoleFacts;
   /** Whether it was cancelled or lost and must not be used again. */
-  isSpoiled = false;
+  isInvalid = false;
   /** Undefined if the session can't be cancelled. */
   readonly #key: CancelKey | undefined;
   #left: keyof typeof RESETS = "nothing";
   /** Statements that apply the session's settings, and whether they are in effect. */
   #settings: readonly string[] = [];
-  #isSettled = false;
+  #isConfigured = false;
   #notices: string[] = [];
 
   constructor(client: Client, role: RoleFacts, key: CancelKey | undefined) {
     this.client = client;
     this.role = role;
     this.#key = key;
-    client.on("error", () => this.spoil());
-    client.on("end", () => this.spoil());
+    client.on("error", () => this.invalidate());
+    client.on("end", () => this.invalidate());
     client.on("notice", ({ severity, message }) => {
       if (this.#notices.length < MAX_NOTICES && message !== undefined)
         this.#notices.push(`${severity ?? "NOTICE"}: ${message.slice(0, 500)}`);
     });
   }
 
-  spoil(): void {
-    this.isSpoiled = true;
+  invalidate(): void {
+    this.isInvalid = true;
   }
 
   /** The server's notices since the last call. */
@@ -96,7 +95,12 @@ export class Link {
   async runAll(statements: readonly string[]): Promise<void> {
     const opening = { statements: statements.slice(0, -1) };
     const last = { text: statements.at(-1) ?? "", params: [], opening };
-    await new PortalQuery(last, { chars: 1, toEnd: true }).run(this.client);
+    await this.query(last, { chars: 1, toEnd: true });
+  }
+
+  /** Runs one statement over the extended protocol, and cancels it if a batch of rows far exceeds the cap. */
+  query(statement: Statement, caps: Caps): Promise<Batch> {
+    return new PortalQuery(statement, caps, () => this.cancel()).run(this.client);
   }
 
   /** Runs one of our own queries, see `catalogRows`. */
@@ -112,11 +116,11 @@ export class Link {
    * Applies settings to the whole session, so that transactions don't have to. Does nothing behind a pooler, which may use
    * a different backend for each transaction.
    */
-  async settle(settings: readonly string[]): Promise<void> {
+  async configure(settings: readonly string[]): Promise<void> {
     if (this.isPooled) return;
     await this.runAll(settings);
     this.#settings = settings;
-    this.#isSettled = true;
+    this.#isConfigured = true;
   }
 
   /** Whether a pooler may share the backend with other clients: it issues its own cancel keys. */
@@ -125,8 +129,8 @@ export class Link {
   }
 
   /** Whether a transaction started now would have the session's settings. */
-  get isSettled(): boolean {
-    return this.#isSettled && this.#left !== "anything";
+  get isConfigured(): boolean {
+    return this.#isConfigured && this.#left !== "anything";
   }
 
   /** Records that a transaction in this mode may still be open. */
@@ -150,14 +154,14 @@ export class Link {
   /** Rolls back, removes what the transaction left in the session, and restores the session's settings. */
   async clean(): Promise<void> {
     if (this.#left === "nothing") return;
-    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...(this.isSettled ? [] : this.#settings)]);
+    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...(this.isConfigured ? [] : this.#settings)]);
     this.cleaned();
-    this.#isSettled = this.#settings.length > 0;
+    this.#isConfigured = this.#settings.length > 0;
   }
 
   /** Records that nothing remains of earlier calls. */
   cleaned(): void {
-    this.#isSettled = this.isSettled;
+    this.#isConfigured = this.isConfigured;
     this.#left = "nothing";
     this.#notices = [];
   }
@@ -170,7 +174,7 @@ export class Link {
     let timer: NodeJS.Timeout | undefined;
     const stop = () => {
       this.cancel();
-      timer = setTimeout(() => this.cut(), CANCEL_WAIT_MS);
+      timer = setTimeout(() => this.destroy(), CANCEL_WAIT_MS);
     };
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
@@ -184,19 +188,18 @@ export class Link {
 
   /** Asks the server to cancel the running statement; the session is not used again. */
   cancel(): void {
-    this.spoil();
-    if (this.#key === undefined) this.cut();
+    this.invalidate();
+    if (this.#key === undefined) this.destroy();
     else void sendCancel(this.#key);
   }
 
-  /** Closes the connection immediately. */
-  cut(): void {
-    this.spoil();
+  destroy(): void {
+    this.invalidate();
     this.client.connection.stream.destroy();
   }
 
   async close(): Promise<void> {
-    this.spoil();
+    this.invalidate();
     await this.client.end().catch(() => undefined);
   }
 }
@@ -207,7 +210,7 @@ export class Link {
  * @param tunnel the SSH tunnel to the addresses, if there is one.
  * @throws ToolError `unavailable` that says why; never with a password.
  */
-export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
+export async function openConnection(target: Target, tunnel?: Tunnel): Promise<Connection> {
   // The second round of prefer-standby accepts any server.
   const rounds = target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
   let last: unknown;
@@ -215,8 +218,8 @@ export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
     for (const address of target.addresses) {
       for (const attempt of address.attempts) {
         try {
-          const link = await connect(target, address, attempt, await tunnel?.socketsTo(address));
-          const { standby, readonly } = link.role;
+          const connection = await connect(target, address, attempt, await tunnel?.socketsTo(address));
+          const { standby, readonly } = connection.role;
           // libpq's target_session_attrs.
           const kinds = {
             "read-write": !standby && !readonly,
@@ -225,8 +228,8 @@ export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
             standby,
             any: true,
           };
-          if (kinds[wanted]) return link;
-          await link.close();
+          if (kinds[wanted]) return connection;
+          await connection.close();
           last = new ToolError("unavailable", `No server of ${target.label} is ${wanted}.`, {
             hint: "Check target_session_attrs and the hosts of the connection URL.",
           });
@@ -246,7 +249,7 @@ async function connect(
   address: Address,
   attempt: Attempt,
   through?: () => Socket,
-): Promise<Link> {
+): Promise<Connection> {
   const { host, port } = address;
   const { directTls, options } = target;
   // Loaded with the first connection, so that listing tools does not wait for it.
@@ -280,7 +283,7 @@ async function connect(
   try {
     const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
     if (role === undefined) throw new Error("the server did not report the role");
-    return new Link(client, role, key && { ...key, host, port, through, attempt, directTls });
+    return new Connection(client, role, key && { ...key, host, port, through, attempt, directTls });
   } catch (error) {
     await client.end().catch(() => undefined);
     throw error;
