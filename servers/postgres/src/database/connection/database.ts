@@ -159,7 +159,7 @@ export class Database {
     });
   }
 
-  /** Runs one of our own queries in a transaction of its own. */
+  /** Runs one of our own queries in a separate transaction. */
   rows<Row extends QueryResultRow>(
     options: Work,
     statement: string,
