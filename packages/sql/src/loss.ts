@@ -1,4 +1,3 @@
-import { WaitingLine } from "@refmcp/boundary";
 import { grouped } from "@refmcp/boundary/answer";
 
 /** `1 row`, `2,000 rows`. */
@@ -29,7 +28,7 @@ export interface TableChange extends RowCounts {
 export type SessionChanges = ReadonlyMap<string, RowCounts>;
 
 /** The tables whose counts start again because the user agreed to the loss. */
-type Agreed = readonly string[] | "all";
+export type Agreed = readonly string[] | "all";
 
 const NONE: RowCounts = { inserted: 0, updated: 0, deleted: 0 };
 
@@ -37,7 +36,7 @@ const NONE: RowCounts = { inserted: 0, updated: 0, deleted: 0 };
 const lostBy = ({ updated, deleted }: RowCounts) => deleted + (updated > 1 ? updated : 0);
 
 /** The sum of a session's changes to a table. */
-const plus = (earlier: RowCounts | undefined, change: RowCounts): RowCounts => {
+export const plus = (earlier: RowCounts | undefined, change: RowCounts): RowCounts => {
   const { inserted, updated, deleted } = earlier ?? NONE;
   return {
     inserted: inserted + change.inserted,
@@ -143,39 +142,5 @@ export class LossTally {
   /** What the session must remember once the transaction is committed. */
   get outcome(): { readonly changes: readonly TableChange[]; readonly agreed: Agreed } {
     return { changes: this.#changes, agreed: this.#isTogether ? "all" : this.#agreed };
-  }
-}
-
-/** What this process changed in one database, so that many small losses count like a large one. */
-export class SessionLosses {
-  readonly #changes = new Map<string, RowCounts>();
-  readonly #waiting = new WaitingLine();
-  #isBusy = false;
-
-  get changes(): SessionChanges {
-    return this.#changes;
-  }
-
-  /**
-   * Runs work that measures a loss and commits it, one at a time: otherwise each of two transactions would find the rows that
-   * the other one is about to delete.
-   */
-  async inTurn<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
-    if (this.#isBusy) await this.#waiting.wait(signal);
-    this.#isBusy = true;
-    try {
-      return await work();
-    } finally {
-      this.#isBusy = this.#waiting.hand();
-    }
-  }
-
-  /** Remembers a committed transaction; the counts of tables whose loss the user agreed to start again. */
-  add({ changes, agreed }: { readonly changes: readonly TableChange[]; readonly agreed: Agreed }): void {
-    for (const change of changes) {
-      const sum = plus(this.#changes.get(change.id), change);
-      if (sum.inserted + sum.updated + sum.deleted > 0) this.#changes.set(change.id, sum);
-    }
-    for (const id of agreed === "all" ? [...this.#changes.keys()] : agreed) this.#changes.delete(id);
   }
 }
