@@ -35,7 +35,7 @@ export interface Export extends Bound {
 export async function exportRows(
   databases: Databases,
   { sql, params, database, path, format }: Export,
-  { signal, progress }: Pick<Calling, "signal" | "progress">,
+  call: Pick<Calling, "signal" | "progress">,
 ): Promise<NewFile & { rows: number }> {
   passReading(sql);
   if (COMPANIONS.some((companion) => path.toLowerCase().endsWith(companion)))
@@ -43,6 +43,7 @@ export async function exportRows(
       hint: "Choose another name: SQLite could take such a file for part of a database.",
     });
   const place = await databases.place(database);
+  const { signal } = call;
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
   const job = { place, sql, params: paramsOf(sql, params), format, bytes: PIECE };
   const { value, ...file } = await writeNewFile(databases.options.guard, path, (write) =>
@@ -55,7 +56,7 @@ export async function exportRows(
           await write(Buffer.from(piece.text));
           rows += piece.rows;
           isLast = piece.isLast;
-          progress(rows, undefined, "rows written");
+          call.progress(rows, undefined, "rows written");
         }
         signal.throwIfAborted();
         return rows;
