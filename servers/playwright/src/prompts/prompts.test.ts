@@ -67,7 +67,7 @@ describe("skills", () => {
     expect(text).toContain("pw://help/assertions");
   });
 
-  it("review-accessibility names the checks", () => {
-    expect(read("review-accessibility")).toContain("no a11y violations");
+  it("check-a-page names the checks of accessibility", () => {
+    expect(read("check-a-page")).toContain("no a11y violations");
   });
 });
