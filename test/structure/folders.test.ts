@@ -19,6 +19,18 @@ it("packages limit time with startDeadline, not with AbortSignal.timeout", () =>
   expect(users, "Use startDeadline of @refmcp/boundary instead of AbortSignal.timeout").toEqual([]);
 });
 
+// Node.js's recursive mkdir never ends below /proc.
+it("directories are created with ensureDirectory, not with a recursive mkdir", () => {
+  const users = ["packages", "servers"].flatMap((folder) =>
+    filesOf(join(ROOT, folder))
+      .filter((file) => /^[\w-]+\/src\/.*\.ts$/.test(file) && !isTest(file))
+      .filter((file) =>
+        /\bmkdir(?:Sync)?\([^;]*\brecursive\b/.test(codeOf(readFileSync(join(ROOT, folder, file), "utf8"))),
+      ),
+  );
+  expect(users, "Use ensureDirectory of @refmcp/boundary instead of a recursive mkdir").toEqual([]);
+});
+
 describe("core", () => {
   const source = join(ROOT, "packages", "core", "src");
   const read = (folder: string) =>

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { getEventListeners } from "node:events";
-import { promisify } from "node:util";
-import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runScript } from "../test/fixtures/script.ts";
 import { startDeadline } from "./deadline.ts";
 
 describe("a deadline", () => {
@@ -57,18 +55,7 @@ describe("a deadline", () => {
 });
 
 describe("deadlines referenced only by their listeners", () => {
-  const run = async (script: string) => {
-    const { outputFiles } = await build({
-      stdin: { contents: script, resolveDir: import.meta.dirname, loader: "ts" },
-      bundle: true,
-      write: false,
-      format: "esm",
-      platform: "node",
-    });
-    const code = outputFiles[0]?.text ?? "";
-    const args = ["--expose-gc", "--input-type=module", "--eval", code];
-    return (await promisify(execFile)(process.execPath, args)).stdout;
-  };
+  const run = (script: string) => runScript(script, import.meta.dirname);
 
   it("fire after a garbage collection", async () => {
     const script = `

@@ -5,6 +5,7 @@ export {
   DirectoryAllowlist,
   type DirectoryAllowlistOptions,
 } from "./paths/directories.ts";
+export { ensureDirectory } from "./paths/ensure-directory.ts";
 export { giveFreeName, temporaryName } from "./paths/move.ts";
 export { ownDirectory } from "./paths/open.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";

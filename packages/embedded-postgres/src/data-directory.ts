@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { chown, mkdir, mkdtemp, readdir, readFile, stat } from "node:fs/promises";
+import { chown, mkdtemp, readdir, readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { errorCode } from "@refmcp/boundary";
+import { ensureDirectory, errorCode } from "@refmcp/boundary";
 import { errorsOf, oneLine, type ToolError } from "@refmcp/boundary/answer";
 
 export const isWindows = process.platform === "win32";
@@ -72,7 +72,7 @@ async function versionIn(directory: string): Promise<string | undefined> {
  */
 export async function userFor(directory: string | undefined): Promise<User | undefined> {
   const own = process.getuid?.();
-  if (directory !== undefined) await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (directory !== undefined) ensureDirectory(directory, 0o700);
   const owner = directory === undefined ? undefined : await stat(directory);
   if (own === undefined) return undefined;
   if (own !== 0) {

@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
-import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
+import { chmod, lstat, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join, posix, relative, win32 } from "node:path";
-import { type AllowedDirectories, errorCode } from "@refmcp/boundary";
+import { type AllowedDirectories, ensureDirectory, errorCode } from "@refmcp/boundary";
 
 /**
  * Possible locations of the journals, in order of preference: the user's state directory (XDG Base Directory
@@ -69,14 +69,14 @@ async function openJournalIn(
 ): Promise<string | undefined> {
   // Checked first, so that nothing is created in an allowed directory.
   if (overlaps(candidate, allowed)) return undefined;
-  if (create) await mkdir(candidate, { recursive: true, mode: 0o700 });
+  if (create) ensureDirectory(candidate, 0o700);
   const state = await realpath(candidate);
   if (overlaps(state, allowed)) return undefined;
   // In a world-writable directory, another user may have created it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
   // A subdirectory, since the mode of a directory chosen by the user must not change.
   const directory = join(state, "journal");
-  if (create) await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (create) ensureDirectory(directory, 0o700);
   const stat = await lstat(directory);
   demandOwner(stat, [process.getuid?.()]);
   if ((stat.mode & 0o077) !== 0) await chmod(directory, 0o700);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AllowedDirectories, errorCode, type GuardedFile } from "@refmcp/boundary";
+import { type AllowedDirectories, ensureDirectory, errorCode, type GuardedFile } from "@refmcp/boundary";
 import { sized, type ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
 import { chunksOf } from "../read/source.ts";
@@ -109,7 +109,7 @@ export class Journal {
       .reduce((best, one) => (one.at.length > best.at.length ? one : best), { path, at: "" });
     const directory = join(opened.directory, createHash("sha256").update(owner).digest("hex").slice(0, 16));
     try {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      ensureDirectory(directory, 0o700);
       if (!this.#sincePrune.has(directory)) {
         // Written atomically: a half-written one would hide the whole journal.
         await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#options.maxDays }));

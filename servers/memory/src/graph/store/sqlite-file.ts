@@ -1,7 +1,7 @@
-import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorCode } from "@refmcp/boundary";
+import { ensureDirectory, errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
@@ -68,7 +68,7 @@ function createMissing(file: string): void {
     if (error instanceof ToolError) throw error;
   }
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    ensureDirectory(dirname(file), 0o700);
     closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
   } catch (cause) {
     throw new ToolError(

@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ensureDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { isBaselineName } from "../language/assertion.ts";
 import { diskProblem, replaceFile, slugOf } from "./disk.ts";
@@ -31,7 +32,7 @@ export class BaselineStore {
   async write(name: string, device: string, picture: Uint8Array): Promise<void> {
     const path = this.path(name, device);
     try {
-      await mkdir(this.folder, { recursive: true });
+      ensureDirectory(this.folder);
       await replaceFile(path, picture);
     } catch (error) {
       const reason = diskProblem(error);

@@ -1,7 +1,8 @@
-import { accessSync, constants, lstatSync, mkdirSync } from "node:fs";
+import { accessSync, constants, lstatSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { basename, join } from "node:path";
+import { ensureDirectory } from "@refmcp/boundary";
 
 /** Why the file system refused something: `no space left on device`; undefined for any other error. */
 export function diskProblem(error: unknown): string | undefined {
@@ -98,9 +99,10 @@ export function runsPlace(usual: string): RunsPlace {
   return { folder: temporary, note };
 }
 
-function problemOf(folder: string): string | undefined {
+/** Creates a folder if it is missing; returns why that failed or why it is not writable, or undefined. */
+export function problemOf(folder: string): string | undefined {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    ensureDirectory(folder, 0o700);
     accessSync(folder, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {

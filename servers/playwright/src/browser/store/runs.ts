@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Dirent, existsSync } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
+import { lstat, open, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
-import { diskProblem, RunFolder, type RunsPlace } from "./disk.ts";
+import { problemOf, RunFolder, type RunsPlace } from "./disk.ts";
 
 export interface Artifact {
   readonly name: string;
@@ -77,11 +77,7 @@ export class RunStore {
     const id = `${time}-${randomBytes(4).toString("hex")}`;
     const path = join(this.folder, id);
     this.#live.add(id);
-    const problem = await mkdir(path, { recursive: true, mode: 0o700 }).then(
-      () => undefined,
-      (error: unknown) => diskProblem(error) ?? String(error),
-    );
-    return new RunFolder(path, this.#note, problem);
+    return new RunFolder(path, this.#note, problemOf(path));
   }
 
   /** Prevents another process from deleting a long run. */

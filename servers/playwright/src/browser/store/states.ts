@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ensureDirectory } from "@refmcp/boundary";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContext } from "playwright";
 import { failure } from "../errors.ts";
@@ -54,7 +55,7 @@ export class StateStore {
         "too_large",
         `The state is ${sized(text.length)}; the limit is ${sized(MAX_BYTES)}.`,
       );
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    ensureDirectory(this.folder, 0o700);
     const names = await this.names();
     if (names.length >= MAX_STATES && !names.includes(name))
       throw new ToolError(
