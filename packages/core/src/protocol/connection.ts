@@ -226,11 +226,15 @@ export class Connection implements Client {
   #run(
     key: RequestId | symbol,
     message: RequestMessage,
-    parts: Pick<RequestParts, "revision" | "client" | "sink" | "bytes">,
+    { revision, client, sink, bytes }: Pick<RequestParts, "revision" | "client" | "sink" | "bytes">,
     methods: ReadonlyMap<string, Handler>,
   ): ClientRequest {
+    // Copied with `...`, they would cost a quarter of a small call's processor time.
     const request = new ClientRequest(message, {
-      ...parts,
+      revision,
+      client,
+      sink,
+      bytes,
       service: this.#service,
       load: this.#load,
       settled: () => {
