@@ -110,6 +110,8 @@ const NEW_DIRECTORY_TOOLS: ReadonlySet<string> = new Set([
   "git_worktree_remove",
 ]);
 const LOGIN = "ada:lovelace";
+/** The folder with the repository, and the one with its upstream. */
+const SUFFIXES = ["", "-upstream"];
 
 /** The environment of the matrix: templates, a folder for copies, and the remotes' servers. */
 export interface Matrix {
@@ -157,11 +159,7 @@ export async function matrix(): Promise<Matrix> {
   };
 
   const copy = (base: Base, folder: string, dirty: boolean, withUpstream = true): string => {
-    const source = template(place, base, dirty);
-    for (const suffix of withUpstream ? ["", "-upstream"] : [""]) {
-      rmSync(folder + suffix, { recursive: true, force: true });
-      cpSync(source + suffix, folder + suffix, { recursive: true, preserveTimestamps: true });
-    }
+    replace(folder, template(place, base, dirty), withUpstream ? SUFFIXES : [""]);
     const root = join(folder, "repo");
     const config = join(root, ".git", "config");
     const text = readFileSync(config, "utf8");
@@ -181,11 +179,19 @@ export async function matrix(): Promise<Matrix> {
       ...(base.calls ?? []),
     ].filter(({ tool }) => only?.includes(tool) ?? true);
     const isReading = ({ tool }: ToolCall) => tools.find(({ name }) => name === tool)?.effect === "read";
-    plant(copy(base, folder, true));
+    // Planting takes dozens of processes, so it is done once; the calls get copies.
+    const planted = place.path("planted");
+    for (const state of ["dirty", "clean"]) {
+      plant(copy(base, folder, state === "dirty"));
+      replace(join(planted, state), folder, SUFFIXES);
+    }
+    const fresh = (dirty: boolean, withUpstream: boolean): void =>
+      replace(folder, join(planted, dirty ? "dirty" : "clean"), withUpstream ? SUFFIXES : [""]);
+    fresh(true, true);
     for (const call of [...calls.filter(isReading), ...calls.filter((one) => !isReading(one))]) {
       const reads = isReading(call);
       const transfers = REMOTE.has(call.tool) || call.tool === "git_clone";
-      if (!reads) plant(copy(base, folder, !ON_CLEAN.has(call.tool), transfers));
+      if (!reads) fresh(!ON_CLEAN.has(call.tool), transfers);
       if (call.tool === "git_worktree_remove") addLinked(folder);
       const outcome = await outcomeOf(folder, call, urlOf(base, folder));
       const name = `${call.tool} ${JSON.stringify(call.args)}`;
@@ -204,6 +210,18 @@ export async function matrix(): Promise<Matrix> {
       place.dispose();
     },
   };
+}
+
+/** Makes the folders (`folder` and a suffix) copies of those of the source. */
+function replace(folder: string, source: string, suffixes: readonly string[]): void {
+  for (const suffix of suffixes) {
+    rmSync(folder + suffix, { recursive: true, force: true });
+    cpSync(source + suffix, folder + suffix, {
+      recursive: true,
+      preserveTimestamps: true,
+      verbatimSymlinks: true,
+    });
+  }
 }
 
 /** A linked worktree with a change, created without running anything of the repository. */

@@ -210,7 +210,7 @@ describe("edit", () => {
     // Each of these would block everything for seconds.
     const missing = { oldText: "this is line numbre 7 000.", newText: "" };
     let isDone = false;
-    const work = edit(files, path, [...edits, missing], { dryRun: true }).catch((error: unknown) => {
+    const work = edit(files, path, [...edits.slice(0, 60), missing], { dryRun: true }).catch((error: unknown) => {
       isDone = true;
       return error;
     });
