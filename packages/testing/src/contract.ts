@@ -342,7 +342,6 @@ export function contract(options: ContractOptions): void {
           expect(contents.length, uri).toBeGreaterThan(0);
         }
       });
-
     });
   });
 

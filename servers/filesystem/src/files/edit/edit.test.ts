@@ -210,10 +210,12 @@ describe("edit", () => {
     // Each of these would block everything for seconds.
     const missing = { oldText: "this is line numbre 7 000.", newText: "" };
     let isDone = false;
-    const work = edit(files, path, [...edits.slice(0, 60), missing], { dryRun: true }).catch((error: unknown) => {
-      isDone = true;
-      return error;
-    });
+    const work = edit(files, path, [...edits.slice(0, 60), missing], { dryRun: true }).catch(
+      (error: unknown) => {
+        isDone = true;
+        return error;
+      },
+    );
     for (let index = 0; index < 20; index++) {
       await files.list({ path: root, details: false, sort: "name", limit: 10, budget: 20_000 });
     }
