@@ -92,7 +92,7 @@ describe.each(SERVERS)("the packed %s server", (name) => {
         "package/dist/server.js",
       ]),
     );
-    expect(files.filter((file) => file.endsWith(".ts") || file.includes("test"))).toEqual([]);
+    expect(files.filter((file) => /\.ts$|\/tests?\/|\.test\./.test(file))).toEqual([]);
   });
 });
 

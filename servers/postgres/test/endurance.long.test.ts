@@ -7,7 +7,9 @@ let world: Lab;
 let server: Talk;
 beforeAll(async () => {
   world = await lab("CREATE TABLE numbers AS SELECT n FROM generate_series(1, 100000) n");
-  server = await talk(["--url", world.url, "--max-connections", "3", "--allow-write"]);
+  // A slow machine needs minutes for half a gigabyte.
+  const patient = ["--query-timeout-ms", "300000", "--timeout-ms", "300000"];
+  server = await talk(["--url", world.url, "--max-connections", "3", "--allow-write", ...patient]);
 });
 afterAll(async () => {
   await server?.close();
