@@ -5,7 +5,8 @@ import { workerFile } from "@refmcp/launch/worker-file";
 import { expect, it, onTestFinished } from "vitest";
 import { pdfOf, twoPagePdf } from "../../../test/files.ts";
 import { prose } from "../../../test/pages/write.ts";
-import { Converter, type Done } from "./converter.ts";
+import { DOCUMENTS, type Done } from "./converter.ts";
+import { WorkerPool } from "./worker-pool.ts";
 
 const BEGIN = `<meta property="og:type" content="article"><main><p>NEEDLE ${prose(6, 1)}</p><p>${prose(6, 2)}</p>`;
 
@@ -51,13 +52,12 @@ it("a PDF that decodes to gigabytes is given up, outside this process, and the n
     `<< /Length ${stream.length} /Filter [/FlateDecode /FlateDecode /FlateDecode] >>\nstream\n${stream.toString("latin1")}\nendstream`,
   ]);
   expect(hostile.length).toBeLessThan(4_000);
-  const converter = new Converter();
-  onTestFinished(() => converter.close());
+  // A slow machine would reach the time limit first.
+  const documents = new WorkerPool({ ...DOCUMENTS, budgetMs: 300_000 });
+  onTestFinished(() => documents.close());
   const { signal } = new AbortController();
-  await expect(converter.document({ pdf: hostile }, signal)).rejects.toThrow(
-    /it needed more than 512 MB|it took more than 15 s/,
-  );
+  await expect(documents.run({ pdf: hostile }, signal)).rejects.toThrow("it needed more than 512 MB");
   expect(process.memoryUsage().arrayBuffers).toBeLessThan(200_000_000);
-  const { text } = await converter.document({ pdf: twoPagePdf }, signal);
+  const { text } = await documents.run({ pdf: twoPagePdf }, signal);
   expect(text).toContain("The second page");
 });
