@@ -37,6 +37,32 @@ describe.concurrent("tabs", () => {
     expect(report).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
   });
 
+  it("that close on the first half of an input have received it", async () => {
+    const closing = `<h1>In</h1><button onmousedown="window.close()">Done</button>`;
+    const { url } = await site({
+      "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}`),
+      "/in": page(`${closing}<input onkeydown="window.close()"><script>onkeydown = () => close()</script>`),
+    });
+    for (const step of ["click button 'Done'", "press Escape", "press Escape on textbox"]) {
+      const steps = ["click button 'Sign in'", "switch to new tab", "expect h1 is 'In'", step];
+      const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
+      expect(report, step).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
+    }
+  });
+
+  it("that close before an input leave it to the current one", async () => {
+    const { url } = await site({
+      "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}
+        ${button("Done", "document.querySelector('h1').textContent = 'Paid'")}`),
+      "/in": page(`<h1>In</h1><button style="display: none">Done</button>
+        <script>onload = () => fetch("/slow").then(() => close())</script>`),
+      "/slow": (_, response) => void setTimeout(() => response.end(), 300),
+    });
+    const steps = ["click button 'Sign in'", "switch to new tab", "click button 'Done'"];
+    const report = await lab.run({ url, steps, assertions: ["h1 is 'Paid'"] });
+    expect(report).toMatchObject({ passed: true });
+  });
+
   it("reach no forbidden host and no file", async () => {
     const denied = await site({ "*": good }, "127.0.0.3");
     for (const to of [denied.url, "file:///etc/passwd", "view-source:file:///etc/passwd"]) {

@@ -78,6 +78,13 @@ export function refuseSelector(message: string): void {
 export const isMissing = (message: string): boolean =>
   /Timeout .*exceeded/.test(message) && !/locator resolved to/.test(message);
 
+/** Whether an error says that the page was closed when the browser already had an action's input. */
+export const isClosedByInput = (error: unknown): boolean => {
+  const [message = "", ...log] = plain(error).trim().split("\n");
+  const isSent = /^keyboard\./.test(message) || /performing \w+ action$|\.press\("/.test(log.at(-1) ?? "");
+  return message.includes("has been closed") && isSent;
+};
+
 /** The reason in a Playwright error, without its call log's repetitions. */
 export function reasonOf(error: unknown, target: string): string {
   const text = plain(error);

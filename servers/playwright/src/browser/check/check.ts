@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import type { Page } from "playwright";
 import type { Assertion, Check, CheckOf } from "../language/ast.ts";
 import {
   type Expectation,
@@ -82,8 +83,23 @@ export async function holds(assertion: Assertion, scope: CheckScope): Promise<Ou
  * Waits until an assertion passes or times out; the last check decides. Absence is checked once, unless the assertion
  * has `within`.
  */
-export async function until({ check, negated, within }: Assertion, scope: CheckScope): Promise<Outcome> {
-  const { page, deadline } = scope;
+export async function until(assertion: Assertion, scope: CheckScope): Promise<Outcome> {
+  const { page } = scope;
+  try {
+    return await untilOn(page, assertion, scope);
+  } catch (error) {
+    // The tab closed itself, so that another is current.
+    if (error instanceof ToolError || scope.page === page) throw error;
+    return until(assertion, scope);
+  }
+}
+
+async function untilOn(
+  page: Page,
+  { check, negated, within }: Assertion,
+  scope: CheckScope,
+): Promise<Outcome> {
+  const { deadline } = scope;
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   if (isElementCheck(check) && !(check.kind === "page" && secretsOn(page) !== undefined)) {
     const plan = expectationOf(check, negated);

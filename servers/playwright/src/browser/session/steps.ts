@@ -17,7 +17,7 @@ import {
 } from "../language/plan.ts";
 import { urlMatcher } from "../language/reader.ts";
 import { describeTarget } from "../language/target.ts";
-import { ambiguity, isMissing, plain, reasonOf, refuseSelector, shown } from "../library.ts";
+import { ambiguity, isClosedByInput, isMissing, plain, reasonOf, refuseSelector, shown } from "../library.ts";
 import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets/guard.ts";
 import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
@@ -45,13 +45,24 @@ const IDLE_MS = 500;
 const LOOK_MS = 50;
 
 /**
- * Performs one step.
+ * Performs one step on the current tab.
  *
  * @throws StepFailed if the page prevents it.
  * @throws ToolError if the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
  */
-export async function perform({ action }: Step, scope: StepScope): Promise<void> {
-  const { page, deadline, events, states, secrets } = scope;
+export async function perform(step: Step, scope: StepScope): Promise<void> {
+  const { page } = scope;
+  try {
+    await performOn(page, step, scope);
+  } catch (error) {
+    if (error instanceof ToolError || error instanceof StepFailed || scope.page === page) throw error;
+    // The tab closed itself, as sign-in popups do: on this input, or on an earlier one, so that another is current.
+    if (!isClosedByInput(error)) await perform(step, scope);
+  }
+}
+
+async function performOn(page: Page, { action }: Step, scope: StepScope): Promise<void> {
+  const { deadline, events, states, secrets } = scope;
   const { tabs } = events;
   const context = page.context();
   // Leaves some of the run's time for the verdict.
