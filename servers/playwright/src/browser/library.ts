@@ -78,12 +78,18 @@ export function refuseSelector(message: string): void {
 export const isMissing = (message: string): boolean =>
   /Timeout .*exceeded/.test(message) && !/locator resolved to/.test(message);
 
-/** Whether an error says that the page was closed when the browser already had an action's input. */
-export const isClosedByInput = (error: unknown): boolean => {
-  const [message = "", ...log] = plain(error).trim().split("\n");
-  const isSent = /^keyboard\./.test(message) || /performing \w+ action$|\.press\("/.test(log.at(-1) ?? "");
-  return message.includes("has been closed") && isSent;
-};
+/**
+ * What a page had received of an action when it was closed: its input, or nothing because the element was not found yet.
+ *
+ * @returns undefined if that is unknown, or for another error.
+ */
+export function receivedAtClose(error: unknown): "input" | "nothing" | undefined {
+  const text = plain(error).trim();
+  if (!text.includes("has been closed")) return undefined;
+  if (/^keyboard\.|\n +- (?:performing \w+ action|elementHandle\.(?:press|type)\(.*)$/.test(text))
+    return "input";
+  return text.includes("locator resolved to") ? undefined : "nothing";
+}
 
 /** The reason in a Playwright error, without its call log's repetitions. */
 export function reasonOf(error: unknown, target: string): string {

@@ -121,6 +121,8 @@ export async function playSteps(
   return performAll(steps.slice(setup), session, (index) => starting(setup + index));
 }
 
+const NO_TAB = "the page closed itself, and no other tab is open";
+
 /** Performs steps on the page that is open. */
 export async function performAll(
   steps: readonly Step[],
@@ -135,7 +137,8 @@ export async function performAll(
     } catch (error) {
       checkRefusal(session);
       if (error instanceof ToolError) throw error;
-      const reason = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
+      const said = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
+      const reason = session.page.isClosed() ? NO_TAB : said;
       return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
     }
   }
@@ -231,10 +234,15 @@ export const notesOf = ({ events, artifacts }: PageSession): string[] => [
 ];
 
 /** Converts an error that ended the work on a page to one for the caller; returns internal errors unchanged. */
-export function explained(error: unknown, { opened, deadline }: PageSession): unknown {
+export function explained(error: unknown, { opened, deadline, page }: PageSession): unknown {
   if (error instanceof ToolError) return error;
   if (opened.context.browser()?.isConnected() !== true) return browserGone(error);
   if (deadline.signal.aborted) return new ToolError("timeout", deadline.error().message, { cause: error });
+  if (page.isClosed())
+    return new ToolError("unavailable", `Nothing is left to test: ${NO_TAB}.`, {
+      hint: "Check it before the step that closes it, or keep another tab open.",
+      cause: error,
+    });
   if (!(error instanceof Error) || !/^(?:Timeout)?Error$/.test(error.name)) return error;
   return new ToolError("unavailable", `The page could not be tested: ${reasonOf(error, "the page")}.`, {
     hint: "Pages that are busy or keep reloading cause this. Raise timeout_ms, or check less in one run.",

@@ -17,7 +17,7 @@ import {
 } from "../language/plan.ts";
 import { urlMatcher } from "../language/reader.ts";
 import { describeTarget } from "../language/target.ts";
-import { ambiguity, isClosedByInput, isMissing, plain, reasonOf, refuseSelector, shown } from "../library.ts";
+import { ambiguity, isMissing, plain, reasonOf, receivedAtClose, refuseSelector, shown } from "../library.ts";
 import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets/guard.ts";
 import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
@@ -50,19 +50,8 @@ const LOOK_MS = 50;
  * @throws StepFailed if the page prevents it.
  * @throws ToolError if the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
  */
-export async function perform(step: Step, scope: StepScope): Promise<void> {
-  const { page } = scope;
-  try {
-    await performOn(page, step, scope);
-  } catch (error) {
-    if (error instanceof ToolError || error instanceof StepFailed || scope.page === page) throw error;
-    // The tab closed itself, as sign-in popups do: on this input, or on an earlier one, so that another is current.
-    if (!isClosedByInput(error)) await perform(step, scope);
-  }
-}
-
-async function performOn(page: Page, { action }: Step, scope: StepScope): Promise<void> {
-  const { deadline, events, states, secrets } = scope;
+export async function perform({ action }: Step, scope: StepScope): Promise<void> {
+  const { page, deadline, events, states, secrets } = scope;
   const { tabs } = events;
   const context = page.context();
   // Leaves some of the run's time for the verdict.
@@ -155,13 +144,33 @@ async function performOn(page: Page, { action }: Step, scope: StepScope): Promis
   }
 }
 
+/** Executes a plan on the current tab, which may close itself on the input or before it, as sign-in popups do. */
+async function act(plan: Act, scope: StepScope, timeout: number): Promise<void> {
+  const { page, events, deadline } = scope;
+  try {
+    await actOn(page, plan, scope, timeout);
+  } catch (error) {
+    const received = scope.page === page ? undefined : receivedAtClose(error);
+    if (received === undefined) throw error;
+    if (received === "nothing") await act(plan, scope, timeout);
+  }
+  // A tab that closes itself on the input is known to have closed after another answer; the next step must not use it.
+  if (events.tabs.all.length > 1)
+    await deadline
+      .within(
+        timeout,
+        page.evaluate(() => undefined),
+      )
+      .catch(() => undefined);
+}
+
 /** Executes a plan: one call of Playwright with a strict locator. */
-async function act(
+async function actOn(
+  page: Page,
   { on, method, args, options, timed = false, target }: Act,
   scope: StepScope,
   timeout: number,
 ): Promise<void> {
-  const { page } = scope;
   const given = await Promise.all(args.map((one) => resolved(one, scope)));
   const [secret] = args.flatMap((one) =>
     typeof one === "object" && "secret" in one ? [String(one.secret)] : [],
