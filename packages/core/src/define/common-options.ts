@@ -155,6 +155,15 @@ export const commonOptions = {
       valueName: "LIST",
       description: "Host names of web pages that may call this server, in addition to those of this machine.",
     },
+    httpRate: {
+      type: "integer",
+      min: 0,
+      max: 1_000_000_000,
+      default: 6_000,
+      valueName: "N",
+      description:
+        "Requests that an authenticated caller may make a minute, a tenth of them at once; 0 for no limit.",
+    },
     httpStateKeyEnv: {
       type: "string",
       valueName: "NAME",

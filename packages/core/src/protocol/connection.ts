@@ -1,5 +1,6 @@
 import { isLoggingLevel, LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
 import { errorText, internalError, invalidRequest, ProtocolError } from "./errors.ts";
+import { Load } from "./load.ts";
 import { asUri, isRequest, isRequestId, parseMessage, readMessage, show } from "./messages.ts";
 import { requestProblem } from "./params.ts";
 import {
@@ -7,7 +8,6 @@ import {
   type Client,
   ClientRequest,
   type Handler,
-  Load,
   type Principal,
   type RequestParts,
   type Service,
@@ -157,7 +157,7 @@ export class Connection implements Client {
       this.refuse(undefined, invalidRequest(size));
     } else {
       const nextSink = batchSinks(values.length, this.#sink);
-      this.#batch = { entries: values.values(), nextSink, bytes: bytes / values.length };
+      this.#batch = { entries: values.values(), nextSink, bytes: Math.ceil(bytes / values.length) };
     }
   }
 
@@ -209,7 +209,10 @@ export class Connection implements Client {
 
   #request(message: RequestMessage, { sink, bytes, isInBatch, isChecked }: Receipt): void {
     const { id, method } = message;
-    const admitted = this.#problem(message, bytes, isInBatch) ?? this.#gate.admit(message);
+    const admitted =
+      this.#problem(message, bytes, isInBatch) ??
+      (isChecked === true ? undefined : this.#rateProblem()) ??
+      this.#gate.admit(message);
     if ("code" in admitted) {
       this.refuse(id, admitted, sink);
       return;
@@ -253,9 +256,15 @@ export class Connection implements Client {
       return invalidRequest(`The id ${show(id)} belongs to a request that is still pending.`);
     if (isInBatch && method === "initialize")
       return invalidRequest("initialize must not be part of a batch.");
-    if (this.#unanswered < this.#maxInFlight && this.#load.hasRoomFor(1) && this.#load.hasRoomForBytes(bytes))
-      return undefined;
+    const owner = this.principal?.owner ?? "";
+    const isFree = this.#unanswered < this.#maxInFlight && this.#load.requests.hasRoom(owner);
+    if (isFree && this.#load.hasRoomForBytes(owner, bytes)) return undefined;
     return internalError("Too many requests are pending; retry after a response.");
+  }
+
+  #rateProblem(): RpcError | undefined {
+    const seconds = this.#load.rates.retryAfter(this.principal?.owner ?? "");
+    return seconds > 0 ? internalError(`Too many requests; retry after ${seconds} s.`) : undefined;
   }
 
   #notified(message: NotificationMessage): void {

@@ -4,6 +4,7 @@ import type { Unwatch } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { type Log, trace } from "../log.ts";
 import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";
+import type { Load } from "./load.ts";
 import { asUri } from "./messages.ts";
 import type { Revision } from "./revisions.ts";
 import {
@@ -39,6 +40,8 @@ export function sinkTo(write: (json: string) => void): Sink {
 export interface Principal {
   /** Different for callers that must not see each other's sessions and answers. */
   readonly key: string;
+  /** Whose share of the process it uses: the subject of a token, whatever token and client. */
+  readonly owner: string;
   /** When its access expires, in milliseconds of `Date.now()`; undefined for never. */
   readonly expiresAt?: number;
 }
@@ -121,14 +124,16 @@ export interface RequestParts {
 export class ClientRequest {
   readonly id: RequestId;
   readonly method: string;
-  readonly params: Params;
+  params: Params;
   readonly revision: Revision;
-  readonly client: Client;
+  client: Client;
   readonly sink: Sink;
   readonly #parts: RequestParts;
   /** Whether it is answered or cancelled; nothing more is sent for it. */
   isOver = false;
   #isAborted = false;
+  /** Bytes of the message that are still counted. */
+  #bytes: number;
   /** Handlers that have not settled; they may outlive the request if they ignore the signal. */
   #running = 0;
   #whenAborted: (() => void)[] | undefined;
@@ -142,6 +147,7 @@ export class ClientRequest {
     this.client = parts.client;
     this.sink = parts.sink;
     this.#parts = parts;
+    this.#bytes = parts.bytes;
     this.#count(1);
   }
 
@@ -154,9 +160,23 @@ export class ClientRequest {
   }
 
   #count(one: 1 | -1): void {
-    const { load, bytes } = this.#parts;
-    if (!this.isSubscription) load.requests += one;
-    load.bytes += one * bytes;
+    const { load } = this.#parts;
+    const { owner } = this;
+    if (!this.isSubscription) load.requests.count(owner, one);
+    load.bytes.count(owner, one * this.#bytes);
+  }
+
+  /** Whose share of the process it uses. */
+  get owner(): string {
+    return this.client.principal?.owner ?? "";
+  }
+
+  /** Drops what only the beginning of a subscription needs; it may stay open for days. */
+  dropMessage(): void {
+    this.#parts.load.bytes.count(this.owner, -this.#bytes);
+    this.#bytes = 0;
+    this.params = {};
+    this.client = { ...this.client, capabilities: undefined };
   }
 
   /** Runs the handler, which may be undefined, and answers now or later. The parameters are already checked. */
@@ -305,69 +325,4 @@ function inTrace(traceparent: unknown, work: () => void): void {
 
 export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
-}
-
-/** Messages up to this size are accepted even if large ones have used up the total. */
-const LARGE_BYTES = 16_384;
-
-/** The load on a process from all clients, and its limits. */
-export class Load {
-  /**
-   * Running requests: unanswered ones, and those that ended while their handlers still run. Subscriptions do not count.
-   */
-  requests = 0;
-  /** Bytes of the messages that are being read, and of those whose requests are running. */
-  bytes = 0;
-  /** Watched resources; each may use a system handle. */
-  readonly watches = new Shares(2_000);
-  /** Open streams of `subscriptions/listen`. */
-  readonly streams = new Shares(2_048);
-  readonly #maxRequests: number;
-  readonly #maxBytes: number;
-
-  constructor(maxRequests = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY) {
-    this.#maxRequests = maxRequests;
-    this.#maxBytes = maxBytes;
-  }
-
-  hasRoomFor(requests: number): boolean {
-    return this.requests + requests <= this.#maxRequests;
-  }
-
-  /** Whether a message of this size may be kept. @param uncounted how much of it `bytes` does not count yet. */
-  hasRoomForBytes(size: number, uncounted = size): boolean {
-    return size <= LARGE_BYTES || this.bytes + uncounted <= this.#maxBytes;
-  }
-}
-
-/** A limited number of slots shared by callers: each caller may hold at most as many as are still free. */
-export class Shares {
-  readonly #all: number;
-  readonly #held = new Map<string, number>();
-  #taken = 0;
-
-  constructor(all: number) {
-    this.#all = all;
-  }
-
-  /** The maximum that one caller can hold. */
-  get each(): number {
-    return Math.ceil(this.#all / 2);
-  }
-
-  /** @returns whether the caller got a slot. */
-  take(caller: string): boolean {
-    const held = this.#held.get(caller) ?? 0;
-    if (held >= this.#all - this.#taken) return false;
-    this.#held.set(caller, held + 1);
-    this.#taken += 1;
-    return true;
-  }
-
-  giveBack(caller: string): void {
-    const held = this.#held.get(caller) ?? 0;
-    if (held > 1) this.#held.set(caller, held - 1);
-    else this.#held.delete(caller);
-    this.#taken -= 1;
-  }
 }

@@ -1,18 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { createService } from "../../test/fixtures/engine-service.ts";
 import { createLog } from "../log.ts";
-import { ClientRequest, Load, type Service, Shares, sinkTo } from "./request.ts";
+import { Load, Shares } from "./load.ts";
+import { ClientRequest, type Service, sinkTo } from "./request.ts";
 import { revisionOf } from "./revisions.ts";
 import { Watches } from "./subscriptions.ts";
 
 const log = createLog("test", "error", () => undefined);
-const watching = (watch: Service["watch"]) => new Watches({ watch, log }, new Shares(2_000), () => undefined);
+const watching = (watch: Service["watch"]) =>
+  new Watches({ watch, log }, new Shares(2_000, true), () => undefined);
 const requestOf = (key: string) =>
   new ClientRequest(
     { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },
     {
       revision: revisionOf("2025-11-25"),
-      client: { capabilities: undefined, logLevel: "none", principal: { key } },
+      client: { capabilities: undefined, logLevel: "none", principal: { key, owner: key } },
       sink: sinkTo(() => undefined),
       service: createService(),
       load: new Load(),
@@ -58,7 +60,7 @@ describe("subscriptions", () => {
   });
 
   it("leave capacity for another caller, and release what fails or ends", async () => {
-    const shares = new Shares(8);
+    const shares = new Shares(8, true);
     const broken = new Set(["a:broken"]);
     const start = (uri: string) => (broken.has(uri) ? Promise.reject(new Error("broken")) : () => undefined);
     const connections = [1, 2].map(() => new Watches({ watch: start, log }, shares, () => undefined));

@@ -1,8 +1,9 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Unwatch } from "../define/resource.ts";
 import { internalError, ProtocolError } from "./errors.ts";
+import type { Shares } from "./load.ts";
 import { asUri } from "./messages.ts";
-import { type ClientRequest, LATER, type Service, type Shares } from "./request.ts";
+import { type ClientRequest, LATER, type Service } from "./request.ts";
 import { META } from "./wire.ts";
 
 interface Watch {
@@ -41,7 +42,7 @@ export class Watches {
         // The request that started it failed or was cancelled, so this one tries again.
       }
     }
-    const caller = callerOf(request);
+    const caller = request.owner;
     if (!this.#shares.take(caller))
       throw new ToolError(
         "too_large",
@@ -98,10 +99,6 @@ export class Watches {
   }
 }
 
-function callerOf({ client }: ClientRequest): string {
-  return client.principal?.key ?? "";
-}
-
 /** What a stream is subscribed to (MCP 2026-07-28, `SubscriptionFilter`). */
 interface Acknowledged {
   toolsListChanged?: true;
@@ -131,7 +128,7 @@ export class Streams {
    * @throws ProtocolError -32603 if too many are open.
    */
   async open(request: ClientRequest): Promise<typeof LATER> {
-    if (!this.#shares.take(callerOf(request)))
+    if (!this.#shares.take(request.owner))
       throw new ProtocolError(internalError("Subscription limit reached"));
     const filter = Object(request.params.notifications);
     const can = this.#service.capabilities("modern");
@@ -167,6 +164,7 @@ export class Streams {
         acknowledged[`${list}ListChanged`] = true;
     this.#open.set(request, acknowledged);
     this.#send(request, "notifications/subscriptions/acknowledged", { notifications: acknowledged });
+    request.dropMessage();
     if (Object.keys(acknowledged).length === 0) this.end(request);
     return LATER;
   }
@@ -200,7 +198,7 @@ export class Streams {
   }
 
   #forget(request: ClientRequest): void {
-    if (this.#open.delete(request)) this.#shares.giveBack(callerOf(request));
+    if (this.#open.delete(request)) this.#shares.giveBack(request.owner);
   }
 
   async #release(uris: readonly string[]): Promise<void> {

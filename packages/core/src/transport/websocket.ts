@@ -3,7 +3,8 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Connection } from "../protocol/connection.ts";
 import { parseError } from "../protocol/errors.ts";
-import { type Load, type Principal, type Service, Shares, sinkTo } from "../protocol/request.ts";
+import type { Load } from "../protocol/load.ts";
+import { type Principal, type Service, sinkTo } from "../protocol/request.ts";
 import { Arriving } from "./arriving.ts";
 import { whenExpired } from "./http/auth.ts";
 import { type Answer, refuse } from "./http/reply.ts";
@@ -33,7 +34,7 @@ export function webSocketEndpoint(
   },
 ) {
   const { load, requestMs } = limits;
-  const shares = new Shares(limits.connections);
+  const shares = load.shares(limits.connections);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: limits.maxMessageBytes,
@@ -54,6 +55,7 @@ export function webSocketEndpoint(
   function serve(socket: WebSocket, stream: Duplex, principal: Principal): void {
     const arriving = new Arriving(load, {
       limitMs: requestMs,
+      owner: principal.owner,
       isPaused: () => socket.isPaused,
       refuse(why) {
         end(socket, TRY_AGAIN_LATER, why);
@@ -141,9 +143,10 @@ export function webSocketEndpoint(
       if (!offered.includes(SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;
-      if (!shares.take(principal.key)) return refuse(503, "Too many connections are open; try again later.");
+      if (!shares.take(principal.owner))
+        return refuse(503, "Too many connections are open; try again later.");
       // Even if the handshake fails.
-      socket.once("close", () => shares.giveBack(principal.key));
+      socket.once("close", () => shares.giveBack(principal.owner));
       server.handleUpgrade(node, socket, head, (webSocket) => serve(webSocket, socket, principal));
       return undefined;
     },

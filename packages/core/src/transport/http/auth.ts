@@ -25,7 +25,7 @@ export async function createAuthenticator(
   title: string,
   log: Log,
 ): Promise<Authenticator> {
-  if (settings.kind === "none") return { authenticate: () => ({ key: "" }), metadata: new Map() };
+  if (settings.kind === "none") return { authenticate: () => ({ key: "", owner: "" }), metadata: new Map() };
   if (settings.kind === "token") return tokenAuthenticator(settings.token);
   return oauthAuthenticator(settings, title, log);
 }
@@ -37,7 +37,8 @@ function tokenAuthenticator(token: string): Authenticator {
     metadata: new Map(),
     authenticate(authorization) {
       const given = bearerToken(authorization);
-      if (given !== undefined && timingSafeEqual(digest(given), expected)) return { key: "token" };
+      if (given !== undefined && timingSafeEqual(digest(given), expected))
+        return { key: "token", owner: "token" };
       const why = given === undefined ? NO_TOKEN : "The token is invalid.";
       return challenge(new TokenError("invalid_token", why));
     },
@@ -74,7 +75,8 @@ async function oauthAuthenticator(
         const missing = scopes.filter((scope) => !found.scopes.includes(scope));
         if (missing.length > 0)
           throw new TokenError("insufficient_scope", `The token lacks the scope ${missing.join(" ")}.`);
-        return { key: JSON.stringify([found.subject, found.clientId]), expiresAt: found.expiresAt };
+        const { subject, clientId, expiresAt } = found;
+        return { key: JSON.stringify([subject, clientId]), owner: subject, expiresAt };
       } catch (error) {
         if (error instanceof TokenError) return challenge(error, scopes, metadataUrl);
         // The verifier repeats a failure for a while, as the same object; log it once.

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest, parseError } from "../../protocol/errors.ts";
+import type { Load } from "../../protocol/load.ts";
 import { isRequest, parseMessage, readMessage, show } from "../../protocol/messages.ts";
 import { requestProblem } from "../../protocol/params.ts";
-import { type Load, type Principal, type Service, sinkTo } from "../../protocol/request.ts";
+import { type Principal, type Service, sinkTo } from "../../protocol/request.ts";
 import {
   headerMismatch,
   httpVersionProblem,
@@ -82,7 +83,11 @@ export class Endpoint {
     if (!/^application\/json\s*(?:;|$)/i.test(headerOf(headers, "content-type") ?? ""))
       return refuse(415, "Content-Type must be application/json.");
     this.#reading += 1;
-    const body = await readBody(node, reply, { maxBytes: this.#maxBytes, load: this.#load });
+    const body = await readBody(node, reply, {
+      maxBytes: this.#maxBytes,
+      load: this.#load,
+      owner: principal.owner,
+    });
     this.#reading -= 1;
     if (body.kind !== "text") return this.#unread(body);
     const parsed = parseMessage(body.text, "body");
@@ -106,13 +111,13 @@ export class Endpoint {
         const problem = httpVersionProblem(message, named) ?? headerProblem(headers, message);
         if (problem !== undefined) return refused(problem, "id" in message ? message.id : undefined);
         if (!("id" in message)) return { status: 202 };
-        const answer = this.#refusal([message], "modern");
+        const answer = this.#refusal([message], "modern", principal);
         if (answer === undefined) this.#serveStateless(message, bytes, reply, principal);
         return answer;
       }
     }
     return (
-      this.#refusal(messages.filter(isRequest), "legacy") ??
+      this.#refusal(messages.filter(isRequest), "legacy", principal) ??
       this.sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply })
     );
   }
@@ -125,15 +130,18 @@ export class Endpoint {
   }
 
   /** The refusal of requests with invalid parameters, or if too many are running. */
-  #refusal(requests: readonly RequestMessage[], era: Era): Answer | undefined {
+  #refusal(requests: readonly RequestMessage[], era: Era, { owner }: Principal): Answer | undefined {
     for (const request of requests) {
       const problem = requestProblem(request, era);
       if (problem !== undefined) return rpcAnswer(400, problem, { id: request.id });
     }
     const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
     // Responses and cancellations are never refused, because running requests may be waiting for them.
-    if (count === 0 || this.#load.hasRoomFor(count)) return undefined;
-    return busy(`${this.#load.requests} requests are pending; retry later.`);
+    if (count > 0 && !this.#load.requests.hasRoom(owner, count))
+      return busy(`${this.#load.requests.held(owner)} requests are pending; retry later.`);
+    const seconds = this.#load.rates.retryAfter(owner, requests.length);
+    if (seconds === 0) return undefined;
+    return refuse(429, `Too many requests; retry after ${seconds} s.`, { "retry-after": String(seconds) });
   }
 
   #unread({ kind }: Exclude<Body, { kind: "text" }>): Answer | undefined {

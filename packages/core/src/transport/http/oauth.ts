@@ -53,7 +53,7 @@ export function createTokenVerifier(issuer: URL, audience: URL): (token: string)
 function accessTokenOf({ sub, client_id: client, azp, scope, scp, exp = 0 }: JWTPayload) {
   const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   return {
-    subject: sub,
+    subject: String(sub),
     clientId: typeof client === "string" ? client : typeof azp === "string" ? azp : "",
     scopes: scopes.filter((one) => one !== ""),
     expiresAt: (exp + CLOCK_TOLERANCE_S) * 1000,

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { errorText } from "../../protocol/errors.ts";
-import type { Load, Sink } from "../../protocol/request.ts";
+import type { Load } from "../../protocol/load.ts";
+import type { Sink } from "../../protocol/request.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { CODES, type RequestId, type RpcError } from "../../protocol/wire.ts";
 import type { HttpLimits } from "./settings.ts";
@@ -19,13 +20,13 @@ export type Body =
   | { readonly kind: "gone" };
 
 /**
- * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process. Its bytes count
+ * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process and of its caller. Its bytes count
  * while it is being read; afterwards its requests count them.
  */
 export function readBody(
   request: IncomingMessage,
   reply: Reply,
-  { maxBytes, load }: { readonly maxBytes: number; readonly load: Load },
+  { maxBytes, load, owner }: { readonly maxBytes: number; readonly load: Load; readonly owner: string },
 ): Promise<Body> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes)
     return Promise.resolve({ kind: "too-large" });
@@ -33,7 +34,7 @@ export function readBody(
     const chunks: Buffer[] = [];
     let size = 0;
     const end = (body: Body) => {
-      load.bytes -= size;
+      load.bytes.count(owner, -size);
       size = 0;
       resolve(body);
     };
@@ -44,9 +45,9 @@ export function readBody(
     };
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      load.bytes += chunk.length;
+      load.bytes.count(owner, chunk.length);
       if (size > maxBytes) stop({ kind: "too-large" });
-      else if (!load.hasRoomForBytes(size, 0)) stop({ kind: "too-many" });
+      else if (!load.hasRoomForBytes(owner, size, 0)) stop({ kind: "too-many" });
       else chunks.push(chunk);
     };
     request.on("data", take);

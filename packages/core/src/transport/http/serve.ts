@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { internalError } from "../../protocol/errors.ts";
-import { Load, type Service } from "../../protocol/request.ts";
+import { Load } from "../../protocol/load.ts";
+import type { Service } from "../../protocol/request.ts";
 import type { webSocketEndpoint } from "../websocket.ts";
 import { createAccess, createAuthenticator, PREFLIGHT_HEADERS } from "./auth.ts";
 import { Endpoint } from "./endpoint.ts";
@@ -18,9 +19,9 @@ export interface HttpServing {
   /** The endpoint: `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
   /**
-   * Current counts: pending requests, open sessions, characters kept for resumption, unread bytes.
+   * Current counts: pending requests, bytes of their messages, open sessions, characters kept for resumption, unread bytes.
    */
-  readonly load: Readonly<Record<"inFlight" | "sessions" | "kept" | "waiting", number>>;
+  readonly load: Readonly<Record<"inFlight" | "bytes" | "sessions" | "kept" | "waiting", number>>;
   /** Stops accepting connections, lets calls finish within the grace period, and ends the rest. */
   close(): Promise<void>;
 }
@@ -52,7 +53,12 @@ export async function serveHttp(
   const { log, identity } = service;
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, identity.title ?? identity.name, log);
-  const load = new Load(limits.inFlight, maxMessageBytes * MESSAGES_AT_ONCE);
+  const load = new Load({
+    requests: limits.inFlight,
+    bytes: maxMessageBytes * MESSAGES_AT_ONCE,
+    perMinute: settings.requestsPerMinute,
+    isShared: settings.auth.kind === "oauth",
+  });
   const endpoint = new Endpoint(service, load, limits, maxMessageBytes);
   const outbox = new Outbox(limits);
   const { requestMs } = limits;
@@ -165,14 +171,20 @@ export async function serveHttp(
     get load() {
       const { count, kept } = endpoint.sessions;
       const sessions = others.reduce((sum, one) => sum + one.count, count);
-      return { inFlight: load.requests, sessions, kept, waiting: outbox.waiting };
+      return {
+        inFlight: load.requests.taken,
+        bytes: load.bytes.taken,
+        sessions,
+        kept,
+        waiting: outbox.waiting,
+      };
     },
     async close() {
       isEnding = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const until = performance.now() + limits.graceMs;
-      while ((endpoint.isReading || load.requests > 0) && performance.now() < until)
+      while ((endpoint.isReading || load.requests.taken > 0) && performance.now() < until)
         await new Promise((next) => setTimeout(next, 20));
       await Promise.all([endpoint, ...others].map((one) => one.close()));
       outbox.close();

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest } from "../../protocol/errors.ts";
+import type { Load, Shares } from "../../protocol/load.ts";
 import { isRequest, show } from "../../protocol/messages.ts";
-import { type Load, type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
+import { type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
 import { sessionVersionProblem } from "../../protocol/revisions.ts";
 import { CODES, type Message } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
@@ -27,25 +28,22 @@ export class Sessions {
   readonly #load: Load;
   readonly #limits: HttpLimits;
   readonly #sessions = new Map<string, Session>();
+  readonly #slots: Shares;
   readonly #sweeper: NodeJS.Timeout;
+  /** Characters of messages that are kept for resumption. */
+  kept = 0;
 
   constructor(service: Service, load: Load, limits: HttpLimits) {
     this.#service = service;
     this.#load = load;
     this.#limits = limits;
+    this.#slots = load.shares(limits.sessions);
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(60_000, limits.idleMs));
     this.#sweeper.unref();
   }
 
   get count(): number {
     return this.#sessions.size;
-  }
-
-  /** Characters of messages that are kept for resumption. */
-  get kept(): number {
-    let size = 0;
-    for (const { events } of this.#sessions.values()) size += events.size;
-    return size;
   }
 
   /** Serves a request through its reply, or returns an error response. */
@@ -80,11 +78,15 @@ export class Sessions {
   #open({ method, headers, messages, bytes, principal, reply }: LegacyRequest): Answer | undefined {
     const unacceptable = acceptProblem(method, headers);
     if (unacceptable !== undefined) return refuse(406, unacceptable);
-    if (this.#sessions.size >= this.#limits.sessions && !this.#makeRoom(principal.key)) {
-      const message = `All ${this.#limits.sessions} sessions are in use; try again later.`;
+    if (!this.#slots.hasRoom(principal.owner)) this.#makeRoom(principal.owner);
+    if (!this.#slots.take(principal.owner)) {
+      const message = `All ${this.#slots.each} sessions of a caller are in use; try again later.`;
       return refuse(503, message, { "retry-after": "5" });
     }
-    const events = new EventStore(this.#limits.perSession, () => this.#dropEvents());
+    const events = new EventStore(this.#limits.perSession, (characters) => {
+      this.kept += characters;
+      if (characters > 0) this.#dropEvents();
+    });
     const session = new Session(this.#service, this.#load, principal, events);
     this.#sessions.set(session.id, session);
     session.post(messages, bytes, reply);
@@ -93,25 +95,23 @@ export class Sessions {
 
   /** Its slot is free at once. */
   #end(session: Session): Promise<void> {
-    this.#sessions.delete(session.id);
+    if (this.#sessions.delete(session.id)) this.#slots.giveBack(session.principal.owner);
     return session.close();
   }
 
-  /**
-   * Ends an idle session: the oldest of the caller with the most. A caller cannot displace one who has fewer.
-   *
-   * @returns whether there was one.
-   */
-  #makeRoom(newcomer: string): boolean {
-    const counts = new Map<string, number>();
-    for (const { principal } of this.#sessions.values())
-      counts.set(principal.key, (counts.get(principal.key) ?? 0) + 1);
-    const held = (owner: string) => counts.get(owner) ?? 0;
-    const [found] = [...this.#sessions.values()]
-      .filter(({ isIdle, principal }) => isIdle && held(principal.key) >= held(newcomer))
-      .sort((a, b) => held(b.principal.key) - held(a.principal.key) || a.heard - b.heard);
-    if (found !== undefined) void this.#end(found);
-    return found !== undefined;
+  /** Ends the caller's oldest idle session. Without one, that of the caller with the most, if that is a larger one. */
+  #makeRoom(newcomer: string): void {
+    const { largest = newcomer } = this.#slots;
+    const owners =
+      this.#slots.held(largest) > this.#slots.held(newcomer) + 1 ? [newcomer, largest] : [newcomer];
+    for (const owner of owners) {
+      const [oldest] = [...this.#sessions.values()]
+        .filter(({ isIdle, principal }) => isIdle && principal.owner === owner)
+        .sort((a, b) => a.heard - b.heard);
+      if (oldest === undefined) continue;
+      void this.#end(oldest);
+      return;
+    }
   }
 
   #sweep(): void {
@@ -171,6 +171,8 @@ class Session {
   readonly events: EventStore;
   readonly connection: Connection;
   readonly #attached = new Map<string, Reply>();
+  /** Messages of no request that are kept until the client listens; each once. */
+  readonly #unheard = new Set<string>();
   /** The streams with answers still to come. */
   readonly #unfinished = new Set<string>();
   #responses = 0;
@@ -184,7 +186,7 @@ class Session {
       service,
       load,
       principal,
-      sink: sinkTo((json) => this.#send(STANDALONE, json)),
+      sink: sinkTo((json) => this.#announce(json)),
       maxInFlight: Number.POSITIVE_INFINITY,
     });
   }
@@ -202,7 +204,7 @@ class Session {
       openStream: () => this.#openStream(reply),
     });
     for (const message of messages)
-      this.connection.accept(message, isRequest(message) ? sink : NO_SINK, bytes / answers);
+      this.connection.accept(message, isRequest(message) ? sink : NO_SINK, Math.ceil(bytes / answers));
     if (answers === 0) reply.send({ status: 202 });
   }
 
@@ -256,6 +258,14 @@ class Session {
     });
   }
 
+  /** Sends a message that belongs to no request. Most clients never listen for them. */
+  #announce(json: string): void {
+    if (this.#attached.has(STANDALONE)) this.#unheard.clear();
+    else if (this.#unheard.has(json)) return;
+    else this.#unheard.add(json);
+    this.#send(STANDALONE, json);
+  }
+
   /** Sends an event, and keeps it for a client that lost the stream. */
   #send(stream: string, json: string): void {
     const id = this.events.add(stream, json);
@@ -265,6 +275,7 @@ class Session {
   async close(): Promise<void> {
     await this.connection.close();
     for (const reply of this.#attached.values()) reply.end();
+    this.events.clear();
   }
 }
 
@@ -287,14 +298,15 @@ const MAX_FORGOTTEN = 1_000;
  */
 class EventStore {
   readonly #limit: number;
-  readonly #grown: () => void;
+  readonly #grown: (characters: number) => void;
   #kept: StoredEvent[] = [];
   #next = 1;
   /** For each stream, the newest event that was dropped. */
   readonly #dropped = new Map<string, number>();
   size = 0;
 
-  constructor(limit: number, grown: () => void) {
+  /** @param grown called with the change of `size`, in characters. */
+  constructor(limit: number, grown: (characters: number) => void) {
     this.#limit = limit;
     this.#grown = grown;
   }
@@ -304,9 +316,8 @@ class EventStore {
     const number = this.#next++;
     const id = `${number}_${stream}`;
     this.#kept.push({ id, number, stream, json });
-    this.size += json.length + OVERHEAD;
+    this.#grow(json.length + OVERHEAD);
     while (this.size > this.#limit) this.dropOldest();
-    this.#grown();
     return id;
   }
 
@@ -321,10 +332,20 @@ class EventStore {
     return { stream, events: ofStream.filter((event) => event.number > number && event.json !== "") };
   }
 
+  #grow(characters: number): void {
+    this.size += characters;
+    this.#grown(characters);
+  }
+
+  clear(): void {
+    this.#kept = [];
+    this.#grow(-this.size);
+  }
+
   dropOldest(): void {
     const event = this.#kept.shift();
     if (event === undefined) return;
-    this.size -= event.json.length + OVERHEAD;
+    this.#grow(-event.json.length - OVERHEAD);
     // Moved to the end, so that the least recently used is dropped first.
     this.#dropped.delete(event.stream);
     this.#dropped.set(event.stream, event.number);

@@ -29,6 +29,8 @@ export interface HttpSettings {
   readonly allowedHosts: readonly string[];
   /** Host names of further web pages that may call this server. */
   readonly allowedOrigins: readonly string[];
+  /** How many requests a caller may make; infinite for no limit. */
+  readonly requestsPerMinute: number;
   /** Signs the state of questions; shared by processes behind one load balancer. Default: a key of this process. */
   readonly stateKey: Uint8Array | undefined;
 }
@@ -108,6 +110,9 @@ export function readHttpSettings(
     auth,
     allowedHosts: options.httpAllowHost.map((name) => hostName("--http-allow-host", name)),
     allowedOrigins: options.httpAllowOrigin.map((name) => hostName("--http-allow-origin", name)),
+    // Without authentication, all callers are programs of one user on one machine.
+    requestsPerMinute:
+      auth.kind === "none" || options.httpRate === 0 ? Number.POSITIVE_INFINITY : options.httpRate,
     stateKey: key === undefined ? undefined : new TextEncoder().encode(key),
   };
 }

@@ -1,15 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
+import type { Load } from "../../protocol/load.ts";
 import { parseMessage } from "../../protocol/messages.ts";
-import {
-  type Load,
-  type Principal,
-  type Service,
-  Shares,
-  type Sink,
-  sinkTo,
-} from "../../protocol/request.ts";
+import { type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
 import { CODES } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { type Answer, type Reply, readBody, refuse, rpcAnswer } from "./reply.ts";
@@ -26,7 +20,7 @@ export function sseEndpoint(
   limits: { readonly load: Load; readonly connections: number; readonly maxMessageBytes: number },
 ) {
   const { load, maxMessageBytes: maxBytes } = limits;
-  const shares = new Shares(limits.connections);
+  const shares = load.shares(limits.connections);
   const streams = new Map<string, { connection: Connection; sink: Sink; principal: Principal }>();
   return {
     get count() {
@@ -35,7 +29,7 @@ export function sseEndpoint(
 
     /** Answers a GET with a stream. */
     open(reply: Reply, principal: Principal): Answer | undefined {
-      if (!shares.take(principal.key))
+      if (!shares.take(principal.owner))
         return refuse(503, "Too many streams are open; try again later.", { "retry-after": "5" });
       const id = randomUUID();
       const sink = sinkTo((json) => reply.event(json));
@@ -45,7 +39,7 @@ export function sseEndpoint(
       reply.write(`event: endpoint\ndata: ${messages}?sessionId=${id}\n\n`);
       whenExpired(principal, reply, () => reply.end());
       reply.whenClosed(() => {
-        shares.giveBack(principal.key);
+        shares.giveBack(principal.owner);
         streams.delete(id);
         connection.clientLeft();
         void connection.close();
@@ -63,7 +57,7 @@ export function sseEndpoint(
       }
       if (stream.connection.isHeld)
         return refuse(503, "Too many requests are pending; retry later.", { "retry-after": "1" });
-      const body = await readBody(node, reply, { maxBytes, load });
+      const body = await readBody(node, reply, { maxBytes, load, owner: principal.owner });
       if (body.kind === "gone") return undefined;
       if (body.kind !== "text")
         return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);

@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { createConnection } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { WebSocket } from "ws";
+import {
+  type AuthorizationServer,
+  startAuthorizationServer,
+} from "../../../test/fixtures/authorization-server.ts";
+import {
+  eventsOf,
+  type HttpProbe,
+  INITIALIZE,
+  legacyCall,
+  modernCall,
+  modernListen,
+  openSession,
+  post,
+  useProbes,
+} from "../../../test/fixtures/http.ts";
+
+const AUDIENCE = "http://127.0.0.1/mcp";
+const LONG = 20_000;
+const { start } = useProbes();
+let issuer: AuthorizationServer;
+
+beforeAll(async () => {
+  issuer = await startAuthorizationServer();
+});
+afterAll(() => issuer?.close());
+
+type Headers = Record<string, string>;
+
+/** A token of a person, by whatever client. */
+async function tokenOf(subject: string, client = "app"): Promise<Headers> {
+  const now = Math.floor(Date.now() / 1000);
+  const token = await issuer.forge({
+    iss: issuer.issuer,
+    aud: AUDIENCE,
+    sub: subject,
+    client_id: client,
+    iat: now,
+    exp: now + 600,
+  });
+  return { authorization: `Bearer ${token}` };
+}
+
+async function startShared(
+  options: { args?: readonly string[]; limits?: Parameters<typeof start>[1] } = {},
+): Promise<HttpProbe & { eve: Headers[]; bob: Headers }> {
+  const oauth = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
+  const probe = await start([...oauth, ...(options.args ?? [])], options.limits);
+  // The same person, with tokens of three clients.
+  const eve = await Promise.all(["a", "b", "c"].map((client) => tokenOf("eve", client)));
+  return { ...probe, eve, bob: await tokenOf("bob") };
+}
+
+/** Calls with the tokens in turn, until one has another status. @returns how many were answered like the first. */
+async function untilRefused(
+  tokens: readonly Headers[],
+  call: (token: Headers) => Promise<Response>,
+): Promise<{ accepted: number; refused: Response }> {
+  for (let accepted = 0; ; accepted += 1) {
+    const response = await call(tokens[accepted % tokens.length] ?? {});
+    if (response.status !== 200) return { accepted, refused: response };
+  }
+}
+
+const echo = modernCall("probe_echo", { text: "a" });
+const call = (url: URL, token: Headers) => post(url, echo.message, { ...echo.headers, ...token });
+
+describe("a caller with many tokens leaves room for others", () => {
+  it("in sessions", async () => {
+    const { url, eve, bob } = await startShared({ limits: { limits: { sessions: 8 } } });
+    const listen = async (token: Headers): Promise<Response> => {
+      const response = await post(url, INITIALIZE, token);
+      await response.text();
+      if (response.status !== 200) return response;
+      // A session that listens is not idle.
+      const id = response.headers.get("mcp-session-id") ?? "";
+      const headers = { ...token, accept: "text/event-stream", "mcp-session-id": id };
+      return fetch(url, { headers });
+    };
+    const { accepted, refused } = await untilRefused(eve, listen);
+    expect(accepted).toBe(4);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect((await listen(bob)).status).toBe(200);
+    expect((await listen(bob)).status).toBe(200);
+  });
+
+  it("in sessions that are idle: a newcomer displaces only those of the caller with the most", async () => {
+    const { url, eve, bob } = await startShared({ limits: { limits: { sessions: 4 } } });
+    const names = ["carl", "dora"];
+    const [carl, dora] = await Promise.all(names.map((name) => tokenOf(name)));
+    const [first, second, third] = [
+      await openSession(url, "2025-11-25", eve[0]),
+      await openSession(url, "2025-11-25", eve[1]),
+      // In place of her first.
+      await openSession(url, "2025-11-25", eve[2]),
+    ];
+    const ofBob = await openSession(url, "2025-11-25", bob);
+    const ofCarl = await openSession(url, "2025-11-25", carl);
+    // In place of Eve's second, since all are taken.
+    const ofDora = await openSession(url, "2025-11-25", dora);
+    const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+    const statuses = [first, second, third, ofBob, ofCarl, ofDora].map(
+      async (session) => (await post(url, list, session)).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([404, 404, 200, 200, 200, 200]);
+  });
+
+  it("in pending requests", async () => {
+    const { url, eve, bob, serving } = await startShared({ limits: { limits: { inFlight: 8 } } });
+    const { message, headers } = modernCall("probe_slow", { ms: 60_000 });
+    const hanging = new AbortController();
+    onTestFinished(() => hanging.abort());
+    for (let index = 0; index < 8; index += 1)
+      void post(url, message, { ...headers, ...eve[index % 3] }, hanging.signal).catch(() => undefined);
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(4), LONG);
+    expect((await call(url, eve[0] ?? {})).status).toBe(503);
+    expect((await call(url, bob)).status).toBe(200);
+  });
+
+  it("in bytes of unfinished messages, over HTTP and WebSocket", async () => {
+    const args = ["--websocket", "--max-message-bytes", "65536"];
+    const { url, eve, bob } = await startShared({ args });
+    const large = modernCall("probe_echo", { text: "a" }, { "example.com/padding": "x".repeat(60_000) });
+    const send = (token: Headers) => post(url, large.message, { ...large.headers, ...token });
+    for (let index = 0; index < 3; index += 1) {
+      const socket = createConnection(Number(url.port), url.hostname);
+      onTestFinished(() => void socket.destroy());
+      socket.on("error", () => undefined);
+      const token = eve[index % 3]?.authorization;
+      const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: ${token}\r\ncontent-type: application/json\r\ncontent-length: 65000\r\n\r\n`;
+      socket.write(head + "x".repeat(60_000));
+      const webSocket = new WebSocket(url.href.replace(/^http/, "ws"), ["mcp"], { headers: eve[index % 3] });
+      onTestFinished(() => webSocket.terminate());
+      webSocket.on("error", () => undefined);
+      await once(webSocket, "open");
+      webSocket.send("x".repeat(60_000), { fin: false });
+    }
+    await vi.waitFor(async () => expect((await send(eve[0] ?? {})).status).toBe(503), LONG);
+    expect((await send(bob)).status).toBe(200);
+  });
+
+  it("in requests a minute, and is told when to continue", async () => {
+    const { url, eve, bob } = await startShared({ args: ["--http-rate", "60"] });
+    const { accepted, refused } = await untilRefused(eve, (token) => call(url, token));
+    expect(accepted).toBeGreaterThanOrEqual(6);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refused.text()).toContain("retry after 1 s");
+    expect((await call(url, bob)).status).toBe(200);
+  });
+});
+
+describe("what is kept for a client", () => {
+  it("of an acknowledged subscription is not its message", async () => {
+    const { url, eve, serving } = await startShared({ args: ["--max-message-bytes", "65536"] });
+    const { message, headers } = modernListen({ resourceSubscriptions: ["probe://count"] });
+    const params = { ...Object(message.params), padding: "x".repeat(60_000) };
+    for (let index = 0; index < 12; index += 1) {
+      const stop = new AbortController();
+      onTestFinished(() => stop.abort());
+      const sent = { ...headers, ...eve[0] };
+      const response = await post(url, { ...message, id: index, params }, sent, stop.signal);
+      const { value } = await eventsOf(response).next();
+      expect(value).toMatchObject({ message: { method: "notifications/subscriptions/acknowledged" } });
+    }
+    expect(serving.load.bytes).toBe(0);
+  });
+
+  it("is each message that belongs to no request once, until it listens", async () => {
+    const { url, serving, probes } = await start();
+    const session = await openSession(url);
+    const subscribe = { jsonrpc: "2.0", id: 2, method: "resources/subscribe" };
+    await post(url, { ...subscribe, params: { uri: "probe://count" } }, session);
+    const changed = probes[0]?.watchers.get("probe://count");
+    changed?.();
+    const { kept } = serving.load;
+    expect(kept).toBeGreaterThan(0);
+    for (let index = 0; index < 1_000; index += 1) changed?.();
+    expect(serving.load.kept).toBe(kept);
+    await post(url, legacyCall(3, "probe_echo", { text: "a" }), session);
+    await fetch(url, { method: "DELETE", headers: session });
+    expect(serving.load.kept).toBe(0);
+  });
+});
