@@ -37,13 +37,14 @@ export async function run<Context, Table extends OptionTable>(
     return runShell(runtime, words, stdout);
   }
   const { log, options } = runtime;
-  const shutDownWith = (closeTransport: () => Promise<void>) =>
+  const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
     installShutdown({
       log,
-      async close() {
-        await closeTransport();
+      async close(why) {
+        await closeTransport(why);
         await runtime.close();
       },
+      transportMs,
     });
   if (http !== undefined) {
     const { serveHttp } = await import("@refmcp/core/internal/transport/http/serve");
@@ -51,7 +52,12 @@ export async function run<Context, Table extends OptionTable>(
       const limits = { maxMessageBytes: options.maxMessageBytes };
       const serving = await serveHttp(bind(runtime), http, limits);
       process.stderr.write(`refmcp-${definition.name} listens on ${serving.url}\n`);
-      shutDownWith(() => serving.close());
+      const { drainMs, callMs } = http;
+      // A user who presses Ctrl+C waits for no load balancer.
+      shutDownWith(
+        (why) => serving.close({ drainMs: why === "SIGTERM" ? drainMs : 0, callMs }),
+        drainMs + callMs,
+      );
     } catch (error) {
       const { address } = http;
       const place = "host" in address ? `${address.host} port ${address.port}` : address.path;

@@ -26,12 +26,15 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
 export function installShutdown({
   close,
   log,
+  transportMs = 0,
   withinMs = 2000,
   killAfterMs = 5000,
 }: {
   /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
-  readonly close: () => Promise<void>;
+  readonly close: (why: string) => Promise<void>;
   readonly log: Pick<Log, "debug" | "error">;
+  /** Milliseconds by which both limits are longer, for calls that may finish. */
+  readonly transportMs?: number;
   /** Milliseconds from the beginning of the shutdown to the exit. */
   readonly withinMs?: number;
   /** Milliseconds until a process that no longer responds is killed. */
@@ -43,20 +46,20 @@ export function installShutdown({
     if (ending) return;
     ending = true;
     log.debug(`ending: ${why}`);
-    killAfter(killAfterMs);
+    killAfter(killAfterMs + transportMs);
     setTimeout(
       () => {
-        log.error(`closing takes longer than ${withinMs} ms; exiting now`);
+        log.error(`closing takes longer than ${withinMs + transportMs} ms; exiting now`);
         process.exit(code);
       },
-      Math.max(MIN_CLOSE_MS, withinMs - (performance.now() - since)),
+      Math.max(MIN_CLOSE_MS, withinMs + transportMs - (performance.now() - since)),
     );
-    void closeAndExit(code);
+    void closeAndExit(why, code);
   }
 
-  async function closeAndExit(code: number): Promise<void> {
+  async function closeAndExit(why: string, code: number): Promise<void> {
     try {
-      await close();
+      await close(why);
     } catch (error) {
       log.error(`closing failed: ${inOneLine(error)}`);
     }

@@ -100,6 +100,11 @@ export class Runtime<Context, Table extends OptionTable> {
     }
   }
 
+  /** @throws the reason why calls cannot be served now. */
+  async ready(signal: AbortSignal): Promise<void> {
+    await this.definition.ready?.(await this.open(), signal);
+  }
+
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();

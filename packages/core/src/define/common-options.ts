@@ -164,6 +164,15 @@ export const commonOptions = {
       description:
         "Requests that an authenticated caller may make a minute, a tenth of them at once; 0 for no limit.",
     },
+    drainMs: {
+      type: "integer",
+      min: 0,
+      max: 600_000,
+      default: 5_000,
+      valueName: "MS",
+      description:
+        "How long calls are still accepted after SIGTERM, while /readyz already answers 503, so that a load balancer can turn away.",
+    },
     httpStateKeyEnv: {
       type: "string",
       valueName: "NAME",

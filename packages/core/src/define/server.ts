@@ -89,6 +89,13 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly warm?: boolean;
   /** Builds the context, on the first call that needs it. It should open only what the first call needs. */
   open(opening: Opening<Table>): Awaitable<Context>;
+  /**
+   * Checks that calls can be served now, for `/readyz`: a database that answers, a browser that is there. Default: that
+   * the context can be opened.
+   *
+   * @throws the reason why not, which is logged.
+   */
+  ready?(context: Context, signal: AbortSignal): Awaitable<void>;
   /** Releases the context's resources, within at most 2 seconds. */
   close?(context: Context): Awaitable<void>;
 }

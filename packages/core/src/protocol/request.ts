@@ -85,6 +85,8 @@ export interface Service {
   capabilities(era: Era, declared?: ClientCapabilities): ServerCapabilities;
   /** The methods of both eras: tools, resources, prompts, completion. */
   readonly methods: ReadonlyMap<string, Handler>;
+  /** Checks that calls can be served now. @throws the reason why not. */
+  ready(signal: AbortSignal): Promise<void>;
   /** Starts watching a resource for a request; undefined if it cannot be watched. */
   watch(uri: string, changed: () => void, request: ClientRequest): Awaitable<Unwatch | undefined>;
   /** Adds a listener; returns the function that removes it. */

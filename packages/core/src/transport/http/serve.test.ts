@@ -262,6 +262,37 @@ describe("health and shutdown", () => {
     expect((await fetch(new URL("/", url))).status).toBe(404);
   });
 
+  it("is ready while the server says so, which is asked once for many probes", async () => {
+    const { url, probes, log } = await start();
+    const ready = async () => {
+      const response = await fetch(new URL("/readyz", url));
+      return [response.status, Object(await response.json()).status];
+    };
+    expect(await Promise.all([ready(), ready()])).toEqual([
+      [200, "ready"],
+      [200, "ready"],
+    ]);
+    const [probe] = probes;
+    if (probe === undefined) throw new Error("no probe");
+    expect(probes).toHaveLength(1);
+    probe.unready = "the disk is gone";
+    await expect.poll(ready).toEqual([503, "unavailable"]);
+    expect((await fetch(new URL("/healthz", url))).status).toBe(200);
+    expect(log()).toContain("Calls cannot be served: the disk is gone");
+    probe.unready = undefined;
+    await expect.poll(ready).toEqual([200, "ready"]);
+  });
+
+  it("drains: is not ready, but serves calls, then answers those that are running", async () => {
+    const { url, serving } = await start();
+    const ending = serving.close({ drainMs: 2_000, callMs: 60_000 });
+    const readiness = await fetch(new URL("/readyz", url));
+    expect([readiness.status, await readiness.json()]).toEqual([503, { status: "ending" }]);
+    const { message, headers } = modernCall("probe_slow", { ms: 3_000 });
+    expect(await (await post(url, message, headers)).text()).toContain("waited");
+    await ending;
+  });
+
   it("answers pending requests before it shuts down, and accepts no more", async () => {
     const probe = await start();
     const { message, headers } = modernCall("probe_slow", { ms: 300 });
@@ -274,7 +305,7 @@ describe("health and shutdown", () => {
   });
 
   it("shuts down even if a client listens and a call is running", async () => {
-    const probe = await start([], { limits: { graceMs: 50 } });
+    const probe = await start();
     const headers = await openSession(probe.url);
     const stream = await fetch(probe.url, { headers: { ...headers, accept: "text/event-stream" } });
     const { message, headers: modern } = modernCall("probe_slow", { ms: 60_000 });
@@ -283,7 +314,7 @@ describe("health and shutdown", () => {
       () => "cut",
     );
     await vi.waitFor(() => expect(probe.serving.load.inFlight).toBe(1), 60_000);
-    await probe.close();
+    await probe.serving.close({ drainMs: 0, callMs: 50 });
     await call;
     await stream.text().catch(() => undefined);
   });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
+import { startDeadline } from "@refmcp/boundary";
 import { internalError } from "../../protocol/errors.ts";
 import { Load } from "../../protocol/load.ts";
 import type { Service } from "../../protocol/request.ts";
@@ -22,8 +23,11 @@ export interface HttpServing {
    * Current counts: pending requests, bytes of their messages, open sessions, characters kept for resumption, unread bytes.
    */
   readonly load: Readonly<Record<"inFlight" | "bytes" | "sessions" | "kept" | "waiting", number>>;
-  /** Stops accepting connections, lets calls finish within the grace period, and ends the rest. */
-  close(): Promise<void>;
+  /**
+   * Shuts down in the order that load balancers expect: first `/readyz` answers 503 while calls are still accepted
+   * (`drainMs`); then new calls are refused, and running ones may end within the time limit of a call (`callMs`).
+   */
+  close(within?: { readonly drainMs: number; readonly callMs: number }): Promise<void>;
 }
 
 /** All messages in progress together may be this many times the maximum size of one. */
@@ -35,6 +39,11 @@ const HEADERS_MS = 10_000;
  * s), since a request that is being sent is lost if the server closes the connection first.
  */
 const KEEP_ALIVE_MS = 72_000;
+/** How long running calls may continue if `close` is not told. */
+const CLOSE_MS = 1_200;
+/** How long an answer about readiness is kept, and how long the server may take for it, in milliseconds. */
+const READY_MS = 1_000;
+const READY_LIMIT_MS = 5_000;
 /** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
 const PROBE_AFTER_MS = 30_000;
 
@@ -78,12 +87,18 @@ export async function serveHttp(
     : undefined;
   /** The transports that it serves in addition to Streamable HTTP. */
   const others = [sse, webSocket].filter((one) => one !== undefined);
+  const isReady = readiness(service);
+  let isDraining = false;
   let isEnding = false;
 
   /** Serves a request through its reply, or returns the response. */
   async function answer(node: IncomingMessage, reply: Reply): Promise<Answer | undefined> {
     const path = (node.url ?? "/").split("?", 1)[0] ?? "/";
-    if (path === "/healthz") return jsonAnswer(isEnding ? 503 : 200, { status: isEnding ? "ending" : "ok" });
+    if (path === "/healthz") return jsonAnswer(200, { status: "ok" });
+    if (path === "/readyz") {
+      const status = isDraining ? "ending" : (await isReady()) ? "ready" : "unavailable";
+      return jsonAnswer(status === "ready" ? 200 : 503, { status });
+    }
     const refusal = access.refusal(node);
     if (refusal !== undefined) return refuse(403, refusal);
     access.allowReading(node, reply.response);
@@ -179,11 +194,13 @@ export async function serveHttp(
         waiting: outbox.waiting,
       };
     },
-    async close() {
+    async close({ drainMs, callMs } = { drainMs: 0, callMs: CLOSE_MS }) {
+      isDraining = true;
+      await new Promise((next) => setTimeout(next, drainMs));
       isEnding = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const until = performance.now() + limits.graceMs;
+      const until = performance.now() + callMs;
       while ((endpoint.isReading || load.requests.taken > 0) && performance.now() < until)
         await new Promise((next) => setTimeout(next, 20));
       await Promise.all([endpoint, ...others].map((one) => one.close()));
@@ -195,6 +212,30 @@ export async function serveHttp(
       await closed;
     },
   };
+}
+
+/** Whether calls can be served now. Probes may come often and from anywhere, so they share an answer for a while. */
+function readiness({ ready, log }: Service): () => Promise<boolean> {
+  let answer: Promise<boolean> | undefined;
+  let was = true;
+  return () => {
+    answer ??= find().finally(() => setTimeout(() => (answer = undefined), READY_MS).unref());
+    return answer;
+  };
+
+  async function find(): Promise<boolean> {
+    const limit = startDeadline(READY_LIMIT_MS);
+    const late = new Promise<never>((_, reject) => limit.signal.addEventListener("abort", reject));
+    const why = await Promise.race([ready(limit.signal), late]).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : `no answer within ${READY_LIMIT_MS} ms`),
+    );
+    limit.end();
+    const is = why === undefined;
+    if (is !== was) log.warning(is ? "Calls can be served again." : `Calls cannot be served: ${why}`);
+    was = is;
+    return is;
+  }
 }
 
 function refuseGarbage(socket: Duplex): void {

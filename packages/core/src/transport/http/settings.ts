@@ -31,6 +31,10 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   /** How many requests a caller may make; infinite for no limit. */
   readonly requestsPerMinute: number;
+  /** How long calls are accepted after the shutdown has begun, in milliseconds. */
+  readonly drainMs: number;
+  /** How long a running call may continue after that, in milliseconds. */
+  readonly callMs: number;
   /** Signs the state of questions; shared by processes behind one load balancer. Default: a key of this process. */
   readonly stateKey: Uint8Array | undefined;
 }
@@ -54,8 +58,6 @@ export const HTTP_LIMITS = {
   queuedTotal: 256 * MIB,
   /** How long unsent data may make no progress. */
   stalledMs: 30_000,
-  /** How long running calls may continue after the shutdown begins. */
-  graceMs: 1_200,
   /** How long a client may take to send a request or a message. */
   requestMs: 60_000,
 };
@@ -113,6 +115,8 @@ export function readHttpSettings(
     // Without authentication, all callers are programs of one user on one machine.
     requestsPerMinute:
       auth.kind === "none" || options.httpRate === 0 ? Number.POSITIVE_INFINITY : options.httpRate,
+    drainMs: options.drainMs,
+    callMs: options.timeoutMs,
     stateKey: key === undefined ? undefined : new TextEncoder().encode(key),
   };
 }
