@@ -155,6 +155,11 @@ export const commonOptions = {
       valueName: "LIST",
       description: "Host names of web pages that may call this server, in addition to those of this machine.",
     },
+    httpStateless: {
+      type: "flag",
+      description:
+        "Give clients of 2025 no session, so that a load balancer may send each request to another process. The server can then ask them nothing.",
+    },
     httpRate: {
       type: "integer",
       min: 0,

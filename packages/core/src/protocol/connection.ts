@@ -13,7 +13,7 @@ import {
   type Service,
   type Sink,
 } from "./request.ts";
-import { agreedRevision, EraGate, MODERN_VERSIONS, type Revision, revisionOf } from "./revisions.ts";
+import { agreedRevision, EraGate, MODERN_VERSIONS, type Revision } from "./revisions.ts";
 import { Streams, Watches } from "./subscriptions.ts";
 import {
   type ClientCapabilities,
@@ -24,6 +24,7 @@ import {
   type RequestMessage,
   type ResponseMessage,
   type RpcError,
+  type ServerCapabilities,
 } from "./wire.ts";
 
 export interface ConnectionOptions {
@@ -79,6 +80,8 @@ export class Connection implements Client {
   readonly #unlisten: () => void;
   readonly #legacy: ReadonlyMap<string, Handler>;
   readonly #modern: ReadonlyMap<string, Handler>;
+  /** The methods of legacy clients without a session. */
+  readonly #sessionless: ReadonlyMap<string, Handler>;
   #batch:
     | { readonly entries: IterableIterator<unknown>; readonly nextSink: () => Sink; readonly bytes: number }
     | undefined;
@@ -98,6 +101,7 @@ export class Connection implements Client {
     this.#streams = new Streams(service, load.streams, this.#watches);
     this.#modern = new Map([...service.methods, ...Object.entries(this.#modernMethods())]);
     this.#legacy = new Map([...service.methods, ...Object.entries(this.#legacyMethods())]);
+    this.#sessionless = new Map([...service.methods, ...Object.entries(this.#sessionlessMethods())]);
     this.#gate = new EraGate((method) => this.#modern.has(method));
     this.#unlisten = service.listen({
       changed: this.#changed,
@@ -186,11 +190,27 @@ export class Connection implements Client {
     if (!this.#isClosed) this.#serve(message, { sink, bytes, isChecked: true });
   }
 
-  /** Takes a request of a stateless client, whose version, headers and parameters are already checked. */
-  acceptStateless(message: RequestMessage, sink: Sink, bytes: number, principal: Principal): ClientRequest {
-    const revision = revisionOf(String(message.params?._meta?.[META.version]));
-    const client = clientOf(message, principal);
-    return this.#run(Symbol(message.method), message, { revision, client, sink, bytes }, this.#modern);
+  /**
+   * Takes a request of a stateless client, whose version, headers and parameters are already checked. A legacy client
+   * without a session can neither be asked nor told anything but the answer.
+   */
+  acceptStateless(
+    message: RequestMessage,
+    {
+      revision,
+      sink,
+      bytes,
+      principal,
+    }: Pick<RequestParts, "revision" | "sink" | "bytes"> & {
+      readonly principal: Principal;
+    },
+  ): ClientRequest {
+    const isModern = revision.era === "modern";
+    const client: Client = isModern
+      ? clientOf(message, principal)
+      : { capabilities: undefined, logLevel: "none", principal };
+    const methods = isModern ? this.#modern : this.#sessionless;
+    return this.#run(Symbol(message.method), message, { revision, client, sink, bytes }, methods);
   }
 
   #serve(message: Message, receipt: Receipt): void {
@@ -292,7 +312,7 @@ export class Connection implements Client {
   }
 
   #legacyMethods(): Readonly<Record<string, Handler>> {
-    const { identity, icons, instructions, capabilities } = this.#service;
+    const { capabilities } = this.#service;
     const { logging, resources } = capabilities("legacy");
     return {
       initialize: ({ params }) => {
@@ -300,12 +320,7 @@ export class Connection implements Client {
         const declared: ClientCapabilities = Object(params.capabilities);
         this.capabilities = declared;
         this.#gate.negotiated(revision);
-        return {
-          protocolVersion: revision.version,
-          capabilities: capabilities("legacy", declared),
-          serverInfo: revision.icons ? { ...identity, icons } : identity,
-          instructions,
-        };
+        return this.#greeting(revision, capabilities("legacy", declared));
       },
       ping: () => ({}),
       ...(logging !== undefined && {
@@ -325,6 +340,24 @@ export class Connection implements Client {
         },
       }),
     };
+  }
+
+  #sessionlessMethods(): Readonly<Record<string, Handler>> {
+    return {
+      initialize: ({ params }) => {
+        const { logging: _, resources, ...others } = this.#service.capabilities("legacy");
+        const capabilities = resources === undefined ? others : { ...others, resources: {} };
+        return this.#greeting(agreedRevision(params.protocolVersion), capabilities);
+      },
+      ping: () => ({}),
+    };
+  }
+
+  /** The result of `initialize`. */
+  #greeting({ version, icons: hasIcons }: Revision, capabilities: ServerCapabilities): object {
+    const { identity, icons, instructions } = this.#service;
+    const serverInfo = hasIcons ? { ...identity, icons } : identity;
+    return { protocolVersion: version, capabilities, serverInfo, instructions };
   }
 
   readonly #changed = (changed: string): void => {

@@ -11,10 +11,14 @@ import {
   isModern,
   MODERN_VERSIONS,
   REVISIONS,
+  type Revision,
+  revisionOf,
+  sessionVersionProblem,
 } from "../../protocol/revisions.ts";
 import {
   CODES,
   type Era,
+  META,
   type Message,
   type NotificationMessage,
   type RequestId,
@@ -32,7 +36,7 @@ import {
   refuse,
   rpcAnswer,
 } from "./reply.ts";
-import { Sessions } from "./sessions.ts";
+import { requestsProblem, Sessions } from "./sessions.ts";
 import type { HttpLimits } from "./settings.ts";
 
 const MAX_BATCH = 100;
@@ -42,11 +46,14 @@ export class Endpoint {
   /** Serves all clients of the modern era, whose requests are independent. */
   readonly #stateless: Connection;
   readonly sessions: Sessions;
+  readonly #isStateless: boolean;
   readonly #load: Load;
   readonly #maxBytes: number;
   #reading = 0;
 
-  constructor(service: Service, load: Load, limits: HttpLimits, maxBytes: number) {
+  /** @param isStateless whether legacy clients get no session either. */
+  constructor(service: Service, load: Load, limits: HttpLimits, maxBytes: number, isStateless: boolean) {
+    this.#isStateless = isStateless;
     this.#load = load;
     this.#maxBytes = maxBytes;
     this.#stateless = new Connection({ service, load, sink: sinkTo(() => undefined) });
@@ -64,6 +71,10 @@ export class Endpoint {
     if (method !== "GET" && method !== "DELETE")
       return refuse(405, `${method} is not allowed here.`, { allow: "GET, POST, DELETE" });
     const version = headerOf(headers, "mcp-protocol-version");
+    if (this.#isStateless)
+      return refuse(405, `This server has no sessions and so no ${method}; send messages by POST.`, {
+        allow: "POST",
+      });
     if (version !== undefined && MODERN_VERSIONS.includes(version))
       return refuse(405, `Protocol version ${version} has no ${method}; send messages by POST.`, {
         allow: "POST",
@@ -112,21 +123,46 @@ export class Endpoint {
         if (problem !== undefined) return refused(problem, "id" in message ? message.id : undefined);
         if (!("id" in message)) return { status: 202 };
         const answer = this.#refusal([message], "modern", principal);
-        if (answer === undefined) this.#serveStateless(message, bytes, reply, principal);
+        if (answer === undefined)
+          this.#serveStateless([message], { revision: versionOf(message), bytes, reply, principal });
         return answer;
       }
     }
-    return (
-      this.#refusal(messages.filter(isRequest), "legacy", principal) ??
-      this.sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply })
-    );
+    const refusal = this.#refusal(messages.filter(isRequest), "legacy", principal);
+    if (refusal !== undefined) return refusal;
+    if (!this.#isStateless)
+      return this.sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply });
+    const spoken = revision ?? revisionOf(WITHOUT_HEADER);
+    const problem =
+      sessionVersionProblem(spoken, headerOf(headers, "mcp-protocol-version"), isBatch) ??
+      requestsProblem(messages, isBatch);
+    if (problem !== undefined) return rpcAnswer(400, invalidRequest(problem), { revision: spoken });
+    this.#serveStateless(messages, { revision: spoken, bytes, reply, principal });
+    return undefined;
   }
 
-  #serveStateless(message: RequestMessage, bytes: number, reply: Reply, principal: Principal): void {
-    const sink = postSink(reply, 1, { statusOf, openStream: () => reply.openStream() });
-    const request = this.#stateless.acceptStateless(message, sink, bytes, principal);
-    reply.whenClosed(() => request.abort());
-    if (request.isSubscription) whenExpired(principal, reply, () => this.#stateless.endStream(request));
+  #serveStateless(
+    messages: readonly Message[],
+    about: {
+      readonly revision: Revision;
+      readonly bytes: number;
+      readonly reply: Reply;
+      readonly principal: Principal;
+    },
+  ): void {
+    const { revision, reply, principal } = about;
+    const requests = messages.filter(isRequest);
+    if (requests.length === 0) reply.send({ status: 202 });
+    const sink = postSink(reply, requests.length, {
+      statusOf: revision.era === "modern" ? statusOf : undefined,
+      openStream: () => reply.openStream(),
+    });
+    const bytes = Math.ceil(about.bytes / requests.length);
+    for (const message of requests) {
+      const request = this.#stateless.acceptStateless(message, { revision, sink, bytes, principal });
+      reply.whenClosed(() => request.abort());
+      if (request.isSubscription) whenExpired(principal, reply, () => this.#stateless.endStream(request));
+    }
   }
 
   /** The refusal of requests with invalid parameters, or if too many are running. */
@@ -151,6 +187,12 @@ export class Endpoint {
     return kind === "gone" ? undefined : rpcAnswer(400, parseError("The body is not valid UTF-8."));
   }
 }
+
+/** The version of a client that names none (MCP 2025-06-18, "Protocol Version Header"). */
+const WITHOUT_HEADER = "2025-03-26";
+
+/** The version of a modern message, which is already checked. */
+const versionOf = ({ params }: RequestMessage): Revision => revisionOf(String(params?._meta?.[META.version]));
 
 function busy(message: string): Answer {
   return refuse(503, message, { "retry-after": "1" });

@@ -262,7 +262,7 @@ export function postSink(
   options: {
     readonly headers?: Answer["headers"];
     /** The status of an answer as JSON. Default: 200. */
-    readonly statusOf?: (error: RpcError | undefined) => number;
+    readonly statusOf?: ((error: RpcError | undefined) => number) | undefined;
     readonly openStream: () => { event(json: string): void; end(): void };
   },
 ): Sink {

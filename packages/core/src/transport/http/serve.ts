@@ -68,7 +68,7 @@ export async function serveHttp(
     perMinute: settings.requestsPerMinute,
     isShared: settings.auth.kind === "oauth",
   });
-  const endpoint = new Endpoint(service, load, limits, maxMessageBytes);
+  const endpoint = new Endpoint(service, load, limits, maxMessageBytes, settings.isStateless);
   const outbox = new Outbox(limits);
   const { requestMs } = limits;
   const bounds = { load, connections: limits.sessions, maxMessageBytes, requestMs };

@@ -6,7 +6,7 @@ import type { Load, Shares } from "../../protocol/load.ts";
 import { isRequest, show } from "../../protocol/messages.ts";
 import { type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
 import { sessionVersionProblem } from "../../protocol/revisions.ts";
-import { CODES, type Message } from "../../protocol/wire.ts";
+import { CODES, type Message, type RequestId } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { type Answer, headerOf, postSink, type Reply, refuse, rpcAnswer } from "./reply.ts";
 import type { HttpLimits } from "./settings.ts";
@@ -144,14 +144,22 @@ function problemOf(session: Session, { headers, messages, isBatch }: LegacyReque
   const named = headerOf(headers, "mcp-protocol-version");
   const problem = sessionVersionProblem(session.connection.revision, named, isBatch);
   if (problem !== undefined) return problem;
+  if (!isBatch && messages.some((message) => isRequest(message) && message.method === "initialize"))
+    return "This session is already initialized. Open another one without the Mcp-Session-Id header.";
+  return requestsProblem(messages, isBatch, (id) => session.connection.isPending(id));
+}
+
+/** Why the requests of a body cannot be served together. */
+export function requestsProblem(
+  messages: readonly Message[],
+  isBatch: boolean,
+  isPending: (id: RequestId) => boolean = () => false,
+): string | undefined {
   const seen = new Set<unknown>();
   for (const message of messages) {
     if (!isRequest(message)) continue;
-    if (message.method === "initialize")
-      return isBatch
-        ? "initialize must not be part of a batch."
-        : "This session is already initialized. Open another one without the Mcp-Session-Id header.";
-    if (session.connection.isPending(message.id) || seen.has(message.id))
+    if (isBatch && message.method === "initialize") return "initialize must not be part of a batch.";
+    if (isPending(message.id) || seen.has(message.id))
       return `The id ${show(message.id)} belongs to a request that is still pending.`;
     seen.add(message.id);
   }

@@ -22,6 +22,8 @@ export interface HttpSettings {
   readonly address: ListenAddress;
   /** Paths of PEM files; undefined for plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** Whether clients of 2025 get no session, so that each of their requests may go to another process. */
+  readonly isStateless: boolean;
   readonly sse: boolean;
   readonly websocket: boolean;
   readonly auth: AuthSettings;
@@ -107,6 +109,7 @@ export function readHttpSettings(
   return {
     address,
     tls,
+    isStateless: options.httpStateless,
     sse: options.sse,
     websocket: options.websocket,
     auth,
