@@ -55,7 +55,6 @@ export const CODES = {
   invalidParams: -32_602,
   internalError: -32_603,
   /** A refusal by the transport; the same code as in the SDKs. */
-  refused: -32_000,
   sessionNotFound: -32_001,
   headerMismatch: -32_020,
   missingClientCapability: -32_021,

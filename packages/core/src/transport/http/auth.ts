@@ -39,8 +39,9 @@ function tokenAuthenticator(token: string): Authenticator {
       const given = bearerToken(authorization);
       if (given !== undefined && timingSafeEqual(digest(given), expected))
         return { key: "token", owner: "token" };
-      const why = given === undefined ? NO_TOKEN : "The token is invalid.";
-      return challenge(new TokenError("invalid_token", why));
+      return challenge(
+        given === undefined ? undefined : new TokenError("invalid_token", "The token is invalid."),
+      );
     },
   };
 }
@@ -70,7 +71,7 @@ async function oauthAuthenticator(
     async authenticate(authorization) {
       try {
         const token = bearerToken(authorization);
-        if (token === undefined) throw new TokenError("invalid_token", NO_TOKEN);
+        if (token === undefined) return challenge(undefined, scopes, metadataUrl);
         const found = await verify(token);
         const missing = scopes.filter((scope) => !found.scopes.includes(scope));
         if (missing.length > 0)
@@ -108,20 +109,26 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
 
-/** 401 or 403 with instructions to get a token (RFC 6750, section 3; RFC 9728, section 5.1). */
-function challenge({ code, message }: TokenError, scopes: readonly string[] = [], metadata?: URL): Answer {
+/**
+ * 401 or 403 with instructions to get a token (RFC 6750, section 3; RFC 9728, section 5.1).
+ *
+ * @param error undefined if no token was sent, which is no error (RFC 6750, section 3.1).
+ */
+function challenge(error: TokenError | undefined, scopes: readonly string[] = [], metadata?: URL): Answer {
+  const what =
+    error === undefined
+      ? { error_description: NO_TOKEN }
+      : { error: error.code, error_description: error.message };
   const parameters = {
-    error: code,
-    error_description: message,
+    ...(error === undefined ? {} : what),
     ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
     ...(metadata === undefined ? {} : { resource_metadata: metadata.href }),
   };
   const quoted = Object.entries(parameters).map(
     ([name, value]) => `${name}="${value.replaceAll(/[^\x20-\x7e]/g, " ").replaceAll(/[\\"]/g, "\\$&")}"`,
   );
-  const body = { error: code, error_description: message };
-  return jsonAnswer(code === "invalid_token" ? 401 : 403, body, {
-    "www-authenticate": `Bearer ${quoted.join(", ")}`,
+  return jsonAnswer(error?.code === "insufficient_scope" ? 403 : 401, what, {
+    "www-authenticate": ["Bearer", quoted.join(", ")].join(" ").trim(),
   });
 }
 

@@ -91,8 +91,8 @@ export class Endpoint {
     const { headers } = node;
     const revision = REVISIONS.get(headerOf(headers, "mcp-protocol-version") ?? "");
     const refused = (error: RpcError, id?: RequestId) => rpcAnswer(400, error, { revision, id });
-    if (!/^application\/json\s*(?:;|$)/i.test(headerOf(headers, "content-type") ?? ""))
-      return refuse(415, "Content-Type must be application/json.");
+    const unsupported = mediaProblem(headers);
+    if (unsupported !== undefined) return refuse(415, unsupported);
     this.#reading += 1;
     const body = await readBody(node, reply, {
       maxBytes: this.#maxBytes,
@@ -128,6 +128,14 @@ export class Endpoint {
         return answer;
       }
     }
+    if (revision?.era === "modern")
+      return refused(
+        invalidRequest(
+          isBatch
+            ? `Batches are not allowed in protocol version ${revision.version}; send one message per request.`
+            : `The server asks nothing in protocol version ${revision.version}, so no response is expected.`,
+        ),
+      );
     const refusal = this.#refusal(messages.filter(isRequest), "legacy", principal);
     if (refusal !== undefined) return refusal;
     if (!this.#isStateless)
@@ -193,6 +201,19 @@ const WITHOUT_HEADER = "2025-03-26";
 
 /** The version of a modern message, which is already checked. */
 const versionOf = ({ params }: RequestMessage): Revision => revisionOf(String(params?._meta?.[META.version]));
+
+/** Why a body cannot be read: only JSON in UTF-8, without compression. */
+function mediaProblem(headers: IncomingHttpHeaders): string | undefined {
+  const type = headerOf(headers, "content-type") ?? "";
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) return "Content-Type must be application/json.";
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    return `The charset must be utf-8, not ${show(charset)}.`;
+  const encoding = headerOf(headers, "content-encoding") ?? "identity";
+  return /^identity$/i.test(encoding)
+    ? undefined
+    : `The Content-Encoding ${show(encoding)} is not supported; send the body uncompressed.`;
+}
 
 function busy(message: string): Answer {
   return refuse(503, message, { "retry-after": "1" });

@@ -247,8 +247,10 @@ export function rpcAnswer(
   return textAnswer(status, errorText(about.id, error, about.revision), about.headers);
 }
 
+/** A request that is not served: the client's fault, or the server has no room for it now. */
 export function refuse(status: number, message: string, headers: Answer["headers"] = {}): Answer {
-  return rpcAnswer(status, { code: CODES.refused, message }, { headers });
+  const code = status === 429 || status >= 500 ? CODES.internalError : CODES.invalidRequest;
+  return rpcAnswer(status, { code, message }, { headers });
 }
 
 /**

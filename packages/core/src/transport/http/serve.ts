@@ -32,8 +32,9 @@ export interface HttpServing {
 
 /** All messages in progress together may be this many times the maximum size of one. */
 const MESSAGES_AT_ONCE = 8;
-/** How long a client may take to send its headers, in milliseconds. */
+/** How long a client may take to send its headers, and how often this is checked, in milliseconds. */
 const HEADERS_MS = 10_000;
+const CHECK_MS = 2_000;
 /**
  * How long a connection may be idle between two requests, in milliseconds. Longer than with load balancers (usually 60
  * s), since a request that is being sent is lost if the server closes the connection first.
@@ -78,6 +79,7 @@ export async function serveHttp(
     keepAliveInitialDelay: PROBE_AFTER_MS,
     headersTimeout: Math.min(HEADERS_MS, requestMs),
     requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
   };
   const sse = settings.sse
     ? (await import("./sse.ts")).sseEndpoint(service, MESSAGES_PATH, bounds)
@@ -165,9 +167,10 @@ export async function serveHttp(
   const secure = tls === undefined ? undefined : await secureServer(tls, connections, log);
   const server = secure?.server ?? createServer(connections);
   server.on("request", listener);
-  // With this listener, Node.js diverts every request with an Upgrade header, including those for HTTP/2.
+  // With this listener, Node.js diverts every request with an Upgrade header, not only those for WebSocket.
   if (webSocket !== undefined)
     server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (!/^websocket$/i.test(node.headers.upgrade ?? "")) return serveAnyway(server, node, socket, head);
       socket.on("error", () => socket.destroy());
       upgrade(webSocket, node, socket, head).then(
         (said) => {
@@ -177,7 +180,7 @@ export async function serveHttp(
       );
     });
   server.maxConnections = limits.connections;
-  server.on("clientError", (_error, socket) => refuseGarbage(socket));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseGarbage(socket, error.code));
   await listen(server, settings.address);
   server.on("error", (error) => log.error(`HTTP: ${error.message}`));
 
@@ -238,10 +241,27 @@ function readiness({ ready, log }: Service): () => Promise<boolean> {
   }
 }
 
-function refuseGarbage(socket: Duplex): void {
-  if (socket.writable)
-    socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", () => socket.destroy());
+/** Answers what Node.js could not read as a request. */
+function refuseGarbage(socket: Duplex, code: string | undefined): void {
+  const statuses: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+  const status = statuses[code ?? ""] ?? 400;
+  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
+  if (socket.writable) socket.end(line, () => socket.destroy());
   else socket.destroy();
+}
+
+/**
+ * Serves a request that offers a protocol which this server does not speak, such as HTTP/2 (Java's HttpClient does).
+ * Such an offer is ignored (RFC 9110, section 7.8): the request is read again without it.
+ */
+function serveAnyway(server: Server, node: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const ignored = new Set(["upgrade", "connection", "http2-settings"]);
+  const lines = [`${node.method} ${node.url} HTTP/${node.httpVersion}`];
+  for (let index = 0; index + 1 < node.rawHeaders.length; index += 2)
+    if (!ignored.has(node.rawHeaders[index]?.toLowerCase() ?? ""))
+      lines.push(`${node.rawHeaders[index]}: ${node.rawHeaders[index + 1]}`);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
+  server.emit("connection", socket);
 }
 
 /** Answers a refused upgrade, for which there is no response object. */

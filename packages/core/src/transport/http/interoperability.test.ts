@@ -1,0 +1,92 @@
+import { createConnection } from "node:net";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { INITIALIZE, legacyCall, modernCall, post, useProbes } from "../../../test/fixtures/http.ts";
+
+const { start } = useProbes();
+
+/**
+ * Sends requests on a connection of its own, each after the previous answer, and returns everything that arrives until
+ * `until` matches or the connection is closed.
+ */
+function talk(url: URL, requests: readonly string[], until: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = createConnection(Number(url.port), url.hostname);
+    const waiting = [...requests];
+    const next = () => socket.write(waiting.shift() ?? "");
+    next();
+    socket.on("data", (chunk) => {
+      answer += chunk.toString();
+      if (until.test(answer)) socket.destroy();
+      else next();
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}
+
+describe("clients that differ from the official ones", () => {
+  it("may offer HTTP/2 as Java's HttpClient does, also where WebSocket is served (RFC 9110, 7.8)", async () => {
+    const { url } = await start(["--websocket"]);
+    const body = JSON.stringify(INITIALIZE);
+    const head = [
+      "POST /mcp HTTP/1.1",
+      "Connection: Upgrade, HTTP2-Settings",
+      `Host: ${url.host}`,
+      "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA",
+      "Upgrade: h2c",
+      "Accept: application/json, text/event-stream",
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ];
+    const health = `GET /healthz HTTP/1.1\r\nHost: ${url.host}\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n`;
+    const requests = [`${head.join("\r\n")}\r\n\r\n${body}`, health];
+    const answer = await talk(url, requests, /"status":"ok"/);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*"protocolVersion":"2025-11-25"[\s\S]*HTTP\/1\.1 200 OK/);
+  });
+
+  it("are told that their headers are too large", async () => {
+    const { url } = await start();
+    const head = `GET /mcp HTTP/1.1\r\nHost: ${url.host}\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
+    expect(await talk(url, [head], /$^/)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it("are told which bodies can be read", async () => {
+    const { url } = await start();
+    const latin = { "content-type": "application/json; charset=iso-8859-1" };
+    const first = await post(url, INITIALIZE, latin);
+    expect([first.status, await first.text()]).toEqual([415, expect.stringContaining("must be utf-8")]);
+    const zipped = await fetch(url, {
+      method: "POST",
+      headers: {
+        "content-type": 'application/json; charset="UTF-8"',
+        "content-encoding": "gzip",
+        accept: "application/json, text/event-stream",
+      },
+      body: gzipSync(JSON.stringify(INITIALIZE)),
+    });
+    expect([zipped.status, await zipped.text()]).toEqual([415, expect.stringContaining("uncompressed")]);
+  });
+
+  it("are told what 2026-07-28 has no more", async () => {
+    const { url } = await start();
+    const { message, headers } = modernCall("probe_echo", { text: "a" });
+    const batch = await post(url, [message], headers);
+    expect([batch.status, await batch.text()]).toEqual([
+      400,
+      expect.stringContaining("Batches are not allowed"),
+    ]);
+    const response = await post(url, { jsonrpc: "2.0", id: 1, result: {} }, headers);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("asks nothing")]);
+  });
+
+  it("without a token are asked for one, not accused of a wrong one (RFC 6750, 3.1)", async () => {
+    const token = "a-token-with-more-than-32-characters";
+    const { url } = await start(["--auth-token-env", "T"], { env: { T: token } });
+    const none = await post(url, legacyCall(1, "probe_echo", { text: "a" }));
+    expect([none.status, none.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    const wrong = await post(url, legacyCall(1, "probe_echo", { text: "a" }), { authorization: "Bearer x" });
+    expect(wrong.headers.get("www-authenticate")).toContain('error="invalid_token"');
+  });
+});
