@@ -119,11 +119,12 @@ async function httpSettings(
   options: CommonOptionValues,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<HttpSettings | string | undefined> {
-  const { http, authTokenEnv, oauthIssuer, oauthAudience, tlsCert, sse, websocket } = options;
+  const { http, authTokenEnv, oauthIssuer, oauthAudience, tlsCert } = options;
   if (http === undefined) {
     const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some((given) => given !== undefined);
-    return alone || sse || websocket
-      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse and --websocket need --http ADDRESS; stdio serves only the host that started it."
+    const { sse, websocket, httpStateless, metrics } = options;
+    return alone || sse || websocket || httpStateless || metrics
+      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse, --websocket, --http-stateless and --metrics need --http ADDRESS; stdio serves only the host that started it."
       : undefined;
   }
   const { HttpOptionError, readHttpSettings } = await import("@refmcp/core/internal/transport/http/settings");

@@ -56,6 +56,7 @@ export function lazyServer<Context, Table extends OptionTable>(
           },
         }),
     open: async (opening) => (await loaded()).open(opening),
+    ready: async (context, signal) => (await loaded()).ready?.(context, signal),
     close: async (context) => (await loaded()).close?.(context),
   };
 }

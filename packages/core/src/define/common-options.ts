@@ -185,6 +185,23 @@ export const commonOptions = {
         "Environment variable with a secret shared by the processes behind a load balancer, for questions to the user.",
     },
   }),
+  ...under("Operation", {
+    metrics: {
+      type: "flag",
+      description: "With --http, serve metrics for Prometheus at /metrics, to authenticated callers.",
+    },
+    otlp: {
+      type: "flag",
+      description:
+        "Send metrics and traces by OpenTelemetry's protocol; OTEL_EXPORTER_OTLP_ENDPOINT names the collector.",
+    },
+    auditLog: {
+      type: "string",
+      valueName: "FILE",
+      description:
+        "Append one line for each tool call, without its contents: who, which tool, how long, how it ended; - for stderr.",
+    },
+  }),
   ...under("Information", {
     logLevel: {
       type: "enum",

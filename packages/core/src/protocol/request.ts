@@ -1,5 +1,6 @@
 import { JsonText } from "@refmcp/boundary/answer";
 import { type Icon, LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
+import type { Effect } from "../define/effect.ts";
 import type { Unwatch } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { type Log, trace } from "../log.ts";
@@ -74,6 +75,16 @@ export interface Listener {
   resourcesChanged(): void;
 }
 
+/** What became of a request, for metrics, traces and the audit log; nothing of its contents. */
+export interface Outcome {
+  /** From the message to its answer, in milliseconds. */
+  readonly ms: number;
+  /** Characters of the answer. */
+  readonly characters: number;
+  /** `tool_error`: a tool reported an error. A number: the code of a protocol error. */
+  readonly result: "ok" | "tool_error" | "cancelled" | number;
+}
+
 /** What the engine serves: created from a definition by `bind`, and shared by all connections of a process. */
 export interface Service {
   readonly identity: Implementation;
@@ -91,6 +102,10 @@ export interface Service {
   watch(uri: string, changed: () => void, request: ClientRequest): Awaitable<Unwatch | undefined>;
   /** Adds a listener; returns the function that removes it. */
   listen(listener: Listener): () => void;
+  /** A tool by any of its names. */
+  tool(name: string): { readonly name: string; readonly effect: Effect } | undefined;
+  /** Told of every request that is over. */
+  observe?: (request: ClientRequest, outcome: Outcome) => void;
   /** Handles a client's notification in the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
   notified?(method: string, client: Client): void;
 }
@@ -140,6 +155,8 @@ export class ClientRequest {
   #running = 0;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
+  /** When it began, in milliseconds of `performance.now()`; only if it is observed. */
+  readonly #began: number;
 
   constructor({ id, method, params = {} }: RequestMessage, parts: RequestParts) {
     this.id = id;
@@ -150,6 +167,7 @@ export class ClientRequest {
     this.sink = parts.sink;
     this.#parts = parts;
     this.#bytes = parts.bytes;
+    this.#began = parts.service.observe === undefined ? 0 : performance.now();
     this.#count(1);
   }
 
@@ -212,7 +230,7 @@ export class ClientRequest {
       this.fail(new ProtocolError(internalError("The result cannot be serialized as JSON.")));
       return;
     }
-    this.#finish(json);
+    this.#finish(json, undefined, "isError" in result && result.isError === true);
   }
 
   #inRevision(result: object): object {
@@ -248,8 +266,13 @@ export class ClientRequest {
     for (const listener of this.#whenAborted ?? []) listener();
   }
 
-  #finish(json: string | undefined, error?: RpcError): void {
+  #finish(json: string | undefined, error?: RpcError, isToolError = false): void {
     this.isOver = true;
+    this.#parts.service.observe?.(this, {
+      ms: performance.now() - this.#began,
+      characters: json?.length ?? 0,
+      result: json === undefined ? "cancelled" : (error?.code ?? (isToolError ? "tool_error" : "ok")),
+    });
     this.#parts.settled();
     if (this.#running === 0) this.#count(-1);
     this.sink.answer(json, error);

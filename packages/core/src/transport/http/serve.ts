@@ -57,9 +57,14 @@ const PROBE_AFTER_MS = 30_000;
 export async function serveHttp(
   service: Service,
   settings: HttpSettings,
-  options: { readonly maxMessageBytes: number; readonly limits?: HttpLimits },
+  options: {
+    readonly maxMessageBytes: number;
+    readonly limits?: HttpLimits;
+    /** Answers an authenticated GET of `/metrics`. */
+    readonly scrape?: ((node: IncomingMessage, response: ServerResponse) => void) | undefined;
+  },
 ): Promise<HttpServing> {
-  const { limits = HTTP_LIMITS, maxMessageBytes } = options;
+  const { limits = HTTP_LIMITS, maxMessageBytes, scrape } = options;
   const { log, identity } = service;
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, identity.title ?? identity.name, log);
@@ -107,10 +112,16 @@ export async function serveHttp(
     if (node.method === "OPTIONS") return { status: 204, headers: PREFLIGHT_HEADERS };
     const document = node.method === "GET" ? authenticator.metadata.get(path) : undefined;
     if (document !== undefined) return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
-    const isKnown = path === "/mcp" || (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
+    const isScrape = path === "/metrics" && node.method === "GET" && scrape !== undefined;
+    const isKnown =
+      isScrape || path === "/mcp" || (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
     if (!isKnown) return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
+    if (isScrape) {
+      scrape(node, reply.response);
+      return undefined;
+    }
     if (isEnding)
       return refuse(503, "The server is shutting down.", { "retry-after": "1", connection: "close" });
     if (sse !== undefined && path === SSE_PATH && node.method === "GET") return sse.open(reply, principal);
