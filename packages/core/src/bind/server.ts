@@ -116,6 +116,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
       ...(hasPrompts ? { prompts: {} } : {}),
       ...(hasResources || hasPrompts ? { completions: {} } : {}),
     }),
+    scopeFor: (effect) => `${name}:${effect}`,
     tool: (name) => runtime.tools.find((one) => one.name === name || one.aliases?.includes(name)),
     ready: (signal) => runtime.ready(signal),
     watch: (uri, changed, request) => resources.watch(uri, changed, request),

@@ -143,6 +143,11 @@ export const commonOptions = {
       valueName: "LIST",
       description: "Scopes that an access token must have.",
     },
+    oauthToolScopes: {
+      type: "flag",
+      description:
+        "Require for a call also the scope of the tool's effect, as in git:read: NAME:read, NAME:add, NAME:change or NAME:destroy.",
+    },
     httpAllowHost: {
       type: "string",
       list: true,

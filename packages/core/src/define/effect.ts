@@ -8,7 +8,8 @@ import type { ToolAnnotations } from "./content.ts";
  * - `change`: existing data is modified, and our journal or the caller can undo it.
  * - `destroy`: data is permanently lost or hard to restore; the tool asks the user first.
  */
-export type Effect = "read" | "add" | "change" | "destroy";
+export const EFFECTS = ["read", "add", "change", "destroy"] as const;
+export type Effect = (typeof EFFECTS)[number];
 
 /**
  * The annotations for hosts (MCP schema, `ToolAnnotations`). Adding is not destructive; any modification is, because

@@ -8,6 +8,7 @@ import {
   type Client,
   ClientRequest,
   type Handler,
+  missingScope,
   type Principal,
   type RequestParts,
   type Service,
@@ -231,7 +232,7 @@ export class Connection implements Client {
     const { id, method } = message;
     const admitted =
       this.#problem(message, bytes, isInBatch) ??
-      (isChecked === true ? undefined : this.#rateProblem()) ??
+      (isChecked === true ? undefined : this.#callerProblem(message)) ??
       this.#gate.admit(message);
     if ("code" in admitted) {
       this.refuse(id, admitted, sink);
@@ -282,7 +283,10 @@ export class Connection implements Client {
     return internalError("Too many requests are pending; retry after a response.");
   }
 
-  #rateProblem(): RpcError | undefined {
+  /** Over HTTP, the endpoint has already checked this. */
+  #callerProblem(message: RequestMessage): RpcError | undefined {
+    const scope = missingScope(this.#service, this.principal, message);
+    if (scope !== undefined) return invalidRequest(`The token lacks the scope ${scope}.`);
     const seconds = this.#load.rates.retryAfter(this.principal?.owner ?? "");
     return seconds > 0 ? internalError(`Too many requests; retry after ${seconds} s.`) : undefined;
   }

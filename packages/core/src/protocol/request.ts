@@ -43,6 +43,8 @@ export interface Principal {
   readonly key: string;
   /** Whose share of the process it uses: the subject of a token, whatever token and client. */
   readonly owner: string;
+  /** The scopes that its token has, if tools need some; undefined if all tools are allowed. */
+  readonly scopes?: readonly string[] | undefined;
   /** When its access expires, in milliseconds of `Date.now()`; undefined for never. */
   readonly expiresAt?: number;
 }
@@ -104,10 +106,35 @@ export interface Service {
   listen(listener: Listener): () => void;
   /** A tool by any of its names. */
   tool(name: string): { readonly name: string; readonly effect: Effect } | undefined;
+  /** The OAuth scope for calling tools with this effect: `git:read`. */
+  scopeFor(effect: Effect): string;
   /** Told of every request that is over. */
   observe?: (request: ClientRequest, outcome: Outcome) => void;
   /** Handles a client's notification in the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
   notified?(method: string, client: Client): void;
+}
+
+/** Methods that answer the server's data, as its reading tools do. */
+const READING: ReadonlySet<string> = new Set([
+  "resources/list",
+  "resources/read",
+  "resources/subscribe",
+  "subscriptions/listen",
+  "prompts/get",
+  "completion/complete",
+]);
+
+/** The scope that the caller lacks for a request; undefined if it may be served. */
+export function missingScope(
+  { tool, scopeFor }: Pick<Service, "tool" | "scopeFor">,
+  principal: Principal | undefined,
+  { method, params }: RequestMessage,
+): string | undefined {
+  if (principal?.scopes === undefined) return undefined;
+  const effect =
+    method === "tools/call" ? tool(String(params?.name))?.effect : READING.has(method) ? "read" : undefined;
+  const scope = effect === undefined ? undefined : scopeFor(effect);
+  return scope === undefined || principal.scopes.includes(scope) ? undefined : scope;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { clip } from "@refmcp/boundary/answer";
+import { EFFECTS } from "../../define/effect.ts";
 import type { Awaitable } from "../../define/tool.ts";
-import type { Log } from "../../log.ts";
 import { MAX_SHOWN, show } from "../../protocol/messages.ts";
-import type { Principal } from "../../protocol/request.ts";
+import type { Principal, Service } from "../../protocol/request.ts";
 import { type Answer, jsonAnswer, type Reply } from "./reply.ts";
 import { type AuthSettings, type HttpSettings, TokenError, urlText } from "./settings.ts";
 
@@ -12,6 +12,8 @@ import { type AuthSettings, type HttpSettings, TokenError, urlText } from "./set
 export interface Authenticator {
   /** The caller, or a response that requests a token. */
   authenticate(authorization: string | undefined): Awaitable<Principal | Answer>;
+  /** A response that requests a token with a further scope (MCP, "Step-Up Authorization"). */
+  stepUp(scope: string): Answer;
   /** The protected-resource metadata (RFC 9728) by path; empty without OAuth. */
   readonly metadata: ReadonlyMap<string, object>;
 }
@@ -19,19 +21,23 @@ export interface Authenticator {
 /** The path of the metadata for a resource without a path (RFC 9728, section 3.1). */
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
-/** @param title the server's display name, shown on the authorization server's consent page. */
 export async function createAuthenticator(
   settings: AuthSettings,
-  title: string,
-  log: Log,
+  service: Pick<Service, "identity" | "log" | "scopeFor">,
 ): Promise<Authenticator> {
-  if (settings.kind === "none") return { authenticate: () => ({ key: "", owner: "" }), metadata: new Map() };
-  if (settings.kind === "token") return tokenAuthenticator(settings.token);
-  return oauthAuthenticator(settings, title, log);
+  const stepUp = (scope: string) => challenge(lackOf(scope));
+  if (settings.kind === "none")
+    return { authenticate: () => ({ key: "", owner: "" }), stepUp, metadata: new Map() };
+  if (settings.kind === "token") return { ...tokenAuthenticator(settings.token), stepUp };
+  return oauthAuthenticator(settings, service);
+}
+
+function lackOf(scope: string): TokenError {
+  return new TokenError("insufficient_scope", `The token lacks the scope ${scope}.`);
 }
 
 /** One secret for all callers. Digests of equal length are compared in constant time. */
-function tokenAuthenticator(token: string): Authenticator {
+function tokenAuthenticator(token: string): Omit<Authenticator, "stepUp"> {
   const expected = digest(token);
   return {
     metadata: new Map(),
@@ -48,11 +54,11 @@ function tokenAuthenticator(token: string): Authenticator {
 
 async function oauthAuthenticator(
   settings: Extract<AuthSettings, { kind: "oauth" }>,
-  title: string,
-  log: Log,
+  { identity, log, scopeFor }: Pick<Service, "identity" | "log" | "scopeFor">,
 ): Promise<Authenticator> {
   const { createTokenVerifier } = await import("./oauth.ts");
-  const { issuer, audience, scopes } = settings;
+  const { issuer, audience, scopes, toolScopes } = settings;
+  const supported = [...scopes, ...(toolScopes ? EFFECTS.map(scopeFor) : [])];
   const metadataUrl = new URL(WELL_KNOWN + audience.pathname.replace(/\/$/, ""), audience);
   metadataUrl.search = audience.search;
   const verify = createTokenVerifier(issuer, audience);
@@ -61,10 +67,12 @@ async function oauthAuthenticator(
     resource: urlText(audience),
     authorization_servers: [urlText(issuer)],
     bearer_methods_supported: ["header"],
-    resource_name: title,
-    ...(scopes.length === 0 ? {} : { scopes_supported: [...scopes] }),
+    // Shown on the authorization server's consent page.
+    resource_name: identity.title ?? identity.name,
+    ...(supported.length === 0 ? {} : { scopes_supported: supported }),
   };
   return {
+    stepUp: (scope) => challenge(lackOf(scope), [...scopes, scope], metadataUrl),
     metadata: new Map(
       [WELL_KNOWN, `${WELL_KNOWN}/mcp`, metadataUrl.pathname].map((path) => [path, document]),
     ),
@@ -74,10 +82,14 @@ async function oauthAuthenticator(
         if (token === undefined) return challenge(undefined, scopes, metadataUrl);
         const found = await verify(token);
         const missing = scopes.filter((scope) => !found.scopes.includes(scope));
-        if (missing.length > 0)
-          throw new TokenError("insufficient_scope", `The token lacks the scope ${missing.join(" ")}.`);
+        if (missing.length > 0) throw lackOf(missing.join(" "));
         const { subject, clientId, expiresAt } = found;
-        return { key: JSON.stringify([subject, clientId]), owner: subject, expiresAt };
+        return {
+          key: JSON.stringify([subject, clientId]),
+          owner: subject,
+          expiresAt,
+          ...(toolScopes ? { scopes: found.scopes } : {}),
+        };
       } catch (error) {
         if (error instanceof TokenError) return challenge(error, scopes, metadataUrl);
         // The verifier repeats a failure for a while, as the same object; log it once.

@@ -4,7 +4,7 @@ import { invalidRequest, parseError } from "../../protocol/errors.ts";
 import type { Load } from "../../protocol/load.ts";
 import { isRequest, parseMessage, readMessage, show } from "../../protocol/messages.ts";
 import { requestProblem } from "../../protocol/params.ts";
-import { type Principal, type Service, sinkTo } from "../../protocol/request.ts";
+import { missingScope, type Principal, type Service, sinkTo } from "../../protocol/request.ts";
 import {
   headerMismatch,
   httpVersionProblem,
@@ -25,7 +25,7 @@ import {
   type RequestMessage,
   type RpcError,
 } from "../../protocol/wire.ts";
-import { whenExpired } from "./auth.ts";
+import { type Authenticator, whenExpired } from "./auth.ts";
 import {
   type Answer,
   type Body,
@@ -46,13 +46,27 @@ export class Endpoint {
   /** Serves all clients of the modern era, whose requests are independent. */
   readonly #stateless: Connection;
   readonly sessions: Sessions;
+  readonly #service: Service;
+  readonly #stepUp: Authenticator["stepUp"];
   readonly #isStateless: boolean;
   readonly #load: Load;
   readonly #maxBytes: number;
   #reading = 0;
 
   /** @param isStateless whether legacy clients get no session either. */
-  constructor(service: Service, load: Load, limits: HttpLimits, maxBytes: number, isStateless: boolean) {
+  constructor(
+    service: Service,
+    parts: {
+      readonly load: Load;
+      readonly limits: HttpLimits;
+      readonly maxBytes: number;
+      readonly isStateless: boolean;
+      readonly stepUp: Authenticator["stepUp"];
+    },
+  ) {
+    const { load, limits, maxBytes, isStateless, stepUp } = parts;
+    this.#service = service;
+    this.#stepUp = stepUp;
     this.#isStateless = isStateless;
     this.#load = load;
     this.#maxBytes = maxBytes;
@@ -174,10 +188,13 @@ export class Endpoint {
   }
 
   /** The refusal of requests with invalid parameters, or if too many are running. */
-  #refusal(requests: readonly RequestMessage[], era: Era, { owner }: Principal): Answer | undefined {
+  #refusal(requests: readonly RequestMessage[], era: Era, principal: Principal): Answer | undefined {
+    const { owner } = principal;
     for (const request of requests) {
       const problem = requestProblem(request, era);
       if (problem !== undefined) return rpcAnswer(400, problem, { id: request.id });
+      const scope = missingScope(this.#service, principal, request);
+      if (scope !== undefined) return this.#stepUp(scope);
     }
     const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
     // Responses and cancellations are never refused, because running requests may be waiting for them.

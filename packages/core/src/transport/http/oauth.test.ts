@@ -14,6 +14,7 @@ import {
   connectHttp,
   type HttpProbe,
   INITIALIZE,
+  legacyCall,
   modernCall,
   modernListen,
   openSession,
@@ -93,6 +94,46 @@ describe("an OAuth 2.1 resource server", () => {
     const [code] = await closed;
     expect(code).toBe(1008);
     await streaming.close();
+  });
+
+  it("requires the scope of a tool's effect, and says which (--oauth-tool-scopes)", async () => {
+    const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE, "--oauth-scope", "mcp"];
+    const scoped = await startProbe([...args, "--oauth-tool-scopes", "--websocket"]);
+    const reader = bearer(await issuer.forge({ ...good(), scope: "mcp probe:read" }));
+    const send = (name: string, text: object, headers: Record<string, string>) => {
+      const { message, headers: repeated } = modernCall(name, { ...text });
+      return post(scoped.url, message, { ...repeated, ...headers });
+    };
+    expect((await send("probe_say", { text: "a" }, reader)).status).toBe(200);
+    const refused = await send("probe_count", {}, reader);
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get("www-authenticate")).toMatch(
+      /error="insufficient_scope".* scope="mcp probe:change"/,
+    );
+    const nobody = bearer(await issuer.forge({ ...good(), scope: "mcp" }));
+    const unread = { ...(await openSession(scoped.url, "2025-11-25", nobody)), ...nobody };
+    const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+    expect((await post(scoped.url, list, unread)).status).toBe(200);
+    const read = { ...list, id: 3, method: "resources/read", params: { uri: "probe://count" } };
+    expect((await post(scoped.url, read, unread)).status).toBe(403);
+    const session = { ...(await openSession(scoped.url, "2025-11-25", reader)), ...reader };
+    expect((await post(scoped.url, legacyCall(2, "probe_count", {}), session)).status).toBe(403);
+    const changer = bearer(await issuer.forge({ ...good(), scope: "mcp probe:read probe:change" }));
+    expect((await send("probe_count", {}, changer)).status).toBe(200);
+    const socket = new WebSocket(scoped.url.href.replace(/^http/, "ws"), ["mcp"], { headers: reader });
+    await once(socket, "open");
+    socket.send(JSON.stringify(modernCall("probe_count", {}).message));
+    const [answer] = await once(socket, "message");
+    expect(JSON.parse(String(answer)).error.message).toContain("lacks the scope probe:change");
+    const metadata = await fetch(new URL("/.well-known/oauth-protected-resource/mcp", scoped.url));
+    expect(Object(await metadata.json()).scopes_supported).toEqual([
+      "mcp",
+      "probe:read",
+      "probe:add",
+      "probe:change",
+      "probe:destroy",
+    ]);
+    await scoped.close();
   });
 
   it("shows a client without a token where to get one", async () => {

@@ -65,16 +65,22 @@ export async function serveHttp(
   },
 ): Promise<HttpServing> {
   const { limits = HTTP_LIMITS, maxMessageBytes, scrape } = options;
-  const { log, identity } = service;
+  const { log } = service;
   const access = createAccess(settings);
-  const authenticator = await createAuthenticator(settings.auth, identity.title ?? identity.name, log);
+  const authenticator = await createAuthenticator(settings.auth, service);
   const load = new Load({
     requests: limits.inFlight,
     bytes: maxMessageBytes * MESSAGES_AT_ONCE,
     perMinute: settings.requestsPerMinute,
     isShared: settings.auth.kind === "oauth",
   });
-  const endpoint = new Endpoint(service, load, limits, maxMessageBytes, settings.isStateless);
+  const endpoint = new Endpoint(service, {
+    load,
+    limits,
+    maxBytes: maxMessageBytes,
+    isStateless: settings.isStateless,
+    stepUp: authenticator.stepUp,
+  });
   const outbox = new Outbox(limits);
   const { requestMs } = limits;
   const bounds = { load, connections: limits.sessions, maxMessageBytes, requestMs };

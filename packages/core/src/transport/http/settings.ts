@@ -10,6 +10,8 @@ export type AuthSettings =
       /** The resource that tokens must be issued for (RFC 8707), which identifies this server to clients (RFC 9728). */
       readonly audience: URL;
       readonly scopes: readonly string[];
+      /** Whether a call also needs the scope of its tool's effect. */
+      readonly toolScopes: boolean;
     };
 
 /**
@@ -160,7 +162,8 @@ function readAddress(text: string): ListenAddress {
 function readAuth(options: CommonOptionValues, env: Environment): AuthSettings {
   const { oauthIssuer: issuer, oauthAudience: audience, oauthScopes: scopes } = options;
   const token = secretFrom("--auth-token-env", options.authTokenEnv, env);
-  if (issuer === undefined && audience === undefined && scopes.length === 0)
+  const { oauthToolScopes: toolScopes } = options;
+  if (issuer === undefined && audience === undefined && scopes.length === 0 && !toolScopes)
     return token === undefined ? { kind: "none" } : { kind: "token", token };
   if (token !== undefined)
     throw new HttpOptionError("--auth-token-env and --oauth-issuer are mutually exclusive; use one of them.");
@@ -175,7 +178,7 @@ function readAuth(options: CommonOptionValues, env: Environment): AuthSettings {
     throw new HttpOptionError(
       `--oauth-audience must not have a fragment (RFC 8707, section 2): ${audience.href}.`,
     );
-  return { kind: "oauth", issuer, audience, scopes };
+  return { kind: "oauth", issuer, audience, scopes, toolScopes };
 }
 
 function secretFrom(flag: string, name: string | undefined, env: Environment): string | undefined {
