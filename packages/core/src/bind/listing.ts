@@ -32,6 +32,23 @@ export async function listedTools(
   );
 }
 
+/** The key with which a tool's input declares the header of an argument (MCP 2026-07-28, "Custom headers"). */
+const HEADER = "x-mcp-header";
+
+/** The arguments that clients repeat in HTTP headers: argument → header. */
+export function parameterHeaders(tool: Tool<never> | LazyTool<never>): ReadonlyMap<string, string> {
+  const facts: [argument: string, facts: unknown][] =
+    "load" in tool
+      ? Object.entries(Object(tool.schemas.inputSchema.properties))
+      : Object.entries(tool.input.shape).map(([argument, schema]) => [argument, schema.meta()]);
+  return new Map(
+    facts.flatMap(([argument, declared]) => {
+      const header: unknown = Object(declared)[HEADER];
+      return typeof header === "string" ? [[argument, header]] : [];
+    }),
+  );
+}
+
 function without(schemas: ToolSchemas, unlisted: readonly string[]): ToolSchemas {
   const { inputSchema } = schemas;
   const listed = Object.entries(inputSchema.properties ?? {}).filter(([name]) => !unlisted.includes(name));

@@ -10,6 +10,7 @@ export function outlineOf(server: AnyServer): Outline<never> {
   const {
     options: _,
     open: _open,
+    ready: _ready,
     close: _close,
     tools,
     moreTools,

@@ -7,7 +7,7 @@ import type { Completer } from "../define/resource.ts";
 import type { AnyServable } from "../define/server.ts";
 import { refuseCursor } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";
-import type { ClientRequest, Handler, Service } from "../protocol/request.ts";
+import type { ClientRequest, Handler, KnownTool, Service } from "../protocol/request.ts";
 import type {
   ClientCapabilities,
   Era,
@@ -18,7 +18,7 @@ import type {
 } from "../protocol/wire.ts";
 import { APPS_EXTENSION, Apps, showsApps } from "./apps.ts";
 import { runHandler } from "./call.ts";
-import { listedPrompt, listedTools } from "./listing.ts";
+import { listedPrompt, listedTools, parameterHeaders } from "./listing.ts";
 import { InputRequired } from "./questions/questions.ts";
 import { Resources, runAlone } from "./resource.ts";
 import { blockFor } from "./result.ts";
@@ -28,6 +28,20 @@ import { answerConfirmation, callTool, parseArguments, toolsByName, unknownName 
 
 /** Maximum values of one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;
+
+/** Finds a tool's facts by any of its names. */
+function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["tool"] {
+  let known: Map<string, KnownTool> | undefined;
+  return (name) => {
+    known ??= new Map(
+      tools.flatMap((tool) => {
+        const facts = { name: tool.name, effect: tool.effect, headers: parameterHeaders(tool) };
+        return [tool.name, ...(tool.aliases ?? [])].map((one) => [one, facts]);
+      }),
+    );
+    return known.get(name);
+  };
+}
 
 /** Binds a running server to the protocol: its definitions become the methods that clients call. */
 export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
@@ -117,7 +131,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
       ...(hasResources || hasPrompts ? { completions: {} } : {}),
     }),
     scopeFor: (effect) => `${name}:${effect}`,
-    tool: (name) => runtime.tools.find((one) => one.name === name || one.aliases?.includes(name)),
+    tool: knownTools(runtime.tools),
     ready: (signal) => runtime.ready(signal),
     watch: (uri, changed, request) => resources.watch(uri, changed, request),
     listen: (listener) =>

@@ -87,6 +87,13 @@ export interface Outcome {
   readonly result: "ok" | "tool_error" | "cancelled" | number;
 }
 
+export interface KnownTool {
+  readonly name: string;
+  readonly effect: Effect;
+  /** Arguments that clients repeat in an HTTP header: argument → the header's name after `Mcp-Param-`. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
 /** What the engine serves: created from a definition by `bind`, and shared by all connections of a process. */
 export interface Service {
   readonly identity: Implementation;
@@ -105,7 +112,7 @@ export interface Service {
   /** Adds a listener; returns the function that removes it. */
   listen(listener: Listener): () => void;
   /** A tool by any of its names. */
-  tool(name: string): { readonly name: string; readonly effect: Effect } | undefined;
+  tool(name: string): KnownTool | undefined;
   /** The OAuth scope for calling tools with this effect: `git:read`. */
   scopeFor(effect: Effect): string;
   /** Told of every request that is over. */
