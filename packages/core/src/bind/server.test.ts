@@ -84,7 +84,12 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
         properties: {
           text: { type: "string", description: "Any text." },
           times: { type: "integer", minimum: 1, maximum: 5, default: 1, description: "How often, 1 to 5." },
-          tone: { type: "string", enum: ["plain", "loud"], description: "How it sounds." },
+          tone: {
+            type: "string",
+            enum: ["plain", "loud"],
+            description: "How it sounds.",
+            "x-mcp-header": "Tone",
+          },
         },
         required: ["text"],
         additionalProperties: false,

@@ -188,11 +188,16 @@ export class Streams {
     request.notify(method, { ...params, _meta: { [META.subscriptionId]: request.id } });
   }
 
-  /** Ends a stream with a result, if it is open. */
+  /**
+   * Ends a stream, if it is open: with a notification ("Cancellation": MUST) and a result ("Subscriptions": SHOULD; MCP
+   * 2026-07-28).
+   */
   end(request: ClientRequest): void {
     const acknowledged = this.#open.get(request);
     if (acknowledged === undefined) return;
     this.#forget(request);
+    const reason = "The server ends this subscription.";
+    this.#send(request, "notifications/cancelled", { requestId: request.id, reason });
     request.succeed({ _meta: { [META.subscriptionId]: request.id } });
     void this.#release(acknowledged.resourceSubscriptions ?? []);
   }

@@ -145,6 +145,7 @@ describe("the end of the input", () => {
     wire.input.end();
     while (wire.ends.length === 0) await sleep(1);
     await wire.handle.close();
+    expect(await wire.next()).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
     expect(await wire.next()).toMatchObject({ id: 1, result: { resultType: "complete" } });
   });
 

@@ -215,7 +215,10 @@ describe("the end of the input", () => {
     child.send(modern(1, "subscriptions/listen", { notifications: { toolsListChanged: true } }));
     await child.next();
     child.process.stdin.end();
-    expect(await child.rest()).toMatchObject([{ id: 1, result: { resultType: "complete" } }]);
+    expect(await child.rest()).toMatchObject([
+      { method: "notifications/cancelled", params: { requestId: 1 } },
+      { id: 1, result: { resultType: "complete" } },
+    ]);
   });
 });
 
