@@ -1,15 +1,12 @@
 import { bind } from "@refmcp/core/internal/bind/server";
-import type { CommonOptionValues } from "@refmcp/core/internal/define/common-options";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable } from "@refmcp/core/internal/define/server";
-import type { Log } from "@refmcp/core/internal/log";
-import type { Service } from "@refmcp/core/internal/protocol/request";
 import { protectStdout, StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
+import { observe } from "./observe.ts";
 import { serverOptions } from "./options.ts";
 import { shellWords } from "./parse-options.ts";
 import { prepare } from "./prepare.ts";
 import { installShutdown } from "./shutdown.ts";
-import type { Telemetry } from "./telemetry.ts";
 
 /**
  * Runs a server as this process: reads the command line and the environment, then serves MCP over stdin and stdout
@@ -82,39 +79,6 @@ export async function run<Context, Table extends OptionTable>(
     onEnd: ({ reason, since }) => shutdown.begin(reason, since),
   });
   const shutdown = shutDownWith(() => server.close());
-}
-
-/** Starts what observes the requests, if options ask for it; then loads it. */
-async function observe(
-  service: Service,
-  { metrics, otlp, auditLog }: CommonOptionValues,
-  transport: "pipe" | "tcp",
-  log: Log,
-): Promise<{
-  readonly scrape: Telemetry["scrape"];
-  gauges: () => Readonly<Record<string, number>>;
-  close(): Promise<void>;
-}> {
-  const observed = { scrape: undefined, gauges: () => ({}), close: async () => undefined };
-  if (!metrics && !otlp && auditLog === undefined) return observed;
-  const audit =
-    auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, service, log);
-  const telemetry =
-    metrics || otlp
-      ? await (await import("./telemetry.ts")).startTelemetry(service, { metrics, otlp, transport }, () =>
-          observed.gauges(),
-        )
-      : undefined;
-  service.observe = (request, outcome) => {
-    audit?.observe(request, outcome);
-    telemetry?.observe(request, outcome);
-  };
-  return Object.assign(observed, {
-    scrape: telemetry?.scrape,
-    close: async () => {
-      await Promise.all([audit?.close(), telemetry?.close()]);
-    },
-  });
 }
 
 function listenError(error: unknown): string {
