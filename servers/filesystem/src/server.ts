@@ -56,5 +56,10 @@ export const server = defineServer({
     if (forgetChanges) await files.forgetChanges();
     return files;
   },
+  ready({ guard: { allowed } }) {
+    const missing = allowed.directories().filter(({ unavailable }) => unavailable !== undefined);
+    if (missing.length > 0)
+      throw new Error(missing.map(({ path, unavailable }) => `${path} ${unavailable}`).join(", "));
+  },
   close: (files) => files.close(),
 });

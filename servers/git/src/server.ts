@@ -55,4 +55,5 @@ export const server = defineServer({
       allowedHosts: allowHosts,
       offers: (name) => offers(name) || !tools.some((tool) => tool.name === name),
     }),
+  ready: async (git) => void (await git.machine()),
 });

@@ -44,5 +44,6 @@ export const server = defineServer({
     if (memory.warning !== undefined) log.warning(memory.warning);
     return memory;
   },
+  ready: async (memory, signal) => void (await memory.run("latestEntities", [1], { signal })),
   close: (memory) => memory.close(),
 });

@@ -63,5 +63,6 @@ export const server = defineServer({
     services.drivers.prewarm();
     return services;
   },
+  ready: ({ drivers }) => drivers.ready(),
   close: ({ drivers }) => drivers.close(),
 });

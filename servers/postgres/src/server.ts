@@ -65,5 +65,10 @@ export const server = defineServer({
       (sentence) => log.error(sentence),
     );
   },
+  async ready(postgres, signal) {
+    // Each that is configured, and the first one, so that none at all is told.
+    const names = postgres.names.length === 0 ? [undefined] : postgres.names;
+    await Promise.all(names.map((name) => postgres.at(name).rows({ signal }, "SELECT")));
+  },
   close: (postgres) => postgres.close(),
 });

@@ -42,5 +42,10 @@ export const server = defineServer({
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];
     return new Databases({ ...rest, files, guard: createPathGuard(allowed) });
   },
+  async ready(databases, signal) {
+    const { look } = await import("./database/reading/catalog.ts");
+    for (const database of databases.names())
+      await look({ databases, database, signal }, [["SELECT count(*) FROM sqlite_schema"]]);
+  },
   close: (databases) => databases.close(),
 });

@@ -104,6 +104,14 @@ export class Drivers {
     return driver;
   }
 
+  /** @throws ToolError `unavailable` if no browser starts. */
+  async ready(): Promise<void> {
+    const [known] = this.#fit;
+    const driver = known ?? this.#next();
+    const answered = driver.call("ready", undefined, BACKGROUND_CALL, ASK_MS);
+    await (known === undefined ? answered.finally(() => this.#keep(driver)) : answered);
+  }
+
   async browsers() {
     return Promise.all(this.#fit.map((driver) => driver.call("browser", undefined, BACKGROUND_CALL, ASK_MS)));
   }
@@ -150,11 +158,15 @@ export class Drivers {
         this.#host.changed();
         return done;
       } finally {
-        if (driver.isFit && driver.callCount < this.#limits.calls) this.#idle.push(driver);
-        else driver.retire();
-        this.#endIdleLater();
+        this.#keep(driver);
       }
     });
+  }
+
+  #keep(driver: Driver): void {
+    if (driver.isFit && driver.callCount < this.#limits.calls) this.#idle.push(driver);
+    else driver.retire();
+    this.#endIdleLater();
   }
 
   #endIdleLater(): void {

@@ -32,6 +32,7 @@ export function methodsFor(
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),
+    ready: () => tester.ready(),
     /** Starts or continues this driver's session. */
     browse: async (request: BrowseRequest, call: Calling) => {
       session ??= await BrowseSession.open(tester, request, call);

@@ -166,6 +166,11 @@ export class Tester {
     }
   }
 
+  /** @throws ToolError `unavailable` if no browser starts. */
+  async ready(): Promise<void> {
+    await this.contexts.browser();
+  }
+
   async browser(): Promise<Record<string, unknown>> {
     const launched = await this.contexts.browser().catch(() => undefined);
     if (launched?.browser.isConnected() !== true) return { running: false };
