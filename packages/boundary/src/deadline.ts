@@ -1,3 +1,5 @@
+import { ownerOf, setOwner } from "./turns.ts";
+
 export interface Deadline {
   /** Aborts when the time is over, the parent aborts or `abort` is called. */
   readonly signal: AbortSignal;
@@ -24,6 +26,7 @@ export function startDeadline(
 ): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
+  setOwner(signal, ownerOf(parent));
   const cancel = () => controller.abort(parent?.reason);
   const timer = ms > MAX_TIMER_MS ? undefined : setTimeout(() => controller.abort(late()), ms).unref();
   const end = () => {

@@ -1,6 +1,8 @@
-/** Callers that wait, in order, until a value is handed to them. */
+import { ownerOf, TurnQueue } from "./turns.ts";
+
+/** Callers that wait until a value is handed to them: owners take turns, each in order. */
 export class WaitingLine<Value = void> {
-  readonly #waiting = new Set<(value: Value) => void>();
+  readonly #waiting = new TurnQueue<(value: Value) => void>();
 
   get size(): number {
     return this.#waiting.size;
@@ -9,27 +11,26 @@ export class WaitingLine<Value = void> {
   /** @throws the signal's reason, at once, if it aborts first. */
   async wait(signal: AbortSignal): Promise<Value> {
     signal.throwIfAborted();
+    const owner = ownerOf(signal);
     return await new Promise((resolve, reject) => {
       const leave = () => {
-        this.#waiting.delete(take);
+        this.#waiting.delete(take, owner);
         reject(signal.reason);
       };
       const take = (value: Value) => {
         signal.removeEventListener("abort", leave);
         resolve(value);
       };
-      this.#waiting.add(take);
+      this.#waiting.add(take, owner);
       signal.addEventListener("abort", leave, { once: true });
     });
   }
 
-  /** Hands a value to the caller that has waited longest; false if nobody waits. */
+  /** Hands a value to the caller whose turn it is; false if nobody waits. */
   hand(value: Value): boolean {
-    const [first] = this.#waiting;
-    if (first === undefined) return false;
-    this.#waiting.delete(first);
-    first(value);
-    return true;
+    const take = this.#waiting.take();
+    take?.(value);
+    return take !== undefined;
   }
 }
 

@@ -22,7 +22,7 @@ export function auditTo(
       const line = {
         time: new Date().toISOString(),
         principal: client.principal?.key ?? "",
-        // A name that is no tool's is the client's own text.
+        // The name of an unknown tool is the client's text.
         tool: tool?.name ?? null,
         effect: tool?.effect ?? null,
         ms: Math.round(ms),

@@ -119,14 +119,38 @@ describe("renderHelp", () => {
                                     access tokens must be issued for.
         --oauth-scope LIST          Scopes that an access token must have.
                                     (comma-separated)
+        --oauth-tool-scopes         Require the scope of a tool's effect for its
+                                    calls: NAME:read, NAME:add, NAME:change or
+                                    NAME:destroy, for example git:read.
         --http-allow-host LIST      Additional host names allowed in requests, for
                                     example behind a proxy. (comma-separated)
         --http-allow-origin LIST    Host names of web pages that may call this server,
                                     in addition to those of this machine.
                                     (comma-separated)
+        --http-stateless            Serve clients of MCP 2025-11-25 and earlier
+                                    without sessions, so that a load balancer can send
+                                    each request to any process. The server can then
+                                    not ask their users.
+        --http-rate N               Maximum requests per minute of an authenticated
+                                    caller, a tenth of them in one burst; 0 for no
+                                    limit. (0 to 1,000,000,000; default 6,000)
+        --drain-ms MS               How long calls are still accepted after SIGTERM,
+                                    while /readyz returns 503 so that a load balancer
+                                    can stop sending them. (0 to 600,000; default
+                                    5,000)
         --http-state-key-env NAME   Environment variable with a secret shared by the
                                     processes behind a load balancer, for questions to
                                     the user.
+
+      Operation
+        --metrics                   With --http, serve metrics for Prometheus at
+                                    /metrics, to authenticated callers.
+        --otlp                      Send metrics and traces over OTLP. The standard
+                                    OTEL_* environment variables configure the
+                                    exporter.
+        --audit-log FILE            Append one JSON line per tool call to this file,
+                                    or to stderr with -: caller, tool, effect,
+                                    duration, size and outcome, never contents.
 
       Information
         --log-level debug|info|warning|error

@@ -6,7 +6,7 @@ import { META } from "@refmcp/core/internal/protocol/wire";
 
 /** Buckets of a duration in seconds (OpenTelemetry, "Semantic conventions for MCP"). */
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
-/** What stands for a value that a client made up, so that it makes no new time series. */
+/** Replaces a value that a client made up, so that it starts no new time series. */
 const OTHER = "_OTHER";
 
 /** Metrics and traces by OpenTelemetry's conventions for MCP. */

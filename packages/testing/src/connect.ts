@@ -242,7 +242,10 @@ export async function startHttp(
   bin: string,
   options: Pick<ConnectOptions, "args" | "env"> = {},
 ): Promise<HttpProcess> {
-  const child = startBuilt(bin, [...(options.args ?? []), "--http", "0"], options);
+  const { args = [] } = options;
+  // No load balancer is told, so that a test's SIGTERM ends the process without a delay.
+  const drain = args.includes("--drain-ms") ? [] : ["--drain-ms", "0"];
+  const child = startBuilt(bin, [...args, ...drain, "--http", "0"], options);
   let stderr = "";
   const ended = once(child, "close").then(
     (): ProcessEnd => ({ code: child.exitCode, signal: child.signalCode }),

@@ -1,5 +1,6 @@
 import type { ClientRoot } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
+import { setOwner } from "@refmcp/boundary/turns";
 import type * as z from "zod";
 import type { Call } from "../define/call.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "../define/content.ts";
@@ -102,6 +103,7 @@ class RunningCall implements Call {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      setOwner(this.#controller.signal, this.#request.client.principal?.owner);
       if (this.#ended !== undefined) this.#controller.abort(this.#ended);
     }
     return this.#controller.signal;

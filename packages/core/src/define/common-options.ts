@@ -146,7 +146,7 @@ export const commonOptions = {
     oauthToolScopes: {
       type: "flag",
       description:
-        "Require for a call also the scope of the tool's effect, as in git:read: NAME:read, NAME:add, NAME:change or NAME:destroy.",
+        "Require the scope of a tool's effect for its calls: NAME:read, NAME:add, NAME:change or NAME:destroy, for example git:read.",
     },
     httpAllowHost: {
       type: "string",
@@ -163,7 +163,7 @@ export const commonOptions = {
     httpStateless: {
       type: "flag",
       description:
-        "Give clients of 2025 no session, so that a load balancer may send each request to another process. The server can then ask them nothing.",
+        "Serve clients of MCP 2025-11-25 and earlier without sessions, so that a load balancer can send each request to any process. The server can then not ask their users.",
     },
     httpRate: {
       type: "integer",
@@ -172,7 +172,7 @@ export const commonOptions = {
       default: 6_000,
       valueName: "N",
       description:
-        "Requests that an authenticated caller may make a minute, a tenth of them at once; 0 for no limit.",
+        "Maximum requests per minute of an authenticated caller, a tenth of them in one burst; 0 for no limit.",
     },
     drainMs: {
       type: "integer",
@@ -181,7 +181,7 @@ export const commonOptions = {
       default: 5_000,
       valueName: "MS",
       description:
-        "How long calls are still accepted after SIGTERM, while /readyz already answers 503, so that a load balancer can turn away.",
+        "How long calls are still accepted after SIGTERM, while /readyz returns 503 so that a load balancer can stop sending them.",
     },
     httpStateKeyEnv: {
       type: "string",
@@ -198,13 +198,13 @@ export const commonOptions = {
     otlp: {
       type: "flag",
       description:
-        "Send metrics and traces by OpenTelemetry's protocol; OTEL_EXPORTER_OTLP_ENDPOINT names the collector.",
+        "Send metrics and traces over OTLP. The standard OTEL_* environment variables configure the exporter.",
     },
     auditLog: {
       type: "string",
       valueName: "FILE",
       description:
-        "Append one line for each tool call, without its contents: who, which tool, how long, how it ended; - for stderr.",
+        "Append one JSON line per tool call to this file, or to stderr with -: caller, tool, effect, duration, size and outcome, never contents.",
     },
   }),
   ...under("Information", {

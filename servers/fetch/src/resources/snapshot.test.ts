@@ -41,7 +41,7 @@ describe.each<Era>(["legacy", "modern"])("a fetched page as a resource, %s era",
       expect.objectContaining({ blob: picture.toString("base64"), mimeType: "image/png" }),
     );
     await expect(client.readResource({ uri: "fetch://snapshot/000000000000" })).rejects.toThrow(
-      "has expired",
+      "is not kept here",
     );
   });
 });

@@ -57,6 +57,12 @@ const AGREEMENT = {
   required: ["confirm"],
 };
 
+const REFUSED = {
+  expired: "has expired.",
+  unknown:
+    "was changed, belongs to another request or caller, or was issued by another process: copies of a server accept each other's with the same --http-state-key-env.",
+};
+
 type Answers = Readonly<Record<string, unknown>>;
 
 interface QuestionOptions {
@@ -101,12 +107,10 @@ export class Questions {
     let earlier: unknown;
     if (typeof requestState === "string" && this.#request.revision.era === "modern") {
       const state = verified(requestState, this.#owner, this.#options.stateKey);
-      if (!isObject(state))
-        throw new ProtocolError(
-          invalidParams("The requestState is invalid or has expired. Send the request again without it.", {
-            reason: "invalid_request_state",
-          }),
-        );
+      if (!isObject(state)) {
+        const text = `The requestState ${REFUSED[state ?? "unknown"]} Send the request again without it.`;
+        throw new ProtocolError(invalidParams(text, { reason: "invalid_request_state" }));
+      }
       if (state.subject === this.#digest) earlier = state.answers;
     }
     this.#answers = {
@@ -359,14 +363,20 @@ function signed(state: unknown, owner: string, key: Uint8Array): string {
   return `${body}.${signature(body, owner, key).toString("base64url")}`;
 }
 
-/** The state; undefined for a text that was changed, has expired or belongs to another owner. */
-function verified(text: string, owner: string, key: Uint8Array): unknown {
+/** The state; undefined for a text that was changed, belongs to another owner or was signed with another key. */
+function verified(
+  text: string,
+  owner: string,
+  key: Uint8Array,
+): Record<string, unknown> | "expired" | undefined {
   const [body = "", mac = ""] = text.split(".", 2);
   const given = Buffer.from(mac, "base64url");
   const expected = signature(body, owner, key);
   if (given.length !== expected.length || !crypto().timingSafeEqual(given, expected)) return undefined;
-  const [expires, state]: [number, unknown] = JSON.parse(Buffer.from(body, "base64url").toString("utf8"));
-  return Date.now() <= expires ? state : undefined;
+  const [expires, state]: [number, Record<string, unknown>] = JSON.parse(
+    Buffer.from(body, "base64url").toString("utf8"),
+  );
+  return Date.now() <= expires ? state : "expired";
 }
 
 function signature(body: string, owner: string, key: Uint8Array): Buffer {

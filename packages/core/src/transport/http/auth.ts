@@ -124,7 +124,7 @@ const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
 /**
  * 401 or 403 with instructions to get a token (RFC 6750, section 3; RFC 9728, section 5.1).
  *
- * @param error undefined if no token was sent, which is no error (RFC 6750, section 3.1).
+ * @param error undefined without a token, since RFC 6750 (section 3.1) has no error for it.
  */
 function challenge(error: TokenError | undefined, scopes: readonly string[] = [], metadata?: URL): Answer {
   const what =

@@ -6,7 +6,7 @@ import { INITIALIZE, legacyCall, modernCall, post, useProbes } from "../../../te
 const { start } = useProbes();
 
 /**
- * Sends requests on a connection of its own, each after the previous answer, and returns everything that arrives until
+ * Sends requests on a new connection, each after the previous answer, and returns everything that arrives until
  * `until` matches or the connection is closed.
  */
 function talk(url: URL, requests: readonly string[], until: RegExp): Promise<string> {

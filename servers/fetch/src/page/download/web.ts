@@ -1,5 +1,6 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
+import { ownerOf, setOwner } from "@refmcp/boundary/turns";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
 import { ConcurrencyLimit } from "../concurrency.ts";
 import { Converter } from "../read/converter.ts";
@@ -79,7 +80,7 @@ export class Web {
     const key = `${requester} ${address}`;
     const known = this.snapshots.latest(key, maxAgeMs);
     if (known !== undefined) return known;
-    const loading = this.#downloading.get(key) ?? this.#load(key, address, requester);
+    const loading = this.#downloading.get(key) ?? this.#load(key, address, requester, signal);
     return await loading.wait(signal);
   }
 
@@ -87,14 +88,14 @@ export class Web {
   kept(id: string): Snapshot {
     const snapshot = this.snapshots.byId(id);
     if (snapshot !== undefined) return snapshot;
-    throw new ToolError("not_found", `The download ${oneLine(id.slice(0, 40))} has expired.`, {
-      hint: "Downloads expire 15 minutes after their last use. Fetch the URL again from the start.",
+    throw new ToolError("not_found", `The download ${oneLine(id.slice(0, 40))} is not kept here.`, {
+      hint: "Downloads are kept for 15 minutes after their last use, by the copy of the server that made them. Fetch the URL again from the start.",
     });
   }
 
   /** One download for all concurrent callers of the same page; cancelled when none is left. */
-  #load(key: string, address: string, requester: "model" | "user"): SharedDownload {
-    const loading = new SharedDownload(async (signal) => {
+  #load(key: string, address: string, requester: "model" | "user", first: AbortSignal): SharedDownload {
+    const loading = new SharedDownload(ownerOf(first), async (signal) => {
       return this.snapshots.keep(key, await this.#download(address, requester, signal));
     });
     this.#downloading.set(key, loading);
@@ -168,7 +169,8 @@ class SharedDownload {
   readonly ended: Promise<void>;
   #waiting = 0;
 
-  constructor(work: (signal: AbortSignal) => Promise<Snapshot>) {
+  constructor(owner: string | undefined, work: (signal: AbortSignal) => Promise<Snapshot>) {
+    setOwner(this.#abort.signal, owner);
     this.#result = work(this.#abort.signal);
     const done = () => undefined;
     this.ended = this.#result.then(done, done);

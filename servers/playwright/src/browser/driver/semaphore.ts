@@ -1,4 +1,6 @@
-/** Limits what runs at the same time, by weight; the others wait in line. */
+import { ownerOf, TurnQueue } from "@refmcp/boundary/turns";
+
+/** Limits what runs at the same time, by weight; the others wait, and their owners take turns. */
 export interface Semaphore {
   /** @throws the signal's reason if it aborts while waiting. */
   use<Value>(signal: AbortSignal, weight: number, work: () => Promise<Value>): Promise<Value>;
@@ -6,18 +8,19 @@ export interface Semaphore {
 
 export function semaphoreOf(max: number): Semaphore {
   let free = max;
-  const line: { readonly weight: number; go(): void }[] = [];
+  const line = new TurnQueue<{ readonly weight: number; go(): void }>();
   const advance = () => {
-    for (let [first] = line; first !== undefined && first.weight <= free; [first] = line) {
-      line.shift();
+    for (let { first } = line; first !== undefined && first.weight <= free; { first } = line) {
+      line.take();
       free -= first.weight;
       first.go();
     }
   };
   const turn = (signal: AbortSignal, weight: number) =>
     new Promise<void>((resolve, reject) => {
+      const owner = ownerOf(signal);
       const leave = () => {
-        line.splice(line.indexOf(place), 1);
+        line.delete(place, owner);
         reject(signal.reason);
         advance();
       };
@@ -29,7 +32,7 @@ export function semaphoreOf(max: number): Semaphore {
         },
       };
       signal.addEventListener("abort", leave, { once: true });
-      line.push(place);
+      line.add(place, owner);
       advance();
     });
   return {

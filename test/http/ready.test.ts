@@ -1,0 +1,61 @@
+import { type HttpProcess, startHttp } from "@refmcp/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { SERVERS, serverBin, serverWorld } from "../servers.ts";
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function start(
+  name: string,
+  more: { args?: readonly string[]; env?: Readonly<Record<string, string>>; isAlone?: boolean } = {},
+): Promise<HttpProcess> {
+  const world = await serverWorld(name);
+  open.push(world.dispose);
+  const args = [...(more.isAlone === true ? [] : world.args), ...(more.args ?? [])];
+  const server = await startHttp(serverBin(name), { args, env: { ...world.env, ...more.env } });
+  open.push(() => server.stop("SIGKILL"));
+  return server;
+}
+
+async function statusOf({ url }: HttpProcess, path: string): Promise<number> {
+  const response = await fetch(new URL(path, url));
+  await response.text();
+  return response.status;
+}
+
+describe.each(SERVERS)("%s", (name) => {
+  it("is ready", async () => {
+    const server = await start(name);
+    expect(await statusOf(server, "/readyz"), server.stderr()).toBe(200);
+  });
+});
+
+describe("a server that could answer no call is alive, but not ready:", () => {
+  it.each([
+    ["filesystem", "a directory that is missing", { args: ["/nonexistent-refmcp"], isAlone: true }],
+    ["git", "no git", { env: { PATH: "/nonexistent-refmcp" } }],
+    [
+      "memory",
+      "a database that does not answer",
+      { args: ["--store", "postgres://u:p@127.0.0.1:1/x"], isAlone: true },
+    ],
+    [
+      "playwright",
+      "a browser that does not start",
+      { args: ["--executable-path", "/nonexistent-refmcp"], isAlone: true },
+    ],
+    [
+      "postgres",
+      "a database that does not answer",
+      { args: ["postgres://u:p@127.0.0.1:1/x"], isAlone: true },
+    ],
+    ["sqlite", "a file that is missing", { args: ["--db-path", "/nonexistent-refmcp.db"], isAlone: true }],
+  ])("%s with %s", async (name, _, more) => {
+    const server = await start(name, more);
+    expect(await statusOf(server, "/healthz")).toBe(200);
+    expect(await statusOf(server, "/readyz")).toBe(503);
+    expect(server.stderr()).toContain("Calls cannot be served");
+  });
+});
