@@ -80,19 +80,18 @@ describe.skipIf(process.platform === "win32")("the end of a process", () => {
     },
   );
 
-  it("does not wait for a call that takes too long, nor for clients that listen", async () => {
-    const server = await start();
-    const client = await connect(server, "legacy");
+  it("waits for a running call until its time limit, and not for clients that listen", async () => {
+    const server = await start("--timeout-ms", "1000");
+    const listening = await connect(server, "legacy");
+    const client = await connect(server, "modern");
     let running = 0;
-    const call = client
-      .callTool({ name: "probe_slow", arguments: { ms: 60_000 } }, { onprogress: () => (running += 1) })
-      .then(
-        () => "answered",
-        () => "lost",
-      );
+    const call = client.callTool(
+      { name: "probe_slow", arguments: { ms: 60_000 } },
+      { onprogress: () => (running += 1) },
+    );
     await vi.waitFor(() => expect(running).toBe(1), LONG);
     expect(await server.stop()).toEqual({ code: 0, signal: null });
-    await client.close();
-    expect(await call).toBe("lost");
+    expect(JSON.stringify(await call)).toContain("Timed out after 1 s");
+    await listening.close();
   });
 });
