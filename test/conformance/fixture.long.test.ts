@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleServer } from "../bundle.ts";
 import { fetchProgram, type Program } from "./programs.ts";
 import { type Listening, listen } from "./ready.ts";
-import { faultsOf, runSuite, scoredScenarios } from "./scenarios.ts";
+import { faultsOf, runSuite, scoredScenarios, taskScenarios } from "./scenarios.ts";
 
 /** The scored requirement sets, and how many server scenarios each has. */
 const REQUIREMENTS = [
@@ -22,7 +22,8 @@ let removeBundle: (() => Promise<void>) | undefined;
 beforeAll(async () => {
   const { file, remove } = await bundleServer("conformance/fixtures/everything.ts");
   removeBundle = remove;
-  server = await listen({ file, args: [], env: {} });
+  // The suite expects a task from a call that takes a second.
+  server = await listen({ file, args: ["--task-after-ms", "300"], env: {} });
 });
 afterAll(async () => {
   const code = await server?.stop();
@@ -59,6 +60,19 @@ describe("the official suite and a server built on core", () => {
       ).toEqual([]);
     }
     expect(code, output.slice(-2000)).toBe(0);
+  });
+
+  it("every scenario of the tasks extension, without a warning", async () => {
+    const names = await taskScenarios(suite);
+    expect(names).toHaveLength(10);
+    for (const name of names) {
+      const { code, output, scenarios } = await runSuite(suite, endpoint(), ["--scenario", name]);
+      const checks = scenarios.get(name) ?? [];
+      // The suite does not look at notifications of tasks yet.
+      const passed = name === "tasks-status-notifications" ? ["SKIPPED"] : ["SUCCESS"];
+      expect([...new Set(checks.map(({ status }) => status))], name).toEqual(passed);
+      expect(code, output.slice(-2000)).toBe(0);
+    }
   });
 });
 

@@ -61,6 +61,12 @@ export async function scoredScenarios(program: Program, revision: string): Promi
   return [...scored.matchAll(/^ {2}- (\S+)/gm)].map(([, name = ""]) => name);
 }
 
+/** The scenarios of the tasks extension, as the suite lists them. */
+export async function taskScenarios(program: Program): Promise<string[]> {
+  const { stdout } = await program(["list"], tmpdir());
+  return [...stdout.matchAll(/^ *- (tasks-\S+) \[extension\]/gm)].map(([, name = ""]) => name);
+}
+
 /** A scenario's failures and warnings. */
 export function faultsOf(checks: readonly Check[]): string[] {
   return checks

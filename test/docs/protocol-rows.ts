@@ -26,6 +26,14 @@ const request =
     return "result" in reply ? YES : `no, ${String(fieldsAt(reply, "error").code)}`;
   };
 
+/** Whether there is a method for tasks: another task than the one that is asked for could be answered. */
+const task =
+  (method: string, params: Fields = {}): Look =>
+  async (talk) => {
+    const cell = await request(method, { taskId: "none", ...params })(talk);
+    return cell === "no, -32601" ? cell : YES;
+  };
+
 /** Calls a tool and answers the server's questions during the call. */
 const call = (recorder: Recorder, name: string, args: Fields = {}, meta: Fields = {}): Promise<Fields> =>
   recorder.complete("tools/call", { name, arguments: args }, meta);
@@ -97,6 +105,13 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
     argument: { name: "who", value: "A" },
   }),
   "`logging/setLevel`": request("logging/setLevel", { level: "debug" }),
+  "`tasks/get`, `tasks/cancel`": async (talk) => {
+    const cells = [await task("tasks/get")(talk), await task("tasks/cancel")(talk)];
+    return cells[0] === cells[1] ? (cells[0] ?? "") : cells.join("; ");
+  },
+  "`tasks/result`": task("tasks/result"),
+  "`tasks/list`": task("tasks/list"),
+  "`tasks/update`": task("tasks/update", { inputResponses: {} }),
   "batches of messages": async ({ recorder }) => {
     const messages = [recorder.message("tools/list"), recorder.message("prompts/list")];
     if (recorder.revision === "2025-03-26") for (const message of messages) recorder.expect(message);

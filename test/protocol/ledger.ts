@@ -110,6 +110,9 @@ export class Ledger {
     const result = fieldsAt(message, "result");
     if (method === "resources/unsubscribe") this.#watched.delete(uriKey(params.uri));
     if (method === "tools/list") return this.#tools.list(result);
+    // MCP 2025-11-25, "Tasks": only a client that asks for a task gets one.
+    if (method === "tools/call" && "task" in result)
+      return "task" in fieldsAt(params) ? [] : ["a task that the client did not ask for"];
     if (result.resultType === "input_required") {
       const declared = fieldsAt(params, "_meta", CAPABILITIES);
       return Object.values(fieldsAt(result, "inputRequests")).flatMap((question) =>

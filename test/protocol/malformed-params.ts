@@ -157,10 +157,8 @@ export const legacyParameters: Group = (write, revision) => [
     "unsubscribing from what nobody subscribed to",
     write("resources/unsubscribe", { uri: "probe://count" }),
   ),
-  answered(
-    "a task, which this server does not know",
-    write("tools/call", { ...EMPTY_CALL, task: { ttl: 1000 } }),
-  ),
+  // Before 2025-11-25 there are no tasks, and the parameter is ignored.
+  answered("a task", write("tools/call", { ...EMPTY_CALL, task: { ttl: 1000 } })),
   answered("server/discover", write("server/discover"), METHOD_NOT_FOUND),
   answered("subscriptions/listen", write("subscriptions/listen", { notifications: {} }), METHOD_NOT_FOUND),
   answered(

@@ -66,6 +66,8 @@ function resultProblems(schema: OfficialSchema, message: Fields, method: string 
   if (modern && result.resultType !== "complete") {
     problems.push(`resultType ${JSON.stringify(result.resultType)} is neither complete nor input_required`);
   }
+  if (method === "tools/call" && "task" in result && schema.has("CreateTaskResult"))
+    return [...problems, ...schema.problems("CreateTaskResult", result)];
   if (schema.has(`${request}Result`)) return [...problems, ...schema.problems(`${request}Result`, result)];
   // "EmptyResult: a response that indicates success but carries no data".
   return [...problems, ...unknownMembers(result, ["_meta"]), ...schema.problems("EmptyResult", result)];

@@ -167,7 +167,8 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
   const foreign = isModern
     ? ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
     : ["server/discover", "subscriptions/listen"];
-  it.each([...foreign, "nothing/such", "tasks/list", "roots/list", "elicitation/create"])(
+  const tasks = revision === "2025-11-25" ? ["tasks/update"] : ["tasks/list", "tasks/result"];
+  it.each([...foreign, "nothing/such", ...tasks, "roots/list", "elicitation/create"])(
     "does not know the method %s",
     async (method) => {
       const params = {

@@ -32,19 +32,20 @@ export async function run<Context, Table extends OptionTable>(
     process.exitCode = prepared.exitCode;
     return;
   }
-  const { runtime, http } = prepared;
+  const { runtime, http, taskStore } = prepared;
   if (words !== undefined) {
     const { runShell } = await import("./shell/shell.ts");
     return runShell(runtime, words, stdout);
   }
   const { log, options } = runtime;
-  const service = bind(runtime);
+  const service = bind(runtime, taskStore);
   const observed = await observe(service, options, http === undefined ? "pipe" : "tcp", log);
   const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
     installShutdown({
       log,
       async close(why) {
         await closeTransport(why);
+        await service.tasks.close();
         await observed.close();
         await runtime.close();
       },

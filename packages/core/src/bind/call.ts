@@ -76,7 +76,8 @@ class RunningCall implements Call {
   readonly budget: number;
   readonly #request: ClientRequest;
   readonly questions: () => Questions;
-  readonly #limitMs: number;
+  readonly #limits: Runtime<unknown, OptionTable>["callLimits"];
+  readonly #began = performance.now();
   /** The latest time at which it ends, in milliseconds of `performance.now()`. */
   readonly #endsAt: number;
   #timer: NodeJS.Timeout | undefined;
@@ -87,13 +88,13 @@ class RunningCall implements Call {
   constructor(
     request: ClientRequest,
     questions: () => Questions,
-    limits: { readonly budget: number; readonly timeoutMs: number },
+    limits: Runtime<unknown, OptionTable>["callLimits"],
   ) {
     this.#request = request;
     this.questions = questions;
     this.budget = limits.budget;
-    this.#limitMs = limits.timeoutMs;
-    this.#endsAt = performance.now() + limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
+    this.#limits = limits;
+    this.#endsAt = this.#began + limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
   }
 
   get leftMs(): number {
@@ -116,7 +117,7 @@ class RunningCall implements Call {
     if (!isThenable(begun)) return begun;
     this.#request.handlerBegan();
     return new Promise((resolve, reject) => {
-      this.#timer = setTimeout(this.#timedOut, this.#limitMs);
+      this.#timer = setTimeout(this.#timedOut, this.#limits.timeoutMs);
       const settle =
         <Outcome>(end: (outcome: Outcome) => void) =>
         (outcome: Outcome) => {
@@ -137,9 +138,20 @@ class RunningCall implements Call {
   }
 
   readonly #timedOut = (): void => {
-    const seconds = this.#limitMs / 1000;
-    const hint = "Request less, or raise --timeout-ms if the host allows longer calls.";
-    this.#end(new ToolError("timeout", `Timed out after ${seconds} s, the time limit of a call.`, { hint }));
+    const { isTask } = this.#request;
+    const { timeoutMs, taskMs } = this.#limits;
+    const leftMs = isTask ? this.#began + taskMs - performance.now() : 0;
+    if (leftMs > 0) {
+      this.#timer = setTimeout(this.#timedOut, leftMs);
+      return;
+    }
+    const limit = isTask
+      ? `${taskMs / 1000} s, the time limit of a task`
+      : `${timeoutMs / 1000} s, the time limit of a call`;
+    const option = isTask ? "--task-timeout-ms" : "--timeout-ms if the host allows longer calls";
+    this.#end(
+      new ToolError("timeout", `Timed out after ${limit}.`, { hint: `Request less, or raise ${option}.` }),
+    );
   };
 
   check(): void {
@@ -155,8 +167,8 @@ class RunningCall implements Call {
 
   progress(done: number, total?: number, note?: string): void {
     if (this.#ended !== undefined) return;
-    if (this.#request.reportProgress(done, total, note) && this.leftMs > this.#limitMs)
-      this.#timer?.refresh();
+    const isReported = this.#request.reportProgress(done, total, note);
+    if (isReported && !this.#request.isTask && this.leftMs > this.#limits.timeoutMs) this.#timer?.refresh();
   }
 
   log(level: LoggingLevel, message: string): void {

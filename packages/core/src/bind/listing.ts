@@ -32,6 +32,11 @@ export async function listedTools(
   );
 }
 
+/** A tool as clients of 2025-11-25 see it, who decide themselves whether to make a call a task. */
+export function withTaskSupport(tool: ListedTool, needsTask: boolean): ListedTool {
+  return { ...tool, execution: { taskSupport: needsTask ? "required" : "optional" } };
+}
+
 /** The key with which a tool's input declares the header of an argument (MCP 2026-07-28, "Custom headers"). */
 const HEADER = "x-mcp-header";
 

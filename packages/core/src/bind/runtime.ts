@@ -22,8 +22,8 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly log: Log;
   /** The client's roots; undefined unless the server accesses directories and `--roots` is not `off`. */
   readonly roots: ClientRoots | undefined;
-  /** The limits of each call: its answer's characters, and its time. */
-  readonly callLimits: { readonly budget: number; readonly timeoutMs: number };
+  /** The limits of each call: its answer's characters, its time, and its time as a task. */
+  readonly callLimits: { readonly budget: number; readonly timeoutMs: number; readonly taskMs: number };
   readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
   readonly resources: readonly (Resource<Context> | LazyResource<Context>)[];
   readonly prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[];
@@ -51,10 +51,11 @@ export class Runtime<Context, Table extends OptionTable> {
     this.allowed = parts.allowed;
     this.log = parts.log;
     this.#stateKey = parts.stateKey;
-    const { clientRoots, maxAnswerChars, timeoutMs } = parts.options;
+    const { clientRoots, maxAnswerChars, timeoutMs, taskTimeoutMs } = parts.options;
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
     this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : undefined;
-    this.callLimits = { budget: Math.min(maxAnswerChars, HARD_ANSWER_CHARS), timeoutMs };
+    const budget = Math.min(maxAnswerChars, HARD_ANSWER_CHARS);
+    this.callLimits = { budget, timeoutMs, taskMs: taskTimeoutMs };
     this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options, parts.moreTools);
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];

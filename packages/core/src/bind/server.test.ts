@@ -100,6 +100,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
         idempotentHint: true,
         openWorldHint: false,
       },
+      ...(era === "legacy" && { execution: { taskSupport: "optional" } }),
     });
   });
 
@@ -286,6 +287,30 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       { onprogress: (progress) => void seen.push(progress) },
     );
     expect(seen).toEqual([{ progress: 1, total: 2, message: "half" }]);
+  });
+
+  it("limits how often progress is reported, but always reports the last", async () => {
+    const parts = 5_000;
+    const busy = toolFor<null>()({
+      ...TOOL,
+      name: "test_busy",
+      input: z.strictObject({}),
+      async run(_, __, call) {
+        for (let part = 1; part <= parts; part++) call.progress(part, parts);
+        return "done";
+      },
+    });
+    const server = defineServer({ ...SERVER, name: "test", tools: [busy], open: () => null });
+    const connected = await connectInMemory(server, { era });
+    open.push(connected);
+    const seen: number[] = [];
+    await connected.client.callTool(
+      { name: "test_busy", arguments: {} },
+      { onprogress: ({ progress }) => void seen.push(progress) },
+    );
+    expect(seen.length).toBeLessThan(200);
+    expect(seen.slice(0, 3)).toEqual([1, 2, 3]);
+    expect(seen.at(-1)).toBe(parts);
   });
 
   it("stops the work when the client cancels", async () => {

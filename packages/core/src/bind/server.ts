@@ -8,6 +8,7 @@ import type { AnyServable } from "../define/server.ts";
 import { refuseCursor } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest, Handler, KnownTool, Service } from "../protocol/request.ts";
+import { TASKS_EXTENSION, type TaskStore, Tasks, tasksNeeded } from "../protocol/tasks.ts";
 import type {
   ClientCapabilities,
   Era,
@@ -18,7 +19,7 @@ import type {
 } from "../protocol/wire.ts";
 import { APPS_EXTENSION, Apps, showsApps } from "./apps.ts";
 import { runHandler } from "./call.ts";
-import { listedPrompt, listedTools, parameterHeaders } from "./listing.ts";
+import { listedPrompt, listedTools, parameterHeaders, withTaskSupport } from "./listing.ts";
 import { InputRequired } from "./questions/questions.ts";
 import { Resources, runAlone } from "./resource.ts";
 import { blockFor } from "./result.ts";
@@ -35,7 +36,8 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
   return (name) => {
     known ??= new Map(
       tools.flatMap((tool) => {
-        const facts = { name: tool.name, effect: tool.effect, headers: parameterHeaders(tool) };
+        const { needsTask = false } = tool;
+        const facts = { name: tool.name, effect: tool.effect, headers: parameterHeaders(tool), needsTask };
         return [tool.name, ...(tool.aliases ?? [])].map((one) => [one, facts]);
       }),
     );
@@ -43,11 +45,19 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
   };
 }
 
-/** Binds a running server to the protocol: its definitions become the methods that clients call. */
-export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
+/**
+ * Binds a running server to the protocol: its definitions become the methods that clients call.
+ *
+ * @param store keeps tasks for several processes; without it, this process keeps its own.
+ */
+export function bind<Context>(runtime: Runtime<Context, OptionTable>, store?: TaskStore): Service {
   const { definition, prompts, log } = runtime;
   const { name, title, version, websiteUrl } = definition;
   const findTool = toolsByName(runtime.tools);
+  const findKnown = knownTools(runtime.tools);
+  const scopeFor: Service["scopeFor"] = (effect) => `${name}:${effect}`;
+  const { taskAfterMs, taskTimeoutMs } = runtime.options;
+  const tasks = new Tasks({ log, afterMs: taskAfterMs, limitMs: taskTimeoutMs, store });
   const resources = new Resources(runtime);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;
@@ -75,7 +85,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     refuseCursor(request.params.cursor);
     if (definition.warm === true) runtime.warm();
     const list = toolList ?? (await listed());
-    return appsFor(request)?.listed(list.tools, request) ?? list;
+    const shown = appsFor(request)?.listed(list.tools, request) ?? list;
+    if (!request.revision.taskParameter) return shown;
+    const tools = shown.tools.map((tool) => withTaskSupport(tool, findKnown(tool.name)?.needsTask === true));
+    return { ...shown, tools };
   });
   methods.set("tools/call", (request) => {
     const asked = String(request.params.name);
@@ -88,8 +101,14 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
         asked,
         runtime.tools.map((one) => one.name),
       );
-    if (tool instanceof Promise) return tool.then((loaded) => callTool(runtime, loaded, request, asking));
-    return callTool(runtime, tool, request, asking);
+    const call = async () => callTool(runtime, tool instanceof Promise ? await tool : tool, request, asking);
+    if (request.isTask) return call();
+    const known = findKnown(asked);
+    if (!tasks.isFor(request)) {
+      if (known?.needsTask === true) throw tasksNeeded(request);
+      return call();
+    }
+    return tasks.run(request, scopeFor(known?.effect ?? "read"), call);
   });
   if (hasResources) {
     methods.set("resources/list", (request) => resources.list(request));
@@ -130,8 +149,9 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
       ...(hasPrompts ? { prompts: {} } : {}),
       ...(hasResources || hasPrompts ? { completions: {} } : {}),
     }),
-    scopeFor: (effect) => `${name}:${effect}`,
-    tool: knownTools(runtime.tools),
+    scopeFor,
+    tool: findKnown,
+    tasks,
     ready: (signal) => runtime.ready(signal),
     watch: (uri, changed, request) => resources.watch(uri, changed, request),
     listen: (listener) =>
@@ -146,8 +166,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
 }
 
 /**
- * The capabilities for a definition and a client. Logging is deprecated in 2026-07-28 and declared there only by
- * servers that log to their clients. MCP Apps are declared to clients that support them, and so are skills, which are
+ * The capabilities for a definition and a client. Logging is declared only by servers that log to their clients. MCP Apps are declared to clients that support them, and so are skills, which are
  * also declared to every client of the modern era.
  */
 function capabilitiesOf(
@@ -159,11 +178,12 @@ function capabilitiesOf(
   const showsSkills = era === "modern" || declared?.extensions?.[SKILLS_EXTENSION] !== undefined;
   const all = {
     ...extensions,
+    ...(era === "modern" ? { [TASKS_EXTENSION]: {} } : {}),
     ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}),
     ...(apps.hasViewsFor(declared) ? { [APPS_EXTENSION]: {} } : {}),
   };
   return {
-    ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),
+    ...(logsToClient === true ? { logging: {} } : {}),
     ...(Object.keys(all).length === 0 ? {} : { extensions: all }),
   };
 }

@@ -83,6 +83,23 @@ export const commonOptions = {
       valueName: "MS",
       description: "Time limit of one call in milliseconds. Many hosts give up after 60,000.",
     },
+    taskAfterMs: {
+      type: "integer",
+      min: 0,
+      max: 3_600_000,
+      default: 5_000,
+      valueName: "MS",
+      description:
+        "Clients that support tasks get a task for a call that takes longer than this, and poll for its result.",
+    },
+    taskTimeoutMs: {
+      type: "integer",
+      min: 1_000,
+      max: 86_400_000,
+      default: 3_600_000,
+      valueName: "MS",
+      description: "Time limit of a task in milliseconds.",
+    },
     maxAnswerChars: {
       type: "integer",
       min: 1_000,
@@ -182,6 +199,12 @@ export const commonOptions = {
       valueName: "MS",
       description:
         "How long calls are still accepted after SIGTERM, while /readyz returns 503 so that a load balancer can stop sending them.",
+    },
+    taskStoreEnv: {
+      type: "string",
+      valueName: "NAME",
+      description:
+        "Environment variable with the URL of a PostgreSQL database that keeps tasks, so that every copy of the server can report them.",
     },
     httpStateKeyEnv: {
       type: "string",

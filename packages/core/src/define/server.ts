@@ -66,7 +66,7 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly skills?: string | readonly Skill[];
   /** Its tools' views, the folders in `views/` next to package.json: `import.meta.url`, as for skills. */
   readonly views?: string;
-  /** Whether handlers use `Call.log`. Otherwise logging is not declared in 2026-07-28, which deprecates it. */
+  /** Whether handlers use `Call.log`. Otherwise logging is not declared. */
   readonly logsToClient?: boolean;
   /**
    * Optional arguments that are listed only if an option is set: argument → option key, `{ database: "db" }`. Calls may

@@ -1,5 +1,6 @@
 import { isLoggingLevel, LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
-import { errorText, internalError, invalidRequest, ProtocolError } from "./errors.ts";
+import { ClientQuestions } from "./client-questions.ts";
+import { errorText, internalError, invalidRequest } from "./errors.ts";
 import { Load } from "./load.ts";
 import { asUri, isRequest, isRequestId, parseMessage, readMessage, show } from "./messages.ts";
 import { requestProblem } from "./params.ts";
@@ -23,7 +24,6 @@ import {
   type NotificationMessage,
   type RequestId,
   type RequestMessage,
-  type ResponseMessage,
   type RpcError,
   type ServerCapabilities,
 } from "./wire.ts";
@@ -68,19 +68,14 @@ export class Connection implements Client {
   readonly #requests = new Map<RequestId | symbol, ClientRequest>();
   /** How many of `#requests` count toward the limit. */
   #unanswered = 0;
-  /** Requests to the client that are not answered yet. */
-  readonly #questions = new Map<
-    RequestId,
-    { resolve(result: unknown): void; reject(error: Error): void; readonly timer: NodeJS.Timeout }
-  >();
-  #nextQuestion = 1;
-  /** Why the client can no longer be asked; undefined if it can. */
-  #unreachable: string | undefined;
+  readonly #questions: ClientQuestions;
   readonly #watches: Watches;
   readonly #streams: Streams;
   readonly #unlisten: () => void;
   readonly #legacy: ReadonlyMap<string, Handler>;
   readonly #modern: ReadonlyMap<string, Handler>;
+  /** The methods of legacy revisions that have no tasks. */
+  readonly #withoutTasks: ReadonlyMap<string, Handler>;
   /** The methods of legacy clients without a session. */
   readonly #sessionless: ReadonlyMap<string, Handler>;
   #batch:
@@ -98,10 +93,13 @@ export class Connection implements Client {
     this.#dropped = options.dropped ?? ((what) => service.log.debug(`Dropped ${what}.`));
     this.#maxInFlight = maxInFlight;
     this.#load = load;
+    this.#questions = new ClientQuestions(sink, this.#dropped);
     this.#watches = new Watches(service, load.watches, this.#changed);
     this.#streams = new Streams(service, load.streams, this.#watches);
     this.#modern = new Map([...service.methods, ...Object.entries(this.#modernMethods())]);
-    this.#legacy = new Map([...service.methods, ...Object.entries(this.#legacyMethods())]);
+    this.#withoutTasks = new Map([...service.methods, ...Object.entries(this.#legacyMethods())]);
+    const tasks = service.tasks.methods("legacy", this.#isIdentified);
+    this.#legacy = new Map([...this.#withoutTasks, ...Object.entries(tasks)]);
     this.#sessionless = new Map([...service.methods, ...Object.entries(this.#sessionlessMethods())]);
     this.#gate = new EraGate((method) => this.#modern.has(method));
     this.#unlisten = service.listen({
@@ -117,6 +115,11 @@ export class Connection implements Client {
     return this.#options.principal;
   }
 
+  /** Whether its caller is known. Others must not find each other's tasks (MCP 2025-11-25, "Tasks: security"). */
+  get #isIdentified(): boolean {
+    return this.principal === undefined || this.principal.owner !== "";
+  }
+
   get revision(): Revision | undefined {
     return this.#gate.revision;
   }
@@ -126,7 +129,7 @@ export class Connection implements Client {
    * read, so new requests are refused instead.
    */
   get isHeld(): boolean {
-    return this.#unanswered >= this.#maxInFlight && this.#questions.size === 0;
+    return this.#unanswered >= this.#maxInFlight && this.#questions.open === 0;
   }
 
   /** Whether every request is answered, apart from subscriptions. */
@@ -218,7 +221,7 @@ export class Connection implements Client {
     if (isRequest(message)) this.#request(message, receipt);
     else {
       if ("method" in message) this.#notified(message);
-      else this.#answered(message);
+      else this.#questions.answered(message);
       receipt.sink.answer(undefined);
     }
   }
@@ -239,7 +242,8 @@ export class Connection implements Client {
       return;
     }
     const isLegacy = admitted.era === "legacy";
-    const methods = isLegacy ? this.#legacy : this.#modern;
+    const legacy = admitted.taskParameter ? this.#legacy : this.#withoutTasks;
+    const methods = isLegacy ? legacy : this.#modern;
     const problem =
       isChecked === true || !methods.has(method) ? undefined : requestProblem(message, admitted.era);
     const client = isLegacy ? this : clientOf(message, this.principal);
@@ -312,6 +316,7 @@ export class Connection implements Client {
         capabilities: capabilities("modern", client.capabilities),
       }),
       "subscriptions/listen": (request) => this.#streams.open(request),
+      ...this.#service.tasks.methods("modern", true),
     };
   }
 
@@ -324,7 +329,13 @@ export class Connection implements Client {
         const declared: ClientCapabilities = Object(params.capabilities);
         this.capabilities = declared;
         this.#gate.negotiated(revision);
-        return this.#greeting(revision, capabilities("legacy", declared));
+        const tasks = {
+          cancel: {},
+          requests: { tools: { call: {} } },
+          ...(this.#isIdentified && { list: {} }),
+        };
+        const own = capabilities("legacy", declared);
+        return this.#greeting(revision, revision.taskParameter ? { ...own, tasks } : own);
       },
       ping: () => ({}),
       ...(logging !== undefined && {
@@ -375,50 +386,12 @@ export class Connection implements Client {
     this.#streams.end(request);
   }
 
-  /** @throws ProtocolError with the client's error, or -32603 if no answer arrives in time. */
-  ask(method: string, params: object | undefined, { timeoutMs, request }: AskLimit): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const fail = (why: string) => reject(new ProtocolError(internalError(why)));
-      const over = "The request that this question belongs to has ended.";
-      if (this.#unreachable !== undefined) return fail(this.#unreachable);
-      if (request?.isOver === true) return fail(over);
-      const id = this.#nextQuestion++;
-      const withdraw = (why: string) => {
-        if (this.#settle(id) === undefined) return;
-        this.#sink.notify("notifications/cancelled", { requestId: id, reason: why });
-        fail(why);
-      };
-      const late = `The client did not answer within ${timeoutMs / 1000} s.`;
-      const timer = setTimeout(() => withdraw(late), timeoutMs);
-      this.#questions.set(id, { resolve, reject, timer });
-      request?.whenAborted(() => withdraw(over));
-      (request?.sink ?? this.#sink).ask(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-    });
+  ask(method: string, params: object | undefined, limit: AskLimit): Promise<unknown> {
+    return this.#questions.ask(method, params, limit);
   }
 
-  /** The question with this id, which is no longer open; undefined if there is none. */
-  #settle(id: RequestId) {
-    const question = this.#questions.get(id);
-    clearTimeout(question?.timer);
-    this.#questions.delete(id);
-    return question;
-  }
-
-  #answered(message: ResponseMessage): void {
-    const question = this.#settle(message.id);
-    if (question === undefined)
-      this.#dropped(`a response with id ${show(message.id)}, because no request was sent with it`);
-    else if ("result" in message) question.resolve(message.result);
-    else question.reject(new ProtocolError(message.error));
-  }
-
-  /**
-   * Called when the client closes its end: open questions fail, and the calls that asked continue without an answer.
-   */
   clientLeft(): void {
-    this.#unreachable = "The client closed the connection before it answered.";
-    const error = new ProtocolError(internalError(this.#unreachable));
-    for (const id of [...this.#questions.keys()]) this.#settle(id)?.reject(error);
+    this.#questions.clientLeft();
   }
 
   /** Ends pending requests with an error and streams with a result, and stops watching. */

@@ -51,10 +51,16 @@ const withRetry = (table: Table) => ({
   modern: { ...table, "inputResponses?": OBJECT, "requestState?": STRING },
 });
 
-/** How many URIs one request may name. */
+/** How many URIs or tasks one request may name. */
 const MAX_URIS = 1_000;
 const URI: Table = { uri: [STRING, atMost(MAX_URI_CHARS, "characters")] };
+const TASK: Table = { taskId: [STRING, atMost(MAX_SHOWN, "characters")] };
 const PAGE = inBothEras({ "cursor?": STRING });
+
+const LIST: readonly Check[] = [
+  atMost(MAX_URIS, "entries"),
+  { must: "be an array of strings", fits: (value) => Array.isArray(value) && value.every(isString) },
+];
 
 /** `Implementation`: the client's name and version. */
 const IMPLEMENTATION: Table = {
@@ -112,6 +118,11 @@ const TABLES: Readonly<Record<string, { readonly [E in Era]?: Table }>> = {
   "tools/call": withRetry({ name: STRING, "arguments?": OBJECT, "task?": OBJECT, "task ttl?": NUMBER }),
   "prompts/get": withRetry({ name: STRING, "arguments?": STRINGS }),
   "resources/read": withRetry(URI),
+  "tasks/get": inBothEras(TASK),
+  "tasks/update": { modern: { ...TASK, inputResponses: OBJECT } },
+  "tasks/cancel": inBothEras(TASK),
+  "tasks/result": { legacy: TASK },
+  "tasks/list": { legacy: { "cursor?": STRING } },
   "resources/subscribe": { legacy: URI },
   "resources/unsubscribe": { legacy: URI },
   "logging/setLevel": { legacy: { level: LEVEL } },
@@ -135,10 +146,8 @@ const TABLES: Readonly<Record<string, { readonly [E in Era]?: Table }>> = {
       "notifications toolsListChanged?": BOOLEAN,
       "notifications promptsListChanged?": BOOLEAN,
       "notifications resourcesListChanged?": BOOLEAN,
-      "notifications resourceSubscriptions?": [
-        atMost(MAX_URIS, "entries"),
-        { must: "be an array of strings", fits: (value) => Array.isArray(value) && value.every(isString) },
-      ],
+      "notifications resourceSubscriptions?": LIST,
+      "notifications taskIds?": LIST,
     },
   },
 };

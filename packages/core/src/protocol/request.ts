@@ -5,9 +5,10 @@ import type { Unwatch } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { type Log, trace } from "../log.ts";
 import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";
-import type { Load } from "./load.ts";
+import { type Load, Rates } from "./load.ts";
 import { asUri } from "./messages.ts";
 import type { Revision } from "./revisions.ts";
+import type { Tasks } from "./tasks.ts";
 import {
   type ClientCapabilities,
   type Era,
@@ -66,6 +67,15 @@ export interface AskLimit {
   readonly request?: ClientRequest;
 }
 
+/** The work of a call that its client follows as a task: takes its answer, its progress and its questions. */
+export interface TaskWork extends Sink {
+  /** Collects the client's answers, then repeats the call with them. */
+  needsInput(result: object): void;
+  progressed(message: string): void;
+  /** Called when the client has answered all questions. */
+  inputReceived(): void;
+}
+
 /** Returned by a handler that answers the request itself, later. */
 export const LATER = Symbol("answered later");
 
@@ -92,6 +102,8 @@ export interface KnownTool {
   readonly effect: Effect;
   /** Arguments that clients repeat in an HTTP header: argument → the header's name after `Mcp-Param-`. */
   readonly headers: ReadonlyMap<string, string>;
+  /** Whether it can only be called by clients that can follow a task. */
+  readonly needsTask: boolean;
 }
 
 /** What the engine serves: created from a definition by `bind`, and shared by all connections of a process. */
@@ -117,6 +129,7 @@ export interface Service {
   scopeFor(effect: Effect): string;
   /** Told of every request that is over. */
   observe?: (request: ClientRequest, outcome: Outcome) => void;
+  readonly tasks: Tasks;
   /** Handles a client's notification in the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
   notified?(method: string, client: Client): void;
 }
@@ -159,6 +172,9 @@ const TTL_MS: ReadonlyMap<string, number> = new Map([
   ["resources/read", 0],
 ]);
 
+/** Limits the progress notifications of a request (MCP, "Progress": SHOULD): a tenth at once, then evenly. */
+const REPORTS_PER_MINUTE = 600;
+
 export interface RequestParts {
   readonly revision: Revision;
   readonly client: Client;
@@ -178,8 +194,10 @@ export class ClientRequest {
   params: Params;
   readonly revision: Revision;
   client: Client;
-  readonly sink: Sink;
+  sink: Sink;
   readonly #parts: RequestParts;
+  #handler: Handler | undefined;
+  #task: TaskWork | undefined;
   /** Whether it is answered or cancelled; nothing more is sent for it. */
   isOver = false;
   #isAborted = false;
@@ -189,6 +207,7 @@ export class ClientRequest {
   #running = 0;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
+  #reports: Rates | undefined;
   /** When it began, in milliseconds of `performance.now()`; only if it is observed. */
   readonly #began: number;
 
@@ -235,8 +254,34 @@ export class ClientRequest {
 
   /** Runs the handler, which may be undefined, and answers now or later. The parameters are already checked. */
   run(handler: Handler | undefined): void {
+    this.#handler = handler;
     if (handler === undefined) this.fail(new ProtocolError(METHOD_NOT_FOUND));
     else inTrace(this.params._meta?.[META.traceparent], () => this.#handle(handler));
+  }
+
+  /** Whether its client has a task as its answer, and follows that until the work is done. */
+  get isTask(): boolean {
+    return this.#task !== undefined;
+  }
+
+  /** Answers it with a task. Its connection has nothing more to do with it; it still counts until its work is over. */
+  becomeTask(task: TaskWork, created: object): void {
+    this.#parts.settled();
+    const { sink } = this;
+    this.#task = task;
+    this.sink = task;
+    sink.answer(responseText(this.id, this.#inRevision(created)));
+  }
+
+  /** Called when the client has answered the questions that it was asked. */
+  inputReceived(): void {
+    this.#task?.inputReceived();
+  }
+
+  /** Runs a task's call again, with what the client answered. */
+  repeat(params: object): void {
+    this.params = { ...this.params, ...params };
+    this.run(this.#handler);
   }
 
   #handle(handler: Handler): void {
@@ -255,6 +300,10 @@ export class ClientRequest {
 
   succeed(result: object): void {
     if (this.isOver) return;
+    if (this.#task !== undefined && "inputRequests" in result) {
+      this.#task.needsInput(result);
+      return;
+    }
     let json: string;
     try {
       json = responseText(this.id, this.#inRevision(result));
@@ -291,8 +340,13 @@ export class ClientRequest {
     this.#finish(errorText(this.id, rpc, this.revision), rpc);
   };
 
-  /** Ends it before its work is done: with an error, or without an answer because the client cancelled it. */
+  /** Like `end`, for its connection: a task goes on. */
   abort(error?: RpcError): void {
+    if (this.#task === undefined) this.end(error);
+  }
+
+  /** Ends it before its work is done: with an error, or without an answer because the client cancelled it. */
+  end(error?: RpcError): void {
     if (this.isOver) return;
     if (error === undefined) this.#finish(undefined);
     else this.fail(new ProtocolError(error));
@@ -307,7 +361,7 @@ export class ClientRequest {
       characters: json?.length ?? 0,
       result: json === undefined ? "cancelled" : (error?.code ?? (isToolError ? "tool_error" : "ok")),
     });
-    this.#parts.settled();
+    if (this.#task === undefined) this.#parts.settled();
     if (this.#running === 0) this.#count(-1);
     this.sink.answer(json, error);
   }
@@ -340,8 +394,17 @@ export class ClientRequest {
 
   /** Reports progress to a client that requested it. It must increase (MCP, "Progress"), also across repeated runs. */
   reportProgress(progress: number, total: number | undefined, message: string | undefined): boolean {
-    if (!this.wantsProgress || !Number.isFinite(progress) || progress <= this.#progress) return false;
+    const isWanted = this.wantsProgress || this.#task !== undefined;
+    if (!isWanted || !Number.isFinite(progress) || progress <= this.#progress) return false;
     this.#progress = progress;
+    if (this.#task !== undefined) {
+      const share = Number.isFinite(total) ? `${progress} of ${total}` : String(progress);
+      this.#task.progressed(message ?? share);
+      return true;
+    }
+    // The last report is always sent.
+    this.#reports ??= new Rates(REPORTS_PER_MINUTE);
+    if (progress !== total && this.#reports.retryAfter("") > 0) return true;
     this.notify("notifications/progress", {
       progressToken: this.params._meta?.progressToken,
       progress,

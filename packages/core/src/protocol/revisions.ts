@@ -25,6 +25,8 @@ export interface Revision {
   readonly elicitation: "none" | "forms" | "modes";
   readonly samplingTools: boolean;
   readonly icons: boolean;
+  /** Whether a client asks for a task with a parameter of its call. */
+  readonly taskParameter: boolean;
   /** Whether an event stream may begin with an event without data, from which it can be resumed. */
   readonly primingEvents: boolean;
 }
@@ -40,6 +42,7 @@ const FIRST: Revision = {
   elicitation: "none",
   samplingTools: false,
   icons: false,
+  taskParameter: false,
   primingEvents: false,
 };
 const SECOND: Revision = { ...FIRST, version: "2024-11-05" };
@@ -59,9 +62,16 @@ const FIFTH: Revision = {
   elicitation: "modes",
   samplingTools: true,
   icons: true,
+  taskParameter: true,
   primingEvents: true,
 };
-const SIXTH: Revision = { ...FIFTH, version: "2026-07-28", era: "modern", primingEvents: false };
+const SIXTH: Revision = {
+  ...FIFTH,
+  version: "2026-07-28",
+  era: "modern",
+  taskParameter: false,
+  primingEvents: false,
+};
 
 const ALL = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
 

@@ -4,6 +4,7 @@ import { internalError, ProtocolError } from "./errors.ts";
 import type { Shares } from "./load.ts";
 import { asUri } from "./messages.ts";
 import { type ClientRequest, LATER, type Service } from "./request.ts";
+import { requireTasks } from "./tasks.ts";
 import { META } from "./wire.ts";
 
 interface Watch {
@@ -105,6 +106,7 @@ interface Acknowledged {
   promptsListChanged?: true;
   resourcesListChanged?: true;
   resourceSubscriptions?: string[];
+  taskIds?: string[];
 }
 const LISTS = ["tools", "prompts", "resources"] as const;
 
@@ -114,6 +116,8 @@ export class Streams {
   readonly #watches: Watches;
   readonly #shares: Shares;
   readonly #open = new Map<ClientRequest, Acknowledged>();
+  /** The functions that end following tasks. */
+  readonly #followed = new Map<ClientRequest, (() => void)[]>();
 
   constructor(service: Service, shares: Shares, watches: Watches) {
     this.#service = service;
@@ -128,9 +132,11 @@ export class Streams {
    * @throws ProtocolError -32603 if too many are open.
    */
   async open(request: ClientRequest): Promise<typeof LATER> {
+    const filter = Object(request.params.notifications);
+    const taskIds: readonly string[] = filter.taskIds ?? [];
+    if (taskIds.length > 0) requireTasks(request);
     if (!this.#shares.take(request.owner))
       throw new ProtocolError(internalError("Subscription limit reached"));
-    const filter = Object(request.params.notifications);
     const can = this.#service.capabilities("modern");
     const wanted = new Set<string>(
       can.resources?.subscribe === true ? filter.resourceSubscriptions?.map(asUri) : [],
@@ -154,16 +160,26 @@ export class Streams {
     }
     const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
     if (failed.length > 0) this.#service.log.warning(`Cannot watch ${failed[0]}${more}`);
+    const knownTasks = taskIds.length > 0 ? await this.#service.tasks.known(request, taskIds) : [];
     if (request.isOver) {
       await this.#release(watched.splice(0));
       return LATER;
     }
-    const acknowledged: Acknowledged = watched.length > 0 ? { resourceSubscriptions: watched } : {};
+    const acknowledged: Acknowledged = {
+      ...(watched.length > 0 && { resourceSubscriptions: watched }),
+      ...(knownTasks.length > 0 && { taskIds: knownTasks }),
+    };
     for (const list of LISTS)
       if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
         acknowledged[`${list}ListChanged`] = true;
     this.#open.set(request, acknowledged);
     this.#send(request, "notifications/subscriptions/acknowledged", { notifications: acknowledged });
+    this.#followed.set(
+      request,
+      knownTasks.map((id) =>
+        this.#service.tasks.follow(request, id, (task) => this.#send(request, "notifications/tasks", task)),
+      ),
+    );
     request.dropMessage();
     if (Object.keys(acknowledged).length === 0) this.end(request);
     return LATER;
@@ -203,6 +219,8 @@ export class Streams {
   }
 
   #forget(request: ClientRequest): void {
+    for (const end of this.#followed.get(request) ?? []) end();
+    this.#followed.delete(request);
     if (this.#open.delete(request)) this.#shares.giveBack(request.owner);
   }
 

@@ -94,6 +94,7 @@ export interface ServerCapabilities {
   readonly prompts?: { readonly listChanged?: boolean };
   readonly resources?: { readonly listChanged?: boolean; readonly subscribe?: boolean };
   readonly completions?: object;
+  readonly tasks?: object;
   readonly extensions?: Record<string, Record<string, unknown>>;
 }
 
@@ -102,6 +103,7 @@ export interface ListedTool extends ToolSchemas {
   title: string;
   description: string;
   annotations: ToolAnnotations;
+  execution?: { taskSupport: "optional" | "required" };
   _meta?: Meta;
 }
 

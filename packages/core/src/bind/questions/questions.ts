@@ -169,6 +169,7 @@ export class Questions {
         }),
       );
       this.#answers = { ...this.#given(), ...Object.fromEntries(answers) };
+      this.#request.inputReceived();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new ToolError("unavailable", `The client did not answer: ${why}`);

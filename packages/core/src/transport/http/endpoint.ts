@@ -264,11 +264,14 @@ function statusOf(error: RpcError | undefined): number {
   return error?.code === CODES.missingClientCapability ? 400 : 200;
 }
 
-/** The parameter that the header `Mcp-Name` repeats (MCP 2026-07-28, "Standard request headers"). */
+/** The parameter that the header `Mcp-Name` repeats (MCP 2026-07-28, "Standard request headers"; SEP-2663). */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
 ]);
 
 /** Whether `Mcp-Method` and `Mcp-Name` are missing or do not match the body of a modern message. */

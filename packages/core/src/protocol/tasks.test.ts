@@ -1,0 +1,562 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import { prepare } from "../../../launch/src/prepare.ts";
+import { type Fields, initialize, notification, request } from "../../test/fixtures/messages.ts";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
+import { type Reply, Wire } from "../../test/fixtures/wire.ts";
+import { bind } from "../bind/server.ts";
+import { defineServer } from "../define/server.ts";
+import { toolFor } from "../define/tool.ts";
+import { Connection } from "./connection.ts";
+import { internalError, ProtocolError } from "./errors.ts";
+import { type Service, sinkTo } from "./request.ts";
+import { TASKS_EXTENSION } from "./tasks.ts";
+import { META } from "./wire.ts";
+
+/** What a test knows of the calls, and how it lets them end. */
+class Bench {
+  readonly #waiting: (() => void)[] = [];
+  readonly aborted: string[] = [];
+  runs = 0;
+
+  wait(): Promise<void> {
+    this.runs += 1;
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async release(): Promise<void> {
+    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 20_000);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+const tool = toolFor<Bench>();
+const nothing = z.strictObject({});
+const NAME = z.object({ name: z.string() });
+const tools = [
+  tool({ name: "task_quick", ...TOOL, input: nothing, run: () => "at once" }),
+  tool({
+    name: "task_wait",
+    ...TOOL,
+    input: z.strictObject({ note: z.string().default("half") }),
+    async run({ note }, bench, call) {
+      call.signal.addEventListener("abort", () => bench.aborted.push(note));
+      call.progress(1, 2, note);
+      await bench.wait();
+      return `waited: ${note}`;
+    },
+  }),
+  tool({
+    name: "task_remove",
+    ...TOOL,
+    effect: "destroy",
+    input: nothing,
+    async run(_, bench, call) {
+      await bench.wait();
+      await call.confirm("Remove it?");
+      return "removed";
+    },
+  }),
+  tool({
+    name: "task_names",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench, call) {
+      await bench.wait();
+      const [first, second] = await Promise.all([
+        call.ask("First?", NAME, "first"),
+        call.ask("Second?", NAME, "second"),
+      ]);
+      return `${first.name} and ${second.name}`;
+    },
+  }),
+  tool({
+    name: "task_ask_first",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench, call) {
+      const { name } = await call.ask("Who?", NAME, "who");
+      await bench.wait();
+      return `for ${name}`;
+    },
+  }),
+  tool({
+    name: "task_fail",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench) {
+      await bench.wait();
+      throw new ToolError("invalid", "It cannot be done.");
+    },
+  }),
+  tool({
+    name: "task_break",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench) {
+      await bench.wait();
+      throw new ProtocolError(internalError("It broke."));
+    },
+  }),
+  tool({ name: "task_long", ...TOOL, needsTask: true, input: nothing, run: () => "done" }),
+];
+
+let bench: Bench;
+let service: Service;
+const open: Wire[] = [];
+
+async function start(...args: string[]): Promise<void> {
+  bench = new Bench();
+  const server = defineServer({ ...SERVER, name: "tasks", tools, open: () => bench });
+  const prepared = await prepare(server, ["--task-after-ms", "0", ...args], {}, {});
+  if (prepared.kind !== "run") throw new Error(prepared.stderr);
+  service = bind(prepared.runtime);
+}
+
+function connect(): Wire {
+  const wire = new Wire({}, service);
+  open.push(wire);
+  return wire;
+}
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const wire of open.splice(0)) wire.input.end();
+  await service.tasks.close();
+});
+
+let nextId = 1;
+
+describe("tasks of 2026-07-28", () => {
+  const FOLLOWS = { extensions: { [TASKS_EXTENSION]: {} }, elicitation: {} };
+
+  function modern(method: string, params: Fields, capabilities: Fields = FOLLOWS): Fields {
+    const _meta = { [META.version]: "2026-07-28", [META.capabilities]: capabilities };
+    return request(nextId++, method, { ...params, _meta });
+  }
+  const callOf = (name: string, args: Fields = {}, capabilities?: Fields) =>
+    modern("tools/call", { name, arguments: args }, capabilities);
+
+  async function ask(wire: Wire, message: Fields): Promise<Reply> {
+    wire.send(message);
+    return wire.next();
+  }
+  /** A call's task, which has been answered. */
+  async function begin(wire: Wire, name: string, args?: Fields): Promise<string> {
+    const { result } = await ask(wire, callOf(name, args));
+    expect(result).toMatchObject({ resultType: "task", status: "working" });
+    return String(result?.taskId);
+  }
+  const get = (wire: Wire, taskId: string) => ask(wire, modern("tasks/get", { taskId }));
+  async function until(wire: Wire, taskId: string, status: string): Promise<Fields> {
+    for (;;) {
+      const { result, error } = await get(wire, taskId);
+      if (error !== undefined) throw new Error(error.message);
+      if (result?.status === status) return result;
+      expect(["working", "input_required"]).toContain(result?.status);
+      // Streams in memory would leave no turn to timers.
+      await new Promise(setImmediate);
+    }
+  }
+
+  it("a call that takes long is answered with one, whose result is that of the call", async () => {
+    await start();
+    const wire = connect();
+    const { result: created } = await ask(wire, callOf("task_wait"));
+    expect(created).toEqual({
+      resultType: "task",
+      taskId: expect.stringMatching(/^[\da-f-]{36}$/),
+      status: "working",
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      lastUpdatedAt: expect.any(String),
+      ttlMs: 3_600_000 + 900_000,
+      pollIntervalMs: 1_000,
+      _meta: expect.anything(),
+    });
+    const taskId = String(created?.taskId);
+    const { result: working } = await get(wire, taskId);
+    expect(working).toMatchObject({ resultType: "complete", taskId, status: "working" });
+    await bench.release();
+    const completed = await until(wire, taskId, "completed");
+    expect(completed.result).toMatchObject({ content: [{ type: "text", text: "waited: half" }] });
+    // It is found again, and by every connection of the same caller.
+    expect(await until(connect(), taskId, "completed")).toMatchObject({ result: completed.result });
+  });
+
+  it("a call that is quick, or whose client declares none, is answered as ever", async () => {
+    await start();
+    const wire = connect();
+    const quick = await ask(wire, callOf("task_quick"));
+    expect(quick.result).toMatchObject({ resultType: "complete", content: [{ text: "at once" }] });
+    wire.send(callOf("task_wait", {}, {}));
+    await bench.release();
+    expect((await wire.next()).result).toMatchObject({ content: [{ text: "waited: half" }] });
+  });
+
+  it("its id can be used again, and a cancellation of the request does not reach it", async () => {
+    await start();
+    const wire = connect();
+    const first = callOf("task_wait");
+    await ask(wire, first);
+    wire.send(
+      notification("notifications/cancelled", {
+        requestId: first.id,
+        _meta: { [META.version]: "2026-07-28" },
+      }),
+    );
+    expect((await ask(wire, { ...callOf("task_quick"), id: first.id })).result).toMatchObject({
+      resultType: "complete",
+    });
+    expect(bench.aborted).toEqual([]);
+  });
+
+  it("it goes on when its connection ends", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_wait");
+    wire.input.end();
+    await vi.waitFor(() => expect(wire.ends).toHaveLength(1), 20_000);
+    await bench.release();
+    expect(await until(connect(), taskId, "completed")).toMatchObject({ status: "completed" });
+  });
+
+  it("a tool's error completes it, a protocol error fails it", async () => {
+    await start();
+    const wire = connect();
+    const failing = await begin(wire, "task_fail");
+    await bench.release();
+    expect((await until(wire, failing, "completed")).result).toMatchObject({ isError: true });
+    const breaking = await begin(wire, "task_break");
+    await bench.release();
+    const failed = await until(wire, breaking, "failed");
+    expect(failed).toMatchObject({
+      error: { code: -32_603, message: "It broke." },
+      statusMessage: "It broke.",
+    });
+    expect(failed).not.toHaveProperty("result");
+  });
+
+  it("is cancelled, once and again, with an empty answer; the call's signal fires", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_wait", { note: "stop me" });
+    for (let times = 0; times < 2; times++) {
+      const { result } = await ask(wire, modern("tasks/cancel", { taskId }));
+      expect(Object.keys(Object(result)).sort()).toEqual(["_meta", "resultType"]);
+    }
+    expect(await until(wire, taskId, "cancelled")).not.toHaveProperty("result");
+    expect(bench.aborted).toEqual(["stop me"]);
+  });
+
+  it("asks the user: the call runs again with the answers, and keys are never used twice", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_names");
+    await bench.release();
+    const { inputRequests } = await until(wire, taskId, "input_required");
+    const [first, second] = Object.keys(Object(inputRequests));
+    expect([first, second]).toEqual(["1-first", "1-second"]);
+    const answer = (responses: Fields) =>
+      ask(wire, modern("tasks/update", { taskId, inputResponses: responses }));
+    const accept = (name: unknown) => ({ action: "accept", content: { name } });
+    expect((await answer({ [String(first)]: accept("Ada"), unknown: accept("x") })).result).toMatchObject({
+      resultType: "complete",
+    });
+    expect((await get(wire, taskId)).result).toMatchObject({
+      status: "input_required",
+      inputRequests: { [String(second)]: { method: "elicitation/create" } },
+    });
+    // An answer that does not fit is asked for again.
+    await answer({ [String(second)]: { action: "unknown" } });
+    await bench.release();
+    const again = await until(wire, taskId, "input_required");
+    expect(Object.keys(Object(again.inputRequests))).toEqual(["2-second"]);
+    await answer({ [String(second)]: accept("too late"), "2-second": accept("Mary") });
+    await bench.release();
+    expect((await until(wire, taskId, "completed")).result).toMatchObject({
+      content: [{ text: "Ada and Mary" }],
+    });
+    expect(bench.runs).toBe(3);
+  });
+
+  it("a user who declines loses nothing, and a question before it is asked without a task", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_remove");
+    await bench.release();
+    const { inputRequests } = await until(wire, taskId, "input_required");
+    const [key = ""] = Object.keys(Object(inputRequests));
+    await ask(wire, modern("tasks/update", { taskId, inputResponses: { [key]: { action: "decline" } } }));
+    await bench.release();
+    expect((await until(wire, taskId, "completed")).result).toMatchObject({ isError: true });
+
+    const asked = await ask(wire, callOf("task_ask_first"));
+    expect(asked.result).toMatchObject({ resultType: "input_required" });
+    expect(asked.result).not.toHaveProperty("taskId");
+    const { requestState } = Object(asked.result);
+    const inputResponses = { who: { action: "accept", content: { name: "Ada" } } };
+    const call = { name: "task_ask_first", arguments: {}, inputResponses, requestState };
+    const { result } = await ask(wire, modern("tools/call", call));
+    expect(result).toMatchObject({ resultType: "task" });
+    expect(result).not.toHaveProperty("requestState");
+    await bench.release();
+    const done = await until(wire, String(result?.taskId), "completed");
+    expect(done.result).toMatchObject({ content: [{ text: "for Ada" }] });
+  });
+
+  it("is unknown under another id, and to a client that does not declare the extension", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_wait");
+    for (const [method, more] of [
+      ["tasks/get"],
+      ["tasks/update", { inputResponses: {} }],
+      ["tasks/cancel"],
+    ] as const) {
+      expect((await ask(wire, modern(method, { taskId: "none", ...more }))).error).toMatchObject({
+        code: -32_602,
+        message: expect.stringContaining('There is no task "none"'),
+      });
+      expect((await ask(wire, modern(method, { taskId, ...more }, {}))).error).toMatchObject({
+        code: -32_021,
+        data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+      });
+    }
+    const listen = modern("subscriptions/listen", { notifications: { taskIds: [taskId] } }, {});
+    expect((await ask(wire, listen)).error).toMatchObject({ code: -32_021 });
+    const required = await ask(wire, callOf("task_long", {}, {}));
+    expect(required.error).toMatchObject({ code: -32_021 });
+    expect((await ask(wire, callOf("task_long"))).result).toMatchObject({ content: [{ text: "done" }] });
+    for (const method of ["tasks/result", "tasks/list"])
+      expect((await ask(wire, modern(method, { taskId }))).error).toMatchObject({ code: -32_601 });
+  });
+
+  it("reports its progress and its end to a stream, and not the ids of others", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_wait");
+    const listen = modern("subscriptions/listen", { notifications: { taskIds: [taskId, "none"] } });
+    const stream = connect();
+    stream.send(listen);
+    const _meta = { [META.subscriptionId]: listen.id };
+    expect(await stream.next()).toEqual({
+      jsonrpc: "2.0",
+      method: "notifications/subscriptions/acknowledged",
+      params: { notifications: { taskIds: [taskId] }, _meta },
+    });
+    expect((await stream.next()).params).toMatchObject({ taskId, status: "working", _meta });
+    await bench.release();
+    const { method, params } = await stream.next();
+    expect(method).toBe("notifications/tasks");
+    const completed = await until(wire, taskId, "completed");
+    const { resultType: _, _meta: __, ...detailed } = completed;
+    expect(params).toEqual({ ...detailed, _meta });
+  });
+
+  it("ends at its own time limit, and fails when the server closes", async () => {
+    await start("--timeout-ms", "100", "--task-timeout-ms", "1000");
+    const wire = connect();
+    const taskId = await begin(wire, "task_wait");
+    const timedOut = await until(wire, taskId, "completed");
+    expect(timedOut.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("Timed out after 1 s, the time limit of a task.") }],
+    });
+    const running = await begin(wire, "task_wait");
+    await service.tasks.close();
+    expect(await until(wire, running, "failed")).toMatchObject({
+      error: { message: "The server closed before this task was finished." },
+    });
+  });
+
+  it("belongs to its caller: others do not find it, nor tokens without the scope of its tool", async () => {
+    await start();
+    const answers = new Map<unknown, Reply>();
+    const as = (key: string, scopes?: readonly string[]) =>
+      new Connection({
+        service,
+        principal: { key, owner: key, scopes },
+        sink: sinkTo((json) => {
+          const reply: Reply = JSON.parse(json);
+          answers.set(reply.id, reply);
+        }),
+      });
+    const askAs = async (connection: Connection, message: Fields): Promise<Reply> => {
+      connection.receive(message);
+      return vi.waitFor(() => {
+        const reply = answers.get(message.id);
+        if (reply === undefined) throw new Error("There is no answer yet.");
+        return reply;
+      }, 20_000);
+    };
+    const { result } = await askAs(as("ada"), callOf("task_remove"));
+    const { taskId } = Object(result);
+    const found = async (connection: Connection) => {
+      const { error } = await askAs(connection, modern("tasks/get", { taskId }));
+      return error === undefined;
+    };
+    expect(await found(as("ada"))).toBe(true);
+    expect(await found(as("ada", ["tasks:read", "tasks:destroy"]))).toBe(true);
+    expect(await found(as("ada", ["tasks:read"]))).toBe(false);
+    expect(await found(as("eve"))).toBe(false);
+    for (const [method, more] of [
+      ["tasks/cancel", {}],
+      ["tasks/update", { inputResponses: {} }],
+    ] as const)
+      expect((await askAs(as("eve"), modern(method, { taskId, ...more }))).error).toMatchObject({
+        code: -32_602,
+      });
+    expect((await askAs(as("ada"), modern("tasks/get", { taskId }))).result).toMatchObject({
+      status: "working",
+    });
+  });
+
+  it("a caller with half of all tasks gets no more; its calls are answered as ever, and others get tasks", async () => {
+    await start("--timeout-ms", "3600000");
+    const created = { ada: 0, bob: 0 };
+    const as = (owner: "ada" | "bob") =>
+      new Connection({
+        service,
+        principal: { key: owner, owner },
+        maxInFlight: 5_000,
+        sink: sinkTo((json) => {
+          if (json.includes('"resultType":"task"')) created[owner] += 1;
+        }),
+      });
+    const ada = as("ada");
+    for (let call = 0; call < 1_100; call++) ada.receive(callOf("task_wait"));
+    await vi.waitFor(() => expect(created.ada).toBe(1_000), 20_000);
+    const bob = as("bob");
+    for (let call = 0; call < 10; call++) bob.receive(callOf("task_wait"));
+    await vi.waitFor(() => expect(created.bob).toBe(10), 20_000);
+    expect(created.ada).toBe(1_000);
+    await ada.close();
+    await bob.close();
+  });
+
+  it("is declared to every client", async () => {
+    await start();
+    const { result } = await ask(connect(), modern("server/discover", {}, {}));
+    expect(result?.capabilities).toMatchObject({ extensions: { [TASKS_EXTENSION]: {} } });
+    expect(result?.capabilities).not.toHaveProperty("tasks");
+  });
+});
+
+describe("tasks of 2025-11-25", () => {
+  async function connectLegacy(version = "2025-11-25", capabilities: Fields = { elicitation: {} }) {
+    const wire = connect();
+    wire.send(initialize(version, capabilities));
+    const { result } = await wire.next();
+    wire.send(notification("notifications/initialized"));
+    return { wire, capabilities: Object(result?.capabilities) };
+  }
+  async function ask(wire: Wire, method: string, params: Fields): Promise<Reply> {
+    wire.send(request(nextId++, method, params));
+    return wire.next();
+  }
+  const callOf = (name: string, more: Fields = { task: { ttl: 60_000 } }) => ({
+    name,
+    arguments: {},
+    ...more,
+  });
+
+  it("a call with the parameter is answered with a task, and its result waits for the end", async () => {
+    await start();
+    const { wire, capabilities } = await connectLegacy();
+    expect(capabilities.tasks).toEqual({ cancel: {}, list: {}, requests: { tools: { call: {} } } });
+    const { result } = await ask(wire, "tools/call", callOf("task_wait"));
+    const task: Fields = Object(result?.task);
+    expect(task).toEqual({
+      taskId: expect.any(String),
+      status: "working",
+      createdAt: expect.any(String),
+      lastUpdatedAt: expect.any(String),
+      ttl: 4_500_000,
+      pollInterval: 1_000,
+    });
+    const { taskId } = task;
+    wire.send(request("result", "tasks/result", { taskId }));
+    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({ taskId, status: "working" });
+    await bench.release();
+    const done = await wire.next();
+    expect(done).toMatchObject({
+      id: "result",
+      result: {
+        content: [{ text: "waited: half" }],
+        _meta: { [META.relatedTask]: { taskId } },
+      },
+    });
+    expect((await ask(wire, "tasks/list", {})).result?.tasks).toMatchObject([
+      { taskId, status: "completed" },
+    ]);
+    expect((await ask(wire, "tasks/cancel", { taskId })).error).toMatchObject({ code: -32_602 });
+  });
+
+  it("a call without the parameter, or of an earlier revision, is none", async () => {
+    await start();
+    const { wire } = await connectLegacy();
+    expect((await ask(wire, "tools/call", callOf("task_quick", {}))).result).toMatchObject({
+      content: [{ text: "at once" }],
+    });
+    expect((await ask(wire, "tools/call", callOf("task_long", {}))).error).toMatchObject({ code: -32_601 });
+    const { result } = await ask(wire, "tools/list", {});
+    const listed: Fields[] = Object(result).tools;
+    const support = listed.map(({ name, execution }) => [name, Object(execution).taskSupport]);
+    expect(support).toContainEqual(["task_long", "required"]);
+    expect(support).toContainEqual(["task_quick", "optional"]);
+
+    const { wire: earlier, capabilities } = await connectLegacy("2025-06-18");
+    expect(capabilities).not.toHaveProperty("tasks");
+    expect((await ask(earlier, "tools/call", callOf("task_quick"))).result).toMatchObject({
+      content: [{ text: "at once" }],
+    });
+    expect((await ask(earlier, "tasks/get", { taskId: "none" })).error).toMatchObject({ code: -32_601 });
+    expect((await ask(earlier, "tools/list", {})).result?.tools).toMatchObject([
+      expect.not.objectContaining({ execution: expect.anything() }),
+      ...Array.from({ length: 7 }, () => expect.anything()),
+    ]);
+  });
+
+  it("is cancelled", async () => {
+    await start();
+    const { wire } = await connectLegacy();
+    const { result } = await ask(wire, "tools/call", callOf("task_wait"));
+    const { taskId } = Object(result?.task);
+    wire.send(request("result", "tasks/result", { taskId }));
+    wire.send(request("cancel", "tasks/cancel", { taskId }));
+    const replies = [await wire.next(), await wire.next()];
+    expect(replies).toContainEqual(
+      expect.objectContaining({
+        id: "cancel",
+        result: expect.objectContaining({ taskId, status: "cancelled" }),
+      }),
+    );
+    expect(replies).toContainEqual(
+      expect.objectContaining({
+        id: "result",
+        error: expect.objectContaining({ message: "The task is cancelled." }),
+      }),
+    );
+  });
+
+  it("asks its questions with the request for its result", async () => {
+    await start();
+    const { wire } = await connectLegacy();
+    const { result } = await ask(wire, "tools/call", callOf("task_remove"));
+    const { taskId } = Object(result?.task);
+    await bench.release();
+    await vi.waitFor(async () => {
+      expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({ status: "input_required" });
+    }, 20_000);
+    wire.send(request("result", "tasks/result", { taskId }));
+    const question = await wire.next();
+    expect(question).toMatchObject({
+      method: "elicitation/create",
+      params: { _meta: { [META.relatedTask]: { taskId } } },
+    });
+    wire.send({ jsonrpc: "2.0", id: question.id, result: { action: "accept", content: { confirm: true } } });
+    await bench.release();
+    expect(await wire.next()).toMatchObject({ id: "result", result: { content: [{ text: "removed" }] } });
+  });
+});
