@@ -1,5 +1,8 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { createConnection } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
 import {
@@ -20,6 +23,7 @@ import {
 
 const AUDIENCE = "http://127.0.0.1/mcp";
 const LONG = 20_000;
+const MIB = 1_048_576;
 const { start } = useProbes();
 let issuer: AuthorizationServer;
 
@@ -27,6 +31,14 @@ beforeAll(async () => {
   issuer = await startAuthorizationServer();
 });
 afterAll(() => issuer?.close());
+
+/** Bytes in use after a garbage collection. */
+function held(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
 
 type Headers = Record<string, string>;
 
@@ -168,6 +180,25 @@ describe("what is kept for a client", () => {
       expect(value).toMatchObject({ message: { method: "notifications/subscriptions/acknowledged" } });
     }
     expect(serving.load.bytes).toBe(0);
+  });
+
+  it("of a subscription is not its body either", async () => {
+    const { url, eve } = await startShared();
+    const { message, headers } = modernListen({ resourceSubscriptions: ["probe://count"] });
+    const body = JSON.stringify({ ...message, padding: "x".repeat(4 * MIB) });
+    const subscribe = async () => {
+      const sent = { "content-type": "application/json", ...headers, ...eve[0] };
+      const outgoing = request(url, { method: "POST", agent: false, headers: sent });
+      onTestFinished(() => void outgoing.destroy());
+      outgoing.on("error", () => undefined);
+      outgoing.end(body);
+      const [response] = await once(outgoing, "response");
+      expect(String((await once(response, "data"))[0])).toContain("acknowledged");
+    };
+    await subscribe();
+    const before = held();
+    for (let index = 0; index < 10; index += 1) await subscribe();
+    expect(held() - before).toBeLessThan(10 * MIB);
   });
 
   it("is each message that belongs to no request once, until it listens", async () => {

@@ -31,12 +31,16 @@ export function readBody(
   if (Number(request.headers["content-length"] ?? 0) > maxBytes)
     return Promise.resolve({ kind: "too-large" });
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let size = 0;
+    let done: typeof resolve | undefined = resolve;
     const end = (body: Body) => {
       load.bytes.count(owner, -size);
       size = 0;
-      resolve(body);
+      // The listeners stay as long as the response is open, which may be days; the body must not stay with them.
+      chunks = [];
+      done?.(body);
+      done = undefined;
     };
     const stop = (body: Body) => {
       request.off("data", take);
