@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Attributes, ROOT_CONTEXT, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { PrometheusExporter } from "@opentelemetry/exporter-prometheus";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Outcome, Service } from "@refmcp/core/internal/protocol/request";
 import { META } from "@refmcp/core/internal/protocol/wire";
 
@@ -19,7 +23,8 @@ export interface Telemetry {
 }
 
 /**
- * Starts what was asked for; OpenTelemetry's packages are loaded only then. Where and how OTLP is sent, its standard
+ * Starts what was asked for. OpenTelemetry's packages are loaded with this module, never by `import()` themselves: they are
+ * CommonJS, of which a bundle's `import()` has no names. Where and how OTLP is sent, its standard
  * variables say (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS`).
  *
  * @param gauges current counts, for example of open sessions, by name.
@@ -29,29 +34,20 @@ export async function startTelemetry(
   wanted: { readonly metrics: boolean; readonly otlp: boolean; readonly transport: "pipe" | "tcp" },
   gauges: () => Readonly<Record<string, number>> = () => ({}),
 ): Promise<Telemetry> {
-  const [metrics, traces, { resourceFromAttributes }] = await Promise.all([
-    import("@opentelemetry/sdk-metrics"),
-    import("@opentelemetry/sdk-trace-base"),
-    import("@opentelemetry/resources"),
-  ]);
   const { name, version } = service.identity;
   const resource = resourceFromAttributes({ "service.name": name, "service.version": version });
-  const prometheus = wanted.metrics
-    ? new (await import("@opentelemetry/exporter-prometheus")).PrometheusExporter({
-        preventServerStart: true,
-      })
-    : undefined;
-  const otlp = wanted.otlp ? await otlpExporters() : undefined;
-  const meters = new metrics.MeterProvider({
+  const prometheus = wanted.metrics ? new PrometheusExporter({ preventServerStart: true }) : undefined;
+  const otlp = wanted.otlp ? (await import("./otlp.ts")).otlpExporters() : undefined;
+  const meters = new MeterProvider({
     resource,
     readers: [
       ...(prometheus === undefined ? [] : [prometheus]),
-      ...(otlp === undefined ? [] : [new metrics.PeriodicExportingMetricReader({ exporter: otlp.metrics })]),
+      ...(otlp === undefined ? [] : [new PeriodicExportingMetricReader({ exporter: otlp.metrics })]),
     ],
   });
-  const tracers = new traces.BasicTracerProvider({
+  const tracers = new BasicTracerProvider({
     resource,
-    spanProcessors: otlp === undefined ? [] : [new traces.BatchSpanProcessor(otlp.spans)],
+    spanProcessors: otlp === undefined ? [] : [new BatchSpanProcessor(otlp.spans)],
   });
   const meter = meters.getMeter(name, version);
   const tracer = tracers.getTracer(name, version);
@@ -104,14 +100,6 @@ export async function startTelemetry(
       await Promise.race([last, new Promise((next) => setTimeout(next, 1_000).unref())]);
     },
   };
-}
-
-async function otlpExporters() {
-  const [{ OTLPMetricExporter }, { OTLPTraceExporter }] = await Promise.all([
-    import("@opentelemetry/exporter-metrics-otlp-http"),
-    import("@opentelemetry/exporter-trace-otlp-http"),
-  ]);
-  return { metrics: new OTLPMetricExporter(), spans: new OTLPTraceExporter() };
 }
 
 function errorOf(result: Outcome["result"]): Attributes {

@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connectHttp, startHttp } from "@refmcp/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { callReadingTool, SERVERS, serverBin, useWorld } from "../servers.ts";
+
+/** A collector that keeps what it receives, by path. */
+async function startCollector() {
+  const received: { path: string; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    received.push({ path: request.url ?? "", body });
+    response.setHeader("content-type", "application/json").end("{}");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  return { url: `http://127.0.0.1:${port}`, received };
+}
+
+// OpenTelemetry's packages are CommonJS, which a bundle can load in ways that fail only there.
+describe.each(SERVERS)("the built %s server", (name) => {
+  const world = useWorld(name);
+
+  it("serves metrics, sends metrics and spans by OTLP, and writes its audit log", async () => {
+    const { url, received } = await startCollector();
+    const server = await startHttp(serverBin(name), {
+      args: [...world().args, "--metrics", "--otlp", "--audit-log", "-"],
+      env: { ...world().env, OTEL_EXPORTER_OTLP_ENDPOINT: url },
+    });
+    onTestFinished(() => void server.stop("SIGKILL"));
+    const { client, close } = await connectHttp(server.url);
+    await callReadingTool(client, world());
+    await close();
+    const metrics = await (await fetch(new URL("/metrics", server.url))).text();
+    expect(metrics).toMatch(
+      /^mcp_server_operation_duration_count\{.*mcp_method_name="tools\/call".*gen_ai_tool_name="\w+".*\} 1$/m,
+    );
+    await server.stop();
+    expect(new Set(received.map(({ path }) => path))).toEqual(new Set(["/v1/metrics", "/v1/traces"]));
+    expect(JSON.stringify(received)).toContain("tools/call ");
+    expect(server.stderr()).toMatch(
+      /^\{"time":"[^"]+","principal":"","tool":"\w+","effect":"read",.*"outcome":"ok"\}$/m,
+    );
+  });
+});
