@@ -1,6 +1,6 @@
 // `node test/bench/soak.mjs --minutes 30 [--only NAME]`: one fetch server over HTTP with OAuth, hostile callers with valid tokens next to
 // honest ones of both eras. Prints a line each minute, and exits with 1 if an honest call was refused or memory grew.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -206,7 +206,12 @@ async function soak(minutes, names) {
   const issuer = await startIssuer(AUDIENCE);
   const sites = await startSites();
   const [site = "", hanging = ""] = sites.hosts;
-  const bin = join(ROOT, "servers", "fetch", "dist", "bin.js");
+  // A copy, which no build replaces while it runs.
+  const fetchFolder = join(ROOT, "servers", "fetch");
+  await cp(join(fetchFolder, "dist"), join(folder, "dist"), { recursive: true });
+  await symlink(join(fetchFolder, "node_modules"), join(folder, "node_modules"), "junction");
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  const bin = join(folder, "dist", "bin.js");
   const oauth = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
   const seen = ["--metrics", "--audit-log", join(folder, "audit.jsonl"), "--websocket"];
   /** @param {number} port */
