@@ -48,7 +48,20 @@ VOLUME /data
 WORKDIR /work
 USER node
 # Over stdio the container ends with its client. Over HTTP (REFMCP_${name.toUpperCase()}_HTTP) the server reports its own state.
-HEALTHCHECK CMD ["node", "-e", "const at = process.env.REFMCP_${name.toUpperCase()}_HTTP; if (at) fetch('http://127.0.0.1:' + at.split(':').pop() + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK CMD ${JSON.stringify(["node", "-e", healthCheck(name)])}
 ENTRYPOINT ["${program}"]
 ${takesDirectory ? 'CMD ["/work"]\n' : ""}`;
+}
+
+/** Asks `/healthz` of the address that the server listens on, whatever its form and certificate. @param {string} name */
+function healthCheck(name) {
+  const prefix = `process.env.REFMCP_${name.toUpperCase()}`;
+  return [
+    `const at = ${prefix}_HTTP`,
+    `const cert = ${prefix}_TLS_CERT`,
+    "const colon = at?.lastIndexOf(':')",
+    "const to = at?.startsWith('unix:') ? { socketPath: at.slice(5) } : { host: at?.slice(0, Math.max(colon, 0)).replace('[', '').replace(']', '') || '127.0.0.1', port: at?.slice(colon + 1) }",
+    "const end = (ok) => process.exit(ok ? 0 : 1)",
+    "if (at) require(cert ? 'https' : 'http').get({ ...to, path: '/healthz', rejectUnauthorized: false }, ({ statusCode }) => end(statusCode === 200)).on('error', () => end(false))",
+  ].join("; ");
 }

@@ -12,8 +12,13 @@ export interface Balancer {
 /**
  * Starts a balancer without knowledge of MCP: no sessions, no cookies, no retry after a byte was sent. It skips processes that
  * refuse the connection.
+ *
+ * @param healthPath where to ask a process, before each request, whether it may get one.
  */
-export async function startBalancer(targets: readonly URL[]): Promise<Balancer> {
+export async function startBalancer(
+  targets: readonly URL[],
+  { healthPath }: { readonly healthPath?: string } = {},
+): Promise<Balancer> {
   const taken: number[] = [];
   let next = 0;
   const server = createServer((incoming, response) => {
@@ -21,15 +26,16 @@ export async function startBalancer(targets: readonly URL[]): Promise<Balancer> 
     next += 1;
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("end", () => pass(0));
+    incoming.on("end", () => void pass(0));
 
-    function pass(tried: number): void {
+    async function pass(tried: number): Promise<void> {
       const index = (first + tried) % targets.length;
       const target = targets[index];
       if (target === undefined || tried === targets.length) {
         response.writeHead(502).end();
         return;
       }
+      if (healthPath !== undefined && !(await isHealthy(new URL(healthPath, target)))) return pass(tried + 1);
       const { method = "GET", headers } = incoming;
       const { host: _, "transfer-encoding": __, ...kept } = headers;
       const length = Buffer.concat(chunks).length;
@@ -44,7 +50,7 @@ export async function startBalancer(targets: readonly URL[]): Promise<Balancer> 
         answer.pipe(response);
         answer.on("error", () => response.destroy());
       });
-      outgoing.on("error", () => (response.headersSent ? response.destroy() : pass(tried + 1)));
+      outgoing.on("error", () => (response.headersSent ? response.destroy() : void pass(tried + 1)));
       response.on("close", () => outgoing.destroy());
       outgoing.end(Buffer.concat(chunks));
     }
@@ -62,4 +68,14 @@ export async function startBalancer(targets: readonly URL[]): Promise<Balancer> 
         server.closeAllConnections();
       }),
   };
+}
+
+async function isHealthy(url: URL): Promise<boolean> {
+  return fetch(url, { headers: { connection: "close" } }).then(
+    async (response) => {
+      await response.text();
+      return response.ok;
+    },
+    () => false,
+  );
 }
