@@ -4,7 +4,7 @@ import { crypto } from "@refmcp/boundary/crypto";
 import type { OptionTable } from "../define/options.ts";
 import type { Tool, ToolFacts } from "../define/tool.ts";
 import { resourceNotFound } from "../protocol/errors.ts";
-import type { ClientRequest } from "../protocol/request.ts";
+import type { ClientRequest, Principal } from "../protocol/request.ts";
 import type { CallToolResult, ClientCapabilities, ListedTool, ReadResourceResult } from "../protocol/wire.ts";
 import { hasForms } from "./questions/questions.ts";
 import type { Runtime } from "./runtime.ts";
@@ -34,7 +34,7 @@ export interface ConfirmedCall<Context> {
 
 /** A call that is waiting for the user's click. */
 interface Waiting<Context> extends ConfirmedCall<Context> {
-  readonly principal: string | undefined;
+  readonly principal: Principal | undefined;
   readonly until: number;
 }
 
@@ -133,15 +133,24 @@ export class Apps<Context> {
   /** The result that asks; the call has done nothing yet. */
   shown(call: ConfirmedCall<Context>, message: string, { client }: ClientRequest): CallToolResult {
     const now = Date.now();
-    for (const [token, { until }] of this.#waiting)
-      if (until < now || this.#waiting.size >= MAX_WAITING) this.#waiting.delete(token);
+    for (const [token, { until }] of this.#waiting) if (until < now) this.#waiting.delete(token);
+    if (this.#waiting.size >= MAX_WAITING) this.#makeRoom();
     const token = crypto().randomBytes(24).toString("base64url");
-    this.#waiting.set(token, { ...call, principal: client.principal?.key, until: now + WAITING_MS });
+    this.#waiting.set(token, { ...call, principal: client.principal, until: now + WAITING_MS });
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     return {
       content: [{ type: "text", text }],
       _meta: { [CONFIRMATION_META]: { token, message, title: call.tool.title, tool: this.tool.name } },
     };
+  }
+
+  /** Drops the oldest question of the caller with the most. */
+  #makeRoom(): void {
+    const ofOwner = new Map<string | undefined, string[]>();
+    for (const [token, { principal }] of this.#waiting)
+      ofOwner.set(principal?.owner, [...(ofOwner.get(principal?.owner) ?? []), token]);
+    const [most = []] = [...ofOwner.values()].sort((a, b) => b.length - a.length);
+    this.#waiting.delete(most[0] ?? "");
   }
 
   /**
@@ -153,7 +162,11 @@ export class Apps<Context> {
   answered({ params, client }: ClientRequest): ConfirmedCall<Context> | undefined {
     const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);
     const waiting = this.#waiting.get(String(token));
-    if (waiting === undefined || waiting.until < Date.now() || waiting.principal !== client.principal?.key)
+    if (
+      waiting === undefined ||
+      waiting.until < Date.now() ||
+      waiting.principal?.key !== client.principal?.key
+    )
       throw new ToolError("not_found", "This question was already answered or has expired.", {
         hint: "Request the action again to show a new card.",
       });

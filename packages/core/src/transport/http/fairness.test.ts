@@ -155,6 +155,22 @@ describe("a caller with many tokens leaves room for others", () => {
     expect((await send(bob)).status).toBe(200);
   });
 
+  it("in questions that wait for the user in a view", async () => {
+    const { url, eve, bob } = await startShared();
+    const extensions = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
+    const send = async (token: Headers, name: string, args: Record<string, unknown>) => {
+      const capabilities = { "io.modelcontextprotocol/clientCapabilities": { extensions } };
+      const { message, headers } = modernCall(name, args, capabilities);
+      const { result } = JSON.parse(await (await post(url, message, { ...headers, ...token })).text());
+      return result;
+    };
+    const asked = await send(bob, "probe_wipe", {});
+    const { token } = asked._meta["io.github.refmcp/confirmation"];
+    for (let index = 0; index < 60; index += 1) await send(eve[index % 3] ?? {}, "probe_wipe", {});
+    const answered = await send(bob, "probe_confirm", { token, accept: false });
+    expect(JSON.stringify(answered)).not.toContain("already answered or has expired");
+  });
+
   it("in requests a minute, and is told when to continue", async () => {
     const { url, eve, bob } = await startShared({ args: ["--http-rate", "60"] });
     const { accepted, refused } = await untilRefused(eve, (token) => call(url, token));
