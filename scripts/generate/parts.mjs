@@ -1,5 +1,6 @@
 // The generated parts of all pages that people wrote.
 import { hostParts } from "./host-pages.mjs";
+import { httpParts } from "./http-page.mjs";
 import { migrationParts } from "./migration.mjs";
 import { readmeParts, rootParts } from "./readme.mjs";
 
@@ -13,6 +14,7 @@ export async function pageParts(servers, state) {
   const pages = {
     "README.md": await rootParts(servers, state),
     "docs/hosts.md": await hostParts(servers, state),
+    "docs/http.md": httpParts(servers),
     "docs/migration.md": await migrationParts(servers, state),
   };
   for (const server of servers) pages[`servers/${server.name}/README.md`] = await readmeParts(server, state);

@@ -40,6 +40,7 @@ export async function describeServer<Context, Table extends OptionTable>(
         key,
         flag,
         title: option.title,
+        heading: option.heading,
         variables,
         valueName,
         type: option.type,

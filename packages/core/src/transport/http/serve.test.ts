@@ -179,6 +179,20 @@ describe("what is refused", () => {
     expect(status).toBe(403);
   });
 
+  it("believes no proxy about the host or the caller", async () => {
+    const token = "a-token-with-more-than-32-characters";
+    const { url } = await start(["--auth-token-env", "T"], { env: { T: token } });
+    const told = {
+      "x-forwarded-host": "localhost",
+      "x-forwarded-for": "127.0.0.1",
+      forwarded: "for=127.0.0.1",
+    };
+    const authorization = `Bearer ${token}`;
+    expect(await rawStatus(url, { ...told, authorization, host: "evil.example" })).toBe(403);
+    expect(await rawStatus(url, { ...told, host: url.host })).toBe(401);
+    expect(await rawStatus(url, { "x-forwarded-host": "evil.example", authorization })).not.toBe(403);
+  });
+
   it("lets an allowed page read the answer", async () => {
     const { url } = await start(["--http-allow-origin", "app.example"]);
     const response = await post(url, INITIALIZE, { origin: "https://app.example" });

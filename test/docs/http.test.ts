@@ -1,0 +1,74 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { commonOptions } from "@refmcp/core/internal/define/common-options";
+import { Load } from "@refmcp/core/internal/protocol/load";
+import { MAX_VALUES } from "@refmcp/core/internal/protocol/messages";
+import { HTTP_LIMITS } from "@refmcp/core/internal/transport/http/settings";
+import { describe, expect, it } from "vitest";
+import { ROOT, SERVERS } from "../servers.ts";
+
+const page = await readFile(join(ROOT, "docs", "http.md"), "utf8");
+const section = (heading: string) => page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+/** A table's rows: the first cell → the others. */
+const rowsOf = (text: string) =>
+  new Map(
+    [...text.matchAll(/^\| (.+) \|$/gm)].map(([, row = ""]) => {
+      const [first = "", ...cells] = row.split(/ *\| */);
+      return [first, cells];
+    }),
+  );
+const count = (value: number) => value.toLocaleString("en-US");
+const mib = (bytes: number) => `${bytes / 1_048_576} MiB`;
+
+describe("docs/http.md", () => {
+  it("has the limits that are in force", () => {
+    const rows = rowsOf(section("Limits and fairness"));
+    const shared = new Load({ isShared: true });
+    const limits = HTTP_LIMITS;
+    const { httpRate, timeoutMs, maxMessageBytes, maxAnswerChars } = commonOptions;
+    const expected: Record<string, string[]> = {
+      "requests a minute": [
+        "–",
+        `${count(httpRate.default)}, at most ${count(httpRate.default / 10)} at once`,
+      ],
+      "requests that are running": [count(limits.inFlight), count(limits.inFlight / 2)],
+      "sessions (up to 2025-11-25)": [count(limits.sessions), count(limits.sessions / 2)],
+      "WebSocket connections": [count(limits.sessions), count(limits.sessions / 2)],
+      "SSE connections (2024-11-05)": [count(limits.sessions), count(limits.sessions / 2)],
+      "streams of `subscriptions/listen`": [count(shared.streams.each * 2), count(shared.streams.each)],
+      "watched resources": [count(shared.watches.each * 2), count(shared.watches.each)],
+      "size of a message": [mib(maxMessageBytes.default)],
+      "values in a message": [count(MAX_VALUES)],
+      "messages in progress, together": [
+        `8 times the size of one: ${mib(maxMessageBytes.default * 8)}`,
+        "half",
+      ],
+      "time of a call": [`${timeoutMs.default / 1_000} s`],
+      answer: [`${count(maxAnswerChars.default)} characters`],
+      connections: [count(limits.connections)],
+      "idle session": [`${limits.idleMs / 60_000} minutes`],
+      "unread bytes, of one client and of all": [`${mib(limits.queued)}, ${mib(limits.queuedTotal)}`],
+      "unread without progress": [`${limits.stalledMs / 1_000} s`],
+      "kept for resumption, of one session and of all": [`${mib(limits.perSession)}, ${mib(limits.total)}`],
+      "time to send headers, a request": [`10 s, ${limits.requestMs / 1_000} s`],
+    };
+    for (const [what, cells] of Object.entries(expected))
+      expect(rows.get(what)?.slice(0, cells.length), what).toEqual(cells);
+  });
+
+  it("says for every server where its state is", () => {
+    const rows = rowsOf(section("Several copies"));
+    for (const name of SERVERS)
+      expect(
+        rows.get(name)?.every((cell) => cell !== ""),
+        name,
+      ).toBe(true);
+  });
+
+  it("lists every option for HTTP and for operation", () => {
+    const headed = Object.values(commonOptions).filter(
+      (option) => "heading" in option && ["HTTP", "Operation"].includes(String(option.heading)),
+    );
+    expect(rowsOf(section("All options for HTTP")).size - 2).toBe(headed.length);
+  });
+});
