@@ -1,4 +1,4 @@
-// The hostile callers of the soak, in a thread of their own so that their work does not delay the honest ones' clocks. Each
+// The hostile callers of the soak, in a separate thread, so that their work does not delay the honest ones' clocks. Each
 // has a valid token, and does one thing for as long as the soak runs.
 import { Agent, request } from "node:http";
 import { createConnection } from "node:net";
