@@ -5,6 +5,7 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { connectHttp } from "@refmcp/testing";
 import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -148,6 +149,68 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
     server.kill();
     await ended;
     expect(await health({ [listening]: address })).toBe("unhealthy, exit code 1");
+  });
+
+  // As with `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges`.
+  it("serves HTTP where only /data and /tmp can be written, without privileges", async (ctx) => {
+    const namespaces = await execute("unshare", ["--mount", "setpriv", "--version"]).catch(() => undefined);
+    if (namespaces === undefined) ctx.skip("needs root, unshare and setpriv, for a read-only file system");
+    const file = DockerfileParser.parse(await text());
+    const words = (keyword: string): string[] => {
+      const found = file.getInstructions().find((one) => one.getKeyword() === keyword);
+      return JSON.parse(found?.getArgumentsContent() ?? "[]");
+    };
+    const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" };
+    for (const variable of file.getENVs().flatMap((one) => one.getProperties()))
+      if (variable.getName() !== "PATH")
+        env[variable.getName()] = (variable.getValue() ?? "").replace(/^\/data/, "/tmp/data");
+    // The folder of the installation is the only one that a test can mount: it is also /work.
+    const [program = "", ...args] = [...words("ENTRYPOINT"), ...words("CMD").map(() => "/mnt")];
+    const root = await mkdtemp(join(folder, "root-"));
+    const script = `
+      mount --rbind / "$0" && mount --bind "$1" "$0/mnt" && mount -o remount,bind,ro "$0/mnt" && mount -t tmpfs tmpfs "$0/tmp"
+      install --directory --owner 65534 --group 65534 "$0/tmp/data" && mount -o remount,bind,ro "$0" && shift
+      exec chroot "$0" setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs \
+        sh -c 'cd /mnt && ! touch /mnt/written /written 2>/dev/null && exec "$@"' sh "$@"`;
+    const home = await homeOf(name);
+    await chmod(home, 0o755);
+    const command = [`/mnt/node_modules/.bin/${program}`, ...args];
+    const server = spawn(
+      "unshare",
+      ["--mount", "--propagation", "private", "sh", "-ec", script, root, home, ...command],
+      {
+        env: { ...env, [`REFMCP_${name.toUpperCase()}_HTTP`]: "127.0.0.1:0" },
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
+    const ended = once(server, "exit");
+    let stderr = "";
+    const url = await new Promise<URL>((resolve, reject) => {
+      server.stderr.on("data", (chunk) => {
+        stderr += chunk;
+        const found = /listens on (\S+)\n/.exec(stderr)?.[1];
+        if (found !== undefined) resolve(new URL(found));
+      });
+      void ended.then(() => reject(new Error(stderr)));
+    });
+    try {
+      const { client, close } = await connectHttp(url);
+      expect((await client.listTools()).tools).not.toEqual([]);
+      if (name === "memory") {
+        const entities = [{ name: "Ada", entityType: "person", observations: ["writes to /data"] }];
+        const made = await client.callTool({ name: "create_entities", arguments: { entities } });
+        expect(made.isError, JSON.stringify(made.content)).not.toBe(true);
+      }
+      if (name === "filesystem") {
+        const written = { name: "write_file", arguments: { path: "/mnt/new.txt", content: "a" } };
+        const refused = await client.callTool(written);
+        expect(JSON.stringify(refused)).toMatch(/"isError":true.*read-only file system/i);
+      }
+      await close();
+    } finally {
+      server.kill("SIGKILL");
+      await ended;
+    }
   });
 });
 

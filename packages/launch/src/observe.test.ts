@@ -94,6 +94,27 @@ it("sends metrics and spans by OTLP, each span in the trace of its caller", asyn
   expect(all).not.toContain("made-up");
 });
 
+it("is configured by the standard variables: the interval, the service and its attributes", async () => {
+  const { url, received } = await collector();
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_METRIC_EXPORT_INTERVAL: "50",
+    OTEL_SERVICE_NAME: "team-memory",
+    OTEL_RESOURCE_ATTRIBUTES: "service.instance.id=copy-1",
+  };
+  Object.assign(process.env, variables);
+  onTestFinished(() => {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  });
+  const probe = await startProbe(["--otlp"]);
+  onTestFinished(() => probe.close());
+  await fourCalls(probe.url);
+  const sent = () => received.filter(({ path }) => path === "/v1/metrics");
+  await expect.poll(() => sent().length).toBeGreaterThan(0);
+  for (const text of ["team-memory", "service.instance.id", "copy-1", "service.version"])
+    expect(sent()[0]?.body).toContain(text);
+});
+
 it("appends a line for each tool call to the audit log, without its contents", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-audit-"));
   onTestFinished(() => rm(folder, { recursive: true }));

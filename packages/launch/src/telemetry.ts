@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Attributes, ROOT_CONTEXT, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { PrometheusExporter } from "@opentelemetry/exporter-prometheus";
-import { resourceFromAttributes } from "@opentelemetry/resources";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Outcome, Service } from "@refmcp/core/internal/protocol/request";
@@ -35,14 +35,19 @@ export async function startTelemetry(
   gauges: () => Readonly<Record<string, number>> = () => ({}),
 ): Promise<Telemetry> {
   const { name, version } = service.identity;
-  const resource = resourceFromAttributes({ "service.name": name, "service.version": version });
+  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence, for example to name this copy.
+  const resource = resourceFromAttributes({ "service.name": name, "service.version": version }).merge(
+    detectResources({ detectors: [envDetector] }),
+  );
   const prometheus = wanted.metrics ? new PrometheusExporter({ preventServerStart: true }) : undefined;
   const otlp = wanted.otlp ? (await import("./otlp.ts")).otlpExporters() : undefined;
   const meters = new MeterProvider({
     resource,
     readers: [
       ...(prometheus === undefined ? [] : [prometheus]),
-      ...(otlp === undefined ? [] : [new PeriodicExportingMetricReader({ exporter: otlp.metrics })]),
+      ...(otlp === undefined
+        ? []
+        : [new PeriodicExportingMetricReader({ exporter: otlp.metrics, ...intervalOf(process.env) })]),
     ],
   });
   const tracers = new BasicTracerProvider({
@@ -100,6 +105,12 @@ export async function startTelemetry(
       await Promise.race([last, new Promise((next) => setTimeout(next, 1_000).unref())]);
     },
   };
+}
+
+/** How often metrics are sent, which the SDK for a whole Node.js process reads, and its parts do not. */
+function intervalOf({ OTEL_METRIC_EXPORT_INTERVAL: text = "" }: NodeJS.ProcessEnv) {
+  if (!/^[1-9]\d{0,8}$/.test(text)) return {};
+  return { exportIntervalMillis: Number(text), exportTimeoutMillis: Math.min(Number(text), 30_000) };
 }
 
 function errorOf(result: Outcome["result"]): Attributes {
