@@ -80,6 +80,7 @@ it("sends metrics and spans by OTLP, each span in the trace of its caller", asyn
       "tools/call probe_echo",
       "tools/call probe_fail",
       "tools/call _OTHER",
+      "initialize",
       "tools/list",
     ]),
   );

@@ -13,6 +13,17 @@ const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 /** Replaces a value that a client made up, so that it starts no new time series. */
 const OTHER = "_OTHER";
 
+/** Methods of the protocol that every server has, in addition to those of its definition. */
+const PROTOCOL_METHODS: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "server/discover",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "subscriptions/listen",
+]);
+
 /** Metrics and traces by OpenTelemetry's conventions for MCP. */
 export interface Telemetry {
   readonly observe: NonNullable<Service["observe"]>;
@@ -70,7 +81,7 @@ export async function startTelemetry(
 
   return {
     observe({ method, params, revision }, { ms, result }) {
-      const known = service.methods.has(method) ? method : OTHER;
+      const known = service.methods.has(method) || PROTOCOL_METHODS.has(method) ? method : OTHER;
       const isCall = method === "tools/call";
       const target = isCall ? (service.tool(String(params.name))?.name ?? OTHER) : undefined;
       const attributes: Attributes = {
