@@ -25,6 +25,7 @@ const HOSTILE = [
   "flood",
   "slow readers",
 ];
+/** The second half opens a connection for each call. */
 const HONEST = ["ada", "bob", "carol", "dora"];
 /** The pause of an honest caller between two calls, and the longest that it waits for an answer, in milliseconds. */
 const PAUSE_MS = 150;
@@ -86,9 +87,9 @@ class Honest {
   /** @type {Tally} */
   tally = { calls: 0, ms: [], refused: [] };
 
-  /** @param {number} port @param {string} authorization @param {string} site @param {"legacy" | "modern"} era */
-  constructor(port, authorization, site, era) {
-    this.#client = new HttpClient(port, 4);
+  /** @param {number} port @param {string} authorization @param {string} site @param {"legacy" | "modern"} era @param {boolean} keepsConnections */
+  constructor(port, authorization, site, era, keepsConnections) {
+    this.#client = new HttpClient(port, 4, keepsConnections);
     this.#port = port;
     this.#authorization = authorization;
     this.#site = site;
@@ -224,9 +225,9 @@ async function soak(minutes, names) {
     return await withServer(start, async (server) => {
       const { port } = server;
       const bearerOf = (/** @type {string} */ name, client = "app") => issuer.bearer(name, client);
-      const honest = HONEST.flatMap((name) =>
+      const honest = HONEST.flatMap((name, index) =>
         /** @type {const} */ (["legacy", "modern"]).map(
-          (era) => new Honest(port, bearerOf(name, era), site, era),
+          (era) => new Honest(port, bearerOf(name, era), site, era, index < HONEST.length / 2),
         ),
       );
       const running = honest.map((one) => one.run());

@@ -9,7 +9,7 @@ const { port, hanging, big, tokens, forged } = /** @type {Target} */ (workerData
 const MIB = 1_048_576;
 const MODERN = "2026-07-28";
 
-/** What each caller got, by status, or by "cut" if the connection ended without one. @type {Record<string, Record<string, number>>} */
+/** What each caller got, by status, or by the error's code or "cut" if the connection ended without one. @type {Record<string, Record<string, number>>} */
 const outcomes = {};
 
 /** @param {string} name @param {number | string | undefined} what */
@@ -48,7 +48,7 @@ function send(name, { method = "POST", headers = {}, agent = false }, body, open
       ...headers,
     },
   });
-  outgoing.on("error", () => count(name, "cut"));
+  outgoing.on("error", (error) => count(name, /** @type {NodeJS.ErrnoException} */ (error).code));
   outgoing.on("response", (incoming) => {
     incoming.on("error", () => undefined);
     count(name, incoming.statusCode);

@@ -83,10 +83,10 @@ export class HttpClient {
   #port;
   #agent;
 
-  /** @param {number} port @param {number} sockets */
-  constructor(port, sockets) {
+  /** @param {number} port @param {number} sockets @param {boolean} [keepAlive] */
+  constructor(port, sockets, keepAlive = true) {
     this.#port = port;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
+    this.#agent = new Agent({ keepAlive, maxSockets: sockets });
   }
 
   /**
