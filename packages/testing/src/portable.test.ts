@@ -18,14 +18,16 @@ it.each([
   ["list[]", z.array(z.array(z.string())).max(9), z.array(z.array(z.string()).max(9)).max(9)],
   ["list.more", z.strictObject({ more: z.array(z.string()) }), z.strictObject({ more: z.tuple([]) })],
 ])("an unbounded list is a problem: %s", (where, unbounded, bounded) => {
-  expect(problemsWith(unbounded)).toEqual([`list_things: input.${where} is an unbounded list: add .max()`]);
+  expect(problemsWith(unbounded)).toEqual([
+    `list_things: input.${where} is an unbounded list: add maxItems (zod: .max())`,
+  ]);
   expect(problemsWith(bounded.describe("Some."))).toEqual([]);
 });
 
 it("an object with any number of members is a problem", () => {
   const loose = z.looseObject({ name: z.string() });
   expect(problemsWith(loose)).toEqual([
-    "list_things: input.list takes any number of members: use z.strictObject, or .meta({ maxProperties }) with a .refine()",
+    "list_things: input.list takes any number of members: refuse unknown ones (zod: z.strictObject), or add maxProperties (zod: .meta() and .refine())",
   ]);
   expect(problemsWith(loose.meta({ maxProperties: 9 }))).toEqual([]);
   expect(problemsWith(z.strictObject({ name: z.string() }))).toEqual([]);

@@ -1,8 +1,22 @@
 import type { Tool } from "@modelcontextprotocol/client";
+import type { Problem } from "./judge/finding.ts";
+import { objectOf } from "./judge/link.ts";
+import type { RuleId } from "./judge/rules.ts";
 
-/** Words that shout at a model instead of informing it. */
-const SHOUTING =
-  /\b(IMPORTANT|MUST|ALWAYS|NEVER|CRITICAL|powerful|seamless(ly)?|blazing(ly)?|comprehensive)\b/;
+/** A tool as tools/list shows it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly annotations?: unknown;
+  readonly inputSchema?: unknown;
+  readonly outputSchema?: unknown;
+}
+
+const MAX_LIST_TOKENS = 10_000;
+
+const SHOUTING = /\b(IMPORTANT|MUST|ALWAYS|NEVER|CRITICAL)\b/;
+const MARKETING = /\b(powerful|seamless(ly)?|blazing(ly)?|comprehensive)\b/;
 
 /** JSON Schema keywords that hosts drop or reject in a tool's input. */
 const UNPORTABLE = [
@@ -21,70 +35,164 @@ export function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value).length / 4);
 }
 
-/**
- * The problems of a listed tool under our rules and the limits of hosts (Claude, OpenAI, Gemini, VS Code), one sentence
- * each.
- */
-export function problemsOf(tool: Tool): string[] {
-  const problems: string[] = [];
-  const say = (problem: string) => problems.push(`${tool.name}: ${problem}`);
-  const description = tool.description ?? "";
-  const [firstSentence = ""] = description.split(/(?<=\.)\s/);
-  if (!/^[a-z][a-z0-9_]{2,39}$/.test(tool.name)) say("rename it to 3 to 40 characters of a-z, 0-9 and _");
-  if (tool.title === undefined || tool.title === "") say("add a title");
-  if (firstSentence.length < 10 || firstSentence.length > 120)
-    say(
-      `the first sentence of its description has ${firstSentence.length} characters: write 10 to 120, what it does and when to use it`,
-    );
-  if (description.length > 600)
-    say(`the description has ${description.length} characters: shorten it to 600`);
-  const shout = SHOUTING.exec(description);
-  if (shout !== null) say(`the description says ${shout[0]}: say what happens instead of stressing it`);
-  if (/^#|\n#/.test(description)) say("the description has a heading: write plain sentences");
-  const cost = tokensOf(tool);
-  if (cost > 600)
-    say(`its definition costs ${cost} tokens: shorten descriptions or remove arguments, to at most 600`);
-  const { annotations } = tool;
-  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
-    if (typeof annotations?.[hint] !== "boolean") say(`the annotation ${hint} is missing`);
-  }
-  if (annotations?.readOnlyHint === true && annotations.destructiveHint === true)
-    say("it is both read-only and destructive");
-  return [...problems, ...inputProblems(tool).map((problem) => `${tool.name}: ${problem}`)];
+/** What a definition may cost and contain. */
+export interface SurfaceLimits {
+  readonly name: RegExp;
+  readonly nameWords: string;
+  /** Characters of the first sentence. */
+  readonly firstSentence: readonly [number, number];
+  readonly description: number;
+  readonly tokens: number;
+  readonly arguments: number;
+  /** Words that stress or praise instead of informing a model. */
+  readonly words: readonly RegExp[];
+  /** Whether unknown arguments are refused, and all annotations are given, also without effect. */
+  readonly strict: boolean;
 }
 
-function inputProblems(tool: Tool): string[] {
-  const problems: string[] = [];
-  const schema: Record<string, unknown> = { ...tool.inputSchema };
-  if (schema.additionalProperties !== false)
-    problems.push("the input allows unknown arguments: use z.strictObject");
-  const properties = objectOf(schema.properties);
-  if (Object.keys(properties).length > 10)
-    problems.push(
-      `it has ${Object.keys(properties).length} arguments: reduce them to 10, or split the tool in two`,
+/** Our own rules. */
+export const HOUSE: SurfaceLimits = {
+  name: /^[a-z][a-z0-9_]{2,39}$/,
+  nameWords: "3 to 40 characters of a-z, 0-9 and _",
+  firstSentence: [10, 120],
+  description: 600,
+  tokens: 600,
+  arguments: 10,
+  words: [SHOUTING, MARKETING],
+  strict: true,
+};
+
+/** The limits of the specification and of hosts (Claude, OpenAI, Gemini, VS Code), for any server. */
+export const HOSTS: SurfaceLimits = {
+  name: /^[A-Za-z0-9_.-]{1,128}$/,
+  nameWords: "1 to 128 letters, digits, _, - and .",
+  firstSentence: [10, 2_048],
+  description: 2_048,
+  tokens: 2_000,
+  arguments: 100,
+  words: [SHOUTING],
+  strict: false,
+};
+
+const CHANGING =
+  /^(?:delete|remove|write|create|update|insert|edit|move|rename|drop|set|add|put|kill)[_A-Z.-]/;
+
+/** The problems of a listed tool under our rules, one sentence each. */
+export function problemsOf(tool: Tool): string[] {
+  return surfaceProblems(tool, HOUSE).map(({ text }) => `${tool.name}: ${text}`);
+}
+
+/** The problems of a tool's definition. */
+export function surfaceProblems(tool: ListedTool, limits: SurfaceLimits): Problem[] {
+  const problems: Problem[] = [];
+  const say = (rule: RuleId, text: string) => problems.push({ rule, text });
+  const description = tool.description ?? "";
+  const [firstSentence = ""] = description.split(/(?<=\.)\s/);
+  if (!limits.name.test(tool.name)) say("tool-name", `rename it to ${limits.nameWords}`);
+  else if (!/^[\w-]{1,40}$/.test(tool.name))
+    say("tool-host-name", `its name has ${tool.name.length} characters, or dots`);
+  if (tool.title === undefined || tool.title === "") say("tool-title", "add a title");
+  const [min, max] = limits.firstSentence;
+  if (firstSentence.length < min || firstSentence.length > max)
+    say(
+      "tool-description",
+      `the first sentence of its description has ${firstSentence.length} characters: write ${min} to ${max}, what it does and when to use it`,
+    );
+  if (description.length > limits.description)
+    say(
+      "tool-description-long",
+      `the description has ${description.length} characters: shorten it to ${limits.description}`,
+    );
+  for (const word of limits.words.flatMap((words) => words.exec(description)?.[0] ?? []))
+    say("tool-wording", `the description says ${word}: say what happens instead of stressing it`);
+  if (/^#|\n#/.test(description)) say("tool-wording", "the description has a heading: write plain sentences");
+  const cost = tokensOf(tool);
+  if (cost > limits.tokens)
+    say(
+      "tool-tokens",
+      `its definition costs ${cost} tokens: shorten descriptions or remove arguments, to at most ${limits.tokens}`,
+    );
+  const hints = objectOf(tool.annotations);
+  // The other two mean nothing for a tool that changes nothing.
+  const isReadOnly = hints["readOnlyHint"] === true && !limits.strict;
+  const known = isReadOnly
+    ? ["openWorldHint"]
+    : ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+  for (const hint of known)
+    if (typeof hints[hint] !== "boolean") say("hint-missing", `the annotation ${hint} is missing`);
+  if (hints["readOnlyHint"] === true && hints["destructiveHint"] === true)
+    say("hint-contradiction", "it is both read-only and destructive");
+  if (hints["readOnlyHint"] === true && CHANGING.test(tool.name))
+    say("hint-name", "it is marked as read-only, but its name says that it changes something");
+  return [...problems, ...inputProblems(tool, limits)];
+}
+
+function inputProblems(tool: ListedTool, limits: SurfaceLimits): Problem[] {
+  const problems: Problem[] = [];
+  const say = (rule: RuleId, text: string) => problems.push({ rule, text });
+  const schema = objectOf(tool.inputSchema);
+  if (schema["type"] !== "object") say("tool-schema", "the input schema does not have the type object");
+  if (limits.strict && schema["additionalProperties"] !== false)
+    say("input-unknown", "the input allows unknown arguments: use z.strictObject");
+  const properties = objectOf(schema["properties"]);
+  const count = Object.keys(properties).length;
+  if (count > limits.arguments)
+    say(
+      "tool-argument",
+      `it has ${count} arguments: reduce them to ${limits.arguments}, or split the tool in two`,
     );
   for (const [name, property] of Object.entries(properties)) {
-    if (typeof objectOf(property).description !== "string")
-      problems.push(`the argument ${name} has no description: add .describe("…") with a concrete example`);
+    if (typeof objectOf(property)["description"] !== "string")
+      say(
+        "tool-argument",
+        `the argument ${name} has no description: add one with a concrete example (zod: .describe())`,
+      );
   }
+  if (["anyOf", "oneOf", "allOf"].some((keyword) => keyword in schema))
+    say("tool-portable", "the input is a union: use one object with optional arguments");
   walk(schema, 0, (node, depth, where) => {
     for (const keyword of UNPORTABLE)
       if (keyword in node)
-        problems.push(`${where} uses ${keyword}, which hosts drop or reject: write the schema without it`);
-    if (Array.isArray(node.type)) problems.push(`${where} has several types: choose one`);
-    if (node.type === "null") problems.push(`${where} is nullable: make it optional`);
-    if (depth === 0 && "anyOf" in node)
-      problems.push("the input is a union: use one z.strictObject with optional arguments");
-    if (node.type === "array" && node.maxItems === undefined)
-      problems.push(`${where} is an unbounded list: add .max()`);
+        say(
+          "tool-keyword",
+          `${where} uses ${keyword}, which hosts drop or reject: write the schema without it`,
+        );
+    if (Array.isArray(node["type"])) say("tool-keyword", `${where} has several types: choose one`);
+    if (node["type"] === "null") say("tool-keyword", `${where} is nullable: make it optional`);
+    if (node["type"] === "array" && node["maxItems"] === undefined)
+      say("tool-bounds", `${where} is an unbounded list: add maxItems (zod: .max())`);
     // The listed schema omits `additionalProperties: false` below the root.
-    if (typeof node.additionalProperties === "object" && node.maxProperties === undefined)
-      problems.push(
-        `${where} takes any number of members: use z.strictObject, or .meta({ maxProperties }) with a .refine()`,
+    if (typeof node["additionalProperties"] === "object" && node["maxProperties"] === undefined)
+      say(
+        "tool-bounds",
+        `${where} takes any number of members: refuse unknown ones (zod: z.strictObject), or add maxProperties (zod: .meta() and .refine())`,
       );
-    if (isUnbounded(node)) problems.push(`${where} is an unbounded number: add .min() and .max()`);
-    if (node.type === "array" && depth > 4) problems.push(`${where} is nested too deep: make it flatter`);
+    if (isUnbounded(node))
+      say("tool-bounds", `${where} is an unbounded number: add minimum and maximum (zod: .min(), .max())`);
+    if (node["type"] === "array" && depth > 4)
+      say("tool-bounds", `${where} is nested too deep: make it flatter`);
   });
+  return problems;
+}
+
+/** The problems of all tools together and of the instructions. */
+export function listProblems(tools: readonly ListedTool[], instructions = ""): Problem[] {
+  const problems: Problem[] = [];
+  const say = (rule: RuleId, text: string) => problems.push({ rule, text });
+  const names = tools.map(({ name }) => name);
+  const double = names.find((name, index) => names.indexOf(name) !== index);
+  if (double !== undefined) say("tool-duplicate", `Two tools are named ${double}.`);
+  const byText = new Map<string, string>();
+  for (const { name, description = "" } of tools) {
+    const other = byText.get(description);
+    if (description !== "" && other !== undefined && other !== name)
+      say("tool-description-same", `${other} and ${name} have the same description.`);
+    byText.set(description, name);
+  }
+  const cost = tokensOf(tools);
+  if (cost > MAX_LIST_TOKENS) say("tool-tokens", `tools/list costs about ${cost} tokens.`);
+  if (instructions.length > HOSTS.description)
+    say("tool-description-long", `The instructions have ${instructions.length} characters.`);
   return problems;
 }
 
@@ -104,7 +212,7 @@ function walk(
   where = "input",
 ): void {
   visit(node, depth, where);
-  for (const [name, child] of Object.entries(objectOf(node.properties))) {
+  for (const [name, child] of Object.entries(objectOf(node["properties"]))) {
     walk(objectOf(child), depth + 1, visit, `${where}.${name}`);
   }
   if (node.items !== undefined) walk(objectOf(node.items), depth + 1, visit, `${where}[]`);
@@ -113,8 +221,4 @@ function walk(
     if (Array.isArray(branches))
       for (const branch of branches) walk(objectOf(branch), depth + 1, visit, where);
   }
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

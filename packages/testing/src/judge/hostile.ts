@@ -1,0 +1,90 @@
+// Arguments that every tool must refuse, generated from its listed schema. All of them break the schema: a required
+// argument has the wrong type, or is missing. So no tool runs, unless it does not check its arguments.
+import type { ListedTool } from "../portable.ts";
+import { type Json, listOf, objectOf } from "./link.ts";
+import { resolved, typesOf } from "./schema.ts";
+
+export interface HostileCase {
+  readonly name: string;
+  /** JSON text, because some values are nested too deep for `JSON.stringify`. */
+  readonly args: string;
+  /** The wrong or missing arguments, of which an error should name one. */
+  readonly wrong: readonly string[];
+  /** Whether it is about the cost of checking, not about the error's message. */
+  readonly isLarge: boolean;
+}
+
+const MAX_ARGUMENTS = 12;
+const MAX_DEPTH = 100_000;
+const ODD = { "a NUL character": "\\u0000", "a lone surrogate": "\\ud800" };
+
+/** @param bytes about the size of a large message. */
+export function hostileCases(tool: ListedTool, bytes: number): HostileCase[] {
+  const root = objectOf(tool.inputSchema);
+  const properties = Object.entries(objectOf(root["properties"])).slice(0, MAX_ARGUMENTS);
+  const required = listOf(root["required"]).filter((name) => typeof name === "string");
+  const isReadOnly = objectOf(tool.annotations)["readOnlyHint"] === true;
+  // A server that ignores wrong optional arguments would run the tool.
+  const tried = properties.filter(([name]) => required.includes(name) || isReadOnly);
+  const cases: HostileCase[] = [];
+  const add = (name: string, argument: string, value: string | undefined, isLarge: boolean, more = "") => {
+    if (value === undefined) return;
+    const wrong = [...new Set([argument, ...required])];
+    cases.push({ name, args: `{${more}${JSON.stringify(argument)}:${value}}`, wrong, isLarge });
+  };
+  if (required.length > 0) cases.push({ name: "no arguments", args: "{}", wrong: required, isLarge: false });
+  for (const [name, schema] of tried) {
+    add(`${name} of the wrong type`, name, wrongValue(schema, root, '"judge"'), false);
+    add(`${name} with wrong items`, name, wrongItems(schema, root, bytes), true);
+  }
+  const [first] = tried.filter(([, schema]) => wrongValue(schema, root, "0") !== undefined);
+  if (first === undefined) return cases;
+  const [name, schema] = first;
+  const wrong = (payload: string) => wrongValue(schema, root, payload);
+  add("many unknown arguments", name, wrong("0"), true, manyKeys(bytes));
+  add("deep nesting", name, wrong(deep(bytes)), true);
+  add("a long string", name, wrong(`"${"x".repeat(bytes)}"`), true);
+  for (const [what, text] of Object.entries(ODD)) add(what, name, wrong(`"${text}"`), false);
+  add("a key __proto__", name, wrong("0"), false, '"__proto__":{"judge":1},');
+  return cases;
+}
+
+/** A value that the schema of an argument refuses, with `payload` inside; nothing if it accepts anything. */
+function wrongValue(schema: unknown, root: Json, payload: string): string | undefined {
+  const types = typesOf(schema, root);
+  if (types.length === 0) return undefined;
+  if (!types.includes("array")) return `[${payload}]`;
+  if (!types.includes("object")) return `{"judge":${payload}}`;
+  return types.includes("string") ? undefined : '"judge"';
+}
+
+/** A list in which every item is wrong; nothing if the argument is not a list, or its items can be anything. */
+function wrongItems(schema: unknown, root: Json, bytes: number): string | undefined {
+  const node = resolved(schema, root);
+  if (!typesOf(schema, root).includes("array")) return undefined;
+  const list =
+    node["items"] === undefined
+      ? [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].map((one) => resolved(one, root))
+      : [node];
+  const items = list.find((one) => one["items"] !== undefined)?.["items"];
+  const types = typesOf(items, root).map((type) => (type === "integer" ? "number" : type));
+  if (types.length === 0) return undefined;
+  const item = ["1", '""', "[]"].find((one) => !types.includes(kindOf(one)));
+  return item === undefined
+    ? undefined
+    : `[${`${item},`.repeat(Math.floor(bytes / (item.length + 1)))}${item}]`;
+}
+
+function kindOf(item: string): string {
+  if (item === "1") return "number";
+  return item === "[]" ? "array" : "string";
+}
+
+function manyKeys(bytes: number): string {
+  return Array.from({ length: Math.floor(bytes / 14) }, (_, index) => `"k${index}":1,`).join("");
+}
+
+function deep(bytes: number): string {
+  const depth = Math.min(MAX_DEPTH, Math.floor(bytes / 2));
+  return "[".repeat(depth) + "]".repeat(depth);
+}

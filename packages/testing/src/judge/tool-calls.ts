@@ -1,0 +1,235 @@
+// Calls tools: with hostile arguments, which they must refuse, and with the author's arguments.
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ListedTool } from "../portable.ts";
+import { answerProblems, errorProblems, MAX_REFUSAL_BYTES, shapeProblems, textIn } from "./answers.ts";
+import type { Findings } from "./finding.ts";
+import { type HostileCase, hostileCases } from "./hostile.ts";
+import { type Json, objectOf, pause, type Reply } from "./link.ts";
+import { exampleOf } from "./schema.ts";
+import { cameOf, codeOf, resultOf, type Session } from "./session.ts";
+import { StdioLink } from "./stdio.ts";
+
+export interface Limits {
+  /** How long a request may take. */
+  readonly requestMs: number;
+  /** How long a request may wait because of another. */
+  readonly blockedMs: number;
+  /** By how much one call may increase the peak memory. */
+  readonly memoryMb: number;
+  /** How long all hostile calls may take. */
+  readonly hostileMs: number;
+  /** How long the server may take to exit. */
+  readonly exitMs: number;
+  /** How long it may take to answer its first request. */
+  readonly firstMs: number;
+}
+
+export const LIMITS: Limits = {
+  requestMs: 30_000,
+  blockedMs: 1_000,
+  memoryMb: 200,
+  hostileMs: 120_000,
+  exitMs: 5_000,
+  firstMs: 10_000,
+};
+
+/** The worst of all calls. */
+export interface Figures {
+  blockedMs: number;
+  peakMb: number;
+  answerBytes: number;
+}
+
+const MAX_RESTARTS = 5;
+
+/** Sends each tool the arguments that it must refuse, and measures. */
+export async function callHostile(
+  open: () => Promise<Session>,
+  tools: readonly ListedTool[],
+  options: { readonly bytes: number; readonly limits: Limits },
+  findings: Findings,
+): Promise<Figures> {
+  const { limits } = options;
+  const figures: Figures = { blockedMs: 0, peakMb: 0, answerBytes: 0 };
+  const start = performance.now();
+  let session = await open();
+  let restarts = 0;
+  let untried = 0;
+  for (const tool of tools) {
+    for (const one of hostileCases(tool, options.bytes)) {
+      if (performance.now() - start > limits.hostileMs || restarts > MAX_RESTARTS) {
+        untried += 1;
+        continue;
+      }
+      const end = await callOnce(session, tool, one, limits, findings, figures);
+      if (end !== "lost") continue;
+      restarts += 1;
+      await session.link.close();
+      session = await open();
+    }
+  }
+  if (untried > 0)
+    findings.note(
+      `${untried} hostile calls were not tried, because the time limit or the limit of ${MAX_RESTARTS} restarts was reached. --hostile-seconds changes the time limit.`,
+    );
+  await session.link.close();
+  return figures;
+}
+
+async function callOnce(
+  session: Session,
+  tool: ListedTool,
+  one: HostileCase,
+  limits: Limits,
+  findings: Findings,
+  figures: Figures,
+): Promise<"kept" | "lost"> {
+  const { link } = session;
+  const sent = `tools/call ${tool.name}, ${one.name}: ${one.args.slice(0, 80)}${one.args.length > 80 ? "…" : ""}`;
+  const before = memoryOf(session);
+  let isDone = false;
+  const calling = session.callText(tool.name, one.args).finally(() => {
+    isDone = true;
+  });
+  let blocked = 0;
+  while (one.isLarge && !isDone && link.isOpen) {
+    blocked = Math.max(blocked, (await session.ping()).ms);
+    await pause(20);
+  }
+  const reply = await calling;
+  // A process that ends because of the call may do so after its answer.
+  const isAlive = link.isOpen && (!one.isLarge || (await session.ping()).message !== undefined);
+  const after = memoryOf(session);
+  if (!isAlive && reply.missing !== "timeout" && reply.missing !== "too large") {
+    const stderr = link instanceof StdioLink ? link.stderr.slice(-300) : "";
+    findings.add("hostile-crash", tool.name, sent, `The server ended. ${stderr}`);
+    return "lost";
+  }
+  figures.blockedMs = Math.max(figures.blockedMs, blocked);
+  figures.answerBytes = Math.max(figures.answerBytes, reply.bytes);
+  figures.peakMb = Math.max(figures.peakMb, after?.peak ?? 0);
+  if (blocked > limits.blockedMs)
+    findings.add("hostile-blocked", tool.name, sent, `Another request waited ${Math.round(blocked)} ms.`);
+  const grown = (after?.peak ?? 0) > (before?.peak ?? 0) ? (after?.peak ?? 0) - session.restMb : 0;
+  if (grown > limits.memoryMb)
+    findings.add(
+      "hostile-memory",
+      tool.name,
+      sent,
+      `Memory rose to ${Math.round(after?.peak ?? 0)} MB, from ${Math.round(session.restMb)} MB after the start.`,
+    );
+  if (reply.bytes > MAX_REFUSAL_BYTES)
+    findings.add("hostile-answer", tool.name, sent, `An answer of ${reply.bytes} bytes: ${cameOf(reply)}`);
+  if (reply.message === undefined) {
+    // Over HTTP, a message may be refused by its size, without an answer in JSON.
+    if (reply.missing === "not JSON-RPC" && (reply.status ?? 0) >= 400) return "kept";
+    findings.add("hostile-hang", tool.name, sent, cameOf(reply));
+    return "lost";
+  }
+  judgeRefusal(tool, one, reply, sent, findings);
+  return "kept";
+}
+
+function memoryOf({ link }: Session): { now: number; peak: number } | undefined {
+  return link instanceof StdioLink ? link.memory() : undefined;
+}
+
+function judgeRefusal(
+  tool: ListedTool,
+  one: HostileCase,
+  reply: Reply,
+  sent: string,
+  findings: Findings,
+): void {
+  const result = resultOf(reply);
+  if (result !== undefined && result["isError"] !== true) {
+    findings.add("input-unchecked", tool.name, sent, cameOf(reply));
+    return;
+  }
+  if (result !== undefined) findings.addAll(shapeProblems(result), tool.name, sent);
+  else if (!one.isLarge) findings.add("error-kind", tool.name, sent, cameOf(reply));
+  const message =
+    result === undefined ? String(objectOf(reply.message?.["error"])["message"]) : textIn(result);
+  findings.addAll(errorProblems(message, one.isLarge ? [] : one.wrong), tool.name, sent);
+}
+
+export interface ValidCalls {
+  /** The author's arguments by tool: one call, or a list of calls. */
+  readonly calls: Readonly<Record<string, Json | readonly Json[]>>;
+  /** Whether to call read-only tools with arguments from the examples in their schemas. */
+  readonly readOnly: boolean;
+  /** A directory that read-only tools must not change. */
+  readonly watch?: string | undefined;
+}
+
+/** Calls tools as their author allows, and judges the answers. @returns the size of the largest. */
+export async function callValid(
+  session: Session,
+  tools: readonly ListedTool[],
+  { calls, readOnly, watch }: ValidCalls,
+  findings: Findings,
+): Promise<number> {
+  let largest = 0;
+  for (const tool of tools) {
+    const isReadOnly = objectOf(tool.annotations)["readOnlyHint"] === true;
+    const example = readOnly && isReadOnly ? exampleOf(tool.inputSchema) : undefined;
+    const given = calls[tool.name] ?? (example === undefined ? [] : objectOf(example));
+    for (const args of [given].flat()) {
+      const before = isReadOnly ? digestOf(watch) : "";
+      const sent = `tools/call ${tool.name} ${JSON.stringify(args)}`;
+      const reply = await session.request("tools/call", { name: tool.name, arguments: args });
+      largest = Math.max(largest, reply.bytes);
+      judgeAnswer(tool, reply, sent, findings);
+      if (isReadOnly) await callWithUnknown(session, tool, args, findings);
+      if (isReadOnly && digestOf(watch) !== before)
+        findings.add("hint-changes", tool.name, sent, `Files below ${watch} have changed.`);
+    }
+  }
+  return largest;
+}
+
+function judgeAnswer(tool: ListedTool, reply: Reply, sent: string, findings: Findings): void {
+  const result = resultOf(reply);
+  // The tool asks the user, which this client cannot do.
+  if (result?.["resultType"] === "input_required") return;
+  if (result !== undefined && result["isError"] !== true) {
+    findings.addAll(answerProblems(tool, result, reply.bytes), tool.name, sent);
+    return;
+  }
+  findings.add("answer-fails", tool.name, sent, cameOf(reply));
+  const message =
+    result === undefined ? String(objectOf(reply.message?.["error"])["message"]) : textIn(result);
+  if (reply.message !== undefined) findings.addAll(errorProblems(message, []), tool.name, sent);
+}
+
+async function callWithUnknown(
+  session: Session,
+  tool: ListedTool,
+  args: Json,
+  findings: Findings,
+): Promise<void> {
+  if (objectOf(tool.inputSchema)["additionalProperties"] !== false) return;
+  const reply = await session.request("tools/call", {
+    name: tool.name,
+    arguments: { ...args, judge_unknown: 1 },
+  });
+  const result = resultOf(reply);
+  if (codeOf(reply) === undefined && result?.["isError"] !== true)
+    findings.add("input-unknown", tool.name, `tools/call ${tool.name} with judge_unknown: 1`, cameOf(reply));
+}
+
+const MAX_WATCHED = 20_000;
+
+/** Names, sizes and times of all files below a directory. */
+function digestOf(directory: string | undefined): string {
+  const hash = createHash("sha256");
+  if (directory === undefined) return "";
+  const files = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort().slice(0, MAX_WATCHED);
+  for (const file of files) {
+    const { size, mtimeMs, mode } = lstatSync(join(directory, file));
+    hash.update(`${file}\0${size}\0${mtimeMs}\0${mode}\n`);
+  }
+  return hash.digest("hex");
+}
