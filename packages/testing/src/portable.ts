@@ -11,6 +11,7 @@ export interface ListedTool {
   readonly annotations?: unknown;
   readonly inputSchema?: unknown;
   readonly outputSchema?: unknown;
+  readonly execution?: unknown;
 }
 
 const MAX_LIST_TOKENS = 10_000;
@@ -87,11 +88,14 @@ export function surfaceProblems(tool: ListedTool, limits: SurfaceLimits): Proble
   const problems: Problem[] = [];
   const say = (rule: RuleId, text: string) => problems.push({ rule, text });
   const description = tool.description ?? "";
+  const hints = objectOf(tool.annotations);
   const [firstSentence = ""] = description.split(/(?<=\.)\s/);
   if (!limits.name.test(tool.name)) say("tool-name", `rename it to ${limits.nameWords}`);
   else if (!/^[\w-]{1,40}$/.test(tool.name))
     say("tool-host-name", `its name has ${tool.name.length} characters, or dots`);
-  if (tool.title === undefined || tool.title === "") say("tool-title", "add a title");
+  // Revision 2025-03-26 had the title in the annotations.
+  const title = tool.title ?? (limits.strict ? undefined : hints["title"]);
+  if (title === undefined || title === "") say("tool-title", "add a title");
   const [min, max] = limits.firstSentence;
   if (firstSentence.length < min || firstSentence.length > max)
     say(
@@ -112,7 +116,6 @@ export function surfaceProblems(tool: ListedTool, limits: SurfaceLimits): Proble
       "tool-tokens",
       `its definition costs ${cost} tokens: shorten descriptions or remove arguments, to at most ${limits.tokens}`,
     );
-  const hints = objectOf(tool.annotations);
   // The other two mean nothing for a tool that changes nothing.
   const isReadOnly = hints["readOnlyHint"] === true && !limits.strict;
   const known = isReadOnly

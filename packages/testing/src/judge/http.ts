@@ -82,8 +82,10 @@ export class HttpLink implements Link {
   }
 
   async tell(text: string | Uint8Array): Promise<void> {
-    const received = await this.send("POST", text, this.#own, 30_000).catch(() => undefined);
-    if (received !== undefined) this.#takeAll(received);
+    const headers = this.#headersOf(text.toString());
+    const received = await this.send("POST", text, headers, 30_000).catch(() => undefined);
+    // The body of a refusal may be an error without an id.
+    if (received !== undefined && received.status < 300) this.#takeAll(received);
   }
 
   #takeAll({ messages, bytes }: Received): void {

@@ -7,7 +7,7 @@ import {
   surfaceProblems,
   tokensOf,
 } from "../portable.ts";
-import { type Finding, Findings } from "./finding.ts";
+import { type Finding, Findings, shown } from "./finding.ts";
 import { HttpLink } from "./http.ts";
 import { judgeHttp } from "./http-messages.ts";
 import { type Json, objectOf } from "./link.ts";
@@ -123,7 +123,7 @@ class Judge {
 
     const wanted = findings.all.filter(({ rule }) => this.#wants(familyOf(rule)));
     return {
-      server: { name: String(name ?? "unknown"), version: String(version ?? "unknown") },
+      server: { name: shown(name ?? "unknown"), version: shown(version ?? "unknown") },
       eras: [legacy, modern].flatMap((one) => one?.session.era ?? []),
       figures: {
         ...figures,
@@ -149,7 +149,7 @@ class Judge {
     const isSpoken = era === LEGACY ? result !== undefined : Array.isArray(result?.["supportedVersions"]);
     if (!isSpoken || result === undefined) {
       const stderr = link instanceof StdioLink ? link.stderr.slice(-500) : "";
-      this.#refusals.push(`${era}: ${cameOf(first)} ${stderr}`.trim());
+      this.#refusals.push(shown(`${era}: ${cameOf(first)} ${stderr}`.trim()));
       if (era === MODERN) await this.#judgeDiscover(session);
       await link.close();
       return undefined;
@@ -191,7 +191,7 @@ class Judge {
     } else if (result["capabilities"] === undefined)
       findings.add("modern-discover", era, "server/discover", JSON.stringify(result));
     const tools = await judgeLists(session, capabilities, findings);
-    if (this.#wants("request")) await judgeUnknown(session, capabilities, findings);
+    if (this.#wants("request", "modern")) await judgeUnknown(session, capabilities, findings);
     if (this.#wants("rpc", "request", "modern")) await judgeMessages(session, findings);
     if (era === MODERN && this.#wants("modern")) await judgeModern(session, findings);
     const stderr = () => (link instanceof StdioLink ? link.stderr.slice(-300) : "");

@@ -7,6 +7,12 @@ import { RULES, type RuleId, ruleIds, SEVERITIES } from "./rules.ts";
 export const FORMATS = ["text", "json", "sarif"] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** What a text report shows of each rule; JSON and SARIF have everything. */
+const MAX_SHOWN = 4;
+const MAX_LINES = 10;
+const MAX_NAMES = 12;
+const MAX_TEXT = 240;
+
 /** @param artifact the file that SARIF findings point to. */
 export function report(verdict: Verdict, format: Format, artifact: string): string {
   if (format === "text") return textReport(verdict);
@@ -47,17 +53,40 @@ function textReport(verdict: Verdict): string {
 
 function ruleLines(id: RuleId, findings: readonly Finding[]): string[] {
   const { severity, title, why, link, next } = RULES[id];
+  const isSurface = findings.every(({ sent }) => sent === "" || sent === "tools/list");
+  const rest = findings.slice(MAX_SHOWN).map(({ where }) => where);
   return [
     `${severity} ${id}: a good server ${title}`,
     `  Why:  ${why}${link === undefined ? "" : `\n        ${link}`}`,
     `  Next: ${next}`,
-    ...findings.flatMap(({ where, sent, came }) =>
-      sent === "" || sent === "tools/list"
-        ? [`  - ${where}: ${came}`]
-        : [`  - ${where}`, `      sent: ${sent}`, `      came: ${came}`],
-    ),
+    ...(isSurface ? sameLines(findings) : findings.slice(0, MAX_SHOWN).flatMap(caseLines)),
+    ...(!isSurface && rest.length > 0 ? [`  - and ${listed(rest)}`] : []),
     "",
   ];
+}
+
+function caseLines({ where, sent, came }: Finding): string[] {
+  return [`  - ${where}`, `      sent: ${short(sent)}`, `      came: ${short(came)}`];
+}
+
+/** Findings about the surface, those with the same text on one line. */
+function sameLines(findings: readonly Finding[]): string[] {
+  const texts = [...new Set(findings.map(({ came }) => came))];
+  const lines = texts.map(
+    (text) =>
+      `  - ${listed(findings.filter(({ came }) => came === text).map(({ where }) => where))}: ${short(text)}`,
+  );
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `  - and ${more} more, which --format json shows`] : lines;
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return more > 0 ? `${names.slice(0, MAX_NAMES).join(", ")} and ${more} more` : names.join(", ");
+}
+
+function short(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
 function jsonReport({ findings, ...rest }: Verdict): unknown {

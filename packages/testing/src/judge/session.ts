@@ -135,5 +135,5 @@ export function cameOf(reply: Reply): string {
     return `No response (${reply.missing}${reply.status === undefined ? "" : `, HTTP ${reply.status}`}, after ${Math.round(reply.ms)} ms).`;
   const { error, result } = reply.message;
   const text = JSON.stringify(error ?? result) ?? "";
-  return `${error === undefined ? "result" : "error"} ${text.slice(0, 1_000)}`;
+  return `${error === undefined ? "result" : "error"} ${text}`;
 }

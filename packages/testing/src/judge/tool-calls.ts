@@ -4,7 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ListedTool } from "../portable.ts";
 import { answerProblems, errorProblems, MAX_REFUSAL_BYTES, shapeProblems, textIn } from "./answers.ts";
-import type { Findings } from "./finding.ts";
+import { type Findings, shown } from "./finding.ts";
 import { type HostileCase, hostileCases } from "./hostile.ts";
 import { type Json, objectOf, pause, type Reply } from "./link.ts";
 import { exampleOf } from "./schema.ts";
@@ -55,21 +55,23 @@ export async function callHostile(
   const figures: Figures = { blockedMs: 0, peakMb: 0, answerBytes: 0 };
   const start = performance.now();
   let session = await open();
+  const unnamed: Unnamed[] = [];
   let restarts = 0;
   let untried = 0;
-  for (const tool of tools) {
+  for (const tool of callable(tools, findings)) {
     for (const one of hostileCases(tool, options.bytes)) {
       if (performance.now() - start > limits.hostileMs || restarts > MAX_RESTARTS) {
         untried += 1;
         continue;
       }
-      const end = await callOnce(session, tool, one, limits, findings, figures);
+      const end = await callOnce(session, tool, one, { limits, findings, figures, unnamed });
       if (end !== "lost") continue;
       restarts += 1;
       await session.link.close();
       session = await open();
     }
   }
+  addUnnamed(unnamed, findings);
   if (untried > 0)
     findings.note(
       `${untried} hostile calls were not tried, because the time limit or the limit of ${MAX_RESTARTS} restarts was reached. --hostile-seconds changes the time limit.`,
@@ -78,13 +80,21 @@ export async function callHostile(
   return figures;
 }
 
+/** Without tools that can only be called as tasks. */
+function callable(tools: readonly ListedTool[], findings: Findings): ListedTool[] {
+  const [asTasks, rest] = [true, false].map((isTask) =>
+    tools.filter(({ execution }) => (objectOf(execution)["taskSupport"] === "required") === isTask),
+  );
+  if (asTasks !== undefined && asTasks.length > 0)
+    findings.note(`Not called, because they require tasks: ${asTasks.map(({ name }) => name).join(", ")}.`);
+  return rest ?? [];
+}
+
 async function callOnce(
   session: Session,
   tool: ListedTool,
   one: HostileCase,
-  limits: Limits,
-  findings: Findings,
-  figures: Figures,
+  { limits, findings, figures, unnamed }: Course,
 ): Promise<"kept" | "lost"> {
   const { link } = session;
   const sent = `tools/call ${tool.name}, ${one.name}: ${one.args.slice(0, 80)}${one.args.length > 80 ? "…" : ""}`;
@@ -112,8 +122,10 @@ async function callOnce(
   figures.peakMb = Math.max(figures.peakMb, after?.peak ?? 0);
   if (blocked > limits.blockedMs)
     findings.add("hostile-blocked", tool.name, sent, `Another request waited ${Math.round(blocked)} ms.`);
-  const grown = (after?.peak ?? 0) > (before?.peak ?? 0) ? (after?.peak ?? 0) - session.restMb : 0;
-  if (grown > limits.memoryMb)
+  const rise = (after?.peak ?? 0) - (before?.peak ?? 0);
+  // A part of the memory may be garbage of earlier calls.
+  const isMuch = rise > limits.memoryMb / 4 && (after?.peak ?? 0) - session.restMb > limits.memoryMb;
+  if (one.isLarge && isMuch)
     findings.add(
       "hostile-memory",
       tool.name,
@@ -128,8 +140,35 @@ async function callOnce(
     findings.add("hostile-hang", tool.name, sent, cameOf(reply));
     return "lost";
   }
-  judgeRefusal(tool, one, reply, sent, findings);
+  judgeRefusal(tool, one, reply, sent, findings, unnamed);
   return "kept";
+}
+
+/** What all hostile calls share. */
+interface Course {
+  readonly limits: Limits;
+  readonly findings: Findings;
+  readonly figures: Figures;
+  readonly unnamed: Unnamed[];
+}
+
+/** An error that names no argument. */
+interface Unnamed {
+  readonly tool: string;
+  readonly sent: string;
+  readonly text: string;
+}
+
+/** An error that several tools have is about something else, for example a browser that is not installed. */
+function addUnnamed(unnamed: readonly Unnamed[], findings: Findings): void {
+  for (const { tool, sent, text } of unnamed) {
+    const tools = new Set(unnamed.filter((one) => one.text === text).map((one) => one.tool));
+    if (tools.size < 3) findings.add("error-argument", tool, sent, text);
+    else
+      findings.note(
+        `${tools.size} tools answer wrong arguments with the same error, so it is not judged: ${shown(text)}`,
+      );
+  }
 }
 
 function memoryOf({ link }: Session): { now: number; peak: number } | undefined {
@@ -142,6 +181,7 @@ function judgeRefusal(
   reply: Reply,
   sent: string,
   findings: Findings,
+  unnamed: Unnamed[],
 ): void {
   const result = resultOf(reply);
   if (result !== undefined && result["isError"] !== true) {
@@ -152,7 +192,10 @@ function judgeRefusal(
   else if (!one.isLarge) findings.add("error-kind", tool.name, sent, cameOf(reply));
   const message =
     result === undefined ? String(objectOf(reply.message?.["error"])["message"]) : textIn(result);
-  findings.addAll(errorProblems(message, one.isLarge ? [] : one.wrong), tool.name, sent);
+  const problems = errorProblems(message, one.isLarge ? [] : one.wrong);
+  for (const { rule, text } of problems)
+    if (rule === "error-argument") unnamed.push({ tool: tool.name, sent, text });
+    else findings.add(rule, tool.name, sent, text);
 }
 
 export interface ValidCalls {
@@ -172,7 +215,7 @@ export async function callValid(
   findings: Findings,
 ): Promise<number> {
   let largest = 0;
-  for (const tool of tools) {
+  for (const tool of callable(tools, findings)) {
     const isReadOnly = objectOf(tool.annotations)["readOnlyHint"] === true;
     const example = readOnly && isReadOnly ? exampleOf(tool.inputSchema) : undefined;
     const given = calls[tool.name] ?? (example === undefined ? [] : objectOf(example));

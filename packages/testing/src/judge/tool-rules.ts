@@ -110,7 +110,7 @@ export const TOOL_RULES = {
   },
   "tool-name": {
     severity: "warning",
-    title: "has tool names of 1 to 128 letters, digits, _, - and .",
+    title: "has tool names of 1 to 128 characters: letters, digits, _, - or dots",
     why: "Tool names SHOULD be between 1 and 128 characters in length. The following SHOULD be the only allowed characters: A-Z, a-z, 0-9, underscore, hyphen, and dot.",
     link: `${OLD}/server/tools#tool-names`,
     next: "Rename the tool.",

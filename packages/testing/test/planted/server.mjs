@@ -165,7 +165,7 @@ async function strain(args) {
 let lists = 0;
 /** @param {string} key @param {Json[]} items @param {Json} params */
 function list(key, items, { cursor }) {
-  lists += 1;
+  if (key === "tools" && cursor === undefined) lists += 1;
   if (has("list-declared") && key === "prompts") throw new Failure(-32601, "There is no prompts/list.");
   if (has("list-pages")) return { [key]: items, nextCursor: "again" };
   if (cursor !== undefined && !has("list-cursor")) throw new Failure(-32602, "The cursor is unknown.");
