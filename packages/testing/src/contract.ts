@@ -12,10 +12,14 @@ import {
   type Era,
   rawSession,
 } from "./connect.ts";
+import { refusalProblems } from "./judge/answers.ts";
+import { hostileCases } from "./judge/hostile.ts";
+import { judge } from "./judge/judge.ts";
+import { RULES, type RuleId } from "./judge/rules.ts";
 import { layoutProblems, nameProblems } from "./layout.ts";
 import { checkOptionTable } from "./option-table.ts";
 import { withCheckedOutput } from "./output-keys.ts";
-import { problemsOf, tokensOf } from "./portable.ts";
+import { listProblems, problemsOf, tokensOf } from "./portable.ts";
 import {
   type Arguments,
   answerSnapshot,
@@ -24,6 +28,7 @@ import {
   DEFAULT_BUDGET,
   expectSnapshot,
   fail,
+  none as noProblems,
   type Surface,
   succeed,
   surfaceSnapshot,
@@ -157,7 +162,12 @@ export function contract(options: ContractOptions): void {
     });
 
     it("has only tools that follow the rules", () => {
-      none(tools.flatMap(problemsOf));
+      none([
+        ...tools.flatMap(problemsOf),
+        ...listProblems(tools)
+          .filter(isOfDefaults)
+          .map(({ text }) => text),
+      ]);
       expect(tools).toHaveLength(server.tools.length);
     });
 
@@ -312,6 +322,17 @@ export function contract(options: ContractOptions): void {
         }
       });
 
+      it("refuses the arguments that the judge makes from each schema, and names what is wrong", async () => {
+        const { connected } = await enter(via, { era, elicit });
+        for (const tool of (await connected.client.listTools()).tools) {
+          for (const one of hostileCases(tool, 0).filter(({ isLarge }) => !isLarge)) {
+            const args = JSON.parse(one.args);
+            const result = await connected.client.callTool({ name: tool.name, arguments: args });
+            noProblems(`${tool.name}, ${one.name}`, refusalProblems(one, { ...result }));
+          }
+        }
+      });
+
       it("continues after calls that were cancelled at once", async () => {
         const { world, connected } = await enter(via, { era, elicit });
         const reading = server.tools.filter((tool) => tool.effect === "read");
@@ -365,6 +386,34 @@ export function contract(options: ContractOptions): void {
       expect(session.lines.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
     });
 
+    // In its own words and limits, but for times: they depend on the machine.
+    it.runIf(VIAS.includes("stdio"))("has no finding of refmcp-judge", async () => {
+      const world = await options.world();
+      open.push({ dispose: () => world.dispose() });
+      const reading = server.tools.filter(({ name, effect }) => effect === "read" && !world.before?.[name]);
+      const { findings } = await judge({
+        target: {
+          command: [process.execPath, bin, ...world.args, ...allTools],
+          env: { ...world.env },
+          cwd: process.cwd(),
+        },
+        calls: Object.fromEntries(reading.map(({ name }) => [name, { ...world.calls[name] }])),
+        startMs: 600_000,
+        limits: {
+          requestMs: 600_000,
+          blockedMs: 600_000,
+          hostileMs: 600_000,
+          exitMs: 60_000,
+          firstMs: 600_000,
+        },
+      });
+      none(
+        findings
+          .filter(isOfDefaults)
+          .map(({ rule, where, sent, came }) => `${where}: ${came}\n  ${sent}\n  ${RULES[rule].next}`),
+      );
+    });
+
     it("refuses an unknown option with exit code 2 and one sentence", async () => {
       const session = await rawSession(bin, "", { args: ["--no-such-option"] });
       expect(session.code).toBe(2);
@@ -383,6 +432,9 @@ export function contract(options: ContractOptions): void {
 }
 
 const CHANGED = "A tool with the effect read changed the world: make its effect add, change or destroy";
+
+/** The budget of tokens is that of the default toolsets, which has its own test. */
+const isOfDefaults = ({ rule }: { rule: RuleId }) => rule !== "tool-tokens";
 
 function none(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join("\n"));

@@ -7,6 +7,9 @@ import type {
 } from "@modelcontextprotocol/client";
 import { expect } from "vitest";
 import type { Connected } from "./connect.ts";
+import { answerProblems, errorProblems } from "./judge/answers.ts";
+import type { Problem } from "./judge/finding.ts";
+import { RULES } from "./judge/rules.ts";
 
 /** Everything that a model sees of a server. */
 export interface Surface {
@@ -62,12 +65,12 @@ const INTERNAL = /internal error|\bat .*:\d+:\d+/;
 export function checkAnswer(tool: Tool, result: CallToolResult, connected: Connected): void {
   succeed(tool.name, result, connected);
   expect(result.content.length, `${tool.name} returned nothing`).toBeGreaterThan(0);
+  none(tool.name, answerProblems(tool, result, 0));
   expect(
     textOf(result).length,
     `${tool.name} exceeds call.budget: return less, and a next_cursor for the rest`,
   ).toBeLessThanOrEqual(DEFAULT_BUDGET);
   if (tool.outputSchema === undefined) expect(result.structuredContent, tool.name).toBeUndefined();
-  else expect(result.structuredContent, tool.name).toBeDefined();
 }
 
 export function succeed(name: string, result: CallToolResult, connected: Connected): void {
@@ -83,10 +86,13 @@ export function fail(name: string, result: CallToolResult, connected: Connected)
   expect(result.isError, `${name} does not fail with the arguments of failures in test/fixture.ts`).toBe(
     true,
   );
-  expect(
-    textOf(result).length,
-    `The error of ${name} is too short: say what was wrong with the value, what is allowed and what to do next`,
-  ).toBeGreaterThan(20);
+  none(name, errorProblems(textOf(result), []));
+}
+
+/** Fails with what the judge says about an answer. */
+export function none(name: string, problems: readonly Problem[]): void {
+  const lines = problems.map(({ rule, text }) => `${name}: ${text}\n  ${RULES[rule].next}`);
+  expect(lines.join("\n")).toBe("");
 }
 
 function noInternalError(name: string, result: CallToolResult, { stderr }: Connected): void {

@@ -1,5 +1,6 @@
 // Rules about one answer of one tool, which the contract suite uses too.
 import type { Problem } from "./finding.ts";
+import type { HostileCase } from "./hostile.ts";
 import { type Json, listOf, objectOf } from "./link.ts";
 import { schemaProblem } from "./schema.ts";
 
@@ -73,11 +74,32 @@ function blockProblem({ type, text, data, mimeType, resource, uri, name }: Json)
   }
 }
 
-export function textIn(result: Json): string {
-  return listOf(result["content"])
+/** The text of a result, or the message of a JSON-RPC error. */
+export function textIn({ content, message }: Json): string {
+  if (typeof message === "string") return message;
+  return listOf(content)
     .map((block) => objectOf(block)["text"])
     .filter((text) => typeof text === "string")
     .join("\n");
+}
+
+/**
+ * What is wrong with the answer to hostile arguments.
+ *
+ * @param answer the result, or the JSON-RPC error.
+ * @param came how to show it.
+ */
+export function refusalProblems(
+  { wrong, isLarge }: HostileCase,
+  answer: Json,
+  came = JSON.stringify(answer),
+): Problem[] {
+  const isError = typeof answer["code"] === "number";
+  if (!isError && answer["isError"] !== true) return [{ rule: "input-unchecked", text: came }];
+  const shape: Problem[] = isError ? [{ rule: "error-kind", text: came }] : shapeProblems(answer);
+  // Large messages may be refused by the protocol, before a tool is called.
+  const isEarly = isLarge && isError;
+  return [...(isEarly ? [] : shape), ...errorProblems(textIn(answer), isLarge ? [] : wrong)];
 }
 
 /**

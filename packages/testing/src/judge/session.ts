@@ -124,8 +124,12 @@ export function resultOf(reply: Reply): Json | undefined {
   return result === undefined ? undefined : objectOf(result);
 }
 
+export function errorOf(reply: Reply): Json {
+  return objectOf(reply.message?.["error"]);
+}
+
 export function codeOf(reply: Reply): number | undefined {
-  const code = objectOf(reply.message?.["error"])["code"];
+  const { code } = errorOf(reply);
   return typeof code === "number" ? code : undefined;
 }
 

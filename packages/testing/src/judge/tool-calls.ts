@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ListedTool } from "../portable.ts";
-import { answerProblems, errorProblems, MAX_REFUSAL_BYTES, shapeProblems, textIn } from "./answers.ts";
+import { answerProblems, errorProblems, MAX_REFUSAL_BYTES, refusalProblems, textIn } from "./answers.ts";
 import { type Findings, shown } from "./finding.ts";
 import { type HostileCase, hostileCases } from "./hostile.ts";
 import { type Json, objectOf, pause, type Reply } from "./link.ts";
 import { exampleOf } from "./schema.ts";
-import { cameOf, codeOf, resultOf, type Session } from "./session.ts";
+import { cameOf, codeOf, errorOf, resultOf, type Session } from "./session.ts";
 import { StdioLink } from "./stdio.ts";
 
 export interface Limits {
@@ -184,16 +184,8 @@ function judgeRefusal(
   unnamed: Unnamed[],
 ): void {
   const result = resultOf(reply);
-  if (result !== undefined && result["isError"] !== true) {
-    findings.add("input-unchecked", tool.name, sent, cameOf(reply));
-    return;
-  }
-  if (result !== undefined) findings.addAll(shapeProblems(result), tool.name, sent);
-  else if (!one.isLarge) findings.add("error-kind", tool.name, sent, cameOf(reply));
-  const message =
-    result === undefined ? String(objectOf(reply.message?.["error"])["message"]) : textIn(result);
-  const problems = errorProblems(message, one.isLarge ? [] : one.wrong);
-  for (const { rule, text } of problems)
+  const refused = refusalProblems(one, result ?? errorOf(reply), cameOf(reply));
+  for (const { rule, text } of refused)
     if (rule === "error-argument") unnamed.push({ tool: tool.name, sent, text });
     else findings.add(rule, tool.name, sent, text);
 }
@@ -242,8 +234,7 @@ function judgeAnswer(tool: ListedTool, reply: Reply, sent: string, findings: Fin
     return;
   }
   findings.add("answer-fails", tool.name, sent, cameOf(reply));
-  const message =
-    result === undefined ? String(objectOf(reply.message?.["error"])["message"]) : textIn(result);
+  const message = textIn(result ?? errorOf(reply));
   if (reply.message !== undefined) findings.addAll(errorProblems(message, []), tool.name, sent);
 }
 
