@@ -4,12 +4,15 @@ import type { HostileCase } from "./hostile.ts";
 import { type Json, listOf, objectOf } from "./link.ts";
 import { schemaProblem } from "./schema.ts";
 
+/** What engines say when a program did not check its values. */
+const INTERNAL_WORDS =
+  /\[object Object\]|\b(?:undefined|null) is not\b|Cannot read propert|'NoneType' object/;
+
 /** About what Claude Code shows of an answer (25,000 tokens). */
 export const MAX_ANSWER_BYTES = 100_000;
 /** What an error may cost: ten times a long one of ours. */
 export const MAX_REFUSAL_BYTES = 20_000;
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 /** Frames of Node.js, Python, Java and Go, and paths of installed sources. */
 const STACK =
   /^\s*at .+:\d+:\d+\)?$|^\s*at [\w$.<> ]+ \(.+:\d+|Traceback \(most recent call last\)|^\s*File ".+", line \d+|^goroutine \d+ \[|(?:node_modules|site-packages)[/\\]\S+/m;
@@ -56,7 +59,7 @@ function blockProblem({ type, text, data, mimeType, resource, uri, name }: Json)
     case "image":
     case "audio":
       if (typeof mimeType !== "string") return `${type} without mimeType.`;
-      return typeof data === "string" && BASE64.test(data) ? undefined : `the data of ${type} is not base64.`;
+      return typeof data === "string" && isBase64(data) ? undefined : `the data of ${type} is not base64.`;
     case "resource_link":
       return typeof uri === "string" && typeof name === "string"
         ? undefined
@@ -65,13 +68,20 @@ function blockProblem({ type, text, data, mimeType, resource, uri, name }: Json)
       const inner = objectOf(resource);
       if (typeof inner["uri"] !== "string") return "a resource without uri.";
       if (typeof inner["text"] === "string") return undefined;
-      return typeof inner["blob"] === "string" && BASE64.test(inner["blob"])
+      return typeof inner["blob"] === "string" && isBase64(inner["blob"])
         ? undefined
         : "a resource without text or blob.";
     }
     default:
       return `the block type ${JSON.stringify(type)} is unknown.`;
   }
+}
+
+/** By its characters: a pattern for the whole would overflow the stack on a large picture. */
+function isBase64(data: string): boolean {
+  const end = data.indexOf("=");
+  const padding = end < 0 ? 0 : data.length - end;
+  return data.length % 4 === 0 && padding <= 2 && !/[^A-Za-z0-9+/=]/.test(data);
 }
 
 /** The text of a result, or the message of a JSON-RPC error. */
@@ -110,11 +120,7 @@ export function refusalProblems(
 export function errorProblems(message: string, names: readonly string[]): Problem[] {
   const stack = STACK.exec(message)?.[0];
   if (stack !== undefined) return [{ rule: "error-leak", text: `${stack.trim()} in: ${message}` }];
-  if (
-    message.length < 20 ||
-    EMPTY_WORDS.test(message) ||
-    /\bundefined\b.*\bundefined\b|\[object Object\]/.test(message)
-  )
+  if (message.length < 20 || EMPTY_WORDS.test(message) || INTERNAL_WORDS.test(message))
     return [{ rule: "error-unhelpful", text: message === "" ? "An error without a text." : message }];
   if (names.length === 0 || names.some((name) => message.includes(name))) return [];
   return [{ rule: "error-argument", text: message }];

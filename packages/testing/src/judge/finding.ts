@@ -16,7 +16,7 @@ export interface Problem {
   readonly text: string;
 }
 
-const MAX_PER_RULE = 50;
+const MAX_PER_RULE = 1_000;
 const MAX_SHOWN = 400;
 
 /** Text of a server for a report: one line, without control characters, and short. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -116,4 +116,22 @@ it("a program that is not a server cannot be judged, and its stderr says why", a
   const judging = judge({ target: { command, env: {}, cwd: folder }, limits: PATIENT });
   await expect(judging).rejects.toThrow(CannotJudge);
   await expect(judging).rejects.toThrow("No database.");
+});
+
+describe("a program that never answers is ended", () => {
+  it.each([
+    ["is silent", "setInterval(() => {}, 1_000)"],
+    ["floods stdout with lines", 'setInterval(() => process.stdout.write("x\\n".repeat(10_000)))'],
+    ["writes a line without an end", 'setInterval(() => process.stdout.write("x".repeat(1_000_000)))'],
+    ["returns what it reads", "process.stdin.pipe(process.stdout)"],
+  ])("%s", async (_, program) => {
+    const file = join(folder, "pid");
+    const source = `require("node:fs").writeFileSync(${JSON.stringify(file)}, String(process.pid)); ${program}`;
+    const target = { command: [process.execPath, "--eval", source], env: {}, cwd: folder };
+    await expect(judge({ target, startMs: 1_500, limits: PATIENT })).rejects.toThrow(
+      "The server answers in neither revision.",
+    );
+    const pid = Number(await readFile(file, "utf8"));
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
 });

@@ -156,7 +156,12 @@ class Judge {
     }
     if (era === LEGACY) {
       await session.notify("notifications/initialized");
-      if (link instanceof HttpLink) link.negotiated(String(result["protocolVersion"]));
+      const version = String(result["protocolVersion"]);
+      if (link instanceof HttpLink) link.negotiated(version);
+      if (version !== LEGACY)
+        this.#findings.note(
+          `The server chose ${shown(version)} instead of ${LEGACY}; it was judged by the rules of ${LEGACY}.`,
+        );
     }
     return { session: new Session(link, era, this.#limits.requestMs, this.#findings), result, ms: first.ms };
   }

@@ -86,7 +86,7 @@ export const PROTOCOL_RULES = {
   "list-declared": {
     severity: "error",
     title: "answers the lists of the capabilities that it declares",
-    why: "Servers that declare the tools capability MUST respond to tools/list requests with the set of tools currently available to the requesting client.",
+    why: "Servers that declare the tools capability MUST respond to tools/list requests with the set of tools currently available to the requesting client; the same holds for resources and prompts.",
     link: `${NEW}/server/tools#capabilities`,
     next: "Implement the list, or don't declare the capability.",
   },

@@ -30,6 +30,7 @@ const LISTS = [
     key: "resourceTemplates",
     required: ["uriTemplate", "name"],
     id: "uriTemplate",
+    isOptional: true,
   },
   { method: "prompts/list", capability: "prompts", key: "prompts", required: ["name"], id: "name" },
 ] as const;
@@ -62,13 +63,19 @@ export async function judgeMessages(session: Session, findings: Findings): Promi
   else if (codeOf(unknown) !== -32601) findings.add("rpc-unknown-method", era, method, cameOf(unknown));
   await session.notify(`notifications/${UNKNOWN}`);
   await session.notify("notifications/cancelled", { requestId: "judge-never-sent", reason: "judge" });
+  const cancelled = newId();
+  await link.tell(requestText(cancelled, "tools/list", era === MODERN ? { _meta: metaOf(MODERN) } : {}));
+  await session.notify("notifications/cancelled", { requestId: cancelled, reason: "judge" });
   const alive = await session.ping();
   if (alive.message === undefined)
-    findings.add("request-cancelled", era, "notifications/cancelled of an unknown request", cameOf(alive));
+    findings.add(
+      "request-cancelled",
+      era,
+      "notifications/cancelled of an unknown request and of tools/list",
+      cameOf(alive),
+    );
   await settled(session);
-  const answered = link.strays.filter(
-    ({ id, error }) => id === undefined || id === null || error !== undefined,
-  );
+  const answered = link.strays.filter(({ id }) => id === undefined || id === null);
   if (answered.length > 0)
     findings.add(
       "rpc-notification",
@@ -142,7 +149,7 @@ export async function judgeLists(
     const items = await pagesOf(session, method, key, findings);
     const isDeclared = capabilities[capability] !== undefined;
     if (typeof items === "string") {
-      if (isDeclared) findings.add("list-declared", where, method, items);
+      if (isDeclared && !("isOptional" in list)) findings.add("list-declared", where, method, items);
       continue;
     }
     if (!isDeclared && items.length > 0)

@@ -25,6 +25,9 @@ export function hostEnvironment(): Record<string, string> {
   );
 }
 
+/** Lines that are not JSON. */
+const MAX_NOISE = 1_000;
+
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -46,6 +49,7 @@ export class StdioLink implements Link {
   readonly #where: string;
   readonly #parts: Buffer[] = [];
   #length = 0;
+  #noise = 0;
   #stderr = "";
   #exit: Exit | undefined;
   #isTooLarge = false;
@@ -121,7 +125,7 @@ export class StdioLink implements Link {
 
   #read(chunk: Buffer): void {
     let rest = chunk;
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+    for (let end = rest.indexOf(10); end >= 0 && !this.#isTooLarge; end = rest.indexOf(10)) {
       const line = Buffer.concat([...this.#parts.splice(0), rest.subarray(0, end)]);
       this.#length = 0;
       rest = rest.subarray(end + 1);
@@ -131,14 +135,19 @@ export class StdioLink implements Link {
     this.#parts.push(rest);
     this.#length += rest.length;
     if (this.#length <= MAX_MESSAGE_BYTES) return;
-    this.#isTooLarge = true;
-    this.#parts.length = 0;
     this.#findings.add(
       "stdout-endless",
       this.#where,
       "",
       `A line with more than ${MAX_MESSAGE_BYTES} bytes.`,
     );
+    this.#giveUp();
+  }
+
+  /** After more than a host can take. */
+  #giveUp(): void {
+    this.#isTooLarge = true;
+    this.#parts.length = 0;
     this.kill();
   }
 
@@ -152,6 +161,8 @@ export class StdioLink implements Link {
       message = JSON.parse(text);
     } catch {
       this.#findings.add("stdout-noise", this.#where, "", text);
+      this.#noise += 1;
+      if (this.#noise > MAX_NOISE) this.#giveUp();
       return;
     }
     const answer = this.#inbox.take(message, line.length);
@@ -189,7 +200,9 @@ export class StdioLink implements Link {
   /** The server's process and its descendants, on Linux. */
   processes(): Process[] {
     const { pid } = this.#child;
-    return pid === undefined || process.platform !== "linux" ? [] : descendantsOf(pid);
+    // After the exit, the id may be that of another process.
+    const isKnown = pid !== undefined && this.#exit === undefined && process.platform === "linux";
+    return isKnown ? descendantsOf(pid) : [];
   }
 
   /** The memory of its largest process in MB, now and at most; on Linux. */

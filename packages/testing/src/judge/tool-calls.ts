@@ -262,8 +262,8 @@ function digestOf(directory: string | undefined): string {
   if (directory === undefined) return "";
   const files = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort().slice(0, MAX_WATCHED);
   for (const file of files) {
-    const { size, mtimeMs, mode } = lstatSync(join(directory, file));
-    hash.update(`${file}\0${size}\0${mtimeMs}\0${mode}\n`);
+    const found = lstatSync(join(directory, file), { throwIfNoEntry: false });
+    hash.update(`${file}\0${found?.size}\0${found?.mtimeMs}\0${found?.mode}\n`);
   }
   return hash.digest("hex");
 }

@@ -152,12 +152,15 @@ function worded(problem) {
   return problem;
 }
 
+/** @type {Buffer[]} */
+const kept = [];
+
 /** What a server does that checks too much. @param {Json} args */
 async function strain(args) {
   if (has("hostile-crash")) process.exit(1);
   if (has("hostile-hang")) await new Promise(() => undefined);
   for (const end = Date.now() + 1_000; has("hostile-blocked") && Date.now() < end; );
-  if (has("hostile-memory")) globalThis.kept = Buffer.alloc(150_000_000, 1);
+  if (has("hostile-memory")) kept.push(Buffer.alloc(150_000_000, 1));
   if (has("hostile-answer"))
     throw new Failure(-32602, `These arguments are wrong: ${JSON.stringify(args).slice(0, 100_000)}`);
 }
@@ -319,7 +322,7 @@ async function answerHttp(request) {
   const claim = message.params?._meta?.[VERSION_KEY];
   if (claim === undefined && message.method !== "initialize") {
     if (!sessions.has(String(session)) && !has("http-session")) return [404];
-    if (version !== undefined && !LEGACY.includes(version) && !has("http-version")) return [400];
+    if (version !== undefined && !LEGACY.includes(String(version)) && !has("http-version")) return [400];
   }
   const mismatch = claim !== undefined && version !== claim && !has("http-modern-status");
   if (mismatch)
