@@ -10,7 +10,7 @@ const INTERNAL_WORDS =
 
 /** About what Claude Code shows of an answer (25,000 tokens). */
 export const MAX_ANSWER_BYTES = 100_000;
-/** What an error may cost: ten times a long one of ours. */
+/** What an error may cost: ten times our longest. */
 export const MAX_REFUSAL_BYTES = 20_000;
 
 /** Frames of Node.js, Python, Java and Go, and paths of installed sources. */

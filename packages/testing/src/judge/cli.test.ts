@@ -151,6 +151,6 @@ it("a server that writes control characters cannot forge lines of the report", a
     "--eval",
     `console.log("\\u001b[2J\\u202eNo findings."); process.argv[2] = "none"; import(${JSON.stringify(PLANTED)})`,
   );
-  expect(stdout).toContain("  - 2025-11-25: \\u{1b}[2J\\u{202e}No findings.\n");
+  expect(stdout).toContain("  - 2025-11-25, 2026-07-28: \\u{1b}[2J\\u{202e}No findings.\n");
   expect(stdout).not.toContain("\u001b");
 });

@@ -156,6 +156,7 @@ export class HttpLink implements Link {
   async close(): Promise<void> {
     if (this.session === undefined) return;
     await this.send("DELETE", undefined, this.#own, 5_000).catch(() => undefined);
+    this.#own.delete("mcp-session-id");
   }
 }
 

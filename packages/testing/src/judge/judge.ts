@@ -10,7 +10,7 @@ import {
 import { type Finding, Findings, shown } from "./finding.ts";
 import { HttpLink } from "./http.ts";
 import { judgeHttp } from "./http-messages.ts";
-import { type Json, objectOf } from "./link.ts";
+import { type Json, type Link, objectOf } from "./link.ts";
 import { isAlive, judgeGarbage, judgeLists, judgeMessages, judgeModern, judgeUnknown } from "./protocol.ts";
 import { type Family, familyOf, RULES, SEVERITIES, type Severity } from "./rules.ts";
 import {
@@ -65,18 +65,35 @@ interface Opened {
 
 /** @throws CannotJudge if the server speaks neither revision. */
 export async function judge(options: JudgeOptions): Promise<Verdict> {
-  return await new Judge(options).run();
+  const judging = new Judge(options);
+  try {
+    return await judging.run();
+  } finally {
+    await judging.close();
+  }
 }
 
 class Judge {
   readonly #options: JudgeOptions;
   readonly #limits: Limits;
   readonly #findings = new Findings();
-  #refusals: string[] = [];
+  readonly #refusals: string[] = [];
+  readonly #links: Link[] = [];
 
   constructor(options: JudgeOptions) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
+  }
+
+  #link(era: Era): Link {
+    const link = openLink(this.#options.target, this.#findings, era);
+    this.#links.push(link);
+    return link;
+  }
+
+  /** Ends everything that was started. */
+  async close(): Promise<void> {
+    for (const link of this.#links) await link.close();
   }
 
   #wants(...families: Family[]): boolean {
@@ -139,8 +156,8 @@ class Judge {
 
   /** Starts the server in one revision; nothing if it does not speak it. */
   async #open(era: Era): Promise<Opened | undefined> {
-    const { target, startMs = 60_000 } = this.#options;
-    const link = openLink(target, this.#findings, era);
+    const { startMs = 60_000 } = this.#options;
+    const link = this.#link(era);
     const session = new Session(link, era, startMs, this.#findings);
     const params = initializeParams(LEGACY);
     const first =
@@ -288,10 +305,10 @@ class Judge {
 
   /** Other ways to begin and end: an unknown revision and SIGTERM, a request before initialize. */
   async #judgeStarts(): Promise<void> {
-    const { target, startMs = 60_000 } = this.#options;
+    const { startMs = 60_000 } = this.#options;
     const findings = this.#findings;
     if (this.#wants("init", "process")) {
-      const link = openLink(target, findings, LEGACY);
+      const link = this.#link(LEGACY);
       const session = new Session(link, LEGACY, startMs, findings);
       const reply = await session.request("initialize", initializeParams("1999-01-01"));
       const version = resultOf(reply)?.["protocolVersion"];
@@ -310,7 +327,7 @@ class Judge {
       await link.close();
     }
     if (!this.#wants("init")) return;
-    const link = openLink(target, findings, LEGACY);
+    const link = this.#link(LEGACY);
     const early = requestText(newId(), "tools/list", {});
     await link.tell(early);
     const reply = await new Session(link, LEGACY, startMs, findings).request(

@@ -32,11 +32,13 @@ export function summaryOf({ findings }: Verdict): string {
 function textReport(verdict: Verdict): string {
   const { server, eras, figures, findings, notes } = verdict;
   const rules = [...new Set(findings.map(({ rule }) => rule))];
-  const peak = figures.peakMb === 0 ? "" : `, ${Math.round(figures.peakMb)} MB of memory`;
+  const blocked =
+    figures.blockedMs === 0 ? "" : `other requests waited ${Math.round(figures.blockedMs)} ms, `;
+  const peak = figures.peakMb === 0 ? "" : `${Math.round(figures.peakMb)} MB of memory, `;
   const lines = [
     `${server.name} ${server.version}, in ${eras.join(" and ")}`,
     `${counted(figures.tools, "tool")}, about ${counted(figures.tokens, "token")}. Started in ${figures.startMs} ms.`,
-    `Worst of all calls: other requests waited ${Math.round(figures.blockedMs)} ms${peak}, an answer of ${counted(figures.answerBytes, "byte")}.`,
+    `Worst of all calls: ${blocked}${peak}an answer of ${counted(figures.answerBytes, "byte")}.`,
     "",
     ...rules.flatMap((rule) =>
       ruleLines(

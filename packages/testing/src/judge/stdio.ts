@@ -183,7 +183,6 @@ export class StdioLink implements Link {
   /** Ends the process and its children at once. */
   kill(): void {
     const { pid } = this.#child;
-    running.delete(this);
     for (const one of this.processes()) killed(one.pid);
     if (pid === undefined) return;
     if (process.platform === "win32") this.#child.kill("SIGKILL");
@@ -191,10 +190,12 @@ export class StdioLink implements Link {
   }
 
   async close(): Promise<void> {
+    if (!running.has(this)) return;
     this.kill();
     await within(5_000, this.exited);
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
+    running.delete(this);
   }
 
   /** The server's process and its descendants, on Linux. */

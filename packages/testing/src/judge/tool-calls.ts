@@ -55,7 +55,7 @@ export async function callHostile(
   const figures: Figures = { blockedMs: 0, peakMb: 0, answerBytes: 0 };
   const start = performance.now();
   let session = await open();
-  const unnamed: Unnamed[] = [];
+  const general = await generalError(session);
   let restarts = 0;
   let untried = 0;
   for (const tool of callable(tools, findings)) {
@@ -64,14 +64,13 @@ export async function callHostile(
         untried += 1;
         continue;
       }
-      const end = await callOnce(session, tool, one, { limits, findings, figures, unnamed });
+      const end = await callOnce(session, tool, one, { limits, findings, figures, general });
       if (end !== "lost") continue;
       restarts += 1;
       await session.link.close();
       session = await open();
     }
   }
-  addUnnamed(unnamed, findings);
   if (untried > 0)
     findings.note(
       `${untried} hostile calls were not tried, because the time limit or the limit of ${MAX_RESTARTS} restarts was reached. --hostile-seconds changes the time limit.`,
@@ -94,7 +93,7 @@ async function callOnce(
   session: Session,
   tool: ListedTool,
   one: HostileCase,
-  { limits, findings, figures, unnamed }: Course,
+  { limits, findings, figures, general }: Course,
 ): Promise<"kept" | "lost"> {
   const { link } = session;
   const sent = `tools/call ${tool.name}, ${one.name}: ${one.args.slice(0, 80)}${one.args.length > 80 ? "…" : ""}`;
@@ -110,7 +109,8 @@ async function callOnce(
   }
   const reply = await calling;
   // A process that ends because of the call may do so after its answer.
-  const isAlive = link.isOpen && (!one.isLarge || (await session.ping()).message !== undefined);
+  const isTried = one.isLarge && reply.missing === undefined;
+  const isAlive = link.isOpen && (!isTried || (await session.ping()).message !== undefined);
   const after = memoryOf(session);
   if (!isAlive && reply.missing !== "timeout" && reply.missing !== "too large") {
     const stderr = link instanceof StdioLink ? link.stderr.slice(-300) : "";
@@ -140,7 +140,7 @@ async function callOnce(
     findings.add("hostile-hang", tool.name, sent, cameOf(reply));
     return "lost";
   }
-  judgeRefusal(tool, one, reply, sent, findings, unnamed);
+  judgeRefusal(tool, one, reply, sent, { limits, findings, figures, general });
   return "kept";
 }
 
@@ -149,26 +149,14 @@ interface Course {
   readonly limits: Limits;
   readonly findings: Findings;
   readonly figures: Figures;
-  readonly unnamed: Unnamed[];
+  /** The error of every call, if there is one: then it is not about arguments. */
+  readonly general: string;
 }
 
-/** An error that names no argument. */
-interface Unnamed {
-  readonly tool: string;
-  readonly sent: string;
-  readonly text: string;
-}
-
-/** An error that several tools have is about something else, for example a browser that is not installed. */
-function addUnnamed(unnamed: readonly Unnamed[], findings: Findings): void {
-  for (const { tool, sent, text } of unnamed) {
-    const tools = new Set(unnamed.filter((one) => one.text === text).map((one) => one.tool));
-    if (tools.size < 3) findings.add("error-argument", tool, sent, text);
-    else
-      findings.note(
-        `${tools.size} tools answer wrong arguments with the same error, so it is not judged: ${shown(text)}`,
-      );
-  }
+/** The answer to a call of an unknown tool, for example that a browser is not installed. */
+async function generalError(session: Session): Promise<string> {
+  const reply = await session.request("tools/call", { name: "judge-unknown", arguments: {} });
+  return textIn(resultOf(reply) ?? errorOf(reply));
 }
 
 function memoryOf({ link }: Session): { now: number; peak: number } | undefined {
@@ -180,14 +168,16 @@ function judgeRefusal(
   one: HostileCase,
   reply: Reply,
   sent: string,
-  findings: Findings,
-  unnamed: Unnamed[],
+  { findings, general }: Course,
 ): void {
-  const result = resultOf(reply);
-  const refused = refusalProblems(one, result ?? errorOf(reply), cameOf(reply));
-  for (const { rule, text } of refused)
-    if (rule === "error-argument") unnamed.push({ tool: tool.name, sent, text });
-    else findings.add(rule, tool.name, sent, text);
+  const answer = resultOf(reply) ?? errorOf(reply);
+  const isGeneral = textIn(answer) === general && general !== "";
+  if (isGeneral)
+    findings.note(
+      `The server answers every call with this error, so its errors are not judged: ${shown(general)}`,
+    );
+  for (const { rule, text } of refusalProblems(one, answer, cameOf(reply)))
+    if (!isGeneral || rule !== "error-argument") findings.add(rule, tool.name, sent, text);
 }
 
 export interface ValidCalls {
