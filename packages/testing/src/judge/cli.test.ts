@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { filesOf, importsOf, isTest } from "../layout.ts";
 import { RULES, ruleIds } from "./rules.ts";
 
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
@@ -153,4 +154,16 @@ it("a server that writes control characters cannot forge lines of the report", a
   );
   expect(stdout).toContain("  - 2025-11-25, 2026-07-28: \\u{1b}[2J\\u{202e}No findings.\n");
   expect(stdout).not.toContain("\u001b");
+});
+
+it("imports no package, so that it runs in a clone on Node.js 20, which reads no TypeScript", async () => {
+  const sources = filesOf(import.meta.dirname).filter((file) => !isTest(file));
+  expect(sources).toContain("bin.ts");
+  for (const file of sources) {
+    const imported = importsOf(await readFile(join(import.meta.dirname, file), "utf8"));
+    expect(
+      imported.filter((from) => !/^(?:node:|\.\/|\.\.\/portable\.ts$)/.test(from)),
+      file,
+    ).toEqual([]);
+  }
 });

@@ -1,4 +1,3 @@
-import { oneLine } from "@refmcp/boundary/answer";
 import type { RuleId } from "./rules.ts";
 
 /** A rule that a server breaks, once. */
@@ -18,6 +17,15 @@ export interface Problem {
 
 const MAX_PER_RULE = 1_000;
 const MAX_SHOWN = 400;
+
+/** Controls, invisible and reordering characters, which could forge lines of a report. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** Here, because the judge imports no package: it also runs from a clone. */
+function oneLine(text: string): string {
+  return text.replace(UNSAFE, (char) => ESCAPES[char] ?? `\\u{${char.codePointAt(0)?.toString(16)}}`);
+}
 
 /** Text of a server for a report: one line, without control characters, and short. */
 export function shown(value: unknown): string {
