@@ -18,7 +18,8 @@ them: judge it on data that you can lose.
   --call-read-only        call read-only tools, with arguments from the examples in their schemas
   --calls FILE            call tools with the arguments in a JSON file: {"TOOL": {…}, "TOOL": [{…}, {…}]}
   --watch DIR             report read-only tools that change files below this directory
-  --only FAMILY,…         only these rules: ${Object.keys(FAMILIES).join(", ")}
+  --only FAMILY,…         only these families of rules: ${Object.keys(FAMILIES).slice(0, 8).join(", ")},
+                          ${Object.keys(FAMILIES).slice(8).join(", ")}
   --size MB               size of large hostile messages; default 1
   --hostile-seconds N     time for all hostile calls; default 120
   --timeout-seconds N     time for a request; default 30
