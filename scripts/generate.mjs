@@ -1,6 +1,7 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/options.md, docs/errors.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
-// and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if something is not current.
+// indexes, the tables in the READMEs, docs/options.md, docs/errors.md, docs/hosts.md and docs/judge.md, server.json for
+// the MCP Registry, manifest.json and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if
+// something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
@@ -8,6 +9,7 @@ import { dockerfile } from "./generate/dockerfile.mjs";
 import { errorsPage } from "./generate/errors-page.mjs";
 import { icon } from "./generate/icon.mjs";
 import { indexFolders } from "./generate/index-files.mjs";
+import { judgeParts } from "./generate/judge-page.mjs";
 import { optionsPage } from "./generate/options-page.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
@@ -46,7 +48,9 @@ await pages.put(join(ROOT, "docs", "errors.md"), await errorsPage());
 // A clone of core and one server, in which pnpm new is tested, has neither.
 if (["sqlite", "filesystem"].every((name) => names.includes(name)))
   await pages.put(join(ROOT, "docs", "session.svg"), await sessionPicture());
-const parts = await pageParts(servers, { published: await isPublished() });
+const state = { published: await isPublished() };
+await pages.fill(join(ROOT, "docs", "judge.md"), await judgeParts(state));
+const parts = await pageParts(servers, state);
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 
 if (!pages.finish()) process.exitCode = 1;

@@ -1,6 +1,6 @@
 // `node scripts/judge-figures.mjs`: judges our servers and published ones, each in its newest version, and records the figures
 // for docs/judge.md. Run it by hand: it downloads the published servers and takes some minutes.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureBrowser } from "../servers/playwright/test/browser.mjs";
@@ -34,7 +34,7 @@ const OURS = [
   ["git", [repository]],
   ["memory", ["--file", join(folder, "memory.db")]],
   ["playwright", ["--executable-path", executablePath, "--output-dir", join(folder, "artifacts")]],
-  ["postgres", [url]],
+  ["postgres", ["--allow-privileged-role", url]],
   ["sqlite", [join(folder, "shop.db")]],
 ];
 
@@ -90,14 +90,13 @@ async function record(name, version, program, env = {}) {
 }
 
 try {
-  for (const [name, args] of OURS)
-    await record(`refmcp ${name}`, "0.1.0", [
-      process.execPath,
-      join(ROOT, "servers", name, "dist", "bin.js"),
-      ...args,
-    ]);
-  // Some of them need a newer Node.js than the oldest one that we support.
+  // All on the same Node.js: some of the published ones need a newer one than the oldest that we support.
   const { program } = await nodeProgram(24);
+  for (const [name, args] of OURS) {
+    const at = join(ROOT, "servers", name);
+    const { version } = JSON.parse(await readFile(join(at, "package.json"), "utf8"));
+    await record(`refmcp ${name}`, version, [program, join(at, "dist", "bin.js"), ...args]);
+  }
   for (const [name, entry, args, env] of PUBLISHED) {
     const version = (await command("npm", ["view", name, "version"])).trim();
     const at = await npmPackages({ [name]: version });

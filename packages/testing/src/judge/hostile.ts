@@ -21,8 +21,12 @@ const ODD = { "a NUL character": "\\u0000", "a lone surrogate": "\\ud800" };
 /** @param bytes about the size of a large message. */
 export function hostileCases(tool: ListedTool, bytes: number): HostileCase[] {
   const root = objectOf(tool.inputSchema);
-  const properties = Object.entries(objectOf(root["properties"])).slice(0, MAX_ARGUMENTS);
-  const required = listOf(root["required"]).filter((name) => typeof name === "string");
+  const listed = objectOf(root["properties"]);
+  const required = listOf(root["required"])
+    .filter((name) => typeof name === "string")
+    // Some libraries list an argument with a default as required.
+    .filter((name) => objectOf(listed[name])["default"] === undefined);
+  const properties = Object.entries(listed).slice(0, MAX_ARGUMENTS);
   const isReadOnly = objectOf(tool.annotations)["readOnlyHint"] === true;
   // A server that ignores wrong optional arguments would run the tool.
   const tried = properties.filter(([name]) => required.includes(name) || isReadOnly);

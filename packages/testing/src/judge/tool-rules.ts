@@ -78,8 +78,8 @@ export const TOOL_RULES = {
   "answer-fails": {
     severity: "warning",
     title: "answers the calls that its author allows",
-    why: "The arguments of --calls, or those made from the schema's examples, should be a working call.",
-    next: "Correct the arguments in --calls or the examples in the schema, or the tool.",
+    why: "The arguments in --calls should be a working call.",
+    next: "Correct the arguments in --calls, or the tool.",
   },
   "answer-shape": {
     severity: "error",
