@@ -159,7 +159,11 @@ const kept = [];
 async function strain(args) {
   if (has("hostile-crash")) process.exit(1);
   if (has("hostile-hang")) await new Promise(() => undefined);
-  for (const end = Date.now() + 1_000; has("hostile-blocked") && Date.now() < end; );
+  // A second of processor time, in microseconds.
+  for (
+    const start = process.cpuUsage();
+    has("hostile-blocked") && process.cpuUsage(start).user < 1_000_000;
+  );
   if (has("hostile-memory")) kept.push(Buffer.alloc(150_000_000, 1));
   if (has("hostile-answer"))
     throw new Failure(-32602, `These arguments are wrong: ${JSON.stringify(args).slice(0, 100_000)}`);
