@@ -157,6 +157,23 @@ describe("two processes with one database of tasks", () => {
     });
   });
 
+  it("go on when the database has been restarted", async () => {
+    const own = await startPostgres();
+    open.push(() => own.stop());
+    const how = { args: ["--task-store-env", "TASKS"], env: { TASKS: await own.createDatabase() } };
+    const [first, second] = await Promise.all([start(how), start(how)]);
+    const taskId = await begin(first.url, "slow_compute", { seconds: 60 });
+    const finished = await begin(first.url, "slow_compute", { seconds: 2 });
+    await ask(second.url, "tasks/get", { taskId });
+    await own.restart();
+    // Its state may have been lost while the database was down, and is stored again.
+    await until(second.url, finished, "completed");
+    await vi.waitFor(async () => {
+      expect((await ask(second.url, "tasks/cancel", { taskId })).error).toBeUndefined();
+    }, LONG);
+    await until(second.url, taskId, "cancelled");
+  });
+
   it("go on with a call without a task if the database cannot be reached", async () => {
     const env = { TASKS: "postgres://nobody:secret-word@127.0.0.1:1/none" };
     const server = await start({ args: ["--task-store-env", "TASKS"], env });

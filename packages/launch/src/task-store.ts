@@ -9,6 +9,7 @@ const CHANNEL = "refmcp_tasks";
 const RENEW_MS = 15_000;
 const LOST_AFTER_S = 60;
 const RECONNECT_MS = 1_000;
+const TIMEOUT_MS = 10_000;
 
 // The text of a task may have \u0000, which jsonb rejects. The lock keeps two processes from creating the tables at once.
 const TABLES = `
@@ -131,33 +132,40 @@ export class PostgresTaskStore implements TaskStore {
   }
 
   async #open(): Promise<Pool> {
+    const { default: pg } = await import("pg");
+    const pool = new pg.Pool({ ...this.#connection, max: 4, query_timeout: TIMEOUT_MS });
+    // A lost idle connection is replaced by the next query.
+    pool.on("error", (error) => this.#log.debug(`The database of tasks: ${error.message}`));
     try {
-      const { default: pg } = await import("pg");
-      const pool = new pg.Pool({ connectionString: this.#url, max: 4, connectionTimeoutMillis: 10_000 });
-      // A lost idle connection is replaced by the next query.
-      pool.on("error", (error) => this.#log.debug(`The database of tasks: ${error.message}`));
       await pool.query(TABLES);
-      this.#renewing = setInterval(() => void this.#renew(pool), RENEW_MS).unref();
       await this.#connect();
-      return pool;
     } catch (error) {
       this.#pool = undefined;
+      await pool.end();
       throw error;
     }
+    this.#renewing = setInterval(() => void this.#renew(pool), RENEW_MS).unref();
+    return pool;
+  }
+
+  get #connection() {
+    return { connectionString: this.#url, connectionTimeoutMillis: TIMEOUT_MS };
   }
 
   /** Opens the session that is told of changes, and again when it is lost. */
   async #connect(): Promise<void> {
     const { default: pg } = await import("pg");
-    const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: 10_000 });
-    this.#listener = client;
+    const client = new pg.Client(this.#connection);
     client.on("error", (error) => this.#log.warning(`The database of tasks: ${error.message}`));
-    client.on("end", () => {
-      if (!this.#isClosed) setTimeout(() => void this.#reconnect(), RECONNECT_MS).unref();
-    });
     client.on("notification", ({ payload = "" }) => void this.#told(payload));
     await client.connect();
+    client.on("end", () => this.#reconnectSoon());
+    this.#listener = client;
     await client.query(`LISTEN ${CHANNEL}`);
+  }
+
+  #reconnectSoon(): void {
+    if (!this.#isClosed) setTimeout(() => void this.#reconnect(), RECONNECT_MS).unref();
   }
 
   async #reconnect(): Promise<void> {
@@ -167,7 +175,7 @@ export class PostgresTaskStore implements TaskStore {
       for (const id of this.#own) await this.#take(id);
     } catch (error) {
       this.#log.warning(`The database of tasks: ${messageOf(error)}`);
-      if (!this.#isClosed) setTimeout(() => void this.#reconnect(), RECONNECT_MS).unref();
+      this.#reconnectSoon();
     }
   }
 

@@ -62,6 +62,8 @@ const KEPT_MS = 15 * 60_000;
 const POLL_MS = 1_000;
 /** How long a person may take to answer a task's questions, in milliseconds. */
 const ANSWER_MS = 10 * 60_000;
+/** How long after a failure a state is stored again, in milliseconds. */
+const SAVE_AGAIN_MS = 5_000;
 /** How many tasks and characters of results a process keeps; a caller gets at most half of what is free. */
 const MAX_TASKS = 2_000;
 const MAX_CHARACTERS = 128 * 1_048_576;
@@ -429,8 +431,15 @@ class OwnTask implements TaskWork {
       this.state = { ...this.state, inputRequests: undefined, ttlMs: now - this.state.createdAt + KEPT_MS };
     }
     this.#hooks.changed();
+    this.#store();
+  }
+
+  #store(): void {
     this.saved ??= this.#save()
-      .catch(this.#hooks.notSaved)
+      .catch((error: unknown) => {
+        this.#hooks.notSaved(error);
+        setTimeout(() => this.#store(), SAVE_AGAIN_MS).unref();
+      })
       .finally(() => {
         this.saved = undefined;
       });
