@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -102,6 +104,23 @@ describe("requests in flight", () => {
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
     expect(probes[0]?.events).toEqual(["aborted", "aborted", "aborted"]);
     expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(200);
+  });
+});
+
+describe("connections", () => {
+  it("wait until a busy process accepts them, many at once", async (ctx) => {
+    const most = Number(await readFile("/proc/sys/net/core/somaxconn", "utf8").catch(() => 0));
+    if (most < 1_000) ctx.skip("needs Linux with room for 1,000 connections in a queue (somaxconn)");
+    const { url } = await start();
+    // Connects while this process does nothing else, and ends once all connections are established.
+    const burst = `
+      const { connect } = require("node:net");
+      let open = 0;
+      for (let index = 0; index < 900; index += 1)
+        connect(${url.port}, "${url.hostname}", () => { open += 1; if (open === 900) process.exit(); });`;
+    // Without room they would be tried again until this process continues: never.
+    execFileSync(process.execPath, ["--eval", burst], { timeout: LONG });
+    expect((await fetch(new URL("/healthz", url))).status).toBe(200);
   });
 });
 

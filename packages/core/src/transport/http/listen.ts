@@ -10,6 +10,13 @@ import type { Log } from "../../log.ts";
 import type { HttpSettings, ListenAddress } from "./settings.ts";
 
 /**
+ * Connections that may wait until the process accepts them, within the system's own limit (on Linux, `somaxconn`). With Node.js's 511,
+ * a burst of one caller fills the queue of a busy process, and then everyone's attempts to connect are dropped and repeated
+ * only after seconds.
+ */
+const BACKLOG = 4_096;
+
+/**
  * Listens on a port, or on a Unix socket that only this user can connect to. Replaces a socket left behind by a killed
  * process.
  *
@@ -17,7 +24,7 @@ import type { HttpSettings, ListenAddress } from "./settings.ts";
  */
 export async function listen(server: Server, address: ListenAddress): Promise<void> {
   if ("host" in address) {
-    server.listen(address.port, address.host);
+    server.listen({ ...address, backlog: BACKLOG });
     await once(server, "listening");
     return;
   }
@@ -26,7 +33,7 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   if (found?.isSocket() === true && (await isDeserted(path))) await removeSocket(path, found);
   // The socket is created within this call, so its mode is 0600 from the start.
   const mask = process.umask(0o177);
-  server.listen(path);
+  server.listen({ path, backlog: BACKLOG });
   process.umask(mask);
   await once(server, "listening");
 }
