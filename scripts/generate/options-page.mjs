@@ -8,6 +8,6 @@ Written by \`pnpm generate\` from the definitions. Each server's README lists it
 environment, replace \`NAME\` with the name of the server: \`REFMCP_GIT_READ_ONLY=1\`. The command line takes precedence.
 
 ${first?.commonOptionTable.replace(/; one of claude-desktop, [^|]*?\./, ".")}
-What the HTTP options protect against is in [security](security.md). [Hosts](hosts.md) has the names for \`--print-config\`.
+[Running a server over HTTP](http.md) explains the HTTP options, and [security](security.md) what they protect against. [Hosts](hosts.md) has the names for \`--print-config\`.
 `;
 }
