@@ -5,6 +5,7 @@ import type { OptionTable } from "../define/options.ts";
 import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { Completer } from "../define/resource.ts";
 import type { AnyServable } from "../define/server.ts";
+import type { Tool } from "../define/tool.ts";
 import { refuseCursor } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest, Handler, KnownTool, Service } from "../protocol/request.ts";
@@ -101,14 +102,14 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>, store?: Ta
         asked,
         runtime.tools.map((one) => one.name),
       );
-    const call = async () => callTool(runtime, tool instanceof Promise ? await tool : tool, request, asking);
-    if (request.isTask) return call();
-    const known = findKnown(asked);
-    if (!tasks.isFor(request)) {
+    const call = (loaded: Tool<Context>) => callTool(runtime, loaded, request, asking);
+    if (!request.isTask) {
+      const known = findKnown(asked);
+      if (tasks.isFor(request))
+        return tasks.run(request, scopeFor(known?.effect ?? "read"), async () => call(await tool));
       if (known?.needsTask === true) throw tasksNeeded(request);
-      return call();
     }
-    return tasks.run(request, scopeFor(known?.effect ?? "read"), call);
+    return tool instanceof Promise ? tool.then(call) : call(tool);
   });
   if (hasResources) {
     methods.set("resources/list", (request) => resources.list(request));
