@@ -91,6 +91,11 @@ describe("renderHelp", () => {
         --timeout-ms MS             Time limit of one call in milliseconds. Many hosts
                                     give up after 60,000. (100 to 3,600,000; default
                                     50,000)
+        --task-after-ms MS          Clients that support tasks get a task for a call
+                                    that takes longer than this, and poll for its
+                                    result. (0 to 3,600,000; default 5,000)
+        --task-timeout-ms MS        Time limit of a task in milliseconds. (1,000 to
+                                    86,400,000; default 3,600,000)
         --max-answer-chars N        Maximum characters of one response. Truncated
                                     responses say how to get the rest. (1,000 to
                                     80,000; default 20,000)
@@ -138,6 +143,9 @@ describe("renderHelp", () => {
                                     while /readyz returns 503 so that a load balancer
                                     can stop sending them. (0 to 600,000; default
                                     5,000)
+        --task-store-env NAME       Environment variable with the URL of a PostgreSQL
+                                    database that keeps tasks, so that every copy of
+                                    the server can report them.
         --http-state-key-env NAME   Environment variable with a secret shared by the
                                     processes behind a load balancer, for questions to
                                     the user.
