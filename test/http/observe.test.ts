@@ -1,25 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
 import { connectHttp, startHttp } from "@refmcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { startCollector } from "../../packages/launch/test/fixtures/collector.ts";
 import { callReadingTool, SERVERS, serverBin, useWorld } from "../servers.ts";
-
-/** A collector that keeps what it receives, by path. */
-async function startCollector() {
-  const received: { path: string; body: string }[] = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    received.push({ path: request.url ?? "", body });
-    response.setHeader("content-type", "application/json").end("{}");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  return { url: `http://127.0.0.1:${port}`, received };
-}
 
 // OpenTelemetry's packages are CommonJS, which a bundle can load in ways that fail only there.
 describe.each(SERVERS)("the built %s server", (name) => {

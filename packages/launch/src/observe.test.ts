@@ -1,30 +1,12 @@
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { modernCall, openSession, post, startProbe } from "../../core/test/fixtures/http.ts";
+import { startCollector } from "../test/fixtures/collector.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
-
-/** A collector that keeps what it receives, by path. */
-async function collector() {
-  const received: { path: string; body: string }[] = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    received.push({ path: request.url ?? "", body });
-    response.setHeader("content-type", "application/json").end("{}");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  return { url: `http://127.0.0.1:${port}`, received };
-}
 
 /** A call that succeeds, one that fails, one of a tool that does not exist, and one in a session. */
 async function fourCalls(url: URL): Promise<void> {
@@ -63,7 +45,7 @@ it("serves metrics to Prometheus, by OpenTelemetry's conventions, to authenticat
 });
 
 it("sends metrics and spans by OTLP, each span in the trace of its caller", async () => {
-  const { url, received } = await collector();
+  const { url, received } = await startCollector();
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = url;
   onTestFinished(() => void delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT);
   const probe = await startProbe(["--otlp"]);
@@ -96,7 +78,7 @@ it("sends metrics and spans by OTLP, each span in the trace of its caller", asyn
 });
 
 it("is configured by the standard variables: the interval, the service and its attributes", async () => {
-  const { url, received } = await collector();
+  const { url, received } = await startCollector();
   const variables = {
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
     OTEL_METRIC_EXPORT_INTERVAL: "50",

@@ -1,7 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Log } from "@refmcp/core/internal/log";
 import { internalError } from "@refmcp/core/internal/protocol/errors";
-import type { StoredTask, TaskCommand, TaskStore } from "@refmcp/core/internal/protocol/tasks";
+import type { StoredTask, TaskCommand } from "@refmcp/core/internal/protocol/own-task";
+import type { TaskStore } from "@refmcp/core/internal/protocol/tasks";
 import type { Client, Pool, QueryResult } from "pg";
 
 const CHANNEL = "refmcp_tasks";

@@ -25,6 +25,12 @@ class Bench {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Lets the call that waits the shortest end. */
+  async releaseLast(): Promise<void> {
+    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 20_000);
+    this.#waiting.pop()?.();
+  }
+
   async release(): Promise<void> {
     await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 20_000);
     for (const resolve of this.#waiting.splice(0)) resolve();
@@ -97,6 +103,15 @@ const tools = [
     async run(_, bench) {
       await bench.wait();
       throw new ProtocolError(internalError("It broke."));
+    },
+  }),
+  tool({
+    name: "task_picture",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench) {
+      await bench.wait();
+      return [{ type: "image", mimeType: "image/png", data: "A".repeat(12 * 1_048_576) }];
     },
   }),
   tool({ name: "task_long", ...TOOL, needsTask: true, input: nothing, run: () => "done" }),
@@ -435,6 +450,23 @@ describe("tasks of 2026-07-28", () => {
     await bob.close();
   });
 
+  it("a caller's results beyond its share of the memory displace the oldest of them, and no running task", async () => {
+    await start();
+    const wire = connect();
+    const running = await begin(wire, "task_wait");
+    const ids: string[] = [];
+    for (let picture = 0; picture < 3; picture++) {
+      const before = ids.length;
+      ids.push(await begin(wire, "task_picture"));
+      await bench.releaseLast();
+      await until(wire, ids[before] ?? "", "completed");
+    }
+    expect((await get(wire, ids[0] ?? "")).error).toMatchObject({ code: -32_602 });
+    expect((await get(wire, ids[1] ?? "")).result).toMatchObject({ status: "completed" });
+    expect((await get(wire, ids[2] ?? "")).result).toMatchObject({ status: "completed" });
+    expect((await get(wire, running)).result).toMatchObject({ status: "working" });
+  });
+
   it("is declared to every client", async () => {
     await start();
     const { result } = await ask(connect(), modern("server/discover", {}, {}));
@@ -514,7 +546,7 @@ describe("tasks of 2025-11-25", () => {
     expect((await ask(earlier, "tasks/get", { taskId: "none" })).error).toMatchObject({ code: -32_601 });
     expect((await ask(earlier, "tools/list", {})).result?.tools).toMatchObject([
       expect.not.objectContaining({ execution: expect.anything() }),
-      ...Array.from({ length: 7 }, () => expect.anything()),
+      ...Array.from({ length: 8 }, () => expect.anything()),
     ]);
   });
 

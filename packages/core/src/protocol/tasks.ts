@@ -3,34 +3,12 @@ import type { Log } from "../log.ts";
 import { internalError, invalidParams, ProtocolError, refuseCursor } from "./errors.ts";
 import { Shares } from "./load.ts";
 import { show } from "./messages.ts";
-import type { Client, ClientRequest, Handler, TaskWork } from "./request.ts";
-import { CODES, type Era, META, type RpcError } from "./wire.ts";
+import { isFinished, KEPT_MS, OwnTask, POLL_MS, type StoredTask, type TaskCommand } from "./own-task.ts";
+import type { Client, ClientRequest, Handler } from "./request.ts";
+import { CODES, type Era, META } from "./wire.ts";
 
 /** Tasks of 2026-07-28 (SEP-2663). Those of 2025-11-25 are a part of that revision. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
-
-/** A task's state. Times are in milliseconds of `Date.now()`. */
-export interface StoredTask {
-  readonly id: string;
-  /** The key of its caller; for others it does not exist. */
-  readonly owner: string;
-  /** The OAuth scope that its tool needs. */
-  readonly scope: string;
-  readonly status: "working" | "input_required" | "completed" | "cancelled" | "failed";
-  readonly statusMessage?: string | undefined;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** How long it is kept, from its creation. */
-  readonly ttlMs: number;
-  readonly inputRequests?: Readonly<Record<string, object>> | undefined;
-  readonly result?: Readonly<Record<string, unknown>> | undefined;
-  readonly error?: RpcError | undefined;
-}
-
-/** What a client tells the process that runs a task. */
-export type TaskCommand =
-  | { readonly kind: "cancel" }
-  | { readonly kind: "update"; readonly inputResponses: Readonly<Record<string, unknown>> };
 
 /** Shares tasks among the processes that use the same database. */
 export interface TaskStore {
@@ -56,19 +34,9 @@ export interface TaskOptions {
   readonly store?: TaskStore | undefined;
 }
 
-/** How long a finished task is kept, in milliseconds. */
-const KEPT_MS = 15 * 60_000;
-/** How often clients should ask for a task's state, and the time between two reports of its progress. */
-const POLL_MS = 1_000;
-/** How long a person may take to answer a task's questions, in milliseconds. */
-const ANSWER_MS = 10 * 60_000;
-/** How long after a failure a state is stored again, in milliseconds. */
-const SAVE_AGAIN_MS = 5_000;
-/** How many tasks and characters of results a process keeps; a caller gets at most half of what is free. */
+/** How many tasks, and characters of results, a process keeps; a caller gets at most half of what is free. */
 const MAX_TASKS = 2_000;
-const MAX_CHARACTERS = 128 * 1_048_576;
-
-const isFinished = ({ status }: StoredTask): boolean => status !== "working" && status !== "input_required";
+const MAX_CHARACTERS = 64 * 1_048_576;
 
 /** The tasks of a process: calls that go on after they were answered with a task. */
 export class Tasks {
@@ -117,7 +85,7 @@ export class Tasks {
   /** Makes a call a task. @returns whether it was possible. */
   async #begin(request: ClientRequest, scope: string): Promise<boolean> {
     const { owner, client } = request;
-    if (!this.#characters.hasRoom(owner) || !this.#slots.take(owner)) return false;
+    if (!this.#slots.take(owner)) return false;
     const { store, limitMs, log } = this.#options;
     const now = Date.now();
     const id = crypto().randomUUID();
@@ -138,10 +106,8 @@ export class Tasks {
         notSaved: (error) => log.warning(`Could not store the state of a task: ${String(error)}`),
         finished: (characters) => {
           this.#characters.count(owner, characters);
-          setTimeout(() => {
-            this.#characters.count(owner, -characters);
-            this.#forget(id, owner);
-          }, KEPT_MS).unref();
+          this.#makeRoom(owner, id);
+          setTimeout(() => this.#forget(id, owner), KEPT_MS).unref();
         },
       },
     );
@@ -165,8 +131,20 @@ export class Tasks {
     return isStored;
   }
 
+  /** Drops the oldest results of a caller while all of its results are too large to be kept, except the newest. */
+  #makeRoom(owner: string, newest: string): void {
+    for (const [id, task] of this.#own) {
+      if (this.#characters.hasRoom(owner, 0)) return;
+      if (id !== newest && task.caller === owner && isFinished(task.state)) this.#forget(id, owner);
+    }
+  }
+
   #forget(id: string, owner: string): void {
-    if (this.#own.delete(id)) this.#slots.giveBack(owner);
+    const task = this.#own.get(id);
+    if (task === undefined) return;
+    this.#own.delete(id);
+    this.#slots.giveBack(owner);
+    this.#characters.count(owner, -task.characters);
   }
 
   /** The methods with which clients follow tasks. @param isListed whether callers can be told apart. */
@@ -301,156 +279,6 @@ export class Tasks {
     for (const task of own) task.close();
     await Promise.all(own.map((task) => task.saved));
     await this.#options.store?.close();
-  }
-}
-
-interface TaskHooks {
-  changed(): void;
-  save(state: StoredTask): Promise<void> | undefined;
-  notSaved(error: unknown): void;
-  /** @param characters of its result. */
-  finished(characters: number): void;
-}
-
-/** A task that this process runs or ran: the work of one call, and what it reports. */
-class OwnTask implements TaskWork {
-  state: StoredTask;
-  readonly #request: ClientRequest;
-  readonly #hooks: TaskHooks;
-  /** Resolves once its state is stored. */
-  saved: Promise<void> | undefined;
-  #rounds = 0;
-  /** The open questions: the keys that the client sees, each once in a task's life, and those of the call. */
-  readonly #open = new Map<string, string>();
-  #answers: Record<string, unknown> = {};
-  #requestState: unknown;
-  #late: NodeJS.Timeout | undefined;
-  /** Questions of 2025-11-25 that wait for a request for the result, and the function that sends them. */
-  #questions: string[] = [];
-  #ask: ((question: string) => void) | undefined;
-
-  constructor(state: StoredTask, request: ClientRequest, hooks: TaskHooks) {
-    this.state = state;
-    this.#request = request;
-    this.#hooks = hooks;
-  }
-
-  take(command: TaskCommand): void {
-    if (command.kind === "cancel") this.#request.end();
-    else this.#update(command.inputResponses);
-  }
-
-  close(): void {
-    this.#request.end(internalError("The server closed before this task was finished."));
-  }
-
-  answer(json: string | undefined): void {
-    if (json === undefined) this.#change({ status: "cancelled" });
-    else {
-      const { result, error }: { result?: Record<string, unknown>; error?: RpcError } = JSON.parse(json);
-      if (error === undefined) this.#change({ status: "completed", result });
-      else this.#change({ status: "failed", error, statusMessage: error.message });
-    }
-    // It may be large, and the task is kept for a while.
-    this.#request.params = {};
-    this.#hooks.finished(json?.length ?? 0);
-  }
-
-  /** Messages of a call do not reach a client that follows its task. */
-  notify(): void {}
-
-  progressed(message: string): void {
-    if (Date.now() - this.state.updatedAt >= POLL_MS) this.#change({ statusMessage: message });
-  }
-
-  needsInput(required: object): void {
-    const { inputRequests, requestState }: { inputRequests?: object; requestState?: unknown } = required;
-    this.#rounds += 1;
-    this.#answers = {};
-    this.#requestState = requestState;
-    const shownRequests = Object.entries(inputRequests ?? {}).map(([key, question]): [string, object] => {
-      const seen = `${this.#rounds}-${key}`;
-      this.#open.set(seen, key);
-      return [seen, question];
-    });
-    this.#change({ status: "input_required", inputRequests: Object.fromEntries(shownRequests) });
-    const late = internalError(`The client did not answer within ${ANSWER_MS / 60_000} minutes.`);
-    this.#late = setTimeout(() => this.#request.end(late), ANSWER_MS);
-  }
-
-  #update(responses: Readonly<Record<string, unknown>>): void {
-    const answered = Object.entries(responses).filter(([seen]) => this.#open.has(seen));
-    if (answered.length === 0) return;
-    for (const [seen, answer] of answered) {
-      this.#answers[this.#open.get(seen) ?? ""] = answer;
-      this.#open.delete(seen);
-    }
-    if (this.#open.size > 0) {
-      const left = Object.entries(this.state.inputRequests ?? {}).filter(([seen]) => this.#open.has(seen));
-      this.#change({ inputRequests: Object.fromEntries(left) });
-      return;
-    }
-    this.inputReceived();
-    this.#request.repeat({ inputResponses: this.#answers, requestState: this.#requestState });
-  }
-
-  ask(json: string): void {
-    const message = JSON.parse(json);
-    const { _meta } = Object(message.params);
-    const related = { ...Object(_meta), [META.relatedTask]: { taskId: this.state.id } };
-    this.#questions.push(JSON.stringify({ ...message, params: { ...message.params, _meta: related } }));
-    this.#change({ status: "input_required" });
-    this.#passOn();
-  }
-
-  inputReceived(): void {
-    clearTimeout(this.#late);
-    this.#change({ status: "working", inputRequests: undefined });
-  }
-
-  /** Sends the questions of 2025-11-25 with `ask`; returns the function that ends this. */
-  attach(ask: (question: string) => void): () => void {
-    this.#ask = ask;
-    this.#passOn();
-    return () => {
-      if (this.#ask === ask) this.#ask = undefined;
-    };
-  }
-
-  #passOn(): void {
-    if (this.#ask !== undefined) for (const question of this.#questions.splice(0)) this.#ask(question);
-  }
-
-  #change(change: Partial<StoredTask>): void {
-    if (isFinished(this.state)) return;
-    const now = Date.now();
-    this.state = { ...this.state, ...change, updatedAt: now };
-    if (isFinished(this.state)) {
-      clearTimeout(this.#late);
-      // From here on, the time to live is that of the result.
-      this.state = { ...this.state, inputRequests: undefined, ttlMs: now - this.state.createdAt + KEPT_MS };
-    }
-    this.#hooks.changed();
-    this.#store();
-  }
-
-  #store(): void {
-    this.saved ??= this.#save()
-      .catch((error: unknown) => {
-        this.#hooks.notSaved(error);
-        setTimeout(() => this.#store(), SAVE_AGAIN_MS).unref();
-      })
-      .finally(() => {
-        this.saved = undefined;
-      });
-  }
-
-  /** Stores the newest state; changes during that are stored together. */
-  async #save(): Promise<void> {
-    for (let stored: StoredTask | undefined; stored !== this.state; ) {
-      stored = this.state;
-      await this.#hooks.save(stored);
-    }
   }
 }
 
