@@ -9,10 +9,16 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
 
+const wanted = process.argv.slice(2);
+const names = ["core", ...serverNames()];
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no benchmark "${unknown.join('", "')}". Choose from ${names.join(", ")}.\n`);
+  process.exit(1);
+}
 await install();
 await build();
 
-const wanted = process.argv.slice(2);
 const folders = ["test", ...serverNames().map((name) => `servers/${name}`)];
 /** @type {{ name: string, text: string }[]} */
 const sections = [];
