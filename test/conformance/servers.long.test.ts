@@ -13,7 +13,6 @@ import { faultsOf, runSuite } from "./scenarios.ts";
 const GENERIC: Readonly<Record<string, readonly { scenario: string; needs?: string }[]>> = {
   "2025-11-25": [
     { scenario: "server-initialize" },
-    { scenario: "logging-set-level" },
     { scenario: "ping" },
     { scenario: "tools-list" },
     { scenario: "server-sse-multiple-streams" },

@@ -386,8 +386,24 @@ export function contract(options: ContractOptions): void {
       expect(session.lines.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
     });
 
+    it("refuses an unknown option with exit code 2 and one sentence", async () => {
+      const session = await rawSession(bin, "", { args: ["--no-such-option"] });
+      expect(session.code).toBe(2);
+      expect(session.lines).toEqual([]);
+      expect(session.stderr).toMatch(/^Unknown option --no-such-option\..*\n$/);
+    });
+
+    it("prints its help and version", async () => {
+      const help = await rawSession(bin, "", { args: ["--help"] });
+      expect(help.lines.join("\n")).toContain("Usage: ");
+      expect(help.code).toBe(0);
+      const version = await rawSession(bin, "", { args: ["--version"] });
+      expect(version.lines).toEqual([`${server.packageName} ${server.version}`]);
+    });
+
+    if (!VIAS.includes("stdio")) return;
     // In its own words and limits, but for times: they depend on the machine.
-    it.runIf(VIAS.includes("stdio"))("has no finding of refmcp-judge", async () => {
+    it("has no finding of refmcp-judge", async () => {
       const world = await options.world();
       open.push({ dispose: () => world.dispose() });
       const reading = server.tools.filter(({ name, effect }) => effect === "read" && !world.before?.[name]);
@@ -412,21 +428,6 @@ export function contract(options: ContractOptions): void {
           .filter(isOfDefaults)
           .map(({ rule, where, sent, came }) => `${where}: ${came}\n  ${sent}\n  ${RULES[rule].next}`),
       );
-    });
-
-    it("refuses an unknown option with exit code 2 and one sentence", async () => {
-      const session = await rawSession(bin, "", { args: ["--no-such-option"] });
-      expect(session.code).toBe(2);
-      expect(session.lines).toEqual([]);
-      expect(session.stderr).toMatch(/^Unknown option --no-such-option\..*\n$/);
-    });
-
-    it("prints its help and version", async () => {
-      const help = await rawSession(bin, "", { args: ["--help"] });
-      expect(help.lines.join("\n")).toContain("Usage: ");
-      expect(help.code).toBe(0);
-      const version = await rawSession(bin, "", { args: ["--version"] });
-      expect(version.lines).toEqual([`${server.packageName} ${server.version}`]);
     });
   });
 }
