@@ -5,11 +5,12 @@ import { createServer, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type HttpProcess, startHttp } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { npmPackages } from "../../scripts/lib/npm-programs.mjs";
 import { connect } from "../conformance/clients.ts";
 import { PROGRAMS } from "../conformance/programs.ts";
-import { inWorld, type Listening, listen } from "../conformance/ready.ts";
+import { inWorld } from "../conformance/ready.ts";
 import { type Fields, fieldsAt } from "../protocol/revisions.ts";
 import { SERVERS, useWorld } from "../servers.ts";
 import { CLIENTS } from "./clients.ts";
@@ -50,7 +51,7 @@ function processOf(name: string) {
 /** The tools of each server, as the workspace's own client lists them. */
 const tools = new Map<string, Fields[]>();
 /** The servers over HTTP, shared by all clients. */
-const listening = new Map<string, Listening>();
+const listening = new Map<string, HttpProcess>();
 let place = { folder: "", home: "" };
 let inspector = "";
 
@@ -66,7 +67,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  for (const [name, server] of listening) expect(await server.stop(), name).toBe(0);
+  for (const [name, server] of listening) expect((await server.stop()).code, name).toBe(0);
   site.closeAllConnections();
   site.close();
   await rm(place.home, { recursive: true, force: true });
@@ -90,7 +91,8 @@ describe.each(TITLED)("%s", (title, client) => {
         const { file, args, env } = processOf(name);
         await driver.connect({ command: process.execPath, args: ["--import", recorder, file, ...args], env });
       } else {
-        const server = listening.get(name) ?? (await listen(processOf(name)));
+        const { file, ...options } = processOf(name);
+        const server = listening.get(name) ?? (await startHttp(file, options));
         listening.set(name, server);
         await driver.connect({ url: server.url.href, recorder });
       }

@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { World } from "@refmcp/testing";
+import { type HttpProcess, startHttp, type World } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
 import { serverBin, serverFolder, useWorld } from "../servers.ts";
 import { CLIENTS, connect, type Peer } from "./clients.ts";
-import { inWorld, type Listening, listen, READY } from "./ready.ts";
+import { inWorld, READY } from "./ready.ts";
 
 const execute = promisify(execFile);
 
@@ -31,7 +31,7 @@ it("finds servers", () => {
 
 describe.each(READY)("the %s server", (name) => {
   const there = useWorld(name);
-  let listening: Listening | undefined;
+  let listening: HttpProcess | undefined;
   /** What the first client saw, and every other one must see. */
   const first = new Map<string, unknown>();
   const same = (what: string, seen: unknown) => {
@@ -46,10 +46,10 @@ describe.each(READY)("the %s server", (name) => {
       maxBuffer: 2 ** 26,
     });
     fixed = listAt(JSON.parse(stdout), "resources").flatMap(({ uri }) => uri ?? []);
-    listening = await listen(inWorld(name, there()));
+    listening = await startHttp(serverBin(name), there());
   });
   afterAll(async () => {
-    expect(await listening?.stop()).toBe(0);
+    expect((await listening?.stop())?.code).toBe(0);
   });
 
   describe.each(SITUATIONS)("to $client over $way", ({ client, way }) => {

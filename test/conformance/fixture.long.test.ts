@@ -1,7 +1,7 @@
+import { type HttpProcess, startHttp } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleServer } from "../bundle.ts";
 import { fetchProgram, type Program } from "./programs.ts";
-import { type Listening, listen } from "./ready.ts";
 import { faultsOf, runSuite, scoredScenarios, taskScenarios } from "./scenarios.ts";
 
 /** The scored requirement sets, and how many server scenarios each has. */
@@ -16,14 +16,14 @@ const NOT_APPLICABLE = [
   "sep-2575-server-sends-tools-list-changed-on-subscription",
 ];
 
-let server: Listening | undefined;
+let server: HttpProcess | undefined;
 let removeBundle: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   const { file, remove } = await bundleServer("conformance/fixtures/everything.ts");
   removeBundle = remove;
   // The suite expects a task from a call that takes a second.
-  server = await listen({ file, args: ["--task-after-ms", "300"], env: {} });
+  server = await startHttp(file, { args: ["--task-after-ms", "300"] });
 });
 afterAll(async () => {
   const code = await server?.stop();

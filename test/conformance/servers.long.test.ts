@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type HttpProcess, startHttp } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsAt } from "../protocol/revisions.ts";
-import { useWorld } from "../servers.ts";
+import { serverBin, useWorld } from "../servers.ts";
 import { connect } from "./clients.ts";
 import { fetchProgram, type Program } from "./programs.ts";
-import { inWorld, type Listening, listen, READY } from "./ready.ts";
+import { inWorld, READY } from "./ready.ts";
 import { faultsOf, runSuite } from "./scenarios.ts";
 
 /** The scenarios that need no particular tool, resource or prompt, and what the server needs for them. */
@@ -51,16 +52,16 @@ it("finds servers", () => {
 
 describe.each(READY)("the %s server", (name) => {
   const there = useWorld(name);
-  let server: Listening | undefined;
+  let server: HttpProcess | undefined;
   let capabilities: Fields = {};
   beforeAll(async () => {
-    server = await listen(inWorld(name, there()));
+    server = await startHttp(serverBin(name), there());
     const peer = await connect("SDK v2 modern", server.url);
     ({ capabilities } = peer);
     await peer.close();
   });
   afterAll(async () => {
-    expect(await server?.stop()).toBe(0);
+    expect((await server?.stop())?.code).toBe(0);
   });
 
   it.each(Object.keys(GENERIC))("the official suite's generic scenarios of %s", async (revision) => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { startHttp } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Listening, listen } from "../conformance/ready.ts";
 import { CAPABILITIES, likelyAnswer } from "../protocol/client.ts";
 import { probeLauncher } from "../protocol/probe.ts";
 import { Recorder } from "../protocol/recorder.ts";
@@ -64,7 +64,7 @@ describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
 
   it("describes what is supported over Streamable HTTP", async () => {
     const { file } = launch();
-    const listening: Listening = await listen({ file, args: [], env: {} });
+    const listening = await startHttp(file);
     const found: Record<string, string> = {};
     try {
       for (const [row, look] of Object.entries(HTTP_ROWS)) found[row] = await look(listening.url, revision);

@@ -1,11 +1,10 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
-import { connectHttp, type Era } from "@refmcp/testing";
+import { connectHttp, type Era, type HttpProcess, untilListening } from "@refmcp/testing";
 import { DockerfileParser } from "dockerfile-ast";
 import { Client as Database } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -51,21 +50,14 @@ function interpolated(text: string): string {
 
 const REPLICAS = Object.entries(compose.services).filter(([, { image }]) => image === "refmcp-memory");
 
-interface Replica {
-  readonly url: URL;
-  readonly process: ChildProcess;
-  readonly ended: Promise<unknown>;
-  stderr(): string;
-}
-
 let folder = "";
 let postgres: TestPostgres;
 let database: Database;
-let replicas: Replica[];
+let replicas: HttpProcess[];
 let balancer: Balancer;
 
 /** Starts the program that the image starts, with the container's environment; only addresses and /data are of this machine. */
-async function start({ build, environment }: z.infer<typeof service>): Promise<Replica> {
+async function start({ build, environment }: z.infer<typeof service>): Promise<HttpProcess> {
   const text = await readFile(join(ROOT, "docs", build?.context ?? "", build?.dockerfile ?? ""), "utf8");
   const file = DockerfileParser.parse(text);
   const instruction = (keyword: string) =>
@@ -93,21 +85,11 @@ async function start({ build, environment }: z.infer<typeof service>): Promise<R
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let stderr = "";
-  const ended = once(child, "exit");
-  const url = await new Promise<URL>((resolve, reject) => {
-    child.stderr.on("data", (chunk) => {
-      stderr += chunk;
-      const found = /listens on (\S+)\n/.exec(stderr)?.[1];
-      if (found !== undefined) resolve(new URL(found));
-    });
-    void ended.then(() => reject(new Error(stderr)));
-  });
-  return { url, process: child, ended, stderr: () => stderr };
+  return untilListening(child);
 }
 
 /** The exit code of the container's health check. */
-async function checked({ url }: Replica, { healthcheck }: z.infer<typeof service>): Promise<number> {
+async function checked({ url }: HttpProcess, { healthcheck }: z.infer<typeof service>): Promise<number> {
   const [kind, program = "", ...args] = healthcheck?.test ?? [];
   expect([kind, program]).toEqual(["CMD", "node"]);
   const own = args.map((text) => text.replace("127.0.0.1:8080", url.host));
@@ -139,10 +121,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await balancer?.close();
-  for (const { process: child, ended } of replicas ?? []) {
-    child.kill("SIGKILL");
-    await ended;
-  }
+  for (const replica of replicas ?? []) await replica.stop("SIGKILL");
   await database?.end();
   await postgres?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -255,7 +234,7 @@ describe("the processes of docs/compose.yaml", () => {
     const held = direct.callTool(remember("Dora"));
     const waiting = "SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted";
     await expect.poll(async () => (await database.query(waiting)).rows[0].n).toBeGreaterThan(0);
-    ending.process.kill("SIGTERM");
+    const stopped = ending.stop();
     const [, definition] = REPLICAS[0] ?? [];
     if (definition === undefined) throw new Error("There is no replica.");
     await expect.poll(() => checked(ending, definition)).toBe(1);
@@ -273,7 +252,7 @@ describe("the processes of docs/compose.yaml", () => {
     expect(new Set(balancer.taken.slice(before))).toEqual(new Set([1]));
     await database.query("COMMIT");
     expect((await held).isError).not.toBe(true);
-    expect(await ending.ended).toEqual([0, null]);
+    expect(await stopped).toEqual({ code: 0, signal: null });
     expect(JSON.stringify((await client.callTool(open("Dora"))).structuredContent)).toContain(
       "is called Dora",
     );

@@ -1,10 +1,10 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type HttpProcess, untilListening } from "@refmcp/testing";
 import { DockerfileParser } from "dockerfile-ast";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { ROOT, serverBin, serverFolder } from "../servers.ts";
@@ -26,15 +26,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Starts the server with this environment alone, and waits for its address. */
-async function start(env: Readonly<Record<string, string>>): Promise<ChildProcess & { address: string }> {
+/** Starts the server with this environment alone, and waits until it listens. */
+async function start(env: Readonly<Record<string, string>>): Promise<HttpProcess> {
   const args = [serverBin("memory"), "--file", join(folder, "memory.db")];
   const server = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
   onTestFinished(() => void server.kill("SIGKILL"));
-  const [line] = await once(server.stderr, "data");
-  const address = / listens on (?:https?:\/\/|(?=unix:))(\S+?)(?:\/mcp)?\n/.exec(String(line))?.[1];
-  if (address === undefined) throw new Error(String(line));
-  return Object.assign(server, { address });
+  return untilListening(server);
 }
 
 const health = (env: Readonly<Record<string, string>>) =>
@@ -52,10 +49,9 @@ it.each([
 ] as const)("the image's health check finds a server on %s", async (_, addressOf, tls) => {
   const paths = Object.fromEntries(Object.entries(tls).map(([name, file]) => [name, join(folder, file)]));
   const server = await start({ ...paths, REFMCP_MEMORY_HTTP: addressOf("0"), REFMCP_MEMORY_DRAIN_MS: "0" });
-  const at = { ...paths, REFMCP_MEMORY_HTTP: addressOf(server.address.split(":").pop() ?? "") };
+  const at = { ...paths, REFMCP_MEMORY_HTTP: addressOf(server.url.port) };
   expect(await health(at)).toBe("healthy");
-  server.kill();
-  await once(server, "exit");
+  await server.stop();
   expect(await health(at)).toBe("unhealthy, exit code 1");
 });
 
@@ -63,8 +59,7 @@ it("the image's health check finds a server on a Unix socket, and needs none ove
   const env = { REFMCP_MEMORY_HTTP: `unix:${join(folder, "socket")}`, REFMCP_MEMORY_DRAIN_MS: "0" };
   const server = await start(env);
   expect(await health(env)).toBe("healthy");
-  server.kill();
-  await once(server, "exit");
+  await server.stop();
   expect(await health(env)).toBe("unhealthy, exit code 1");
   expect(await health({})).toBe("healthy");
 });

@@ -1,11 +1,10 @@
 import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { connectHttp } from "@refmcp/testing";
+import { connectHttp, untilListening } from "@refmcp/testing";
 import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -134,21 +133,17 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
       cwd: join(place, "work"),
       stdio: ["ignore", "ignore", "pipe"],
     });
-    const ended = once(server, "exit");
-    const [line] = await Promise.race([once(server.stderr, "data"), ended]);
-    const address = /listens on http:\/\/([\d.:]+)\/mcp/.exec(String(line))?.[1];
-    expect(address, String(line)).toBeDefined();
+    const { url, stop } = await untilListening(server);
     const [, ...check] = words("HEALTHCHECK");
     const health = (more: Record<string, string | undefined>) =>
       execute(process.execPath, check, { env: { ...env, ...more } }).then(
         () => "healthy",
         ({ code }: { code: number }) => `unhealthy, exit code ${code}`,
       );
-    expect(await health({ [listening]: address })).toBe("healthy");
+    expect(await health({ [listening]: url.host })).toBe("healthy");
     expect(await health({})).toBe("healthy");
-    server.kill();
-    await ended;
-    expect(await health({ [listening]: address })).toBe("unhealthy, exit code 1");
+    await stop();
+    expect(await health({ [listening]: url.host })).toBe("unhealthy, exit code 1");
   });
 
   // As with `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges`.
@@ -184,16 +179,7 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
         stdio: ["ignore", "ignore", "pipe"],
       },
     );
-    const ended = once(server, "exit");
-    let stderr = "";
-    const url = await new Promise<URL>((resolve, reject) => {
-      server.stderr.on("data", (chunk) => {
-        stderr += chunk;
-        const found = /listens on (\S+)\n/.exec(stderr)?.[1];
-        if (found !== undefined) resolve(new URL(found));
-      });
-      void ended.then(() => reject(new Error(stderr)));
-    });
+    const { url, stop } = await untilListening(server);
     try {
       const { client, close } = await connectHttp(url);
       expect((await client.listTools()).tools).not.toEqual([]);
@@ -210,8 +196,7 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
       }
       await close();
     } finally {
-      server.kill("SIGKILL");
-      await ended;
+      await stop("SIGKILL");
     }
   });
 });

@@ -1,5 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import {
   Client,
@@ -214,9 +215,9 @@ export async function rawSession(
   return { lines, stderr, code: child.exitCode, signal: child.signalCode };
 }
 
-/** A built server that listens on a local port. */
+/** A server process that listens. */
 export interface HttpProcess {
-  /** The endpoint, `http://127.0.0.1:PORT/mcp`. */
+  /** The endpoint, `http://127.0.0.1:PORT/mcp`, or `unix:PATH`. */
   readonly url: URL;
   readonly pid: number;
   /** The server's stderr so far. */
@@ -243,20 +244,34 @@ export async function startHttp(
   options: Pick<ConnectOptions, "args" | "env"> = {},
 ): Promise<HttpProcess> {
   const { args = [] } = options;
-  // No load balancer is told, so that a test's SIGTERM ends the process without a delay.
+  // No load balancer has to notice, so a test's SIGTERM ends the process without a delay.
   const drain = args.includes("--drain-ms") ? [] : ["--drain-ms", "0"];
-  const child = startBuilt(bin, [...args, ...drain, "--http", "0"], options);
+  return untilListening(startBuilt(bin, [...args, ...drain, "--http", "0"], options));
+}
+
+/**
+ * Waits until a server process, however it was started, listens.
+ *
+ * @param child with a pipe for its stderr
+ * @throws an error with its stderr if it exits before it listens.
+ */
+export async function untilListening(
+  child: ChildProcess & { readonly stderr: Readable },
+): Promise<HttpProcess> {
   let stderr = "";
   const ended = once(child, "close").then(
     (): ProcessEnd => ({ code: child.exitCode, signal: child.signalCode }),
   );
   const url = await new Promise<URL>((resolve, reject) => {
-    child.stderr.on("data", (chunk: Buffer) => {
-      stderr += chunk.toString("utf8");
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
       const found = /listens on (\S+)\n/.exec(stderr)?.[1];
       if (found !== undefined) resolve(new URL(found));
     });
-    void ended.then(() => reject(new Error(`${bin} exited before it listened:\n${stderr}`)), reject);
+    void ended.then(
+      () => reject(new Error(`${child.spawnargs.join(" ")} exited before it listened:\n${stderr}`)),
+      reject,
+    );
   });
   return {
     url,

@@ -13,6 +13,7 @@ export {
   type RawSession,
   rawSession,
   startHttp,
+  untilListening,
 } from "./connect.ts";
 export { type ContractOptions, contract, type World } from "./contract.ts";
 export { type CallTool, evals, type Task } from "./evals.ts";

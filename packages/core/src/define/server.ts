@@ -90,7 +90,7 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /** Builds the context, on the first call that needs it. It should open only what the first call needs. */
   open(opening: Opening<Table>): Awaitable<Context>;
   /**
-   * Checks that calls can be served now, for `/readyz`: a database that answers, a browser that is there. Default: that
+   * Checks that calls can be served now, for `/readyz`: a database that answers, an installed browser. Default: that
    * the context can be opened.
    *
    * @throws the reason why not, which is logged.
