@@ -26,9 +26,9 @@ beforeAll(async () => {
   server = await startHttp(file, { args: ["--task-after-ms", "300"] });
 });
 afterAll(async () => {
-  const code = await server?.stop();
+  const ended = await server?.stop();
   await removeBundle?.();
-  expect(code).toBe(0);
+  expect(ended?.code).toBe(0);
 });
 
 const endpoint = (): URL => {
