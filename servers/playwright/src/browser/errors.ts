@@ -1,4 +1,4 @@
-import { errorsOf } from "@refmcp/boundary/answer";
+import { errorsOf, type ToolError } from "@refmcp/boundary/answer";
 
 /** The errors with a code, and what to do next where that is always the same. */
 export const failure = errorsOf({
@@ -22,3 +22,6 @@ export const failure = errorsOf({
     "Start the server with --project and the project's folder. To test a page without specs call pw_run_test.",
   ],
 });
+
+export const browserGone = (cause: unknown): ToolError =>
+  failure("crash", "The browser ended during the run.", { cause });

@@ -1,6 +1,7 @@
 import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright";
 import type { Launched } from "../driver/launch.ts";
+import { browserGone } from "../errors.ts";
 import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
 
 /** One run's browser context: its page, its proxy, and nothing from other runs. */
@@ -51,6 +52,20 @@ async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<
     if (await isAllowed(socket.url())) socket.connectToServer();
     else await socket.close();
   });
+}
+
+/** The result of `work`. If the browser ends first, Playwright sometimes leaves its promise pending. */
+async function unlessEnded<Result>(browser: Browser, work: Promise<Result>): Promise<Result> {
+  let end = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = () => reject(browserGone(undefined));
+  });
+  browser.once("disconnected", end);
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    browser.off("disconnected", end);
+  }
 }
 
 /** Creates contexts in this process's only browser, and keeps one ready for the next run of the default device. */
@@ -132,7 +147,7 @@ export class Contexts {
     const proxy = await ForwardProxy.listen(CLOSED);
     // Only for Chromium do tests show that nothing bypasses the proxy.
     const isProxied = local && browser.browserType().name() === "chromium";
-    try {
+    const made = async () => {
       const context = await browser.newContext({
         ...options,
         ignoreHTTPSErrors: this.#options.ignoreHttpsErrors,
@@ -141,6 +156,9 @@ export class Contexts {
       });
       if (!isProxied) await guardFrom(context, proxy);
       return { context, page: await context.newPage(), proxy };
+    };
+    try {
+      return await unlessEnded(browser, made());
     } catch (error) {
       await proxy.close();
       throw error;

@@ -1,6 +1,6 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
-import { failure } from "../errors.ts";
+import { browserGone, failure } from "../errors.ts";
 import { type Step, setupLength } from "../language/ast.ts";
 import { contextOptionsOf } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";
@@ -166,9 +166,6 @@ async function arrive(session: PageSession): Promise<void> {
     events.notes.add(`the page was still loading after ${LOAD_MS / 1_000} s`);
   checkRefusal(session);
 }
-
-const browserGone = (cause: unknown): ToolError =>
-  failure("crash", "The browser ended during the run.", { cause });
 
 function endOf(url: URL, { context }: TestContext, { crashed }: PageEvents): Promise<never> {
   const ended = new Promise<never>((_resolve, reject) => {
