@@ -201,6 +201,7 @@ function reasonOf(error: unknown, sandboxed: boolean): string {
   if (/is not found at/.test(text)) return ABSENT;
   const library = /error while loading shared libraries: ([^:\n]+)/.exec(text)?.[1];
   if (library !== undefined) return `the library ${library} is missing`;
+  if (text.includes("has been closed")) return "it ended while it was starting";
   const [first = "it does not start"] = text.split("\n");
   return first.replace(/^browserType\.launch: /, "").slice(0, 200);
 }

@@ -54,7 +54,11 @@ async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<
   });
 }
 
-/** The result of `work`. If the browser ends first, Playwright sometimes leaves its promise pending. */
+/**
+ * The result of `work`.
+ *
+ * @throws ToolError `unavailable` if the browser ends first; Playwright sometimes leaves the promise of `work` pending then.
+ */
 async function unlessEnded<Result>(browser: Browser, work: Promise<Result>): Promise<Result> {
   let end = () => {};
   const ended = new Promise<never>((_, reject) => {
@@ -63,6 +67,9 @@ async function unlessEnded<Result>(browser: Browser, work: Promise<Result>): Pro
   browser.once("disconnected", end);
   try {
     return await Promise.race([work, ended]);
+  } catch (error) {
+    // Playwright can report this before it reports the end.
+    throw error instanceof Error && error.message.includes("has been closed") ? browserGone(error) : error;
   } finally {
     browser.off("disconnected", end);
   }

@@ -137,6 +137,7 @@ export async function performAll(
     } catch (error) {
       checkRefusal(session);
       if (error instanceof ToolError) throw error;
+      if (await isBrowserGone(session)) throw browserGone(error);
       const said = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
       const reason = session.page.isClosed() ? NO_TAB : said;
       return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
@@ -156,7 +157,7 @@ async function arrive(session: PageSession): Promise<void> {
     await deadline.race(page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 }));
   } catch (error) {
     if (error instanceof ToolError) throw error;
-    if (!opened.context.browser()?.isConnected()) throw browserGone(error);
+    if (await isBrowserGone(session)) throw browserGone(error);
     checkRefusal(session);
     throw unreachable(error, url, opened);
   }
@@ -165,6 +166,17 @@ async function arrive(session: PageSession): Promise<void> {
   if ((await deadline.within(LOAD_MS, loading)) !== true)
     events.notes.add(`the page was still loading after ${LOAD_MS / 1_000} s`);
   checkRefusal(session);
+}
+
+/** Whether the browser has ended, and not only its page: Playwright reports closed pages first. */
+async function isBrowserGone({ opened, deadline, page }: PageSession): Promise<boolean> {
+  if (opened.context.browser()?.isConnected() !== true) return true;
+  if (!page.isClosed()) return false;
+  // Any question to the browser would do.
+  return deadline.race(opened.context.cookies([])).then(
+    () => false,
+    (error: unknown) => !(error instanceof ToolError),
+  );
 }
 
 function endOf(url: URL, { context }: TestContext, { crashed }: PageEvents): Promise<never> {
@@ -231,9 +243,10 @@ export const notesOf = ({ events, artifacts }: PageSession): string[] => [
 ];
 
 /** Converts an error that ended the work on a page to one for the caller; returns internal errors unchanged. */
-export function explained(error: unknown, { opened, deadline, page }: PageSession): unknown {
+export async function explained(error: unknown, session: PageSession): Promise<unknown> {
   if (error instanceof ToolError) return error;
-  if (opened.context.browser()?.isConnected() !== true) return browserGone(error);
+  if (await isBrowserGone(session)) return browserGone(error);
+  const { deadline, page } = session;
   if (deadline.signal.aborted) return new ToolError("timeout", deadline.error().message, { cause: error });
   if (page.isClosed())
     return new ToolError("unavailable", `Nothing is left to test: ${NO_TAB}.`, {

@@ -135,7 +135,7 @@ export class BrowseSession {
     try {
       return await Promise.race([work(session), session.ended]);
     } catch (error) {
-      throw session.secrets.redactError(explained(error, session));
+      throw session.secrets.redactError(await explained(error, session));
     } finally {
       session.deadline.end();
     }
