@@ -93,7 +93,7 @@ export class Driver {
     signal.throwIfAborted();
     this.#last += 1;
     const id = this.#last;
-    const late = new ToolError("timeout", `The run did not end within ${maxMs} ms.`, {
+    const late = new ToolError("timeout", `The run did not end within ${Math.round(maxMs)} ms.`, {
       hint: "The page keeps the browser's driver busy. Check less in one run, or fix the page.",
     });
     let timer = setTimeout(() => this.kill(late), maxMs + GRACE_MS);

@@ -9,7 +9,9 @@ export interface Calling {
 }
 
 /** The time left for a call's work: the rest is for cleaning up and writing the answer. */
-export const workMs = ({ leftMs }: Calling): number => leftMs - Math.min(6_000, leftMs / 4);
+export const workMs = ({ leftMs }: Calling): number => Math.floor(leftMs - Math.min(6_000, leftMs / 4));
+
+const SLOW_PAGE = "The page may be slow or in an endless loop. Raise timeout_ms, or check less in one run.";
 
 /** The deadline of one run: it ends after its time limit or when the caller cancels, whatever the page does. */
 export class Deadline {
@@ -20,10 +22,13 @@ export class Deadline {
   readonly end: () => void;
   readonly #over: Promise<never>;
   readonly #caller: AbortSignal;
+  readonly #hint: string;
 
-  constructor(milliseconds: number, caller: AbortSignal) {
+  /** @param hint what to do if the time was not enough. */
+  constructor(milliseconds: number, caller: AbortSignal, hint = SLOW_PAGE) {
     this.totalMs = milliseconds;
     this.#caller = caller;
+    this.#hint = hint;
     this.#ends = performance.now() + milliseconds;
     const { signal, end } = startDeadline(milliseconds, caller);
     this.signal = signal;
@@ -61,7 +66,7 @@ export class Deadline {
     if (aborted)
       return reason instanceof ToolError ? reason : new ToolError("cancelled", "The run was cancelled.");
     return new ToolError("timeout", `The run did not end within ${this.totalMs} ms.`, {
-      hint: "The page may be slow or in an endless loop. Raise timeout_ms, or check less in one run.",
+      hint: this.#hint,
     });
   }
 }

@@ -33,6 +33,8 @@ export interface DeviceRunOptions {
   readonly matrix: boolean;
   readonly evidence: readonly EvidenceKind[];
   readonly timeoutMs: number;
+  /** What to do if that was not enough, if it is less than the caller asked for. */
+  readonly lateHint?: string | undefined;
   readonly signal: AbortSignal;
   /** Asks for a snapshot at the end. */
   readonly look?: Look | undefined;
@@ -58,7 +60,7 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
     writesSecrets: secretsOf(script).length > 0,
   };
   const keepsDownloads = checksOf(script).some(({ kind }) => kind === "download");
-  const deadline = new Deadline(options.timeoutMs, signal);
+  const deadline = new Deadline(options.timeoutMs, signal, options.lateHint);
   const opening = { ...options, steps: script.steps, artifacts, keepsDownloads, deadline };
   const session = await openSession(opening, services).catch((error: unknown) => {
     deadline.end();
@@ -68,7 +70,7 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
   try {
     return await Promise.race([play(options, session, outcomes), session.ended]);
   } catch (error) {
-    const failure = explained(error, session);
+    const failure = await explained(error, session);
     if (!(failure instanceof ToolError)) throw failure;
     // With the verdicts so far.
     const data = { assertions: resultsOf(options, outcomes, "not decided: the run ended first") };

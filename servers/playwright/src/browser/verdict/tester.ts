@@ -45,6 +45,8 @@ interface ParsedTest {
   readonly devices: readonly Device[];
 }
 
+const LITTLE_TIME =
+  "The call had no more time left: it waited for other runs, or its own limit (--timeout-ms) is below timeout_ms. Run fewer tests at once, or raise that limit.";
 const BEAT_MS = 5_000;
 
 /** Runs tests in one browser, and stores their artifacts. */
@@ -123,11 +125,12 @@ export class Tester {
     const beat = setInterval(() => report(), BEAT_MS).unref();
     const runOn = async (device: Device) => {
       const timeoutMs = Math.min(request.timeoutMs, workMs(call));
+      const lateHint = timeoutMs < request.timeoutMs ? LITTLE_TIME : undefined;
       const progress = (note: string) => report(matrix ? `${device.name}: ${note}` : note);
       const { evidence, look } = request;
       const { signal } = call;
       const deviceRun = await runOnDevice(
-        { url, script, device, matrix, evidence, look, timeoutMs, signal, folder, found, progress },
+        { url, script, device, matrix, evidence, look, timeoutMs, lateHint, signal, folder, found, progress },
         services,
       );
       done += 1;
