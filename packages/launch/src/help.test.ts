@@ -86,6 +86,10 @@ describe("renderHelp", () => {
         --exclude-tools LIST        Do not offer these tools. (comma-separated)
         --slim                      Offer only the most used tools, to save the
                                     model's context.
+        --answers text|typed        The form of answers that are text, such as files
+                                    and diffs: as text alone, or typed, with an output
+                                    schema and structuredContent too, for programs and
+                                    code mode. (default text)
 
       Limits
         --timeout-ms MS             Time limit of one call in milliseconds. Many hosts

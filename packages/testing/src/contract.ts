@@ -188,6 +188,24 @@ export function contract(options: ContractOptions): void {
       expect(server.tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...slim]));
     });
 
+    it("gives every tool an output schema with --answers typed, and answers accordingly", async () => {
+      const { world, connected } = await enter("memory", { args: ["--answers", "typed"] });
+      const { client } = connected;
+      for (const tool of (await client.listTools()).tools) {
+        expect(tool.outputSchema, tool.name).toMatchObject({ type: "object" });
+        if (tool.annotations?.readOnlyHint !== true) continue;
+        await prepare(world, connected, tool.name);
+        // The client checks the answer against the schema.
+        const answer = await client.callTool({ name: tool.name, arguments: { ...world.calls[tool.name] } });
+        succeed(tool.name, answer, connected);
+        const text: unknown = Object(answer.structuredContent).content;
+        const isText = tools.find(({ name }) => name === tool.name)?.outputSchema === undefined;
+        if (!isText || typeof text !== "string") continue;
+        const blocks = answer.content.filter(({ type }) => type === "text");
+        expect(text, tool.name).toBe(textOf({ ...answer, content: blocks }));
+      }
+    });
+
     it("describes every prompt, argument and resource", () => {
       for (const prompt of rest.prompts) {
         expect(prompt.description, prompt.name).toBeTruthy();

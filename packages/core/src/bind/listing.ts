@@ -18,18 +18,30 @@ function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
 /**
  * Tools in the order given. Schemas that were not recorded at build time are generated from zod now.
  *
- * @param unlisted names of arguments that are left out
+ * @param how `unlisted`: names of arguments that are left out; `isTyped`: with `--answers typed`
  */
 export async function listedTools(
   tools: readonly (Tool<never> | LazyTool<never>)[],
-  unlisted: readonly string[] = [],
+  { unlisted = [], isTyped = false }: { unlisted?: readonly string[]; isTyped?: boolean } = {},
 ): Promise<readonly ListedTool[]> {
   return Promise.all(
     tools.map(async (tool) => {
       const schemas = "load" in tool ? tool.schemas : (await import("./schema.ts")).schemasOf(tool);
-      return listedWith(tool, unlisted.length === 0 ? schemas : without(schemas, unlisted));
+      const { outputSchema = isTyped ? typedSchema(tool) : undefined } = schemas;
+      const shown = unlisted.length === 0 ? schemas : without(schemas, unlisted);
+      return listedWith(tool, outputSchema === undefined ? shown : { ...shown, outputSchema });
     }),
   );
+}
+
+/** What `typedAnswer` returns for a tool without an output schema. */
+function typedSchema({ media }: ToolFacts): ToolSchemas["outputSchema"] {
+  const block = { type: "object", properties: { type: { type: "string" } }, required: ["type"] };
+  const blocks = { type: "array", items: block, description: "Images, audio, files and links." };
+  const properties = media
+    ? { content: blocks }
+    : { content: { type: "string", description: "The text of the answer." }, blocks };
+  return { type: "object", properties, required: ["content"] };
 }
 
 /** A tool as clients of 2025-11-25 see it, who decide themselves whether to make a call a task. */

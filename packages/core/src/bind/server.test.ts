@@ -149,6 +149,15 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(result.structuredContent).toBeUndefined();
   });
 
+  it("gives a text tool an output schema and structuredContent with --answers typed", async () => {
+    const { client } = await connect({ era, args: ["--answers", "typed"] });
+    const tool = (await client.listTools()).tools.find(({ name }) => name === "probe_echo");
+    expect(tool?.outputSchema).toMatchObject({ type: "object", required: ["content"] });
+    const result = await client.callTool({ name: "probe_echo", arguments: { text: "ab" } });
+    expect(result.content).toEqual([{ type: "text", text: "ab" }]);
+    expect(result.structuredContent).toEqual({ content: "ab" });
+  });
+
   it("accepts an argument under another name, and refuses it under both", async () => {
     const { client } = await connect({ era });
     const say = (given: object) => client.callTool({ name: "probe_echo", arguments: { ...given } });

@@ -68,10 +68,11 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>, store?: Ta
   const unlisted = Object.entries(definition.argumentNeeds ?? {}).flatMap(([argument, option]) =>
     hasValue(runtime.options[option]) ? [] : [argument],
   );
+  const isTyped = runtime.options.answers === "typed";
   const listed = async () => {
     const { budget } = runtime.callLimits;
     const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
-    const tools = (await listedTools(runtime.tools, unlisted))
+    const tools = (await listedTools(runtime.tools, { unlisted, isTyped }))
       .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     toolList = { tools };

@@ -86,7 +86,7 @@ async function runTool<Context>(
     const asksInView = apps?.asks(request.client.capabilities) && canAskInView(tool);
     const returned = await runHandler(runtime, request, subject, handler, asksInView ? confirmed : undefined);
     if (returned instanceof InputRequired) return returned;
-    return resultFor(request.revision, resultOf(tool, returned));
+    return resultFor(request.revision, resultOf(tool, returned, runtime.options.answers === "typed"));
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     if (error instanceof ConfirmationNeeded && apps !== undefined)

@@ -73,6 +73,13 @@ export const commonOptions = {
       type: "flag",
       description: "Offer only the most used tools, to save the model's context.",
     },
+    answers: {
+      type: "enum",
+      values: ["text", "typed"],
+      default: "text",
+      description:
+        "The form of answers that are text, such as files and diffs: as text alone, or typed, with an output schema and structuredContent too, for programs and code mode.",
+    },
   }),
   ...under("Limits", {
     timeoutMs: {
