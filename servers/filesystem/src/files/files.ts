@@ -53,7 +53,7 @@ export function openFiles(options: FilesOptions) {
     enabled: options.journal,
     maxDays: journalDays,
   });
-  const context: ChangeContext = { guard, locks: new Locks(), journal, threads };
+  const context: ChangeContext = { guard, locks: new Locks(), journal, record: journal.record, threads };
   const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   /** An operation with its first argument. */
   const bind =

@@ -56,7 +56,7 @@ export async function planDelete(
  * @throws ToolError `conflict` if there is now more to delete than planned.
  */
 export async function deletePlanned(context: ChangeContext, plan: DeletePlan, signal?: AbortSignal) {
-  const { guard, journal, locks } = context;
+  const { guard, record, locks } = context;
   const { path, bytes } = plan;
   const work = async () => {
     const now = await planDelete(context, path, { recursive: plan.content !== undefined, signal });
@@ -69,7 +69,7 @@ export async function deletePlanned(context: ChangeContext, plan: DeletePlan, si
       const message = `${named(path)} changed while the deletion was being prepared; nothing was deleted.`;
       throw failure("plan_changed", message);
     }
-    return journal.record({ action: "delete", path }, async (recording) => {
+    return record({ action: "delete", path }, async (recording) => {
       const image = recording.imageFor(bytes);
       await recording.write({ kind: "removed", path }, { before: bytes });
       return { leftover: await recording.withRoom(() => removeEntry(guard, path, image, signal)) };
