@@ -40,19 +40,16 @@ export async function inGroup<Value extends object>(
 /** Creates a directory and any missing parents: `created`, outermost first; none if it already existed. */
 export async function createDirectory({ guard, record }: ChangeContext, given: string) {
   const path = await guard.resolve(given);
-  const { created, receipt } = await record(
-    { action: "create_directory", path },
-    async (recording) => {
-      const created = await guard.createDirectory(path);
-      try {
-        if (created.length > 0) await recording.write({ kind: "made", directories: created });
-        return { created };
-      } catch (error) {
-        await removeEmpty(guard, created);
-        throw error;
-      }
-    },
-  );
+  const { created, receipt } = await record({ action: "create_directory", path }, async (recording) => {
+    const created = await guard.createDirectory(path);
+    try {
+      if (created.length > 0) await recording.write({ kind: "made", directories: created });
+      return { created };
+    } catch (error) {
+      await removeEmpty(guard, created);
+      throw error;
+    }
+  });
   return { path, created, receipt: created.length === 0 ? undefined : receipt };
 }
 
@@ -131,7 +128,7 @@ export class Locks {
   }
 }
 
-function keyOf(path: string): string {
+export function keyOf(path: string): string {
   const normal = path.normalize("NFC");
   return FOLDS_CASE ? normal.toLowerCase() : normal;
 }

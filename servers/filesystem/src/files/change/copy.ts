@@ -10,8 +10,8 @@ import {
   temporaryName,
 } from "@refmcp/boundary";
 import type { Effect } from "../journal/change-record.ts";
-import type { Recording } from "../journal/recording.ts";
 import { within } from "../journal/journal-directory.ts";
+import type { Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { directoryAt, entryPath, withPlace } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";

@@ -89,7 +89,7 @@ export function describePlan({ type, content, bytes }: DeletePlan): string {
  * A name for an entry that is about to be renamed back or removed. If this process is killed, it may be the only copy,
  * so it does not have the name of a temporary file, which would be cleaned up.
  */
-function hiddenName(): string {
+export function hiddenName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.moved`;
 }
 

@@ -114,17 +114,6 @@ export async function keepDisplaced(
   });
 }
 
-/** The question to ask before a file at `path` is permanently replaced; undefined if the journal keeps its content. */
-export async function replaceQuestion(
-  context: ChangeContext,
-  { destination, overwrite }: Pick<MoveRequest, "destination" | "overwrite">,
-): Promise<string | undefined> {
-  if (!overwrite) return undefined;
-  const { path, stat } = await placeOf(context.guard, destination, { write: true });
-  if (stat === undefined || stat.isDirectory() || stat.size === 0) return undefined;
-  return lossQuestion(context, "Replace", path, stat.size);
-}
-
 /**
  * `Overwrite "…"? Its current content will be permanently lost: …`, or undefined if the journal keeps that many bytes.
  */

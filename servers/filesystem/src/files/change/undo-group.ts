@@ -47,7 +47,8 @@ export async function undoGroup(
   };
   const { receipt } = await inGroup(context, subject, work, (group) => takeBack(context, group));
   const files = ready.filter(({ step }) => step.effect?.kind !== "made" && step.effect?.kind !== "unmade");
-  const left = blocked.length === 0 ? "" : ` ${counted(blocked.length, "step")} left: ${blockedText(blocked)}`;
+  const left =
+    blocked.length === 0 ? "" : ` ${counted(blocked.length, "step")} left: ${blockedText(blocked)}`;
   const nothing = { changeId: undefined, final: undefined };
   return { done: `${counted(files.length, "step")} undone.${left}`, receipt: receipt ?? nothing };
 }
@@ -101,7 +102,12 @@ function settles(settled: Set<string>, { effect }: Step) {
  * Whether the last step of an interrupted call was recorded but not made. A move that was half made (the file has both
  * names) is completed backward.
  */
-async function wasNotMade({ context: { guard }, step: { effect }, image, signal }: Undoing): Promise<boolean> {
+async function wasNotMade({
+  context: { guard },
+  step: { effect },
+  image,
+  signal,
+}: Undoing): Promise<boolean> {
   if (effect === undefined || effect.kind === "made" || effect.kind === "unmade") return false;
   if (effect.kind === "removed") return (await stateAt(guard, effect.path, "moved file")) !== undefined;
   if (effect.kind === "created") return (await stateAt(guard, effect.path, "moved file")) === undefined;

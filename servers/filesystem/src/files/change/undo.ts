@@ -40,7 +40,15 @@ export async function undo(context: ChangeContext, id: string, options: UndoOpti
   const again = (await journal.undone()).get(id);
   try {
     if (change.steps !== undefined) return { change, ...(await undoGroup(context, change, images, options)) };
-    const undoing = { context, change, step: change, image: images, isSettled: false, isFreed: false, signal: options.signal };
+    const undoing = {
+      context,
+      change,
+      step: change,
+      image: images,
+      isSettled: false,
+      isFreed: false,
+      signal: options.signal,
+    };
     const { done, receipt } = await undoStep(undoing);
     return { change, done, receipt };
   } catch (error) {
@@ -211,7 +219,10 @@ async function checkMoved(
   if (!isSettled && !sameState(after, await stateAt(guard, to, after.type, signal)))
     throw changed(change, to);
   if (!isFreed && !uncovered) {
-    const [old, now] = [await placeOf(guard, from).catch(orNothing), await placeOf(guard, to).catch(orNothing)];
+    const [old, now] = [
+      await placeOf(guard, from).catch(orNothing),
+      await placeOf(guard, to).catch(orNothing),
+    ];
     // A change of letter case, on a file system that ignores it, has one entry under both names.
     if (old?.stat !== undefined && old.stat.ino !== now?.stat?.ino) throw occupied(from);
   }

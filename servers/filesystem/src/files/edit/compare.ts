@@ -99,7 +99,8 @@ async function diffOfStep(
     if (effect.after.type !== "file") return undefined;
     after = await contentAfter(context, id, path, effect.after.hash);
     if (effect.kind === "replaced") {
-      before = effect.kept === undefined ? await imageOf(context, id, image) : after?.subarray(0, effect.kept);
+      before =
+        effect.kept === undefined ? await imageOf(context, id, image) : after?.subarray(0, effect.kept);
     }
   } else if (effect?.kind === "removed") before = await imageOf(context, id, image);
   else return undefined;

@@ -36,7 +36,11 @@ export function editManyAnswer(
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
   const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
   const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;
-  return parts.join("") + changedLines(dryRun ? left : files) + line(done, ...stoppedFacts(stopped), ...receiptText(receipt));
+  return (
+    parts.join("") +
+    changedLines(dryRun ? left : files) +
+    line(done, ...stoppedFacts(stopped), ...receiptText(receipt))
+  );
 }
 
 export function patchAnswer({ files, stopped, receipt }: ChangedFiles<Patched>, dryRun: boolean): string {

@@ -29,7 +29,10 @@ export function imagePath(directory: string, id: string): string {
 }
 
 /** The name of a change's record. */
-export function entryName({ id, undoes }: { id: string; undoes?: string | undefined }, bytes: number): string {
+export function entryName(
+  { id, undoes }: { id: string; undoes?: string | undefined },
+  bytes: number,
+): string {
   return `${id}.${bytes}${undoes === undefined ? "" : `.${undoes}`}.json`;
 }
 

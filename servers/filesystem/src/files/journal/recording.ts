@@ -60,7 +60,8 @@ export async function recorded<Value extends object>(
 /** A change that has a record of its own. */
 export function singleSlot(journal: Journal, { undoes }: Subject, opened: Opened): Slot {
   const id = journal.newId();
-  if ("reason" in opened) return { id, image: undefined, isMember: false, write: async () => {}, drop: async () => {} };
+  if ("reason" in opened)
+    return { id, image: undefined, isMember: false, write: async () => {}, drop: async () => {} };
   const { directory } = opened;
   return {
     id,
