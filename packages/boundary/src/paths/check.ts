@@ -36,7 +36,7 @@ function availableOf(allowed: AllowedDirectories): AllowedDirectory[] {
 
 /** The innermost allowed directory around an absolute real path, from cached state. */
 export function directoryAround(realPath: string, allowed: AllowedDirectories): AllowedDirectory | undefined {
-  if (isSpecialPlace(realPath)) return undefined;
+  if (isSpecialPlace(realPath) || allowed.hidden?.hides(realPath)) return undefined;
   const found = innermost(allowed.directories(), realPath);
   if (found?.unavailable === undefined) return found;
   // It may have returned, and be read-only even if its parent is not.

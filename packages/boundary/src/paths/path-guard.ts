@@ -15,6 +15,7 @@ import type {
   GuardedDirectory,
   GuardedFile,
   GuardedPlace,
+  HiddenPlaces,
   LinkTarget,
   WriteOptions,
 } from "./types.ts";
@@ -80,11 +81,21 @@ export interface PathGuard {
   removeTree(entry: DirectoryEntry): Promise<void>;
 }
 
+/** The same allowed directories without places that a guard must never access. */
+export function withHidden(allowed: AllowedDirectories, hidden: HiddenPlaces): AllowedDirectories {
+  return {
+    directories: () => allowed.directories(),
+    onChange: (listener) => allowed.onChange(listener),
+    refresh: () => allowed.refresh?.(),
+    hidden,
+  };
+}
+
 /** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */
 export type Verification = "proc" | "portable";
 
 /**
- * Creates the guard of the allowed directories.
+ * Creates the guard of the allowed directories, without their `hidden` places.
  *
  * @param verification default: the strongest that this system supports
  */

@@ -99,6 +99,7 @@ async function copyDirectory(
   const made = await lstat(target, { bigint: true });
   await inside(to, made, context.opener, async (copies) => {
     for (const name of (await readdir(children.entry(""))).sort()) {
+      if (context.opener.hidden?.hides(join(children.realPath, name))) continue;
       const child = join(path, name);
       await copyEntry(
         { parent: children, name, path: child },

@@ -4,7 +4,7 @@ import { applyPatch as applyTo, parsePatch, type StructuredPatch } from "diff";
 import type { ChangeContext } from "../change/change-context.ts";
 import { deletePlanned, planDelete } from "../change/delete.ts";
 import { replaceContent } from "../change/replace-content.ts";
-import type { Receipt } from "../journal/journal.ts";
+import type { Receipt } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath } from "../open-path.ts";
 import { decode, encode } from "../read/text-encoding.ts";
@@ -30,7 +30,7 @@ export interface Patched extends LineCounts {
 
 /** The change to one file, once it is known that the whole patch applies. */
 interface Step extends Omit<Patched, "receipt"> {
-  run(): Promise<Receipt | undefined>;
+  run(context: ChangeContext): Promise<Receipt | undefined>;
 }
 
 /**
@@ -46,8 +46,8 @@ export async function applyPatch(
 ): Promise<ChangedFiles<Patched>> {
   const steps: Step[] = [];
   for (const patch of parsed(request.patch)) steps.push(await stepOf(context, request, patch));
-  return changeInTurn(steps, async ({ run, ...step }) => {
-    return { ...step, receipt: request.dryRun ? undefined : await run() };
+  return changeInTurn(context, request, steps, async ({ run, ...step }, inside) => {
+    return { ...step, receipt: request.dryRun ? undefined : await run(inside) };
   });
 }
 
@@ -74,7 +74,7 @@ async function stepOf(context: ChangeContext, request: PatchRequest, patch: Stru
   if (from === undefined) {
     const content = appliedTo("", patch, path);
     const file = { path, content, mode: "create", create_parents: true, signal } as const;
-    return { ...step, action: "create", run: async () => (await write(context, file)).receipt };
+    return { ...step, action: "create", run: async (inside) => (await write(inside, file)).receipt };
   }
   const found = await readEditable(context, path);
   if (found === undefined) {
@@ -91,13 +91,13 @@ async function stepOf(context: ChangeContext, request: PatchRequest, patch: Stru
     return {
       ...step,
       action: "delete",
-      run: async () => (await deletePlanned(context, plan, signal)).receipt,
+      run: async (inside) => (await deletePlanned(inside, plan, signal)).receipt,
     };
   }
   const bytes = encode(text.restore(after, differences(text.text, after)), form);
   const replacement = { action: "edit", path, bytes, before, signal } as const;
-  const run = async () =>
-    locks.hold([await lockPath(guard, path)], () => replaceContent(context, replacement), signal);
+  const run = async (inside: ChangeContext) =>
+    locks.hold([await lockPath(guard, path)], () => replaceContent(inside, replacement), signal);
   return { ...step, action: "edit", run };
 }
 
