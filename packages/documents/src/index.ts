@@ -144,14 +144,3 @@ function summaryOf({ label, unit, parts, facts }: Document): string {
 
 /** A document's name for a part, in one line of ours. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
-
-/** The part that contains a line; undefined before the first. */
-export function partAt(parts: DocumentText["parts"], line: number): string | undefined {
-  let [low, high] = [0, parts.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((parts[middle]?.line ?? 0) <= line) low = middle + 1;
-    else high = middle;
-  }
-  return parts[low - 1]?.name;
-}

@@ -54,3 +54,17 @@ export function hasSignature(kind: DocumentKind, start: Uint8Array): boolean {
       return /^(?:\xef\xbb\xbf)?(?:From |[!-9;-~]+:[ \t\r])/.test(text);
   }
 }
+
+/** The part that contains a line; undefined before the first. */
+export function partAt(
+  parts: readonly { readonly name: string; readonly line: number }[],
+  line: number,
+): string | undefined {
+  let [low, high] = [0, parts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((parts[middle]?.line ?? 0) <= line) low = middle + 1;
+    else high = middle;
+  }
+  return parts[low - 1]?.name;
+}

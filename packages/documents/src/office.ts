@@ -48,13 +48,16 @@ function factsOf(parts: Parts): DocumentFacts {
   return { title: of("dc:title"), creator: of("dc:creator"), modified: of("dcterms:modified") };
 }
 
-/** A whole document as HTML: a heading for each sheet and a table for each block of its rows. */
-export function documentHtml({ parts }: Document): string {
-  return parts.map(partHtml).join("");
+/** A whole document as HTML: a heading for each slide and sheet, and a table for each block of a sheet's rows. */
+export function documentHtml({ unit, parts }: Document): string {
+  return parts.map((part) => partHtml(part, unit)).join("");
 }
 
-function partHtml(part: DocumentPart): string {
-  if ("html" in part) return part.html;
+function partHtml(part: DocumentPart, unit: string | undefined): string {
+  if ("html" in part) {
+    const isUntitled = unit === "slide" && !part.html.includes("<h2>");
+    return `${isUntitled ? `<h2>Slide ${part.name}</h2>` : ""}${part.html}`;
+  }
   if ("text" in part) return `<h2>${escaped(part.name)}</h2><pre>${escaped(part.text)}</pre>`;
   return `<h2>${escaped(part.name)}</h2>${blocksOf(part.rows).map(tableOf).join("")}`;
 }

@@ -41,10 +41,9 @@ export function openDocument(parts: Parts): Document {
     return { label: "OpenDocument spreadsheet", unit: "sheet", parts: sheetsIn(sheets), facts };
   const slides = first(body, "office:presentation");
   if (slides !== undefined) {
-    const pages = all(slides, "draw:page").map((page, index) => ({
-      name: String(index + 1),
-      html: `<h2>Slide ${index + 1}</h2>${htmlOf(page)}`,
-    }));
+    const pages = all(slides, "draw:page").map((page, index) => {
+      return { name: String(index + 1), html: htmlOf(page) };
+    });
     return { label: "OpenDocument presentation", unit: "slide", parts: pages, facts };
   }
   return { label: "OpenDocument text", parts: [{ name: "", html: htmlOf(body) }], facts };

@@ -24,16 +24,15 @@ export function slidesOf(parts: Parts): DocumentPart[] {
     presentation && all(presentation, "p:sldId").map(({ attribs }) => relations.get(attribs["r:id"] ?? ""));
   return (names ?? []).map((slide, index) => ({
     name: String(index + 1),
-    html: slideHtml(parts, slide?.target ?? "", index + 1),
+    html: slideHtml(parts, slide?.target ?? ""),
   }));
 }
 
-function slideHtml(parts: Parts, name: string, number: number): string {
+function slideHtml(parts: Parts, name: string): string {
   const body = treeHtml(parts, name, true);
   const notes = [...relationsOf(parts, name).values()].find(({ type }) => type === "notesSlide");
   const said = notes === undefined ? "" : treeHtml(parts, notes.target, false);
-  const title = body.includes("<h2>") ? "" : `<h2>Slide ${number}</h2>`;
-  return `${title}${body}${said === "" ? "" : `<h3>Notes</h3>${said}`}`;
+  return `${body}${said === "" ? "" : `<h3>Notes</h3>${said}`}`;
 }
 
 function treeHtml(parts: Parts, name: string, isList: boolean): string {
