@@ -139,6 +139,30 @@ it("finds text in documents, and names the page, sheet or slide", async () => {
   expect(await search({ pattern: "^=== |page 1|chapter" })).toContain("[0 lines in 0 files.");
 });
 
+it("leaves documents for the next search when the time for converting them is used up", async () => {
+  const { files, put } = await folder();
+  await put("a.docx", docx("needle"));
+  await put("b.docx", docx("needle"));
+  const search = async (documentsMs: number) => {
+    const request = {
+      pattern: "needle",
+      path: ".",
+      literal: true,
+      ignore_case: false,
+      include_ignored: false,
+    };
+    const page = { mode: "files" as const, context: 0, limit: 10, budget: 20_000 };
+    const { total_files, notes } = await files.searchText({ ...request, ...page, documentsMs });
+    return { total_files, notes };
+  };
+  const note = "2 documents not searched yet; repeat the call to continue: a.docx, b.docx.";
+  const hint = "Ignored files were not searched; include_ignored=true includes them.";
+  expect(await search(0)).toEqual({ total_files: 0, notes: [hint, note] });
+  expect(await search(60_000)).toEqual({ total_files: 2, notes: undefined });
+  // Those in memory need no time.
+  expect(await search(0)).toEqual({ total_files: 2, notes: undefined });
+});
+
 it("converts a document once, until it changes", async () => {
   const threads = new ThreadPool();
   onTestFinished(() => threads.close());

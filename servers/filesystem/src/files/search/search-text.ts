@@ -24,10 +24,13 @@ export interface TextSearch extends PageRequest {
   readonly glob?: string | undefined;
   readonly include_ignored: boolean;
   readonly budgetMs?: number;
+  /** After this time, only documents whose text is in memory are searched. */
+  readonly documentsMs?: number;
   readonly signal?: AbortSignal;
 }
 
 const BUDGET_MS = 40_000;
+const DOCUMENTS_MS = 25_000;
 const BATCH = 128;
 /** The names of documents that could not be read are shown up to this many. */
 const MAX_UNREAD = 5;
@@ -69,8 +72,11 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const candidates = new TopItems<string>(limit + 1, comparePaths);
     const total = { files: 0, lines: 0 };
     const unread: string[] = [];
+    const later: string[] = [];
     const select = (path: string, name: string) => isWanted?.matches(path, name, false) !== false;
-    await findFiles({ root, pattern, select, ignore, unread, ...deadline }, (path, lines) => {
+    const documentsEnd = performance.now() + (request.documentsMs ?? DOCUMENTS_MS);
+    const isLate = () => performance.now() >= documentsEnd;
+    await findFiles({ root, pattern, select, ignore, unread, later, isLate, ...deadline }, (path, lines) => {
       total.files += 1;
       total.lines += lines;
       const order = pages.after === undefined ? 1 : comparePaths(path, pages.after[0]);
@@ -84,7 +90,8 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
     const notes = [
       ...(total.files === 0 && !include_ignored ? [hint] : []),
-      ...(unread.length > 0 ? [unreadNote(unread)] : []),
+      ...(unread.length > 0 ? [documentsNote(unread, "could not be read; read_text_file says why")] : []),
+      ...(later.length > 0 ? [documentsNote(later, "not searched yet; repeat the call to continue")] : []),
     ];
     const totals = { total_files: total.files, total_lines: total.lines };
     return { ...page, ...totals, ...(notes.length > 0 ? { notes } : {}) };
@@ -95,6 +102,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
    *
    * @param request.ignore the ignore rules that apply at `root`; undefined to search ignored files too.
    * @param request.unread gets the paths of documents that cannot be converted to text.
+   * @param request.later gets the paths of documents that are left for another search, once it `isLate`.
    * @param request.abort aborts the signal, so that nothing continues after a failure.
    * @param found gets a path below the root, and the number of matching lines.
    * @throws the error of a thread.
@@ -106,10 +114,12 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       select: (path: string, name: string) => boolean;
       ignore: IgnoreScope | undefined;
       unread: string[];
+      later: string[];
+      isLate: () => boolean;
     } & Pick<Deadline, "signal" | "abort">,
     found: (path: string, lines: number) => void,
   ): Promise<void> {
-    const { root, pattern, select, ignore, unread, signal, abort } = request;
+    const { root, pattern, select, ignore, unread, later, isLate, signal, abort } = request;
     const running = new Set<Promise<void>>();
     let batch: string[] = [];
 
@@ -129,6 +139,10 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       const file = await guard.openFile(expected).catch(orRefused);
       try {
         if (file?.realPath !== expected) return;
+        if (isLate() && !documents.has(file)) {
+          later.push(path);
+          return;
+        }
         const document = await documents.textOf(file, { signal }).catch((error: unknown) => {
           if (!(error instanceof ToolError) || signal.aborted) throw error;
           unread.push(path);
@@ -201,9 +215,9 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
   };
 }
 
-/** A note about documents that a search could not read. */
-function unreadNote(paths: readonly string[]): string {
+/** A note about documents that were not searched. */
+function documentsNote(paths: readonly string[], why: string): string {
   const shown = [...paths].sort(comparePaths).slice(0, MAX_UNREAD).map(oneLine).join(", ");
   const more = paths.length > MAX_UNREAD ? ", …" : "";
-  return `${counted(paths.length, "document")} could not be read; read_text_file says why: ${shown}${more}.`;
+  return `${counted(paths.length, "document")} ${why}: ${shown}${more}.`;
 }
