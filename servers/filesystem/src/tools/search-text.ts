@@ -7,7 +7,7 @@ export default tool({
   name: "search_text",
   title: "Search text",
   description:
-    "Search file contents for a JavaScript regular expression or literal text, in a directory or one file. " +
+    "Search the text of files and documents (Office, PDF, mail) for a JavaScript regular expression or literal text. " +
     "To find files by name call search_files.",
   effect: "read",
   toolset: "search",
