@@ -9,6 +9,7 @@ import { entryPath, lockPath, withDirectory } from "../open-path.ts";
 import { type ChangeContext, removeEmpty, withParents } from "./change-context.ts";
 import { removeEntry, restoreEntry } from "./delete.ts";
 import { contentOf, entriesOf, sameState, stateAt, stateOfEntry } from "./entries.ts";
+import { changeMode } from "./executable.ts";
 import { moveRecorded } from "./move.ts";
 import { readBefore, replaceContent } from "./replace-content.ts";
 
@@ -70,6 +71,7 @@ const UNDO: { [Name in Effect["kind"]]: (undoing: Undoing, effect: Kind<Name>) =
   created: undoCreated,
   removed: undoRemoved,
   moved: undoMoved,
+  mode: undoMode,
   made: undoMade,
   unmade: undoUnmade,
 };
@@ -141,6 +143,17 @@ async function undoMoved(
     await moveRecorded(context, recording, to, from, options);
     const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
     return `${named(from)} was moved back${back}.`;
+  });
+}
+
+async function undoMode(
+  { context, change }: Undoing,
+  { path, before, after }: Kind<"mode">,
+): Promise<Undone> {
+  return recordUndo(context, change, { path }, async (recording) => {
+    await recording.write({ kind: "mode", path, before: after, after: before });
+    if (!(await changeMode(context, path, after, before))) throw changed(change, path);
+    return `${named(path)} has its previous permissions.`;
   });
 }
 

@@ -9,7 +9,8 @@ import type { ChangedFiles, Edited } from "./edit.ts";
 /** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;
 
-type Changed = Pick<Patched, "path" | "added" | "removed" | "receipt">;
+type Changed = Pick<Patched, "path" | "added" | "removed"> &
+  Partial<Pick<Patched, "from" | "executable" | "receipts"> & Pick<Edited, "receipt">>;
 
 /** The server's own line, in square brackets, which cannot be mistaken for a line of a diff. */
 const line = (...facts: readonly string[]) => `[${facts.join(" ")}]`;
@@ -58,7 +59,10 @@ const hiddenFacts = (hunks: number) =>
 
 function changedLines(files: readonly Changed[]): string {
   const lines = files.slice(0, MAX_NAMED).map((file) => {
-    return `${[`${oneLine(file.path)}: ${lineCounts(file)}.`, ...receiptText(file.receipt)].join(" ")}\n`;
+    const { path, from, executable, receipt, receipts = [receipt] } = file;
+    const name = from === undefined ? oneLine(path) : `${oneLine(from)} → ${oneLine(path)}`;
+    const mode = executable === undefined ? "" : `, now ${executable ? "" : "not "}executable`;
+    return `${[`${name}: ${lineCounts(file)}${mode}.`, ...receipts.flatMap(receiptText)].join(" ")}\n`;
   });
   const more = files.length - MAX_NAMED;
   return lines.join("") + (more > 0 ? `… and ${grouped(more)} more; list_changes names them.\n` : "");
