@@ -144,7 +144,9 @@ it("refuses binary files, symlinks, files in the way and files named twice, and 
   await put("created.txt", "mine");
   const created = "--- /dev/null\n+++ b/created.txt\n@@ -0,0 +1 @@\n+x\n";
   await refused(text + created).toMatchObject({ kind: "conflict" });
-  await refused(text + renamed.replaceAll("old.", "lost.").replaceAll("new.", "x.")).toMatchObject({ kind: "not_found" });
+  await refused(text + renamed.replaceAll("old.", "lost.").replaceAll("new.", "x.")).toMatchObject({
+    kind: "not_found",
+  });
   await refused(text + renamed.replaceAll("new.txt", "../outside/x")).toMatchObject({ kind: "denied" });
   expect(await read("a.txt")).toBe("one\n");
 });
