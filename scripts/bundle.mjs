@@ -5,7 +5,7 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
@@ -88,7 +88,12 @@ const shared = {
   external,
   // The folder of its entry point has a manifest with an invalid name, which the SBOM would list as another package.
   alias: {
-    "read-excel-file/universal": "./node_modules/read-excel-file/modules/export/readXlsxFileUniversal.js",
+    "read-excel-file/universal": fileURLToPath(
+      new URL(
+        "../packages/documents/node_modules/read-excel-file/modules/export/readXlsxFileUniversal.js",
+        import.meta.url,
+      ),
+    ),
   },
   plugins: [lazily],
   // Bundled CommonJS modules call require for Node's own modules.

@@ -9,11 +9,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   boundary: [],
   core: ["boundary"],
   launch: ["boundary", "core"],
+  documents: [],
   sql: ["boundary", "core", "launch"],
   "embedded-postgres": ["boundary"],
   testing: ["boundary", "core", "launch"],
 };
-const FOR_SERVERS = ["boundary", "core", "launch", "sql", "embedded-postgres"];
+const FOR_SERVERS = ["boundary", "core", "launch", "documents", "sql", "embedded-postgres"];
 
 const FOLDERS = [
   ...Object.keys(ARROWS).map((name) => `packages/${name}`),

@@ -1,14 +1,19 @@
 import { onTestFinished } from "vitest";
+import { Documents } from "../src/files/read/documents.ts";
 import type { TextFound } from "../src/files/search/result-pages.ts";
 import { type TextSearch, textSearcher } from "../src/files/search/search-text.ts";
+import { ThreadPool } from "../src/files/threads/thread-pool.ts";
 import type { Tree } from "./tree.ts";
 
 export type Search = (request: Partial<TextSearch>) => Promise<TextFound>;
 
 /** Searches a tree with the tool's defaults; its threads end with the test. */
 export function searcherOf(tree: Tree, ignored: readonly string[] = []): Search {
-  const searcher = textSearcher(tree.guard, ignored);
-  onTestFinished(() => searcher.close());
+  const threads = new ThreadPool();
+  const searcher = textSearcher(tree.guard, ignored, new Documents(threads));
+  onTestFinished(async () => {
+    await Promise.all([searcher.close(), threads.close()]);
+  });
   return (request) =>
     searcher.search({
       path: tree.root,

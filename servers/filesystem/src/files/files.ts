@@ -12,6 +12,7 @@ import { overwriteQuestion, write } from "./edit/write.ts";
 import { Journal } from "./journal/journal.ts";
 import { stateDirectories } from "./journal/journal-directory.ts";
 import { listChanges } from "./journal/list-changes.ts";
+import { Documents } from "./read/documents.ts";
 import { getInfo } from "./read/info.ts";
 import { readMedia } from "./read/media.ts";
 import { type ReadManyOptions, readMany } from "./read/read-many.ts";
@@ -45,8 +46,9 @@ export type Files = ReturnType<typeof openFiles>;
 export function openFiles(options: FilesOptions) {
   const { guard, ignored = [], journalDays = 30, journalDirectories = stateDirectories() } = options;
   const watchers = watchersOf(guard);
-  const searcher = textSearcher(guard, ignored);
   const threads = new ThreadPool(EDIT_HEAP_MB);
+  const documents = new Documents(threads);
+  const searcher = textSearcher(guard, ignored, documents);
   const journal = new Journal({
     directories: journalDirectories,
     allowed: guard.allowed,
@@ -69,9 +71,9 @@ export function openFiles(options: FilesOptions) {
       const usual = Math.max(MIN_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);
       return explicit ? Math.max(maxReadChars, usual) : usual;
     },
-    readText: (path: string, range: ReadTextOptions) => readText(guard, path, range, threads),
+    readText: (path: string, range: ReadTextOptions) => readText(guard, path, range, documents),
     readMany: (paths: readonly string[], { maxChars, ...more }: ReadManyOptions) =>
-      readMany(guard, paths, { ...more, maxChars: Math.min(maxChars, maxReadChars) }),
+      readMany(guard, paths, { ...more, maxChars: Math.min(maxChars, maxReadChars) }, documents),
     readMedia: bind(context, readMedia),
     readWhole: bind(guard, readWhole),
     info: bind(guard, getInfo),

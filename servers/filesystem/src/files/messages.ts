@@ -41,7 +41,9 @@ const ERRORS = {
     "Use a WHATWG name, such as utf-8, utf-16le, windows-1252, gbk, big5, shift_jis, euc-kr or koi8-r; or leave it out.",
   ],
   no_character: ["invalid"],
-  bad_pdf: ["invalid", "Ask the user for the text."],
+  bad_document: ["invalid", "Ask the user for another copy of it, or for its text."],
+  no_part: ["invalid", "Read it without #, and its first lines list its parts."],
+  document_too_slow: ["timeout", "Ask the user for the text of it, or a smaller document."],
   scaling_too_slow: ["timeout", "Ask the user for a smaller copy."],
   too_large: ["too_large"],
 

@@ -1,5 +1,8 @@
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import type { DocumentFacts } from "@refmcp/documents";
 import type { Done, Work } from "./converter.ts";
+import { dateOf } from "./date.ts";
+import type { Metadata } from "./metadata.ts";
 
 /** How often memory is checked, in milliseconds. */
 const WATCH_MS = 50;
@@ -7,27 +10,18 @@ const WATCH_MS = 50;
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
   if ("html" in work) return (await import("./html/extract.ts")).convertHtml(work.html);
-  if ("pdf" in work) return await pdfText(work.pdf);
-  const { officeDocument } = await import("./office/index.ts");
-  const { html, facts } = await officeDocument(work.office);
+  if ("pdf" in work) {
+    const pages = await (await import("@refmcp/documents/pdf")).pdfPages(work.pdf);
+    return { text: pages.join("\n\n"), pages: pages.length };
+  }
+  const { documentHtml, officeDocument } = await import("@refmcp/documents/office");
+  const document = await officeDocument(work.office);
   const { convertWhole } = await import("./html/extract.ts");
-  return { ...facts, text: convertWhole(html, work.writing) };
+  return { ...factsOf(document.facts), text: convertWhole(documentHtml(document), work.writing) };
 }
 
-const MAX_PAGES = 2_000;
-
-/**
- * Extracts the text of a PDF, with an empty line between pages.
- *
- * @throws the library's error for a damaged or encrypted file.
- */
-async function pdfText(bytes: Uint8Array): Promise<{ text: string; pages: number }> {
-  const { extractText, getDocumentProxy } = await import("unpdf");
-  const document = await getDocumentProxy(new Uint8Array(bytes), { isEvalSupported: false });
-  if (document.numPages > MAX_PAGES)
-    throw new Error(`${document.numPages} pages, of which the first ${MAX_PAGES} are read`);
-  const { text } = await extractText(document, { mergePages: false });
-  return { text: text.join("\n\n"), pages: document.numPages };
+function factsOf({ title, creator, modified }: DocumentFacts = {}): Metadata {
+  return { title: title?.slice(0, 300), byline: creator?.slice(0, 200), modified: dateOf(modified) };
 }
 
 /**

@@ -10,9 +10,9 @@ export interface Body {
 }
 
 const SNIFFED_BYTES = 4_100;
-/** Word, Excel and PowerPoint documents (ECMA-376), with macros or without; not Excel's binary ones. */
+/** Documents of Office Open XML (with macros or without; not Excel's binary ones), OpenDocument and EPUB. */
 const OFFICE =
-  /officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint)\..*macroenabled/i;
+  /officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint)\..*macroenabled|oasis\.opendocument\.(?:text|spreadsheet|presentation)|epub\+zip/i;
 
 /** A media type (RFC 9110, 8.3.1), of names that can be registered (RFC 6838, 4.2). */
 const MEDIA_TYPE = /^[a-z\d][a-z\d!#$&^_.+-]{0,126}\/[a-z\d][a-z\d!#$&^_.+-]{0,126}$/;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PathGuard } from "@refmcp/boundary";
 import { clip, fitting, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { Documents } from "./documents.ts";
 import { onItsOwn, partFacts, readText, type TextPart } from "./read-text.ts";
 
 /** How many files are read at once, and before checking whether more would fit. */
@@ -36,7 +37,12 @@ export type OneOfMany =
  * @returns the `files` in the requested order, how many of the last paths did not fit at all (`hidden`), and the common
  * directory of all paths with a trailing slash (`shared`), empty if naming it saves nothing.
  */
-export async function readMany(guard: PathGuard, paths: readonly string[], options: ReadManyOptions) {
+export async function readMany(
+  guard: PathGuard,
+  paths: readonly string[],
+  options: ReadManyOptions,
+  documents?: Documents,
+) {
   const max = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
   const shared = commonDirectory(paths);
   const available = options.maxChars - ENDS_CHARS - shared.length;
@@ -57,7 +63,8 @@ export async function readMany(guard: PathGuard, paths: readonly string[], optio
       ...(await parallel(next, AT_ONCE, async (path): Promise<OneOfMany> => {
         options.signal?.throwIfAborted();
         try {
-          return { path, part: await readText(guard, path, { maxChars: max, signal: options.signal }) };
+          const part = await readText(guard, path, { maxChars: max, signal: options.signal }, documents);
+          return { path, part };
         } catch (error) {
           if (!(error instanceof ToolError) || options.signal?.aborted) throw error;
           return { path, error };

@@ -4,7 +4,7 @@ import { open, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { ReadTextOptions } from "./read-text.ts";
 import { factsLine } from "./read-text.ts";
@@ -243,21 +243,6 @@ describe.skipIf(process.platform === "win32")("special files", () => {
     await expect(read({ offset: 0 })).rejects.toMatchObject({ kind: "invalid" });
   });
 
-  it("reads the text of a PDF, by lines too, and reports it as such", async () => {
-    const { files, put } = await scratch();
-    onTestFinished(() => files.close());
-    const path = await put("a.pdf", pdf(["The first page", "The second page"]));
-    const part = await files.readText(path, { maxChars: 1000 });
-    expect(part.text).toBe("The first page\n\nThe second page\n");
-    expect(factsLine(part)).toContain("text of a PDF of 2 pages");
-    expect((await files.readText(path, { maxChars: 1000, offset: -1 })).text).toBe("The second page\n");
-    const broken = await put("b.pdf", Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(100)]));
-    await expect(files.readText(broken, { maxChars: 1000 })).rejects.toMatchObject({
-      kind: "invalid",
-      message: expect.stringContaining("damaged or encrypted"),
-    });
-  });
-
   it("reports when an encoding is a guess", async () => {
     const { files, put } = await scratch();
     const sure = "这是一个用于测试的中文文本文件";
@@ -274,27 +259,3 @@ describe.skipIf(process.platform === "win32")("special files", () => {
     expect(told.text).toBe("你好");
   });
 });
-
-/** A PDF (1.4) with a line of text on each page. */
-function pdf(pages: readonly string[]): Buffer {
-  const font = 3 + pages.length * 2;
-  const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
-    `<< /Type /Pages /Kids [${pages.map((_, index) => `${3 + index * 2} 0 R`).join(" ")}] /Count ${pages.length} >>`,
-    ...pages.flatMap((text, index) => {
-      const drawing = `BT /F1 18 Tf 72 700 Td (${text}) Tj ET`;
-      return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${4 + index * 2} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`,
-        `<< /Length ${drawing.length} >>\nstream\n${drawing}\nendstream`,
-      ];
-    }),
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-  ];
-  const body = objects.map((object, index) => `${index + 1} 0 obj\n${object}\nendobj\n`);
-  const places = body.map((_, index) => 9 + body.slice(0, index).join("").length);
-  const rows = places.map((place) => `${String(place).padStart(10, "0")} 00000 n \n`).join("");
-  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${9 + body.join("").length}\n%%EOF\n`;
-  return Buffer.from(
-    `%PDF-1.4\n${body.join("")}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}${trailer}`,
-  );
-}

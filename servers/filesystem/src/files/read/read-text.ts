@@ -1,8 +1,9 @@
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { clip, grouped, sized } from "@refmcp/boundary/answer";
-import { counted, failure } from "../messages.ts";
-import type { ThreadPool } from "../threads/thread-pool.ts";
-import { binary, formOf, hashOf, Lines, type Source, sourceOf, tooLarge, wholeSource } from "./source.ts";
+import { failure } from "../messages.ts";
+import { openIfThere } from "../open-path.ts";
+import { type Documents, splitPart } from "./documents.ts";
+import { binary, formOf, hashOf, Lines, type Source, sourceOf, wholeSource } from "./source.ts";
 import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
 
 /** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
@@ -16,7 +17,6 @@ export interface TextRange {
   readonly column?: number | undefined;
 }
 
-const MAX_PDF_BYTES = 32 * 1024 * 1024;
 /** If few lines are requested, this many characters per line are read first, before the maximum. */
 const LIKELY_LINE_CHARS = 200;
 
@@ -32,7 +32,8 @@ export interface TextPart extends TextForm {
   /** The file's text (with line numbers if requested), with its original line endings and without a byte order mark. */
   readonly text: string;
   readonly size: number;
-  readonly pages: number | undefined;
+  /** For a document that was converted to text: what its parts are called, if it has several and all were read. */
+  readonly document: { readonly unit: string | undefined } | undefined;
   /** The hash of the whole file; known up to 8 MiB. */
   readonly hash: string | undefined;
   /** Number of the first line shown; unknown at the end of a large file. */
@@ -51,7 +52,7 @@ export interface TextPart extends TextForm {
 }
 
 /**
- * Reads a part of a text file. Memory and time are bounded by `maxChars`, not by the file's size; only an
+ * Reads a part of a text file, or of the text of a document, whose path can end with `#` and a part of it. Memory and time are bounded by `maxChars`, not by the file's size; only an
  * `offset` deep in a large file must be searched for.
  *
  * @throws ToolError `invalid` for a binary file, an offset past the end or a contradictory range; `too_large` for an
@@ -61,56 +62,53 @@ export async function readText(
   guard: PathGuard,
   path: string,
   options: ReadTextOptions,
-  threads?: ThreadPool,
+  documents?: Documents,
 ): Promise<TextPart> {
   checkRange(options);
-  const file = await guard.openFile(path);
+  const { file, part } = await opened(guard, path);
   try {
     const { signal, offset = 1, limit } = options;
     let source = await sourceOf(file);
     let form = await formOf(source, options.encoding);
     const { size } = source;
     const hash = source.whole === undefined ? undefined : hashOf(source.whole);
-    let pages: number | undefined;
-    if (form === undefined) {
-      const pdf = await readPdf(file, source, threads, signal);
-      if (pdf === undefined) throw binary(file.path);
-      pages = pdf.pages;
-      source = wholeSource(Buffer.from(pdf.text));
+    // With an explicit encoding, the bytes are read as text.
+    const converted =
+      options.encoding === undefined
+        ? await documents?.textOf(file, { part, sniff: form === undefined, signal })
+        : undefined;
+    if (converted !== undefined) {
+      source = wholeSource(Buffer.from(converted.bytes));
       form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" };
     }
+    if (form === undefined) throw binary(file.path);
+    const document = converted && { unit: part === undefined ? converted.unit : undefined };
     const lines = new Lines(source, form, signal);
     const totalLines = source.whole === undefined ? undefined : await lines.count();
     // A negative offset counts from the end; without a limit, it is a tail.
     const tail = options.tail ?? (offset < 0 && limit === undefined ? -offset : undefined);
     if (tail !== undefined) {
-      const part = await backward(lines, source, totalLines, tail, options);
-      return { path: file.path, size, hash, pages, ...form, ...part };
+      const shown = await backward(lines, source, totalLines, tail, options);
+      return { path: file.path, size, hash, document, ...form, ...shown };
     }
     const from = offset < 0 ? Math.max(1, (totalLines ?? (await lines.count())) + 1 + offset) : offset;
-    const part = await forward(lines, source, totalLines, from, options);
-    return { path: file.path, size, hash, pages, ...form, ...part };
+    const shown = await forward(lines, source, totalLines, from, options);
+    return { path: file.path, size, hash, document, ...form, ...shown };
   } finally {
     await file.handle.close();
   }
 }
 
-async function readPdf(
-  file: GuardedFile,
-  source: Source,
-  threads: ThreadPool | undefined,
-  signal: AbortSignal | undefined,
-): Promise<{ text: string; pages: number } | undefined> {
-  const begin = await source.read(0, 5);
-  if (threads === undefined || begin.toString("latin1") !== "%PDF-") return undefined;
-  if (source.size > MAX_PDF_BYTES) {
-    const hint = "Ask the user for a smaller file, or for the text.";
-    throw tooLarge(file.path, source.size, MAX_PDF_BYTES, "of a PDF are read", hint);
-  }
-  return threads.run("pdf", { path: file.path, bytes: await source.read(0, source.size) }, signal);
+/** The file, and for a path such as `book.xlsx#Sales` the part of it, unless a file has this very name. */
+async function opened(guard: PathGuard, given: string): Promise<{ file: GuardedFile; part?: string }> {
+  const split = splitPart(given);
+  if (split === undefined) return { file: await guard.openFile(given) };
+  const file = await openIfThere(guard, given);
+  if (file !== undefined) return { file };
+  return { file: await guard.openFile(split.path), part: split.part };
 }
 
-type Part = Omit<TextPart, "path" | "size" | "hash" | "pages" | keyof TextForm>;
+type Part = Omit<TextPart, "path" | "size" | "hash" | "document" | keyof TextForm>;
 
 async function forward(
   lines: Lines,
@@ -266,20 +264,27 @@ export function factsLine(part: TextPart): string {
 export function partFacts(part: TextPart, full: boolean): string {
   const facts = [shown(part), continuation(part)];
   if (full) {
-    const { pages, size, encoding, bom, eol, hash } = part;
+    const { document, size, encoding, bom, eol, hash } = part;
     const kind =
-      pages === undefined
+      document === undefined
         ? [bom ? `${encoding} with byte order mark` : encoding, EOL_WORDS[eol]]
-        : [`text of a PDF of ${counted(pages, "page")}`];
+        : ["converted to text"];
     const file = [sized(size), ...kind, ...(hash === undefined ? [] : [`hash ${hash}`])];
     facts.push(
       part.closed === false ? "No newline at the end of the file." : "",
       part.damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
       part.weak ? "The encoding is a guess; if the text looks wrong, pass encoding." : "",
       `File: ${file.join(", ")}.`,
+      document?.unit === undefined ? "" : partHint(document.unit),
     );
   }
   return facts.filter((text) => text !== "").join(" ");
+}
+
+/** How to read a part of a document. */
+function partHint(unit: string): string {
+  const part = unit === "sheet" ? "Sheet1 or #Sheet1!A1:D20" : "2 or #2-4";
+  return `For one ${unit} or several, append #${part} to the path.`;
 }
 
 function shown(part: TextPart): string {

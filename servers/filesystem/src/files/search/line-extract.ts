@@ -1,5 +1,5 @@
 import { feedsIn } from "../edit/changed-ranges.ts";
-import { type Block, blocksOf } from "./text-blocks.ts";
+import type { Block } from "./text-blocks.ts";
 import type { LineMatcher } from "./text-pattern.ts";
 
 export interface FoundLine {
@@ -8,6 +8,8 @@ export interface FoundLine {
   text: string;
   /** Where the match begins in the line, from 1, in UTF-16 code units; only if the text was cut. */
   column?: number;
+  /** The part of a document that contains it: `page 3`. */
+  part?: string;
   /** The requested lines before and after it that are not shown with another match. */
   before?: string[];
   after?: string[];
@@ -23,6 +25,9 @@ export interface ExtractRequest {
   readonly total: boolean;
 }
 
+/** Only counts the matching lines. */
+export const COUNT: ExtractRequest = { from: 1, limit: 0, context: 0, width: 0, total: true };
+
 export interface Extract {
   readonly lines: FoundLine[];
   readonly more: boolean;
@@ -30,12 +35,15 @@ export interface Extract {
   readonly total: number;
 }
 
-/** The matching lines of an open file from `from` on; none if it is binary. */
+/**
+ * The matching lines of a text from `from` on; none if it is binary.
+ *
+ * @param blocks its lines, from `blocksOf` or `blocksIn`.
+ */
 export function extractLines(
-  fd: number,
+  blocks: Iterable<Block | undefined>,
   matcher: LineMatcher,
   { from, limit, context, width, total: isCounting }: ExtractRequest,
-  size?: number,
 ): Extract {
   const lines: FoundLine[] = [];
   let more = false;
@@ -49,7 +57,7 @@ export function extractLines(
   let continued: "no" | "open" | "found" = "no";
   /** Whether lines that do not match are needed. */
   const needsLines = () => behind > 0 || context > 0 || continued !== "no";
-  for (const block of blocksOf(fd, size)) {
+  for (const block of blocks) {
     if (block === undefined) return { lines: [], more: false, total: 0 };
     if (take(block) === "stop") break;
   }

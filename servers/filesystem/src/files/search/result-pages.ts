@@ -1,9 +1,11 @@
 import { join, sep } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
-import { cursorsOf, grouped, oneLine } from "@refmcp/boundary/answer";
+import { cursorsOf, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { partAt } from "@refmcp/documents/kinds";
 import * as z from "zod";
 import { counted } from "../messages.ts";
 import { orRefused } from "../open-path.ts";
+import type { Documents } from "../read/documents.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { FoundLine } from "./line-extract.ts";
 import type { TextPattern } from "./text-pattern.ts";
@@ -30,6 +32,7 @@ export interface PageRequest {
 interface PagePlace {
   readonly guard: PathGuard;
   readonly pool: ThreadPool;
+  readonly documents: Documents;
   readonly realPath: string;
   readonly path: string;
 }
@@ -65,7 +68,7 @@ interface Read {
  * @throws ToolError `invalid` for a cursor of another search.
  */
 export function textPages(
-  { guard, pool, realPath, path: base }: PagePlace,
+  { guard, pool, documents, realPath, path: base }: PagePlace,
   { mode, context, limit, budget, cursor }: PageRequest,
   pattern: TextPattern,
   query: unknown,
@@ -88,8 +91,20 @@ export function textPages(
     const file = await guard.openFile(expected).catch(orRefused);
     try {
       if (file?.realPath !== expected) return undefined;
-      const work = { pattern, fd: file.handle.fd, path: expected, extract };
-      const { lines: matches, more, total: all } = await pool.run("extract", work, signal);
+      const document = await documents.textOf(file, { signal }).catch((error: unknown) => {
+        // Of several files, the search reports those that cannot be read.
+        if (path === "" || !(error instanceof ToolError) || signal.aborted) throw error;
+        return null;
+      });
+      if (document === null) return undefined;
+      const { bytes, marks, parts = [] } = document ?? {};
+      const from = bytes === undefined || marks === undefined ? file.handle.fd : { bytes, marks };
+      const work = { pattern, from, path: expected, extract };
+      const { lines, more, total: all } = await pool.run("extract", work, signal);
+      const matches = lines.map((line) => {
+        const part = partAt(parts, line.line);
+        return part === undefined ? line : { ...line, part };
+      });
       total += all;
       return { lines: mode === "counts" ? all : matches.length, matches, more };
     } finally {
@@ -204,10 +219,11 @@ function relativeName(path: string): string {
 function linesOf(matches: readonly FoundLine[], context: number): string {
   const shown: string[] = [];
   let last: number | undefined;
-  for (const { line, text, column, before = [], after = [] } of matches) {
+  for (const { line, text, column, part, before = [], after = [] } of matches) {
     const first = line - before.length;
     if (context > 0 && last !== undefined && first > last + 1) shown.push("--");
-    const at = column === undefined ? "" : ` (column ${column})`;
+    const place = [part ?? "", column === undefined ? "" : `column ${column}`].filter((one) => one !== "");
+    const at = place.length === 0 ? "" : ` (${place.join(", ")})`;
     shown.push(
       ...before.map((one, index) => `${first + index}-${one}`),
       `${line}${at}:${text}`,

@@ -1,11 +1,16 @@
+import { join } from "node:path";
 import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { documentKind } from "@refmcp/documents/kinds";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
-import { failure } from "../messages.ts";
-import { directoryAt, withFile } from "../open-path.ts";
+import { counted, failure } from "../messages.ts";
+import { directoryAt, orRefused, withFile } from "../open-path.ts";
+import type { Documents } from "../read/documents.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
 import { walk } from "../tree/walk.ts";
+import { COUNT } from "./line-extract.ts";
 import { DONE, type PageRequest, type TextFound, textPages } from "./result-pages.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
@@ -24,16 +29,18 @@ export interface TextSearch extends PageRequest {
 
 const BUDGET_MS = 40_000;
 const BATCH = 128;
+/** The names of documents that could not be read are shown up to this many. */
+const MAX_UNREAD = 5;
 /** How many batches may wait for a thread before the walk pauses. */
 const WAITING = 4;
 
 /**
  * Searches the text of files in threads, which are terminated if they take too long. The threads find the files; what
- * is shown is then read again, with each file opened through the guard.
+ * is shown is then read again, with each file opened through the guard. Documents are searched as text.
  *
  * @param ignored patterns of the `--ignore` option.
  */
-export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
+export function textSearcher(guard: PathGuard, ignored: readonly string[], documents: Documents) {
   const pool = new ThreadPool();
 
   async function searchFile(
@@ -42,7 +49,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     signal: AbortSignal,
   ): Promise<TextFound> {
     const place = await withFile(guard, request.path, async ({ realPath, path }) => ({ realPath, path }));
-    const pages = textPages({ guard, pool, ...place }, request, pattern, [], signal);
+    const pages = textPages({ guard, pool, documents, ...place }, request, pattern, [], signal);
     const page = await pages.show([""], false);
     if (pages.after !== undefined) return page;
     return { ...page, total_files: pages.total > 0 ? 1 : 0, total_lines: pages.total };
@@ -55,14 +62,15 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     deadline: Deadline,
   ): Promise<TextFound> {
     const { include_ignored, glob, limit } = request;
-    const place = { guard, pool, realPath: root.realPath, path: root.path };
+    const place = { guard, pool, documents, realPath: root.realPath, path: root.path };
     const isWanted = glob === undefined ? undefined : compileGlob(glob);
     const pages = textPages(place, request, pattern, [glob, include_ignored], deadline.signal);
     const ignore = include_ignored ? undefined : await IgnoreScope.above(guard, root, ignored);
     const candidates = new TopItems<string>(limit + 1, comparePaths);
     const total = { files: 0, lines: 0 };
+    const unread: string[] = [];
     const select = (path: string, name: string) => isWanted?.matches(path, name, false) !== false;
-    await findFiles({ root, pattern, select, ignore, ...deadline }, (path, lines) => {
+    await findFiles({ root, pattern, select, ignore, unread, ...deadline }, (path, lines) => {
       total.files += 1;
       total.lines += lines;
       const order = pages.after === undefined ? 1 : comparePaths(path, pages.after[0]);
@@ -74,14 +82,19 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     const page = await pages.show(paths.slice(0, limit), paths.length > limit);
     if (pages.after !== undefined) return page;
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
-    const notes = total.files === 0 && !include_ignored ? { notes: [hint] } : {};
-    return { ...page, total_files: total.files, total_lines: total.lines, ...notes };
+    const notes = [
+      ...(total.files === 0 && !include_ignored ? [hint] : []),
+      ...(unread.length > 0 ? [unreadNote(unread)] : []),
+    ];
+    const totals = { total_files: total.files, total_lines: total.lines };
+    return { ...page, ...totals, ...(notes.length > 0 ? { notes } : {}) };
   }
 
   /**
    * Finds the files of a tree with matching lines, in any order.
    *
    * @param request.ignore the ignore rules that apply at `root`; undefined to search ignored files too.
+   * @param request.unread gets the paths of documents that cannot be converted to text.
    * @param request.abort aborts the signal, so that nothing continues after a failure.
    * @param found gets a path below the root, and the number of matching lines.
    * @throws the error of a thread.
@@ -92,10 +105,11 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
       pattern: TextPattern;
       select: (path: string, name: string) => boolean;
       ignore: IgnoreScope | undefined;
+      unread: string[];
     } & Pick<Deadline, "signal" | "abort">,
     found: (path: string, lines: number) => void,
   ): Promise<void> {
-    const { root, pattern, select, ignore, signal, abort } = request;
+    const { root, pattern, select, ignore, unread, signal, abort } = request;
     const running = new Set<Promise<void>>();
     let batch: string[] = [];
 
@@ -110,9 +124,36 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
       if (counts.length < paths.length) await count(paths.slice(counts.length));
     }
 
+    async function countDocument(path: string): Promise<void> {
+      const expected = join(root.realPath, path);
+      const file = await guard.openFile(expected).catch(orRefused);
+      try {
+        if (file?.realPath !== expected) return;
+        const document = await documents.textOf(file, { signal }).catch((error: unknown) => {
+          if (!(error instanceof ToolError) || signal.aborted) throw error;
+          unread.push(path);
+          return null;
+        });
+        // What only has the name of a document is searched as any other file.
+        if (document === undefined) return await count([path]);
+        if (document === null) return;
+        const { bytes, marks } = document;
+        const work = { pattern, from: { bytes, marks }, path: expected, extract: COUNT };
+        const { total } = await pool.run("extract", work, signal);
+        if (total > 0) found(path, total);
+      } finally {
+        await file?.handle.close();
+      }
+    }
+
     function send(): void {
-      const job = count(batch).catch(abort);
+      const paths = batch;
       batch = [];
+      start(count(paths));
+    }
+
+    function start(work: Promise<void>): void {
+      const job = work.catch(abort);
       running.add(job);
       void job.then(() => running.delete(job));
     }
@@ -121,7 +162,9 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     const rest = () => (running.size >= pool.width + WAITING ? Promise.race(running) : undefined);
     try {
       await walk(guard, root, { signal, ignore, rest }, ({ path, name, type }) => {
-        if (type === "file" && select(path, name)) batch.push(path);
+        if (type !== "file" || !select(path, name)) return signal.aborted ? "stop" : undefined;
+        if (documentKind(name) === undefined) batch.push(path);
+        else start(countDocument(path));
         if (batch.length >= BATCH) send();
         return signal.aborted ? "stop" : undefined;
       });
@@ -156,4 +199,11 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[]) {
     },
     close: () => pool.close(),
   };
+}
+
+/** A note about documents that a search could not read. */
+function unreadNote(paths: readonly string[]): string {
+  const shown = [...paths].sort(comparePaths).slice(0, MAX_UNREAD).map(oneLine).join(", ");
+  const more = paths.length > MAX_UNREAD ? ", …" : "";
+  return `${counted(paths.length, "document")} could not be read; read_text_file says why: ${shown}${more}.`;
 }

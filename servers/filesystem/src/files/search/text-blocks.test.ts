@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { lines, searcherOf, utf16 } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { extractLines } from "./line-extract.ts";
+import { blocksOf } from "./text-blocks.ts";
 import { lineMatcher, textPattern } from "./text-pattern.ts";
 
 /** One of the encodings that each guess compares. Its class is spied on, because test files share their modules. */
@@ -50,7 +51,7 @@ describe("what counts as text", () => {
     const search = (name: string) => {
       const fd = openSync(tree.at(name), "r");
       const request = { from: 1, limit: 10, context: 0, width: 100, total: true };
-      const { lines } = extractLines(fd, matcher, request);
+      const { lines } = extractLines(blocksOf(fd), matcher, request);
       closeSync(fd);
       return lines;
     };

@@ -97,6 +97,16 @@ export function* blocksOf(fd: number, size = fstatSync(fd).size): Generator<Bloc
   if (rest.length > 0) yield blockOf(rest, false, encoding);
 }
 
+/** The blocks of a text in memory, as UTF-8. */
+export function* blocksIn(text: Buffer): Generator<Block> {
+  for (let from = 0; from < text.length; ) {
+    const feed = text.indexOf(LINE_FEED, Math.min(from + CHUNK_BYTES, text.length));
+    const end = feed < 0 ? text.length : feed + 1;
+    yield blockOf(text.subarray(from, end), false, "utf-8");
+    from = end;
+  }
+}
+
 /** Guesses the encoding of a file from its beginning, once. */
 function legacyOf(bytes: Buffer): () => Encoding {
   // A copy, since the next chunk is read into the same memory.

@@ -8,8 +8,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
-import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
-import type { Block } from "../search/text-blocks.ts";
+import { type ConvertedDocument, type DocumentWork, searchable } from "../read/convert-document.ts";
+import { COUNT, type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
+import { type Block, blocksIn, blocksOf } from "../search/text-blocks.ts";
 import { type LineMatcher, lineMatcher, type TextPattern } from "../search/text-pattern.ts";
 import { FILE_FLAGS } from "../tree/open-below.ts";
 import { PROGRESS } from "./progress.ts";
@@ -20,8 +21,6 @@ function tick(file?: number): void {
   if (file !== undefined) Atomics.store(progress, PROGRESS.file, file);
   Atomics.add(progress, PROGRESS.ticks, 1);
 }
-
-const COUNT: ExtractRequest = { from: 1, limit: 0, context: 0, width: 0, total: true };
 
 interface CountWork {
   readonly pattern: TextPattern;
@@ -34,8 +33,8 @@ interface CountWork {
 
 interface ExtractWork {
   readonly pattern: TextPattern;
-  /** A descriptor of this process; the caller keeps it open until the answer. */
-  readonly fd: number;
+  /** A descriptor of this process, which the caller keeps open until the answer, or the text of a document. */
+  readonly from: number | Pick<ConvertedDocument, "bytes" | "marks">;
   readonly path: string;
   readonly extract: ExtractRequest;
 }
@@ -58,11 +57,10 @@ const kinds = {
     }
     return counts;
   },
-  extract: (work: ExtractWork) => extract(work.fd, matcherOf(work.pattern), work.extract),
+  extract: (work: ExtractWork) => extract(work.from, matcherOf(work.pattern), work.extract),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
-  pdf: async (work: { path: string; bytes: Uint8Array }) =>
-    (await import("../read/pdf-text.ts")).pdfText(work),
+  document: async (work: DocumentWork) => (await import("../read/convert-document.ts")).convertDocument(work),
   picture: async (work: { bytes: Uint8Array; maxPixels: number; maxBytes: number }) =>
     (await import("../read/scale-picture.ts")).scalePicture(work),
 };
@@ -133,9 +131,15 @@ function matcherOf(pattern: TextPattern): LineMatcher {
 }
 
 /** Returns no lines if the file cannot be read. */
-function extract(fd: number, matcher: LineMatcher, request: ExtractRequest, size?: number): Extract {
+function extract(
+  from: ExtractWork["from"],
+  matcher: LineMatcher,
+  request: ExtractRequest,
+  size?: number,
+): Extract {
   try {
-    return extractLines(fd, matcher, request, size);
+    const blocks = typeof from === "number" ? blocksOf(from, size) : blocksIn(searchable(from));
+    return extractLines(blocks, matcher, request);
   } catch (error) {
     if (error instanceof Error && "syscall" in error) return { lines: [], more: false, total: 0 };
     throw error;

@@ -24,6 +24,9 @@ const TURN_MS = 500;
 const STUCK_MS = 5_000;
 const STUCK_CROWDED_MS = 2_000;
 
+/** Time limit for converting a document, in milliseconds. */
+const DOCUMENT_MS = 20_000;
+
 const NEVER = new AbortController().signal;
 
 interface Job {
@@ -162,8 +165,11 @@ function answerTo(
     let ticks = Atomics.load(progress, PROGRESS.ticks);
     // Only work that has started can be stuck.
     let [began, moved] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const started = performance.now();
     const watch = setInterval(() => {
       const now = performance.now();
+      if (request.kind === "document" && now - started >= DOCUMENT_MS)
+        settle(() => reject(documentTooSlow(request)));
       const current = Atomics.load(progress, PROGRESS.ticks);
       if (current !== ticks) {
         ticks = current;
@@ -201,6 +207,11 @@ function tooSlow({ work }: ThreadRequest, file: number, ms: number): ToolError {
   const pattern = JSON.stringify("pattern" in work ? work.pattern.text : "");
   const where = `for one part of ${named(path)}, so the search was stopped`;
   return failure("matching_too_slow", `Matching ${pattern} took more than ${ms / 1000} s ${where}.`);
+}
+
+function documentTooSlow({ work }: ThreadRequest): ToolError {
+  const path = "path" in work ? named(work.path) : "the document";
+  return failure("document_too_slow", `Converting ${path} to text took more than ${DOCUMENT_MS / 1000} s.`);
 }
 
 function explained(error: unknown): unknown {

@@ -1,4 +1,5 @@
-import { all, escaped, first, type Parts, relationsOf, tableOf, type XmlElement, xmlOf } from "./parts.ts";
+import type { DocumentPart } from "../document.ts";
+import { all, escaped, first, type Parts, relationsOf, tableOf, type XmlElement, xmlOf } from "../xml.ts";
 
 /** Placeholders repeated on every slide: date, footer, number. */
 const REPEATED = ["dt", "ftr", "sldNum", "hdr", "sldImg"];
@@ -12,24 +13,26 @@ interface Slide {
 }
 
 /**
- * Converts a presentation to HTML (ECMA-376, part 1, 19 and 20): for each slide its title as a heading, then texts,
+ * The slides of a presentation as HTML (ECMA-376, part 1, 19 and 20): for each its title as a heading, then texts,
  * tables, charts, alternative texts of images and the speaker's notes, in the order of the slide.
  */
-export function slidesHtml(parts: Parts): string {
+export function slidesOf(parts: Parts): DocumentPart[] {
   const main = "ppt/presentation.xml";
   const presentation = xmlOf(parts, main);
   const relations = relationsOf(parts, main);
   const names =
     presentation && all(presentation, "p:sldId").map(({ attribs }) => relations.get(attribs["r:id"] ?? ""));
-  return (names ?? []).map((slide, index) => slideHtml(parts, slide?.target ?? "", index + 1)).join("");
+  return (names ?? []).map((slide, index) => ({
+    name: String(index + 1),
+    html: slideHtml(parts, slide?.target ?? ""),
+  }));
 }
 
-function slideHtml(parts: Parts, name: string, number: number): string {
+function slideHtml(parts: Parts, name: string): string {
   const body = treeHtml(parts, name, true);
   const notes = [...relationsOf(parts, name).values()].find(({ type }) => type === "notesSlide");
   const said = notes === undefined ? "" : treeHtml(parts, notes.target, false);
-  const title = body.includes("<h2>") ? "" : `<h2>Slide ${number}</h2>`;
-  return `${title}${body}${said === "" ? "" : `<h3>Notes</h3>${said}`}`;
+  return `${body}${said === "" ? "" : `<h3>Notes</h3>${said}`}`;
 }
 
 function treeHtml(parts: Parts, name: string, isList: boolean): string {

@@ -1,11 +1,14 @@
 import { strFromU8, strToU8, zipSync } from "fflate";
 import mammoth from "mammoth";
-import type { Parts } from "./parts.ts";
+import { checkDepth, type Parts } from "../xml.ts";
 
 /** Converts a text document to HTML. mammoth gets an archive built from the checked parts. */
 export async function wordHtml(parts: Parts): Promise<string> {
   const fixed = Object.entries(parts).map(([name, part]) => {
-    return [name, name.startsWith("word/") ? strToU8(withFormulas(strFromU8(part))) : part];
+    if (!name.startsWith("word/")) return [name, part];
+    const xml = strFromU8(part);
+    checkDepth(xml);
+    return [name, xml.includes("<m:oMath") ? strToU8(withFormulas(xml)) : part];
   });
   const { value } = await mammoth.convertToHtml(
     { buffer: Buffer.from(zipSync(Object.fromEntries(fixed), { level: 0 })) },
@@ -31,7 +34,6 @@ const FORMULA_SIGNS: Readonly<Record<string, readonly [begin: string, end: strin
 
 /** Turns formulas into runs of text, because mammoth omits them. */
 function withFormulas(xml: string): string {
-  if (!xml.includes("<m:oMath")) return xml;
   const run = (text: string): string => (text === "" ? "" : `<w:r><w:t>${text}</w:t></w:r>`);
   const attributeOf = (tags: string, name: string): string | undefined =>
     new RegExp(`<m:${name} m:val="([^"<>]*)"`).exec(tags)?.[1];

@@ -1,0 +1,223 @@
+import { createGunzip } from "node:zlib";
+import { type Document, DocumentError } from "./document.ts";
+
+/** A file that is read piece by piece. */
+export interface ByteSource {
+  readonly size: number;
+  /** Up to `length` bytes from `position`; fewer only at the end. */
+  read(position: number, length: number): Uint8Array;
+}
+
+/** More entries are only counted. */
+const MAX_ENTRIES = 20_000;
+const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
+/** Of a compressed tar, which must be decompressed to be listed. */
+const MAX_TAR_BYTES = 2 * 1024 ** 3;
+const CHUNK = 1024 * 1024;
+
+interface Entry {
+  readonly name: string;
+  readonly size: number;
+  readonly modified: string;
+  readonly note?: string;
+}
+
+/**
+ * Lists a ZIP archive (APPNOTE 6.3.10) from its directory, so that its size does not matter.
+ *
+ * @throws DocumentError for one that is damaged.
+ */
+export function zipDocument(source: ByteSource): Document {
+  const tailStart = Math.max(0, source.size - 66_000);
+  const tail = bufferOf(source.read(tailStart, source.size - tailStart));
+  const end = tail.lastIndexOf(Buffer.from("PK\x05\x06", "latin1"));
+  if (end < 0 || end + 22 > tail.length) throw new DocumentError("it is damaged: its directory is missing");
+  let size = tail.readUInt32LE(end + 12);
+  let offset = tail.readUInt32LE(end + 16);
+  const locator = end - 20;
+  if (locator >= 0 && tail.readUInt32LE(locator) === 0x07064b50) {
+    const record = bufferOf(source.read(Number(tail.readBigUInt64LE(locator + 8)), 56));
+    if (record.length === 56) {
+      size = Number(record.readBigUInt64LE(40));
+      offset = Number(record.readBigUInt64LE(48));
+    }
+  }
+  if (size > MAX_DIRECTORY_BYTES) throw new DocumentError("its directory is too large");
+  // A program in front of the archive shifts everything.
+  const start = tail.readUInt32LE(end + 12) === size ? tailStart + end - size : offset;
+  const directory = bufferOf(source.read(start, size));
+  const entries: Entry[] = [];
+  let count = 0;
+  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === 0x02014b50; ) {
+    const nameLength = directory.readUInt16LE(at + 28);
+    const extraLength = directory.readUInt16LE(at + 30);
+    const flags = directory.readUInt16LE(at + 8);
+    count += 1;
+    if (entries.length < MAX_ENTRIES) {
+      const name = directory.subarray(at + 46, at + 46 + nameLength);
+      const extra = directory.subarray(at + 46 + nameLength, at + 46 + nameLength + extraLength);
+      entries.push({
+        name: name.toString("utf8"),
+        size: sizeIn(directory.readUInt32LE(at + 24), extra),
+        modified: dosTime(directory.readUInt16LE(at + 14), directory.readUInt16LE(at + 12)),
+        ...((flags & 1) === 1 ? { note: "encrypted" } : {}),
+      });
+    }
+    at += 46 + nameLength + extraLength + directory.readUInt16LE(at + 32);
+  }
+  return listing("ZIP archive", entries, count);
+}
+
+/** A size of 4 GB or more is in the ZIP64 extra field. */
+function sizeIn(size: number, extra: Buffer): number {
+  if (size !== 0xffffffff) return size;
+  for (let at = 0; at + 12 <= extra.length; at += 4 + extra.readUInt16LE(at + 2))
+    if (extra.readUInt16LE(at) === 1) return Number(extra.readBigUInt64LE(at + 4));
+  return size;
+}
+
+function dosTime(date: number, time: number): string {
+  const two = (number: number) => String(number).padStart(2, "0");
+  const day = `${1980 + (date >> 9)}-${two((date >> 5) & 15)}-${two(date & 31)}`;
+  return `${day} ${two(time >> 11)}:${two((time >> 5) & 63)}`;
+}
+
+/**
+ * Lists a tar archive (POSIX.1-2024, pax), also a compressed one.
+ *
+ * @throws DocumentError for one that is damaged, or decompresses to more than 2 GiB.
+ */
+export async function tarDocument(source: ByteSource): Promise<Document> {
+  const reader = new TarReader();
+  const isCompressed = bufferOf(source.read(0, 2)).readUInt16BE() === 0x1f8b;
+  let total = 0;
+  for await (const chunk of isCompressed ? gunzipped(source) : chunksOf(source)) {
+    total += chunk.length;
+    if (isCompressed && total > MAX_TAR_BYTES)
+      throw new DocumentError("it is larger than 2 GiB when decompressed");
+    if (reader.add(chunk)) break;
+  }
+  return listing("tar archive", reader.entries, reader.count);
+}
+
+function* chunksOf(source: ByteSource): Generator<Buffer> {
+  for (let at = 0; at < source.size; at += CHUNK) {
+    const bytes = bufferOf(source.read(at, CHUNK));
+    if (bytes.length === 0) return;
+    // The source may use its memory again.
+    yield bytes;
+  }
+}
+
+async function* gunzipped(source: ByteSource): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  const feed = async () => {
+    for (const chunk of chunksOf(source))
+      if (!gunzip.write(Buffer.from(chunk))) await new Promise((resolve) => gunzip.once("drain", resolve));
+    gunzip.end();
+  };
+  feed().catch((error) => gunzip.destroy(error));
+  try {
+    for await (const chunk of gunzip) yield chunk;
+  } catch (cause) {
+    throw new DocumentError("it is damaged", { cause });
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+class TarReader {
+  readonly entries: Entry[] = [];
+  count = 0;
+  #held = Buffer.alloc(0);
+  /** Bytes of content that are skipped. */
+  #skip = 0;
+  /** A long name that belongs to the next entry, and how much of it is still to be read. */
+  #longName: string | undefined;
+
+  /** @returns true at the end of the archive. */
+  add(chunk: Buffer): boolean {
+    let bytes = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
+    for (;;) {
+      const skipped = Math.min(this.#skip, bytes.length);
+      this.#skip -= skipped;
+      bytes = bytes.subarray(skipped);
+      if (bytes.length < 512) break;
+      const header = bytes.subarray(0, 512);
+      if (header.every((byte) => byte === 0)) return true;
+      if (this.count === 0 && !isHeader(header)) throw new DocumentError("it is not a tar archive");
+      const size = numberIn(header, 124, 12);
+      const padded = Math.ceil(size / 512) * 512;
+      const type = String.fromCharCode(header[156] ?? 0);
+      if (/[Lxg]/.test(type) && size <= CHUNK) {
+        if (bytes.length < 512 + padded) break;
+        const content = bytes.subarray(512, 512 + size).toString("utf8");
+        if (type === "L") this.#longName = content.replace(/\0+$/, "");
+        if (type === "x") this.#longName = /^\d+ path=(.*)$/m.exec(content)?.[1] ?? this.#longName;
+      } else {
+        this.count += 1;
+        const name = this.#longName ?? nameIn(header);
+        this.#longName = undefined;
+        if (this.entries.length < MAX_ENTRIES) {
+          const time = new Date(numberIn(header, 136, 12) * 1_000);
+          const modified = Number.isNaN(time.getTime())
+            ? ""
+            : time.toISOString().slice(0, 16).replace("T", " ");
+          const target = textIn(header, 157, 100);
+          this.entries.push({
+            name,
+            size,
+            modified,
+            ...(target === "" ? {} : { note: `link to ${target}` }),
+          });
+        }
+      }
+      bytes = bytes.subarray(512);
+      this.#skip = padded;
+    }
+    this.#held = Buffer.from(bytes);
+    return false;
+  }
+}
+
+/** Whether the checksum of a header is right. */
+function isHeader(header: Buffer): boolean {
+  const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0);
+  return sum === numberIn(header, 148, 8);
+}
+
+/** Octal digits, or a binary number if the first bit is set. */
+function numberIn(header: Buffer, from: number, length: number): number {
+  if (((header[from] ?? 0) & 0x80) !== 0) return Number(header.readBigUInt64BE(from + length - 8));
+  return Number.parseInt(textIn(header, from, length).trim() || "0", 8) || 0;
+}
+
+function textIn(header: Buffer, from: number, length: number): string {
+  return header
+    .subarray(from, from + length)
+    .toString("utf8")
+    .replace(/\0[\s\S]*$/, "");
+}
+
+function nameIn(header: Buffer): string {
+  const prefix = textIn(header, 257, 5) === "ustar" ? textIn(header, 345, 155) : "";
+  return prefix === "" ? textIn(header, 0, 100) : `${prefix}/${textIn(header, 0, 100)}`;
+}
+
+function listing(label: string, entries: readonly Entry[], count: number): Document {
+  const files = entries.filter(({ name }) => !name.endsWith("/"));
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const lines = entries.map(({ name, size, modified, note }) => {
+    // Names are foreign text and must stay on their line.
+    const shown = name.replace(/\p{Cc}/gu, "?");
+    return `${name.endsWith("/") ? "-" : size}\t${modified}\t${shown}${note === undefined ? "" : ` (${note.replace(/\p{Cc}/gu, "?")})`}`;
+  });
+  const more = count > entries.length ? [`(${count - entries.length} more entries)`] : [];
+  const total = `${files.length} files, ${bytes} bytes uncompressed`;
+  return {
+    label,
+    parts: [{ name: "", text: [total, "size\tmodified\tname", ...lines, ...more].join("\n") }],
+  };
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,81 @@
+import { type Document, DocumentError, type DocumentFacts, type DocumentPart } from "./document.ts";
+import { escaped, first, type Parts, partsOf, tableOf, textIn, xmlOf } from "./xml.ts";
+
+/** An OLE file (MS-CFB): an encrypted document, or one of Office 97–2003. */
+const OLE = 0xd0cf11e0;
+
+/**
+ * A document of Office Open XML (ECMA-376), OpenDocument (ISO/IEC 26300) or EPUB.
+ *
+ * @throws DocumentError for one that is encrypted, has too many or too large parts, or none of these formats; the
+ *   libraries' errors for a damaged one.
+ */
+export async function officeDocument(bytes: Uint8Array): Promise<Document> {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (file.length > 4 && file.readUInt32BE() === OLE) {
+    const isEncrypted = file.includes(Buffer.from("EncryptedPackage", "utf16le"));
+    throw new DocumentError(isEncrypted ? "it is password-protected" : "it has the format of Office 97–2003");
+  }
+  const parts = partsOf(bytes);
+  const has = (folder: string): boolean => Object.keys(parts).some((name) => name.startsWith(folder));
+  // Each is loaded on first use.
+  if (has("word/")) {
+    const html = await (await import("./office/word.ts")).wordHtml(parts);
+    return { label: "Word document", parts: [{ name: "", html }], facts: factsOf(parts) };
+  }
+  if (has("xl/")) {
+    const sheets = await (await import("./office/excel.ts")).excelSheets(parts);
+    return { label: "Excel workbook", unit: "sheet", parts: sheets, facts: factsOf(parts) };
+  }
+  if (has("ppt/")) {
+    const slides = (await import("./office/slides.ts")).slidesOf(parts);
+    return { label: "PowerPoint presentation", unit: "slide", parts: slides, facts: factsOf(parts) };
+  }
+  if (parts["META-INF/container.xml"] !== undefined)
+    return (await import("./office/epub.ts")).epubDocument(parts);
+  if (parts["content.xml"] !== undefined)
+    return (await import("./office/open-document.ts")).openDocument(parts);
+  throw new DocumentError("it is not an Office, OpenDocument or EPUB document");
+}
+
+/** The core properties (ECMA-376, part 2, 8.3). */
+function factsOf(parts: Parts): DocumentFacts {
+  const core = xmlOf(parts, "docProps/core.xml");
+  const of = (name: string): string | undefined => {
+    const element = core && first(core, name);
+    return (element && textIn(element).trim()) || undefined;
+  };
+  return { title: of("dc:title"), creator: of("dc:creator"), modified: of("dcterms:modified") };
+}
+
+/** A whole document as HTML: a heading for each slide and sheet, and a table for each block of a sheet's rows. */
+export function documentHtml({ unit, parts }: Document): string {
+  return parts.map((part) => partHtml(part, unit)).join("");
+}
+
+function partHtml(part: DocumentPart, unit: string | undefined): string {
+  if ("html" in part) {
+    const isUntitled = unit === "slide" && !part.html.includes("<h2>");
+    return `${isUntitled ? `<h2>Slide ${part.name}</h2>` : ""}${part.html}`;
+  }
+  if ("text" in part) return `<h2>${escaped(part.name)}</h2><pre>${escaped(part.text)}</pre>`;
+  return `<h2>${escaped(part.name)}</h2>${blocksOf(part.rows).map(tableOf).join("")}`;
+}
+
+/** Blocks separated by empty rows, without outer empty columns. */
+function blocksOf(rows: readonly (readonly string[])[]): string[][][] {
+  const blocks: string[][][] = [];
+  for (let at = 0; at < rows.length; at++) {
+    const from = at;
+    let left = Number.MAX_SAFE_INTEGER;
+    let right = 0;
+    for (let row = rows[at]; row?.some((cell) => cell !== ""); row = rows[++at]) {
+      const first = row.findIndex((cell) => cell !== "");
+      left = Math.min(left, first);
+      right = Math.max(right, row.findLastIndex((cell) => cell !== "") + 1);
+    }
+    const block = rows.slice(from, at);
+    if (at > from) blocks.push(block.map((row) => row.slice(left, right).map(escaped)));
+  }
+  return blocks;
+}

@@ -1,0 +1,148 @@
+import { type Document, DocumentError, type DocumentPart } from "../document.ts";
+import { all, escaped, first, type Parts, tableOf, textIn, type XmlElement, xmlOf } from "../xml.ts";
+
+/** Of all sheets together, with repeated cells. */
+const MAX_CELLS = 5_000_000;
+const MAX_ROWS = 1_048_576;
+
+/** What is not shown: comments, deleted text, form controls, declarations and drawings' copies. */
+const HIDDEN = new Set([
+  "office:annotation",
+  "office:forms",
+  "text:tracked-changes",
+  "text:sequence-decls",
+  "text:variable-decls",
+  "text:user-field-decls",
+  "table:shapes",
+  "table:calculation-settings",
+  "draw:object-ole",
+]);
+
+/**
+ * A text document, spreadsheet or presentation (ISO/IEC 26300).
+ *
+ * @throws DocumentError for one that is encrypted or too large.
+ */
+export function openDocument(parts: Parts): Document {
+  const manifest = xmlOf(parts, "META-INF/manifest.xml");
+  if (manifest !== undefined && all(manifest, "manifest:encryption-data").length > 0)
+    throw new DocumentError("it is password-protected");
+  const content = xmlOf(parts, "content.xml");
+  const body = content && first(content, "office:body");
+  if (body === undefined) throw new DocumentError("it has no content");
+  const meta = xmlOf(parts, "meta.xml");
+  const of = (name: string) => {
+    const element = meta && first(meta, name);
+    return (element && textIn(element).trim()) || undefined;
+  };
+  const facts = { title: of("dc:title"), creator: of("dc:creator"), modified: of("dc:date") };
+  const sheets = first(body, "office:spreadsheet");
+  if (sheets !== undefined)
+    return { label: "OpenDocument spreadsheet", unit: "sheet", parts: sheetsIn(sheets), facts };
+  const slides = first(body, "office:presentation");
+  if (slides !== undefined) {
+    const pages = all(slides, "draw:page").map((page, index) => {
+      return { name: String(index + 1), html: htmlOf(page) };
+    });
+    return { label: "OpenDocument presentation", unit: "slide", parts: pages, facts };
+  }
+  return { label: "OpenDocument text", parts: [{ name: "", html: htmlOf(body) }], facts };
+}
+
+/** The tree's depth is limited, so that this cannot exhaust the stack. */
+function htmlOf(node: XmlElement): string {
+  let html = "";
+  for (const child of node.children) {
+    if ("data" in child && child.type === "text") html += escaped(String(child.data));
+    if (child.type !== "tag" || HIDDEN.has(child.name)) continue;
+    html += elementHtml(child);
+  }
+  return html;
+}
+
+function elementHtml(element: XmlElement): string {
+  const { name, attribs } = element;
+  switch (name) {
+    case "text:h": {
+      const level = Math.min(6, Math.max(1, Number(attribs["text:outline-level"]) || 1));
+      return `<h${level}>${htmlOf(element)}</h${level}>`;
+    }
+    case "text:p":
+    case "svg:title":
+    case "svg:desc":
+      return `<p>${htmlOf(element)}</p>`;
+    case "text:list":
+      return `<ul>${htmlOf(element)}</ul>`;
+    case "text:list-item":
+    case "text:list-header":
+      return `<li>${htmlOf(element)}</li>`;
+    case "table:table":
+      return tableOf(all(element, "table:table-row").map((row) => cellsOf(row).map(htmlOf)));
+    case "text:s":
+      return " ".repeat(Math.min(100, Number(attribs["text:c"]) || 1));
+    case "text:tab":
+      return "\t";
+    case "text:line-break":
+      return "<br>";
+    case "text:a":
+      return `<a href="${escaped(attribs["xlink:href"] ?? "")}">${htmlOf(element)}</a>`;
+    case "presentation:notes": {
+      const notes = htmlOf(element);
+      return notes.replace(/<[^<>]*>/g, "").trim() === "" ? "" : `<h3>Notes</h3>${notes}`;
+    }
+    default:
+      return htmlOf(element);
+  }
+}
+
+const cellsOf = (row: XmlElement): XmlElement[] =>
+  row.children.filter(
+    (child): child is XmlElement =>
+      child.type === "tag" && /^table:(?:covered-)?table-cell$/.test(child.name),
+  );
+
+function sheetsIn(spreadsheet: XmlElement): DocumentPart[] {
+  let cells = 0;
+  return all(spreadsheet, "table:table").map((table) => {
+    const rows: string[][] = [];
+    // Empty rows and cells count only if something follows them: a sheet usually ends with a million of them.
+    let empty = 0;
+    for (const row of all(table, "table:table-row")) {
+      const repeated = Number(row.attribs["table:number-rows-repeated"]) || 1;
+      const shown = rowOf(row);
+      if (shown.length === 0) {
+        empty += repeated;
+        continue;
+      }
+      cells += shown.length * repeated + empty;
+      if (cells > MAX_CELLS || rows.length + empty > MAX_ROWS)
+        throw new DocumentError(`its sheets have more than ${MAX_CELLS / 1_000_000} million cells`);
+      for (; empty > 0; empty--) rows.push([]);
+      for (let count = 0; count < repeated; count++) rows.push(shown);
+    }
+    return { name: table.attribs["table:name"] ?? "", rows };
+  });
+}
+
+/** The cells of a row, without empty ones at its end. */
+function rowOf(row: XmlElement): string[] {
+  const shown: string[] = [];
+  let empty = 0;
+  for (const cell of cellsOf(row)) {
+    const repeated = Math.min(16_384, Number(cell.attribs["table:number-columns-repeated"]) || 1);
+    const paragraphs = all(cell, "text:p").map((one) =>
+      htmlOf(one)
+        .replace(/<[^<>]*>/g, " ")
+        .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
+    );
+    const text = paragraphs.length === 0 ? (cell.attribs["office:value"] ?? "") : paragraphs.join(" ");
+    if (text === "") {
+      empty += repeated;
+      continue;
+    }
+    if (shown.length + empty + repeated > 16_384) throw new DocumentError("a row has more than 16,384 cells");
+    for (; empty > 0; empty--) shown.push("");
+    for (let count = 0; count < repeated; count++) shown.push(text);
+  }
+  return shown;
+}

@@ -1,0 +1,172 @@
+import { open, truncate } from "node:fs/promises";
+import { docx, docxOf, epub, pdf, pptx, xlsx, zip } from "@refmcp/documents/testing";
+import { expect, it, onTestFinished } from "vitest";
+import { scratch } from "../../../test/scratch.ts";
+import { makeTree } from "../../../test/tree.ts";
+import { texts, use } from "../../../test/use.ts";
+import readMultipleFiles from "../../tools/read-multiple-files.ts";
+import readTextFile from "../../tools/read-text-file.ts";
+import searchText from "../../tools/search-text.ts";
+import { ThreadPool } from "../threads/thread-pool.ts";
+import { Documents, splitPart } from "./documents.ts";
+
+/** A directory with a server's operations on it, whose threads end with the test. */
+async function folder() {
+  const made = await scratch();
+  onTestFinished(() => made.files.close());
+  return made;
+}
+
+it("reads documents by lines, and says how to read a part", async () => {
+  const { files, put } = await folder();
+  await put("book.xlsx", xlsx({ Sales: { A1: "Region", B2: 5 }, Costs: { A1: "none" } }));
+  const read = async (args: Partial<Parameters<typeof readTextFile.run>[0]>) =>
+    texts(await use(readTextFile, files, { path: "book.xlsx", ...args }));
+  const [text, facts] = await read({});
+  expect(text).toContain('=== Excel workbook, 2 sheets: "Sales" (A1:B2), "Costs" (A1:A1)\n');
+  expect(facts).toMatch(
+    /^\[All 8 lines\. File: [\d.]+ \w+, converted to text, hash \w{16}\. For one sheet or several, append #Sheet1 or #Sheet1!A1:D20 to the path\.\]$/,
+  );
+  expect((await read({ offset: 4, limit: 1 }))[0]).toBe("1\tRegion\n");
+  expect((await read({ tail: 1 }))[0]).toBe("1\tnone\n");
+  expect((await read({ path: "book.xlsx#Sales!B2:B9" }))[0]).toMatch(/=== sheet "Sales"\nrow\tB\n2\t5\n$/);
+  await put("talk.pdf", pdf(["One", "Two"]));
+  expect((await read({ path: "talk.pdf#2" }))[0]).toBe("=== PDF, 2 pages\n=== page 2\nTwo\n");
+});
+
+it("prefers a file whose name contains #, and reads nothing else of other files by #", async () => {
+  const { files, put } = await folder();
+  await put("a.pdf", pdf(["One"]));
+  await put("a.pdf#1", "a file with this name");
+  await put("b.txt", "text");
+  const read = (path: string) => files.readText(path, { maxChars: 1_000 });
+  expect((await read("a.pdf#1")).text).toBe("a file with this name");
+  await expect(read("b.txt#1")).rejects.toMatchObject({ kind: "not_found" });
+  await expect(read("c.pdf#1")).rejects.toMatchObject({
+    kind: "not_found",
+    message: expect.stringContaining("c.pdf"),
+  });
+  await expect(read("a.pdf#9")).rejects.toMatchObject({
+    kind: "invalid",
+    message: expect.stringContaining('There is no page "9"'),
+  });
+  expect(splitPart("/x/a.tar.gz#2")).toEqual({ path: "/x/a.tar.gz", part: "2" });
+  expect(splitPart("/x/a.docx#../b")).toBeUndefined();
+});
+
+it("reads several documents at once, and the bytes of mail as text with an encoding", async () => {
+  const { files, put } = await folder();
+  await put("a.docx", docx("Hello"));
+  await put("b.eml", "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n\nBody\n");
+  await put("c.docx", "not a document");
+  const answer = String(await use(readMultipleFiles, files, { paths: ["a.docx", "b.eml", "c.docx"] }));
+  expect(answer).toContain("=== Word document\nHello\n");
+  expect(answer).toContain("Subject: Grüße");
+  expect(answer).toContain("not a document");
+  const raw = await files.readText("b.eml", { maxChars: 1_000, encoding: "utf-8" });
+  expect(raw.text).toContain("=?utf-8?q?");
+});
+
+it("reads text formats that cannot be converted unchanged, and PDFs with any name", async () => {
+  const { files, put } = await folder();
+  const broken = await put("a.ipynb", '{"cells": broken');
+  expect((await files.readText(broken, { maxChars: 100 })).text).toBe('{"cells": broken');
+  const large = await put("a.eml", "Subject: x\n\nbody\n");
+  await truncate(large, 65 * 1024 * 1024);
+  const handle = await open(large, "r+");
+  await handle.write(Buffer.alloc(65 * 1024 * 1024, "x\n"), 0, undefined, 17);
+  await handle.close();
+  expect((await files.readText(large, { maxChars: 100, limit: 1 })).text).toBe("Subject: x\n");
+  const named = await put("download", pdf(["The page"]));
+  expect((await files.readText(named, { maxChars: 100 })).text).toContain("The page");
+});
+
+it("explains why a document cannot be read, and keeps working after a bomb", async () => {
+  const { files, put } = await folder();
+  const read = (path: string) => files.readText(path, { maxChars: 1_000 });
+  const bombs = {
+    "zeros.docx": zip({ "word/document.xml": "0".repeat(101_000_000) }),
+    "deep.docx": docxOf("<w:p>".repeat(100_000)),
+    "cells.xlsx": xlsx({ S: { A1: "x", XFD1048576: "y" } }),
+    "locked.docx": Buffer.concat([
+      Buffer.from("d0cf11e0a1b11ae1", "hex"),
+      Buffer.alloc(600),
+      Buffer.from("EncryptedPackage", "utf16le"),
+    ]),
+  };
+  for (const [name, bytes] of Object.entries(bombs)) {
+    await put(name, bytes);
+    await expect(read(name)).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(new RegExp(`${name}" cannot be read: (?:its|it is) .*\\.$`)),
+    });
+  }
+  await put("fine.docx", docx("Hello"));
+  expect((await read("fine.docx")).text).toContain("Hello");
+  // A search reports them, and finds the rest.
+  expect(await use(searchText, files, { pattern: "Hello" })).toMatch(
+    /^fine\.docx\n2:Hello\n\[1 line in 1 file\. 4 documents could not be read; read_text_file says why: cells\.xlsx, deep\.docx, locked\.docx, zeros\.docx\. Paths/,
+  );
+});
+
+it("finds text in documents, and names the page, sheet or slide", async () => {
+  const { files, put } = await folder();
+  await put("a.pdf", pdf(["First needle", "Second", "Third needle"]));
+  await put("b.xlsx", xlsx({ Sales: { A1: "x" }, "Q1 plan": { C7: "the needle" } }));
+  await put("c.pptx", pptx("nothing", "a needle"));
+  await put("d.epub", epub("Book", "<h1>One</h1><p>x</p>", "<h1>Two</h1><p>a needle in hay</p>"));
+  await put("e.txt", "needle\n");
+  const search = (args: Partial<Parameters<typeof searchText.run>[0]>) =>
+    use(searchText, files, { pattern: "needle", ...args });
+  const found = [
+    "a.pdf",
+    "3 (page 1):First needle",
+    "7 (page 3):Third needle",
+    "b.xlsx",
+    '7 (sheet "Q1 plan"):7\tthe needle',
+    "c.pptx",
+    "5 (slide 2):a needle",
+    "d.epub",
+    "9 (chapter 2: Two):a needle in hay",
+    "e.txt",
+    "1:needle",
+  ].join("\n");
+  expect(await search({})).toContain(`${found}\n[6 lines in 5 files.`);
+  expect(await search({ path: "a.pdf" })).toContain("7 (page 3):Third needle\n[2 lines in 1 file.");
+  expect(await search({ mode: "counts" })).toContain("2 a.pdf\n");
+  expect(await search({ glob: "*.pptx", context: 1 })).toContain("5 (slide 2):a needle");
+  // The lines that only name the parts are not found.
+  expect(await search({ pattern: "^=== |page 1|chapter" })).toContain("[0 lines in 0 files.");
+});
+
+it("converts a document once, until it changes", async () => {
+  const threads = new ThreadPool();
+  onTestFinished(() => threads.close());
+  let conversions = 0;
+  const counting: Pick<ThreadPool, "run"> = {
+    run: (kind, work, signal) => {
+      conversions += 1;
+      return threads.run(kind, work, signal);
+    },
+  };
+  const documents = new Documents(counting);
+  const tree = await makeTree({ "a.docx": docx("Hello"), "b.docx": "PK broken" });
+  const text = async (name: string) => {
+    const file = await tree.guard.openFile(tree.at(name));
+    try {
+      const converted = await documents.textOf(file);
+      return converted && Buffer.from(converted.bytes).toString();
+    } finally {
+      await file.handle.close();
+    }
+  };
+  expect(await text("a.docx")).toContain("Hello");
+  expect(await text("a.docx")).toContain("Hello");
+  expect(conversions).toBe(1);
+  await expect(text("b.docx")).rejects.toThrow("damaged");
+  await expect(text("b.docx")).rejects.toThrow("damaged");
+  expect(conversions).toBe(2);
+  await tree.add({ "a.docx": docx("Good-bye") });
+  expect(await text("a.docx")).toContain("Good-bye");
+  expect(conversions).toBe(3);
+});

@@ -1,0 +1,97 @@
+import type { GuardedFile } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
+import { type DocumentKind, documentKind, hasSignature, isTextKind } from "@refmcp/documents/kinds";
+import type { ThreadPool } from "../threads/thread-pool.ts";
+import type { ConvertedDocument } from "./convert-document.ts";
+import { readAt } from "./source.ts";
+
+/** Converted texts kept in memory, in bytes. */
+const MAX_CACHED_BYTES = 64 * 1024 * 1024;
+/** What an entry takes in addition to its text. */
+const ENTRY_BYTES = 1_000;
+/** Enough for the signature of each kind. */
+const SIGNATURE_BYTES = 1_024;
+/** `book.xlsx#Sales!A1:D20`: a document, and which part of it. */
+const WITH_PART = /^(.+\.[a-z.]{2,7})#([^#/\\]+)$/i;
+
+/** The path of a document and the part of it that a path selects; undefined if it selects none. */
+export function splitPart(given: string): { path: string; part: string } | undefined {
+  const [, path = "", part = ""] = WITH_PART.exec(given) ?? [];
+  return documentKind(path) === undefined ? undefined : { path, part };
+}
+
+export interface DocumentRequest {
+  readonly part?: string | undefined;
+  /** Also converts a PDF whose name does not say that it is one. */
+  readonly sniff?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The text of documents (Office, PDF, mail and others). They are converted in threads and kept in memory, the least
+ * recently used ones being dropped first, so that reading on or searching again does not convert them again.
+ */
+export class Documents {
+  readonly #threads: Pick<ThreadPool, "run">;
+  /** By file, version and part; the most recently used last. */
+  readonly #kept = new Map<string, ConvertedDocument | ToolError>();
+  #bytes = 0;
+
+  constructor(threads: Pick<ThreadPool, "run">) {
+    this.#threads = threads;
+  }
+
+  /**
+   * @returns undefined if the file is not a document, or is text that cannot be converted and is readable unchanged.
+   * @throws ToolError `invalid` for one that is damaged, encrypted, too large or has no such part; `timeout`; the signal's
+   *   reason.
+   */
+  async textOf(file: GuardedFile, request: DocumentRequest = {}): Promise<ConvertedDocument | undefined> {
+    const { part, signal, sniff = false } = request;
+    const named = documentKind(file.path);
+    if (named === undefined && !sniff) return undefined;
+    const kind = named ?? "pdf";
+    const { dev, ino, size, mtimeMs, ctimeMs } = file.stat;
+    const key = JSON.stringify([file.realPath, dev, ino, size, mtimeMs, ctimeMs, part]);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) {
+      this.#kept.delete(key);
+      this.#kept.set(key, kept);
+      return unlessText(kept, kind, part);
+    }
+    const start = await readAt(file, 0, Math.min(size, SIGNATURE_BYTES));
+    if (!hasSignature(kind, start)) return undefined;
+    const work = { fd: file.handle.fd, size, path: file.path, document: kind, part };
+    const converted = await this.#threads.run("document", work, signal).catch((error: unknown) => {
+      if (!(error instanceof ToolError) || signal?.aborted) throw error;
+      return error;
+    });
+    this.#keep(key, converted);
+    return unlessText(converted, kind, part);
+  }
+
+  #keep(key: string, converted: ConvertedDocument | ToolError): void {
+    this.#bytes += bytesOf(converted);
+    this.#kept.set(key, converted);
+    for (const [old, one] of this.#kept) {
+      if (this.#bytes <= MAX_CACHED_BYTES) return;
+      this.#kept.delete(old);
+      this.#bytes -= bytesOf(one);
+    }
+  }
+}
+
+function bytesOf(converted: ConvertedDocument | ToolError): number {
+  if (converted instanceof ToolError) return ENTRY_BYTES;
+  return ENTRY_BYTES + converted.bytes.length + 100 * converted.parts.length;
+}
+
+function unlessText(
+  converted: ConvertedDocument | ToolError,
+  kind: DocumentKind,
+  part: string | undefined,
+): ConvertedDocument | undefined {
+  if (!(converted instanceof ToolError)) return converted;
+  if (part === undefined && isTextKind(kind)) return undefined;
+  throw converted;
+}
