@@ -120,6 +120,13 @@ const ERRORS = {
   exists: ["conflict", "Choose another name, or set overwrite to replace it."],
   directory_exists: ["conflict", "Give a path inside it, choose another name, or move or delete it first."],
   link_exists: ["conflict", "Give the path of its target, or delete the symlink first."],
+  no_pairs: [
+    "invalid",
+    "Give source and destination, or moves: a list of objects with source and destination.",
+  ],
+  bad_template: ["invalid"],
+  no_match_source: ["not_found"],
+  plan_refused: ["conflict", "Correct or leave out these, then repeat the call."],
   onto_itself: ["invalid", "Give another destination."],
   into_itself: ["invalid", "Choose a destination outside the directory being copied."],
   not_empty: ["conflict", "To delete it with its contents, pass recursive: true."],

@@ -98,15 +98,13 @@ it("turns 50 random trees into what git has: edits, renames, copies, modes, endi
     if (patch === "") continue;
     const dry = await files.applyPatch({ path: root, patch, dryRun: true });
     expect(await filesOf(root)).toEqual(before);
-    const { files: done, stopped } = await files.applyPatch({ path: root, patch, dryRun: false });
+    const { files: done, stopped, receipt } = await files.applyPatch({ path: root, patch, dryRun: false });
     expect(stopped).toBeUndefined();
     expect(await filesOf(root), patch).toEqual(await filesOf(outside));
     expect(dry.files.length).toBe(done.length);
     for (const { action, executable } of done) seen.add(action).add(`executable ${executable}`);
-    // The newest change is undone first.
-    if (round % 10 !== 9) continue;
-    for (const { receipts } of [...done].reverse())
-      for (const { changeId } of [...receipts].reverse()) await files.undo(changeId ?? "");
+    if (round % 5 !== 4) continue;
+    await files.undo(receipt?.changeId ?? "");
     expect(await filesOf(root)).toEqual(before);
     await files.applyPatch({ path: root, patch, dryRun: false });
   }

@@ -7,7 +7,6 @@ import { deletePlanned, ordinaryType, planDelete } from "../change/delete.ts";
 import { setExecutable } from "../change/executable.ts";
 import { move } from "../change/move.ts";
 import { replaceContent } from "../change/replace-content.ts";
-import type { Receipt } from "../journal/journal.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath, orNothing, placeOf } from "../open-path.ts";
 import { decode, encode } from "../read/text-encoding.ts";
@@ -27,12 +26,11 @@ export interface PatchRequest {
 export interface Patched extends LineCounts, Pick<FilePatch, "action" | "executable"> {
   readonly path: string;
   readonly from: string | undefined;
-  readonly receipts: readonly Receipt[];
 }
 
 /** The change to one file, once it is known that the whole patch applies. */
-interface Step extends Omit<Patched, "receipts"> {
-  run(): Promise<readonly (Receipt | undefined)[]>;
+interface Step extends Patched {
+  run(inside: ChangeContext): Promise<unknown>;
 }
 
 /** Copies need the original content of their sources, and a directory may take the place of a deleted file. */
@@ -64,9 +62,9 @@ export async function applyPatch(
     steps.push(await stepOf(context, { ...patch, from, to }, request.signal));
   }
   steps.sort((a, b) => (RANK[a.action] ?? 2) - (RANK[b.action] ?? 2));
-  return changeInTurn(steps, async ({ run, ...step }) => {
-    const receipts = request.dryRun ? [] : await run();
-    return { ...step, receipts: receipts.filter((receipt) => receipt !== undefined) };
+  return changeInTurn(context, request, steps, async ({ run, ...step }, inside) => {
+    if (!request.dryRun) await run(inside);
+    return step;
   });
 }
 
@@ -78,14 +76,19 @@ async function stepOf(context: ChangeContext, patch: FilePatch, signal?: AbortSi
   const step = { path: to, action, from: isMoved ? from : undefined, executable, ...countsOf(hunks) };
   const lock = async <Result>(work: () => Promise<Result>) =>
     locks.hold([await lockPath(guard, to)], work, signal);
-  const setMode = async () =>
-    executable === undefined ? undefined : lock(() => setExecutable(context, to, executable));
+  const setMode = async (inside: ChangeContext, isExecutable = executable) => {
+    if (isExecutable !== undefined) await lock(() => setExecutable(inside, to, isExecutable));
+  };
 
   if (action === "create" || isMoved) await checkFree(context, to);
   if (action === "create") {
     const bytes = Buffer.from(appliedTo("", patch) ?? noMatch("", patch));
     const file = { action, path: to, bytes, before: undefined, createParents: true, signal } as const;
-    return { ...step, run: async () => [await lock(() => replaceContent(context, file)), await setMode()] };
+    const run = async (inside: ChangeContext) => {
+      await lock(() => replaceContent(inside, file));
+      await setMode(inside);
+    };
+    return { ...step, run };
   }
   const source = await placeOf(guard, from, { write: action !== "copy" }).catch(orNothing);
   if (source?.stat === undefined) {
@@ -100,29 +103,26 @@ async function stepOf(context: ChangeContext, patch: FilePatch, signal?: AbortSi
     if (plan.question !== undefined || plan.type === "directory" || content?.isEmpty !== true) {
       throw failure("not_deleted", `${named(to)} is not deleted by this patch; nothing was changed.`);
     }
-    return { ...step, run: async () => [(await deletePlanned(context, plan, signal)).receipt] };
+    return { ...step, run: (inside) => deletePlanned(inside, plan, signal) };
   }
-  const store = async () => {
-    if (content === undefined) return undefined;
-    const { bytes, before } = content;
-    const copied = { action: "copy", path: to, bytes, before: undefined, createParents: true } as const;
-    const edited = { action: "edit", path: to, bytes, before } as const;
-    const replacement = action === "copy" ? copied : edited;
-    return lock(() => replaceContent(context, { ...replacement, signal }));
-  };
-  /** A copy with changes is written at once, with the permissions of its source. */
-  const place = async () => {
-    const isWhole = action === "copy" && content !== undefined;
-    if (isWhole && executable === undefined && ((source.stat?.mode ?? 0) & 0o100) !== 0) {
-      return [await store(), await lock(() => setExecutable(context, to, true))];
+  const isWhole = action === "copy" && content !== undefined;
+  const run = async (inside: ChangeContext) => {
+    if (isMoved && !isWhole) {
+      await createDirectory(inside, dirname(to));
+      const moved = { source: from, destination: to, overwrite: false, signal };
+      await (action === "rename" ? move(inside, moved) : copy(inside, moved));
     }
-    if (!isMoved || isWhole) return [await store()];
-    const parents = (await createDirectory(context, dirname(to))).receipt;
-    const moved = { source: from, destination: to, overwrite: false, signal };
-    const { receipt } = await (action === "rename" ? move(context, moved) : copy(context, moved));
-    return [parents, receipt, await store()];
+    if (content !== undefined) {
+      const { bytes, before } = content;
+      const copied = { action: "copy", before: undefined, createParents: true } as const;
+      const replacement = isWhole ? copied : ({ action: "edit", before } as const);
+      await lock(() => replaceContent(inside, { ...replacement, path: to, bytes, signal }));
+    }
+    // A copy with changes is a new file, which gets the permission of its source.
+    const isCopied = isWhole && ((source.stat?.mode ?? 0) & 0o100) !== 0;
+    await setMode(inside, executable ?? (isCopied ? true : undefined));
   };
-  return { ...step, run: async () => [...(await place()), await setMode()] };
+  return { ...step, run };
 }
 
 /** Throws `conflict` if something is at `path`, where the patch creates a file. */
