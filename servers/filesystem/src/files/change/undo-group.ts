@@ -7,6 +7,7 @@ import { withPlace } from "../open-path.ts";
 import { hashOfFile } from "../read/source.ts";
 import { type ChangeContext, inGroup } from "./change-context.ts";
 import { sameState, stateAt } from "./entries.ts";
+import { modeOf } from "./executable.ts";
 import { checkStep, type Undoing, type UndoOptions, undoingsOf, undoStep } from "./undo.ts";
 
 /** How many steps that cannot be undone are named. */
@@ -90,7 +91,8 @@ async function checked(undoings: readonly Undoing[], change: Change) {
  * check covers it. Steps are visited newest first.
  */
 function settles(settled: Set<string>, { effect }: Step) {
-  if (effect === undefined || effect.kind === "made" || effect.kind === "unmade")
+  // The check of a mode does not cover the content.
+  if (effect === undefined || effect.kind === "made" || effect.kind === "unmade" || effect.kind === "mode")
     return { isSettled: false, isFreed: false };
   const [path, left] = effect.kind === "moved" ? [effect.to, effect.from] : [effect.path, effect.path];
   const found = { isSettled: settled.has(path), isFreed: settled.has(left) };
@@ -102,12 +104,9 @@ function settles(settled: Set<string>, { effect }: Step) {
  * Whether the last step of an interrupted call was recorded but not made. A move that was half made (the file has both
  * names) is completed backward.
  */
-async function wasNotMade({
-  context: { guard },
-  step: { effect },
-  image,
-  signal,
-}: Undoing): Promise<boolean> {
+async function wasNotMade({ context, step: { effect }, image, signal }: Undoing): Promise<boolean> {
+  const { guard } = context;
+  if (effect?.kind === "mode") return (await modeOf(context, effect.path)) === effect.before;
   if (effect === undefined || effect.kind === "made" || effect.kind === "unmade") return false;
   if (effect.kind === "removed") return (await stateAt(guard, effect.path, "moved file")) !== undefined;
   if (effect.kind === "created") return (await stateAt(guard, effect.path, "moved file")) === undefined;

@@ -9,7 +9,7 @@ import type { ChangedFiles, Edited } from "./edit.ts";
 /** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;
 
-type Changed = Pick<Patched, "path" | "added" | "removed">;
+type Changed = Pick<Patched, "path" | "added" | "removed"> & Partial<Pick<Patched, "from" | "executable">>;
 
 /** The server's own line, in square brackets, which cannot be mistaken for a line of a diff. */
 const line = (...facts: readonly string[]) => `[${facts.join(" ")}]`;
@@ -62,7 +62,10 @@ const hiddenFacts = (hunks: number) =>
 
 function changedLines(files: readonly Changed[]): string {
   const lines = files.slice(0, MAX_NAMED).map((file) => {
-    return `${oneLine(file.path)}: ${lineCounts(file)}.\n`;
+    const { path, from, executable } = file;
+    const name = from === undefined ? oneLine(path) : `${oneLine(from)} → ${oneLine(path)}`;
+    const mode = executable === undefined ? "" : `, now ${executable ? "" : "not "}executable`;
+    return `${name}: ${lineCounts(file)}${mode}.\n`;
   });
   const more = files.length - MAX_NAMED;
   return lines.join("") + (more > 0 ? `… and ${grouped(more)} more.\n` : "");

@@ -61,8 +61,8 @@ export async function edit(context: ChangeContext, request: EditRequest) {
     };
     const { after, ...outcome } =
       bytes.length <= MAX_INLINE_BYTES && regex !== true ? editBytes(work) : await inThread();
-    const edited = { path, ...outcome, hash: hashOf(after ?? bytes), receipt: undefined };
-    if (after === undefined || request.dryRun) return edited;
+    const edited = { path, ...outcome, receipt: undefined };
+    if (after === undefined || request.dryRun) return { ...edited, hash: hashOf(after ?? bytes) };
     const replacement = { action: "edit", path, bytes: after, before, signal } as const;
     const { hash, ...receipt } = await replaceContent(context, replacement);
     return { ...edited, hash, receipt };

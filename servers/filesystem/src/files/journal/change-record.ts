@@ -14,6 +14,7 @@ const action = z.enum([
   "move",
   "copy",
   "delete",
+  "mode",
   "undo",
 ]);
 
@@ -42,6 +43,7 @@ export type State = z.output<typeof after>;
  * - `removed`: the entry is the image.
  * - `moved`: if `displaced`, the image is the entry that it replaced; if `uncovered`, it restored the entry that an
  *   earlier move had replaced.
+ * - `mode`: the permissions of a file.
  * - `made`, `unmade`: directories were created, or removed while empty.
  */
 const effect = z.discriminatedUnion("kind", [
@@ -56,6 +58,7 @@ const effect = z.discriminatedUnion("kind", [
     displaced: z.boolean(),
     uncovered: z.boolean(),
   }),
+  z.object({ kind: z.literal("mode"), path, before: z.number(), after: z.number() }),
   z.object({ kind: z.literal("made"), directories }),
   z.object({ kind: z.literal("unmade"), directories }),
 ]);
