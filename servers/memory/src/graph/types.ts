@@ -21,7 +21,17 @@ export interface ObservationRow {
   readonly source: string | null;
   readonly createdAt: number;
   readonly removedBy: number | null;
+  /** When another observation replaced it; null while it is current. */
+  readonly supersededAt: number | null;
+  /** The observation that replaced it; null while it is current, or if the replacement is unknown. */
+  readonly supersededBy: number | null;
 }
+
+/**
+ * Which observations are wanted: `current` ones, `kept` ones (also those that were superseded), or `all` (also those that were
+ * softly deleted).
+ */
+export type Which = "current" | "kept" | "all";
 
 export interface RelationRow {
   readonly id: number;
@@ -36,10 +46,13 @@ export interface RelationRow {
 /** What a row is. */
 export type Kind = "entity" | "observation" | "relation";
 
-/** What a change did to one row; `restore` undoes a `remove`. */
-export type ItemOp = "add" | "remove" | "restore" | "rename" | "retype" | "move";
+/** What a change did to one row; `restore` undoes a `remove`, `revive` a `supersede`. */
+export type ItemOp = "add" | "remove" | "restore" | "rename" | "retype" | "move" | "supersede" | "revive";
 
-/** One row that a change affected; `rename`, `retype` and `move` have its value before and after. */
+/**
+ * One row that a change affected; `rename`, `retype` and `move` have its value before and after; `supersede` has after, and
+ * `revive` before, the time and the id of the replacement.
+ */
 export interface ChangeItem {
   readonly kind: Kind;
   readonly op: ItemOp;

@@ -126,6 +126,43 @@ it("ends a running statement when the call stops", async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+it("upgrades a file of format 2, written by an earlier version", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  const file = join(folder, "memory.db");
+  await copyFile(new URL("../data/format-2.db", import.meta.url), file);
+  const stores = await Promise.all([openSqliteStore(file), openSqliteStore(file)]);
+  const [store] = stores;
+  expect(stores.map(({ warning }) => warning)).toEqual([undefined, undefined]);
+  const open = () => openNodes(store, { names: ["Ada Lovelace", "Bob"], depth: 0, budget });
+  expect(await open()).toMatchObject({
+    entities: [
+      { name: "Ada Lovelace", observations: ["lives in London", "wrote the first program"] },
+      { name: "Bob", observations: ["plays the cello"] },
+    ],
+    relations: [{ from: "Ada Lovelace", relationType: "visits", to: "Café Central" }],
+  });
+  const found = async (query: string) =>
+    (await searchNodes(store, { query, limit: 20, budget })).entities.map(({ name }) => name);
+  expect(await found("kaiserschmarrn")).toEqual(["Café Central"]);
+  expect(await found("cellos")).toEqual(["Bob"]);
+  expect(await found("tea")).toEqual([]);
+  expect(await found("forgotten")).toEqual([]);
+  // The journal of before: the entity that was deleted last, and the deleted fact.
+  await undoChange(store, 7, { action: "undo" });
+  await undoChange(store, 4, { action: "undo" });
+  expect(await found("forgotten")).toEqual(["gone"]);
+  expect(await found("tea")).toEqual(["Ada Lovelace"]);
+  await addObservations(
+    store,
+    [{ entityName: "Ada Lovelace", contents: ["lives in Ockham"], replaces: ["lives in London"] }],
+    { action: "add_observations" },
+  );
+  expect(await found("london")).toEqual([]);
+  for (const one of stores) await one.close();
+  await (await openSqliteStore(file)).close();
+  await rm(folder, { recursive: true, force: true });
+});
+
 it("refuses a file of another format and leaves it unchanged", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const file = join(folder, "memory.db");

@@ -135,6 +135,8 @@ const OPERATIONS: Readonly<Record<ChangeItem["op"], { readonly done: string; rea
   rename: { done: "renamed", revert: each(resetText) },
   retype: { done: "retyped", revert: each(resetText) },
   move: { done: "moved", revert: each(moveBack) },
+  supersede: { done: "superseded", revert: each(resetSuperseded) },
+  revive: { done: "made current again", revert: each(resetSuperseded) },
 };
 
 async function removeAdded(writer: Writer, row: ChangeRow, items: Items): Promise<void> {
@@ -186,6 +188,17 @@ async function resetText(writer: Writer, row: ChangeRow, item: ChangeItem): Prom
   if ((await writer.entitiesNamed([item.before])).has(item.before))
     throw cannotUndo(row, `another entity is now named ${quote(item.before)}`);
   await writer.alter(entity, "rename", item.before);
+}
+
+/** A superseded observation becomes current again, or one that was made current is superseded again. */
+async function resetSuperseded(writer: Writer, row: ChangeRow, item: ChangeItem): Promise<void> {
+  const [fact] = await writer.observationsById([item.rowId], "kept");
+  const current =
+    fact?.supersededAt === null ? null : `${fact?.supersededAt ?? ""} ${fact?.supersededBy ?? 0}`;
+  if (fact === undefined || current !== item.after)
+    throw cannotUndo(row, "an observation that it replaced was changed or deleted since");
+  const [at, by = 0] = (item.before ?? "").split(" ").map(Number);
+  await writer.setSuperseded(fact, item.before === null || at === undefined ? undefined : { at, by });
 }
 
 async function moveBack(writer: Writer, row: ChangeRow, item: ChangeItem): Promise<void> {

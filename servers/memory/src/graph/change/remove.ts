@@ -49,7 +49,7 @@ export function deleteEntities(store: Store, given: readonly string[], options: 
     const ids = idsOf(entities);
     return {
       entities,
-      observations: await reader.observationsOf(ids, alsoRemoved),
+      observations: await reader.observationsOf(ids, alsoRemoved ? "all" : "kept"),
       relations: await reader.relationsOf(ids, { alsoRemoved }),
       missing: names.filter((name) => !entities.some((entity) => entity.name === name)),
     };
@@ -85,7 +85,7 @@ export function deleteObservations(
       const hosts = entities.filter((entity) => entity.name === name);
       const found: ObservationRow[] = [];
       for (const { id } of hosts)
-        found.push(...(await reader.observationsMatching(id, contents, options.hard)));
+        found.push(...(await reader.observationsMatching(id, contents, options.hard ? "all" : "kept")));
       for (const row of found) rows.set(row.id, row);
       if (hosts.length === 0) missing.push(name);
       else missing.push(...contents.filter((text) => !found.some(({ content }) => content === text)));

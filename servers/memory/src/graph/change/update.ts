@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { entityNamed, quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
-import type { ChangeFacts, EntityRow } from "../types.ts";
+import type { ChangeFacts, EntityRow, ObservationRow } from "../types.ts";
 import { change, checkedText } from "./change.ts";
 
 /** An update either sets the new name or type, or makes the entity part of another one. */
@@ -71,11 +71,13 @@ async function merge(writer: Writer, from: EntityRow, into: EntityRow) {
     throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
       hint: "Pass another entity as merge_into.",
     });
-  const observations = await writer.observationsOf([from.id]);
+  const observations = await writer.observationsOf([from.id], "kept");
   const contents = observations.map(({ content }) => content);
   const had = new Set((await writer.observationsMatching(into.id, contents)).map(({ content }) => content));
-  const fresh = observations.filter(({ content }) => !had.has(content));
-  const twins = observations.filter(({ content }) => had.has(content));
+  // What was superseded stays in the history of the other entity.
+  const isTwin = ({ content, supersededAt }: ObservationRow) => supersededAt === null && had.has(content);
+  const fresh = observations.filter((row) => !isTwin(row));
+  const twins = observations.filter(isTwin);
   await writer.remove("observation", twins);
   for (const { id } of fresh) await writer.moveObservation(id, from.id, into.id);
 

@@ -18,7 +18,10 @@ export const TABLES: Readonly<Record<Kind, Table>> = {
   relation: "relations",
 };
 
-/** A row of the search index: all texts of one entity, folded, with spaces between words. */
+/**
+ * A row of the search index, folded, with spaces between words: an entity's name and type under its negative id, or the
+ * content of one observation under its id.
+ */
 export type IndexRow = Readonly<Record<"name" | "type" | "content", string> & { id: number }>;
 
 /** Weight of a word that is only similar to the one in the query. */
@@ -45,9 +48,9 @@ export interface Connection {
   all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]>;
   /** Inserts rows and returns their ids in order. */
   insert(table: Table, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<number[]>;
-  /** Writes rows to the search index, replacing those of the same entities. */
+  /** Writes rows to the search index, replacing those with the same ids. */
   index(rows: readonly IndexRow[]): Promise<void>;
-  /** Removes entities from the search index. */
+  /** Removes rows from the search index. */
   unindex(ids: readonly number[]): Promise<void>;
   /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
   lookUp(word: string): Promise<IndexedWord | undefined>;

@@ -21,7 +21,7 @@ const TEXT_COLUMNS = new Set(["name", "name_key", "folded", "type", "content", "
 
 /** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
 const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
-/** How many entities' words are compared with a word that has no match. */
+/** The words of how many entities and observations are compared with a word that has no match. */
 const STEM_ROWS = 20_000;
 
 /** The rank of an entity that has a word inside other words; about half the rank of one that has the word itself once. */
@@ -93,7 +93,7 @@ export class PostgresConnection implements Connection {
     // Words are split here because PostgreSQL's parser does not split addresses and numbers.
     const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
     await this.all(
-      `INSERT INTO found (entity_id, content, words)
+      `INSERT INTO found (id, content, words)
        SELECT id, content,
          setweight(to_tsvector('stems', name_words), 'A') ||
          setweight(to_tsvector('stems', type_words), 'B') ||
@@ -101,7 +101,7 @@ export class PostgresConnection implements Connection {
        FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])
          AS row (id, content, name_words, type_words, content_words)`,
       idsOf(rows),
-      rows.map(({ name, type, content }) => `${name}\n${type}\n${content}`),
+      rows.map(({ name, type, content }) => `${name}\n${type}\n${content}`.trim()),
       words(({ name }) => name),
       words(({ type }) => type),
       words(({ content }) => content),
@@ -109,7 +109,7 @@ export class PostgresConnection implements Connection {
   }
 
   async unindex(ids: readonly number[]): Promise<void> {
-    await this.all("DELETE FROM found WHERE entity_id {in}", ids);
+    await this.all("DELETE FROM found WHERE id {in}", ids);
   }
 
   async lookUp(word: string): Promise<IndexedWord | undefined> {
@@ -125,7 +125,7 @@ export class PostgresConnection implements Connection {
     const inside = await this.#found(word, letters.length === 0 ? "sign" : "part", pattern);
     if (inside !== undefined || word.length < MIN_NEAR) return inside;
     const known = await this.all<{ word: string }>(
-      `SELECT word FROM ts_stat('SELECT words FROM found ORDER BY entity_id DESC LIMIT ${STEM_ROWS}') WHERE starts_with(word, ?)`,
+      `SELECT word FROM ts_stat('(SELECT words FROM found WHERE id < 0 ORDER BY id LIMIT ${STEM_ROWS}) UNION ALL (SELECT words FROM found WHERE id > 0 ORDER BY id DESC LIMIT ${STEM_ROWS})') WHERE starts_with(word, ?)`,
       word.slice(0, 1),
     );
     const stems = known.map((row) => row.word);
@@ -155,12 +155,12 @@ export class PostgresConnection implements Connection {
     const where = CONDITIONS[as];
     return where === MATCHES
       ? {
-          select: `SELECT entity_id AS id, ?::float8 * ts_rank('${WEIGHTS}', words, to_tsquery('stems', ?), 1) AS score
+          select: `SELECT id, ?::float8 * ts_rank('${WEIGHTS}', words, to_tsquery('stems', ?), 1) AS score
             FROM found WHERE ${where}`,
           params: [weight, query, query],
         }
       : {
-          select: `SELECT entity_id AS id, ?::float8 * ${PART_RANK} AS score FROM found WHERE ${where}`,
+          select: `SELECT id, ?::float8 * ${PART_RANK} AS score FROM found WHERE ${where}`,
           params: [weight, query],
         };
   }

@@ -5,7 +5,7 @@ import { type Stop, TABLES } from "./connection.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { Reader } from "./reader.ts";
 import type { Store } from "./store.ts";
-import { tablesOf } from "./tables.ts";
+import { SCHEMA_VERSION, tablesOf, UPGRADABLE_VERSION, upgradeOf } from "./tables.ts";
 import { Writer } from "./writer.ts";
 
 const INT8 = 20;
@@ -141,9 +141,16 @@ export async function openPostgresStore(url: string, space: string): Promise<Sto
   };
 }
 
-const SCHEMA_VERSION = 2;
+/**
+ * `found`, the search index: one row for each entity (name and type, under its negative id), and one for each current
+ * observation (content, under its id).
+ */
+const INDEX = `
+CREATE TABLE found (id bigint PRIMARY KEY, content text NOT NULL, words tsvector NOT NULL);
+CREATE INDEX found_words ON found USING gin (words);
+`;
 
-/** The tables of a graph, and `found`, its search index: one row for each entity. */
+/** The tables of a graph and its search index. */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL);
 ${tablesOf({
@@ -155,8 +162,7 @@ ${tablesOf({
 CREATE TEXT SEARCH DICTIONARY stems (TEMPLATE = snowball, LANGUAGE = english);
 CREATE TEXT SEARCH CONFIGURATION stems (COPY = simple);
 ALTER TEXT SEARCH CONFIGURATION stems ALTER MAPPING REPLACE simple WITH stems;
-CREATE TABLE found (entity_id bigint PRIMARY KEY, content text NOT NULL, words tsvector NOT NULL);
-CREATE INDEX found_words ON found USING gin (words);
+${INDEX}
 INSERT INTO meta (key, value) VALUES ('schema_version', '${SCHEMA_VERSION}');
 `;
 
@@ -169,7 +175,7 @@ async function migrate(client: ClientBase, schema: string): Promise<void> {
     if (exists.rowCount === 0) await client.query(`CREATE SCHEMA "${schema}"`);
     await client.query(`SET LOCAL search_path TO "${schema}"`);
     const made = await client.query<{ made: boolean }>("SELECT to_regclass('found') IS NOT NULL AS made");
-    if (made.rows[0]?.made === true) await checkVersion(client, schema);
+    if (made.rows[0]?.made === true) await upgrade(client, schema);
     else await client.query(SCHEMA);
     await indexSubstrings(client);
     await client.query("COMMIT");
@@ -179,10 +185,18 @@ async function migrate(client: ClientBase, schema: string): Promise<void> {
   }
 }
 
-async function checkVersion(client: ClientBase, schema: string): Promise<void> {
+/** Upgrades the tables of the previous format. */
+async function upgrade(client: ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query("SELECT value FROM meta WHERE key = 'schema_version'");
   const version = Number(rows[0]?.value);
   if (version === SCHEMA_VERSION) return;
+  if (version === UPGRADABLE_VERSION) {
+    await client.query(`${upgradeOf("bigint")} DROP TABLE found; ${INDEX}`);
+    const writer = new Writer(new PostgresConnection(client, undefined));
+    await writer.indexAll();
+    await writer.setMeta("schema_version", String(SCHEMA_VERSION));
+    return;
+  }
   const message = `The memory in schema ${schema} has format ${version}; this server needs ${SCHEMA_VERSION}.`;
   throw new ToolError("unavailable", message, {
     hint: "Run export_graph with the server version that created it, then import_graph into another --space here.",

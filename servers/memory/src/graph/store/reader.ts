@@ -9,20 +9,30 @@ import type {
   Kind,
   ObservationRow,
   RelationRow,
+  Which,
   Within,
 } from "../types.ts";
 import { type Connection, type Parameter, TABLES, type Value } from "./connection.ts";
 import { contentKey, digest } from "./tables.ts";
 
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
-const OBSERVATION = `o.id, o.entity_id AS "entityId", o.content, o.source, o.created_at AS "createdAt", o.removed_by AS "removedBy"`;
+const OBSERVATION = `o.id, o.entity_id AS "entityId", o.content, o.source, o.created_at AS "createdAt", o.removed_by AS "removedBy", o.superseded_at AS "supersededAt", o.superseded_by AS "supersededBy"`;
 const RELATION = `r.id, r.from_id AS "fromId", r.to_id AS "toId", f.name AS "from", t.name AS "to", r.type, r.removed_by AS "removedBy"`;
 const RELATIONS = "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
 const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undoneBy", c.hard`;
 
 /** Kinds and operations are stored as indexes into these lists, so entries are only ever appended. */
 export const KINDS: readonly Kind[] = ["entity", "observation", "relation"];
-const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "retype", "move"];
+const OPS: readonly ItemOp[] = [
+  "add",
+  "remove",
+  "restore",
+  "rename",
+  "retype",
+  "move",
+  "supersede",
+  "revive",
+];
 
 /** No limit. */
 const ALL = 2 ** 31 - 1;
@@ -62,6 +72,13 @@ export function readItems(text: string): ChangeItem[] {
 
 /** The condition that rows of a table are not softly deleted, unless those are wanted too. */
 const live = (alias: string, alsoRemoved = false) => (alsoRemoved ? "" : ` AND ${alias}.removed_by IS NULL`);
+
+/** The condition on observations, beginning with AND. */
+const WHICH: Readonly<Record<Which, string>> = {
+  current: " AND o.removed_by IS NULL AND o.superseded_at IS NULL",
+  kept: " AND o.removed_by IS NULL",
+  all: "",
+};
 
 /** The condition that a column has one of some types; always true if there are none. */
 const typed = (column: string, types: readonly string[]) =>
@@ -140,12 +157,16 @@ export class Reader {
     return this.connection.all(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
   }
 
-  /** @param alsoRemoved includes softly deleted rows, here and below */
-  observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
-    return this.#observations(`o.entity_id {in}${live("o", alsoRemoved)} ORDER BY o.id`, entityIds);
+  observationsOf(entityIds: readonly number[], which: Which = "current"): Promise<ObservationRow[]> {
+    return this.#observations(`o.entity_id {in}${WHICH[which]} ORDER BY o.id`, entityIds);
   }
 
-  /** The observations of entities, in the order of their creation. */
+  /** Includes superseded and softly deleted ones, unless `which` says otherwise. */
+  observationsById(ids: readonly number[], which: Which = "all"): Promise<ObservationRow[]> {
+    return this.#observations(`o.id {in}${WHICH[which]} ORDER BY o.id`, ids);
+  }
+
+  /** The current observations of entities, in the order of their creation. */
   async textsOf(entityIds: readonly number[]): Promise<Map<number, string[]>> {
     const texts = new Map<number, string[]>(entityIds.map((id) => [id, []]));
     for (const { entityId, content } of await this.observationsOf(entityIds))
@@ -153,8 +174,13 @@ export class Reader {
     return texts;
   }
 
-  observationPage(entityId: number, after: number, limit: number): Promise<ObservationRow[]> {
-    const where = "o.entity_id = ? AND o.id > ? AND o.removed_by IS NULL ORDER BY o.id LIMIT ?";
+  observationPage(
+    entityId: number,
+    after: number,
+    limit: number,
+    which: Which = "current",
+  ): Promise<ObservationRow[]> {
+    const where = `o.entity_id = ? AND o.id > ?${WHICH[which]} ORDER BY o.id LIMIT ?`;
     return this.#observations(where, entityId, after, limit);
   }
 
@@ -162,9 +188,9 @@ export class Reader {
   observationsMatching(
     entityId: number,
     contents: readonly string[],
-    alsoRemoved = false,
+    which: Which = "current",
   ): Promise<ObservationRow[]> {
-    const where = `o.content_key {in} AND o.entity_id = ?${live("o", alsoRemoved)} ORDER BY o.id`;
+    const where = `o.content_key {in} AND o.entity_id = ?${WHICH[which]} ORDER BY o.id`;
     return this.#observations(where, contents.map(contentKey), entityId);
   }
 
@@ -172,10 +198,13 @@ export class Reader {
     return this.connection.all(`SELECT ${OBSERVATION} FROM observations o WHERE ${where}`, ...params);
   }
 
-  async observationCounts(entityIds: readonly number[]): Promise<Map<number, number>> {
+  async observationCounts(
+    entityIds: readonly number[],
+    which: Which = "current",
+  ): Promise<Map<number, number>> {
     const rows = await this.connection.all<{ entityId: number; count: number }>(
       `SELECT o.entity_id AS "entityId", count(*) AS count FROM observations o
-       WHERE o.entity_id {in} AND o.removed_by IS NULL GROUP BY o.entity_id`,
+       WHERE o.entity_id {in}${WHICH[which]} GROUP BY o.entity_id`,
       entityIds,
     );
     return new Map(rows.map((row) => [row.entityId, row.count]));
@@ -242,6 +271,11 @@ export class Reader {
     );
   }
 
+  /** Current observations after an id, for the search index. */
+  allObservations(after: number, limit: number): Promise<ObservationRow[]> {
+    return this.#observations(`o.id > ?${WHICH.current} ORDER BY o.id LIMIT ?`, after, limit);
+  }
+
   /** Rows that exist, each with the change that deleted it, if any. */
   async rows(kind: Kind, ids: readonly number[]): Promise<Map<number, number | null>> {
     const rows = await this.connection.all<{ id: number; removedBy: number | null }>(
@@ -264,14 +298,13 @@ export class Reader {
     if (words.length === 0) return [];
     const parts = words.map((word) => this.connection.scored(word));
     const { where, params } = conditions(within);
-    const union = parts.map(({ select }) => `SELECT * FROM (${select}) one`).join(" UNION ALL ");
-    const join = where === "" ? "" : `JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`;
-    const [columns, group] =
-      parts.length === 1
-        ? ["m.score, 1 AS words", ""]
-        : ["sum(m.score) AS score, count(*) AS words", "GROUP BY m.id"];
+    const union = parts
+      .map(({ select }, word) => `SELECT id, score, ${word} AS word FROM (${select}) one`)
+      .join(" UNION ALL ");
     return this.connection.all<{ id: number; score: number; words: number }>(
-      `SELECT m.id, ${columns} FROM (${union}) m ${join} ${group} ORDER BY score DESC, m.id LIMIT ?`,
+      `SELECT e.id, sum(m.score) AS score, count(DISTINCT m.word) AS words FROM (${union}) m
+       LEFT JOIN observations o ON o.id = m.id JOIN entities e ON e.id = coalesce(o.entity_id, -m.id)
+       WHERE e.removed_by IS NULL${where} GROUP BY e.id ORDER BY sum(m.score) DESC, e.id LIMIT ?`,
       ...parts.flatMap((part) => part.params),
       ...params,
       limit,
@@ -345,7 +378,7 @@ export class Reader {
     const rows = await this.connection.all<{ id: number; entityId: number; vector: Uint8Array }>(
       `SELECT v.observation_id AS id, o.entity_id AS "entityId", v.vector FROM vectors v
        JOIN observations o ON o.id = v.observation_id
-       WHERE v.observation_id > ? AND o.removed_by IS NULL ORDER BY v.observation_id LIMIT ?`,
+       WHERE v.observation_id > ? ${WHICH.current} ORDER BY v.observation_id LIMIT ?`,
       after,
       limit,
     );

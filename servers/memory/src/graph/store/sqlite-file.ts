@@ -6,14 +6,14 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { damaged, explainedSqlite, failure, readOnly, refuseLarge, sqliteCode } from "../errors.ts";
-import { tablesOf } from "./tables.ts";
+import { SCHEMA_VERSION, tablesOf, UPGRADABLE_VERSION } from "./tables.ts";
 
 /** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
 const APPLICATION_ID = 0x524d454d;
-const SCHEMA_VERSION = 2;
 
 /**
- * The search index has one row for each live entity: its name, type and observations, folded. It does not store these texts
+ * The search index has one row for each live entity (name and type, under its negative id) and one for each current observation
+ * (content, under its id), folded. It does not store these texts
  * ("contentless"), so a row is removed by its id, even if another Node.js version with other Unicode tables folded it. `terms`
  * lists the stems in it.
  */
@@ -86,6 +86,10 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     const reader = openReader(Sqlite, file);
     try {
       checkOwner(reader, file);
+      if (versionOf(reader) === UPGRADABLE_VERSION)
+        throw new ToolError("unavailable", `${file} is read-only and has format ${UPGRADABLE_VERSION}.`, {
+          hint: "Make the file and its directory writable once, so that this server can upgrade it.",
+        });
     } finally {
       reader.close();
     }
@@ -146,13 +150,13 @@ function checkOwner(db: Database, file: string): void {
   // In one transaction: another process of this server may be creating the file right now.
   const look = db.transaction(() => ({
     owner: db.pragma("application_id", { simple: true }),
-    version: Number(db.pragma("user_version", { simple: true })),
+    version: versionOf(db),
     tables: db.prepare<[], { count: number }>("SELECT count(*) AS count FROM sqlite_schema").get(),
   }));
   const { owner, version, tables } = look.deferred();
   if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0)
     throw failure("foreign", `${file} is another program's SQLite database.`);
-  if (version === 0 || version === SCHEMA_VERSION) return;
+  if ([0, UPGRADABLE_VERSION, SCHEMA_VERSION].includes(version)) return;
   const [age, hint] =
     version > SCHEMA_VERSION
       ? ["a newer", "Update this server to its newest version."]
@@ -166,9 +170,13 @@ function checkOwner(db: Database, file: string): void {
   });
 }
 
+/** The format of a memory file; 0 for an empty one. */
+export const versionOf = (db: Database) => Number(db.pragma("user_version", { simple: true }));
+
 /** Whether the schema exists. Reading it needs no lock, so a long write by another process does not prevent opening. */
 function isMade(db: Database, file: string): boolean {
-  if (db.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) return false;
+  const version = versionOf(db);
+  if (version !== SCHEMA_VERSION && version !== UPGRADABLE_VERSION) return false;
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").get() === undefined)
     throw damaged(file);
   return true;

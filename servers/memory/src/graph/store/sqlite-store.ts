@@ -8,8 +8,9 @@ import { fold, spaced, wordsOf } from "../text.ts";
 import type { Stop } from "./connection.ts";
 import { Reader } from "./reader.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
-import { isBusy, LOCK_WAIT_MS, openFile, SEARCH_INDEX, untilFree } from "./sqlite-file.ts";
+import { isBusy, LOCK_WAIT_MS, openFile, SEARCH_INDEX, untilFree, versionOf } from "./sqlite-file.ts";
 import type { Store } from "./store.ts";
+import { SCHEMA_VERSION, upgradeOf } from "./tables.ts";
 import { Writer } from "./writer.ts";
 
 /**
@@ -111,6 +112,20 @@ export async function openSqliteStore(file: string): Promise<Store> {
     });
   };
 
+  /** Upgrades a file of the previous format, in one transaction. */
+  const upgrade = async () => {
+    if (writing === undefined || versionOf(writing.db) === SCHEMA_VERSION) return;
+    await alone("write", writing, undefined, async ({ db }) => {
+      await lock(db);
+      // Another process may have upgraded it since.
+      if (versionOf(db) === SCHEMA_VERSION) return;
+      db.exec(upgradeOf("INTEGER"));
+      await rebuildIndex(writing, file);
+      db.pragma(`user_version = ${SCHEMA_VERSION}`);
+      db.exec("COMMIT");
+    });
+  };
+
   /** Rebuilds a damaged search index, or warns if the file is read-only. */
   const checkIndex = async () => {
     const problem = indexProblem(reading.db, true);
@@ -121,6 +136,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
   };
 
   try {
+    await upgrade();
     return {
       kind: "sqlite",
       location: file,
@@ -168,7 +184,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
   }
 }
 
-/** With more entities, opening a memory does not read the whole index to check it (27 ms at 50,000). */
+/** With more rows, opening a memory does not read the whole index to check it. */
 const MAX_CHECKED = 100_000;
 /** How many entities are tried until one has a name that can be looked up. */
 const MAX_TRIED = 20;
@@ -183,10 +199,10 @@ function indexProblem(db: Database, isOpening = false): string | undefined {
     const { indexed = 0, live = 0 } =
       db
         .prepare<[], { indexed: number; live: number }>(
-          "SELECT (SELECT count(*) FROM search_docsize) AS indexed, live FROM counters WHERE kind = 0",
+          "SELECT (SELECT count(*) FROM search_docsize) AS indexed, sum(live) AS live FROM counters WHERE kind IN (0, 1)",
         )
         .get() ?? {};
-    if (indexed !== live) return `it has ${indexed} of ${live} entities`;
+    if (indexed !== live) return `it has ${indexed} of ${live} rows`;
     if (!isOpening || live <= MAX_CHECKED) {
       const found = String(db.pragma("quick_check(search)", { simple: true }));
       if (found !== "ok") return found;
@@ -212,7 +228,7 @@ function hasNewest(db: Database): boolean {
   if (newest === undefined) return true;
   const words = wordsOf(spaced(fold(newest.name))).slice(0, PROBE_WORDS);
   const probe = db.prepare("SELECT bm25(search) FROM search WHERE search MATCH ? AND rowid = ?");
-  return probe.get(`name : "${words.join(" ")}"`, newest.id) !== undefined;
+  return probe.get(`name : "${words.join(" ")}"`, -newest.id) !== undefined;
 }
 
 /** Tables that are not derived from others. */

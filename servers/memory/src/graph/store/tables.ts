@@ -1,5 +1,24 @@
 import { hash } from "node:crypto";
 
+/** An entity has each text at most once among its current observations. */
+const UNIQUE_CONTENT =
+  "CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key) WHERE removed_by IS NULL AND superseded_at IS NULL;";
+
+/**
+ * The format of the tables. 2 had no superseded observations, and one row in the search index for each entity; it is
+ * upgraded in place.
+ */
+export const SCHEMA_VERSION = 3;
+export const UPGRADABLE_VERSION = 2;
+
+/** The statements that upgrade the tables of format 2; the search index is then made again. */
+export const upgradeOf = (integer: string) => `
+ALTER TABLE observations ADD COLUMN superseded_at ${integer};
+ALTER TABLE observations ADD COLUMN superseded_by ${integer};
+DROP INDEX observations_content;
+${UNIQUE_CONTENT}
+`;
+
 /**
  * The tables of a graph. Deleted rows remain, marked with the change that deleted them, until they are purged. The parameters
  * differ between SQLite and PostgreSQL: an id that is never reused, a 64-bit type (INTEGER has 64 bits only in SQLite), text
@@ -32,9 +51,11 @@ CREATE TABLE observations (
   content_key ${integer} NOT NULL,
   source TEXT,
   created_at ${integer} NOT NULL,
-  removed_by ${integer}
+  removed_by ${integer},
+  superseded_at ${integer},
+  superseded_by ${integer}
 )${options};
-CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key) WHERE removed_by IS NULL;
+${UNIQUE_CONTENT}
 CREATE INDEX observations_entity ON observations (entity_id, id);
 
 CREATE TABLE relations (

@@ -6,19 +6,33 @@ import {
   type ItemOp,
   idsOf,
   type Kind,
+  type ObservationRow,
 } from "../types.ts";
-import { batches, TABLES, type Value } from "./connection.ts";
+import { batches, type IndexRow, TABLES, type Value } from "./connection.ts";
 import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
 import { contentKey, digest } from "./tables.ts";
 
-/** How many entities are indexed at once. */
+/** How many rows are indexed at once. */
 const INDEX_BATCH = 500;
 
 /** The key of `meta` that is set if there is a table of vectors. */
 const HAS_VECTORS = "has_vectors";
 
-export type NewObservation = { readonly entityId: number; readonly content: string };
+/**
+ * An observation to add. Without a time and a source it has those of the change; with `supersededAt` it is history from the
+ * start (an import), otherwise current.
+ */
+export type NewObservation = {
+  readonly entityId: number;
+  readonly content: string;
+  readonly source?: string | null | undefined;
+  readonly createdAt?: number | undefined;
+  readonly supersededAt?: number | undefined;
+};
 export type NewRelation = { readonly fromId: number; readonly toId: number; readonly type: string };
+
+/** When an observation was replaced, and by which; 0 if that is unknown. */
+export type Superseded = { readonly at: number; readonly by: number };
 
 /** The kinds of rows that belong to an entity, and the columns that name it. */
 const ATTACHED = [
@@ -50,7 +64,7 @@ export class Writer extends Reader {
   /** Entities whose time of change is to be set, and those that were created with it. */
   readonly #touched = new Set<number>();
   readonly #fresh = new Set<number>();
-  /** Entities whose texts differ from those in the search index. */
+  /** Rows of the search index that differ from the tables, by their ids there. */
   readonly #stale = new Set<number>();
   readonly #counted = {
     entity: { live: 0, removed: 0 },
@@ -102,22 +116,51 @@ export class Writer extends Reader {
       rows.map(({ name, type }) => [name, digest(name), foldedName(name), type, this.#at, this.#at]),
     );
     this.#record("entity", "add", idRows(ids));
-    for (const id of ids) {
-      this.#fresh.add(id);
-      this.#stale.add(id);
-    }
+    for (const id of ids) this.#fresh.add(id);
+    this.#changed("entity", ids);
     return ids;
   }
 
-  async addObservations(rows: readonly NewObservation[]): Promise<void> {
-    const source = this.#facts.source ?? null;
+  /** @returns the ids, in the given order */
+  async addObservations(rows: readonly NewObservation[]): Promise<number[]> {
+    const from = this.#facts.source ?? null;
     const ids = await this.#insert(
       "observation",
-      ["entity_id", "content", "content_key", "source", "created_at"],
-      rows.map(({ entityId, content }) => [entityId, content, contentKey(content), source, this.#at]),
+      ["entity_id", "content", "content_key", "source", "created_at", "superseded_at"],
+      rows.map(({ entityId, content, source = from, createdAt = this.#at, supersededAt = null }) => [
+        entityId,
+        content,
+        contentKey(content),
+        source,
+        createdAt,
+        supersededAt,
+      ]),
     );
+    const old = rows.filter(({ supersededAt }) => supersededAt !== undefined).length;
+    this.#count("observation", -old, 0);
     this.#record("observation", "add", idRows(ids, rows));
-    for (const { entityId } of rows) this.#stale.add(entityId);
+    this.#changed("observation", ids);
+    return ids;
+  }
+
+  /** Marks current observations as replaced by others at the time of this change. */
+  async supersede(pairs: readonly { readonly old: ObservationRow; readonly by: number }[]): Promise<void> {
+    for (const { old, by } of pairs) await this.setSuperseded(old, { at: this.#at, by });
+  }
+
+  /** Marks an observation as superseded, or without `to` as current again. */
+  async setSuperseded(row: ObservationRow, to: Superseded | undefined): Promise<void> {
+    const { id, supersededAt: at, supersededBy } = row;
+    await this.#set("observation", [id], {
+      superseded_at: to?.at ?? null,
+      superseded_by: to?.by || null,
+    });
+    this.#count("observation", to === undefined ? 1 : -1, 0);
+    const value = to === undefined ? `${at} ${supersededBy ?? 0}` : `${to.at} ${to.by}`;
+    const touched = [touchedBy(row)];
+    if (to === undefined) this.#record("observation", "revive", touched, value);
+    else this.#record("observation", "supersede", touched, null, value);
+    this.#changed("observation", [id]);
   }
 
   async addRelations(rows: readonly NewRelation[]): Promise<void> {
@@ -143,9 +186,10 @@ export class Writer extends Reader {
     const touched = rows.map(touchedBy);
     const ids = touched.map(({ rowId }) => rowId);
     await this.#set(kind, ids, { removed_by: by });
-    const removed = op === "remove" ? ids.length : -ids.length;
-    this.#count(kind, -removed, removed);
-    await this.#textsChanged(kind, ids);
+    const sign = op === "remove" ? 1 : -1;
+    const old = kind === "observation" ? await this.#superseded(ids) : 0;
+    this.#count(kind, -sign * (ids.length - old), sign * ids.length);
+    this.#changed(kind, ids);
     this.#record(kind, op, touched);
   }
 
@@ -153,14 +197,12 @@ export class Writer extends Reader {
   async alter({ id, name, type }: EntityRow, op: "rename" | "retype", to: string): Promise<void> {
     const names = { name: to, name_key: digest(to), folded: foldedName(to) };
     await this.#set("entity", [id], op === "rename" ? names : { type: to });
-    this.#stale.add(id);
+    this.#changed("entity", [id]);
     this.#record("entity", op, [touchedBy({ id })], op === "rename" ? name : type, to);
   }
 
   async moveObservation(id: number, from: number, to: number): Promise<void> {
-    await this.#textsChanged("observation", [id]);
     await this.#set("observation", [id], { entity_id: to });
-    this.#stale.add(to);
     const touched = { rowId: id, entityId: to, otherId: from };
     this.#record("observation", "move", [touched], String(from), String(to));
   }
@@ -222,10 +264,11 @@ export class Writer extends Reader {
       await this.#erase(attached, gone);
       erased.set(attached, new Set([...(erased.get(attached) ?? []), ...gone]));
     }
-    await this.#textsChanged(kind, ids);
-    const states = [...(await this.rows(kind, ids)).values()];
-    const live = states.filter((removedBy) => removedBy === null).length;
-    this.#count(kind, -live, live - states.length);
+    this.#changed(kind, ids);
+    const states = await this.rows(kind, ids);
+    const live = [...states].flatMap(([id, removedBy]) => (removedBy === null ? [id] : []));
+    const old = kind === "observation" ? await this.#superseded(live) : 0;
+    this.#count(kind, old - live.length, live.length - states.size);
     await this.connection.all(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
     if (kind === "observation" && (await this.meta(HAS_VECTORS)) !== undefined)
       await this.connection.all("DELETE FROM vectors WHERE observation_id {in}", ids);
@@ -250,33 +293,39 @@ export class Writer extends Reader {
       );
   }
 
-  /** Writes all live entities to an empty search index. */
+  /** Writes all entities and current observations to an empty search index. */
   async indexAll(): Promise<void> {
-    const page = (after: number, limit: number) => this.entityPage(after, limit);
-    for await (const rows of batches(page, INDEX_BATCH)) await this.#index(idsOf(rows));
+    for await (const rows of batches((after, limit) => this.entityPage(after, limit), INDEX_BATCH))
+      await this.connection.index(rows.map(entityIndexRow));
+    for await (const rows of batches((after, limit) => this.allObservations(after, limit), INDEX_BATCH))
+      await this.connection.index(rows.map(observationIndexRow));
   }
 
   async #index(ids: readonly number[]): Promise<void> {
-    const rows = [...(await this.entitiesById(ids)).values()].filter(({ removedBy }) => removedBy === null);
-    const texts = await this.textsOf(idsOf(rows));
-    const indexed = (text: string) => spaced(fold(text));
-    await this.connection.unindex(ids.filter((id) => !texts.has(id)));
-    await this.connection.index(
-      rows.map(({ id, name, type }) => ({
-        id,
-        name: indexed(name),
-        type: indexed(type),
-        content: indexed((texts.get(id) ?? []).join("\n")),
-      })),
+    const entities = await this.entitiesById(ids.filter((id) => id < 0).map((id) => -id));
+    const observations = await this.observationsById(
+      ids.filter((id) => id > 0),
+      "current",
     );
+    const rows = [
+      ...[...entities.values()].filter(({ removedBy }) => removedBy === null).map(entityIndexRow),
+      ...observations.map(observationIndexRow),
+    ];
+    const indexed = new Set(idsOf(rows));
+    await this.connection.unindex(ids.filter((id) => !indexed.has(id)));
+    await this.connection.index(rows);
   }
 
-  /** Notes that the texts of these rows' entities changed. */
-  async #textsChanged(kind: Kind, ids: readonly number[]): Promise<void> {
-    if (kind === "entity") for (const id of ids) this.#stale.add(id);
-    if (kind !== "observation") return;
-    const select = "SELECT DISTINCT entity_id AS id FROM observations WHERE id {in}";
-    for (const { id } of await this.connection.all<{ id: number }>(select, ids)) this.#stale.add(id);
+  /** Notes that rows of the search index must be written again. */
+  #changed(kind: Kind, ids: readonly number[]): void {
+    if (kind !== "relation") for (const id of ids) this.#stale.add(kind === "entity" ? -id : id);
+  }
+
+  /** How many of these observations are superseded. */
+  async #superseded(ids: readonly number[]): Promise<number> {
+    const select = "SELECT count(*) AS count FROM observations WHERE id {in} AND superseded_at IS NOT NULL";
+    const [{ count } = { count: 0 }] = await this.connection.all<{ count: number }>(select, ids);
+    return count;
   }
 
   /** Records what was done to rows of one kind. */
@@ -315,6 +364,22 @@ export class Writer extends Reader {
     await this.connection.all(update, ...Object.values(values), ids);
   }
 }
+
+const indexed = (text: string) => spaced(fold(text));
+
+const entityIndexRow = ({ id, name, type }: EntityRow): IndexRow => ({
+  id: -id,
+  name: indexed(name),
+  type: indexed(type),
+  content: "",
+});
+
+const observationIndexRow = ({ id, content }: ObservationRow): IndexRow => ({
+  id,
+  name: "",
+  type: "",
+  content: indexed(content),
+});
 
 const idRows = (ids: readonly number[], rows: readonly object[] = []) =>
   ids.map((id, index) => touchedBy({ id, ...rows[index] }));
