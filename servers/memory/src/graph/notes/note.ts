@@ -73,7 +73,7 @@ export function parseNote(text: string): Note {
     const trimmed = raw.trim();
     const mark = /^(?:`{3,}|~{3,})/u.exec(trimmed)?.[0];
     if (fence !== undefined) {
-      if (mark?.startsWith(fence) === true) fence = undefined;
+      if (mark === trimmed && mark.startsWith(fence)) fence = undefined;
       continue;
     }
     if (mark !== undefined || trimmed === "" || /^(?:#{1,6}\s|\||<|-{3,}$|={3,}$)/u.test(trimmed)) {
@@ -207,7 +207,7 @@ function observationItem(content: string): string {
 }
 
 function relationItem({ type, target }: Link): string {
-  const label = escaped(type).replace(/[[\]"']/gu, (sign) => `&#${sign.charCodeAt(0)};`);
+  const label = escaped(type).replace(/[[\]"'`]/gu, (sign) => `&#${sign.charCodeAt(0)};`);
   return `- ${/\s/u.test(label) ? `"${label}"` : label} [[${encodedName(target)}]]`;
 }
 
@@ -222,31 +222,28 @@ function escaped(text: string): string {
 }
 
 function unescaped(text: string): string {
-  return text
-    .trim()
-    .replace(ESCAPES, (_, slashes: string, escape: string, code: string | undefined) =>
-      slashes === ""
-        ? code === undefined
-          ? "\n"
-          : String.fromCharCode(Number(code))
-        : `${slashes.slice(1)}${escape}`,
-    );
+  return text.trim().replace(ESCAPES, (_, slashes: string, sign: string, code: string | undefined) => {
+    if (slashes !== "") return `${slashes.slice(1)}${sign}`;
+    return code === undefined ? "\n" : String.fromCharCode(Number(code));
+  });
 }
 
-/** Characters that a link cannot contain. */
-const NOT_IN_LINKS = /[[\]|#^\p{Cc}\u2028\u2029]|%(?=[0-9A-F]{2})|^\s|\s$/gu;
+/** Characters that a link cannot contain, or that would mean something else. */
+const NOT_IN_LINKS = /[[\]|#^`\p{Cc}\u2028\u2029]|%(?=u?[0-9A-F]{2})|^\s|\s$/gu;
 
 function encodedName(name: string): string {
-  return name.replace(
-    NOT_IN_LINKS,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
+  return name.replace(NOT_IN_LINKS, (sign) => {
+    const code = sign.charCodeAt(0).toString(16).toUpperCase();
+    return code.length <= 2 ? `%${code.padStart(2, "0")}` : `%u${code.padStart(4, "0")}`;
+  });
 }
 
+/** Only the characters above are decoded: a link of another program can contain `%20`. */
 function decodedName(name: string): string {
-  return name.replace(/%([0-9A-F]{2})/gu, (escape, code: string) => {
-    const sign = String.fromCharCode(Number.parseInt(code, 16));
-    return /[[\]|#^%\p{Cc}\s]/u.test(sign) && code !== "20" ? sign : escape;
+  return name.replace(/%(?:u([0-9A-F]{4})|([0-9A-F]{2}))/gu, (code, long, short, at: number) => {
+    const sign = String.fromCharCode(Number.parseInt(long ?? short, 16));
+    const isAtEnd = at === 0 || at + code.length === name.length;
+    return /[[\]|#^`%\p{Cc}\u2028\u2029]/u.test(sign) || (isAtEnd && /\s/u.test(sign)) ? sign : code;
   });
 }
 
@@ -256,7 +253,7 @@ function linesOf(text: string): string[] {
 
 /** The front matter: how many lines it takes with its fences, and its fields. */
 function frontMatter(text: string) {
-  const found = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\r?\n|$)/u.exec(text);
+  const found = /^\ufeff?---[ \t]*\r?\n((?:[^\n]*\n)*?)---[ \t]*(?:\r?\n|$)/u.exec(text);
   const none = { title: undefined, type: DEFAULT_TYPE, permalink: undefined };
   if (!found) return { lines: 0, fields: none, source: undefined };
   const source = found[1] ?? "";
@@ -318,4 +315,26 @@ export function stemOf(name: string): string {
   const stem = short.replace(/^[\s.]+|[\s.]+$/gu, "");
   if (stem === "") return "note";
   return RESERVED.test(stem) ? `_${stem}` : stem;
+}
+
+/** File names for entities that differ from each other on every system, whatever the case and Unicode form. */
+export class FreeStems {
+  readonly #taken = new Set<string>();
+
+  /** A free name for an entity; it is then taken. */
+  take(name: string): string {
+    const stem = stemOf(name);
+    for (let number = 1; ; number++) {
+      const free = number === 1 ? stem : `${stem} ${number}`;
+      if (this.hold(free)) return free;
+    }
+  }
+
+  /** Takes a name; false if it was taken. */
+  hold(stem: string): boolean {
+    const key = stem.normalize("NFC").toLowerCase().normalize("NFC");
+    if (this.#taken.has(key)) return false;
+    this.#taken.add(key);
+    return true;
+  }
 }
