@@ -5,7 +5,7 @@ import { searchNodes } from "../../src/graph/search/search.ts";
 import { storeOfCall } from "../../src/graph/store/store.ts";
 import { exportGraph } from "../../src/graph/transfer/export.ts";
 import { importMemory } from "../../src/graph/transfer/import.ts";
-import { budget, create, entity, type Given, relate, relation } from "./help.ts";
+import { budget, create, entity, type Given, officialLines, relate, relation } from "./help.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
 
@@ -32,15 +32,7 @@ export function transferSuite(given: Given): void {
   const load = (text: string | Uint8Array) =>
     importMemory(given.store, typeof text === "string" ? bytes(text) : text, { action: "import_graph" });
   const backup = () => exportGraph(given.store, "jsonl");
-  /** The export as the official server keeps it: without the fields that it does not know. */
-  const dump = async () => {
-    const lines = (await backup()).split("\n").filter((line) => line !== "");
-    const official = lines.map((line) => {
-      const { learned: _1, source: _2, superseded: _3, ...known } = JSON.parse(line);
-      return JSON.stringify(known);
-    });
-    return official.join("\n");
-  };
+  const dump = () => officialLines(given.store);
 
   describe("import and export", () => {
     it("keeps awkward names and texts exactly", async () => {
