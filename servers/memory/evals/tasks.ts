@@ -14,7 +14,11 @@ async function kept(world: World): Promise<{ entities: Map<string, Entity>; rela
   const entities = new Map<string, Entity>();
   const relations: Relation[] = [];
   for (const parsed of parseMemory(Buffer.from(await exportGraph(store, "jsonl")))) {
-    if (parsed.kind === "entity") entities.set(parsed.entity.name, parsed.entity);
+    if (parsed.kind === "entity") {
+      const { facts, ...entity } = parsed.entity;
+      const current = facts.filter(({ supersededAt }) => supersededAt === undefined);
+      entities.set(entity.name, { ...entity, observations: current.map(({ content }) => content) });
+    }
     if (parsed.kind === "relation") relations.push(parsed.relation);
   }
   await store.close();

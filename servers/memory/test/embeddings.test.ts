@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
@@ -23,22 +23,51 @@ const WORDS: Readonly<Record<string, readonly [number, number, number]>> = {
   invoice: [0, 0, 1],
 };
 
+type Dtype = "F64" | "F32" | "F16" | "I8" | "I32";
+interface Tensor {
+  readonly dtype: Dtype;
+  readonly shape: readonly number[];
+  readonly values: readonly number[];
+}
+
+const BYTES: Readonly<Record<Dtype, (values: readonly number[]) => ArrayBufferView>> = {
+  F64: (values) => Float64Array.from(values),
+  F32: (values) => Float32Array.from(values),
+  // Halves of the few numbers that are exact: 0 and powers of two.
+  F16: (values) => Uint16Array.from(values, (one) => (one === 0 ? 0 : (Math.log2(one) + 15) << 10)),
+  I8: (values) => Int8Array.from(values),
+  I32: (values) => Int32Array.from(values),
+};
+
+/** Writes a safetensors file. */
+async function writeTensors(path: string, tensors: Readonly<Record<string, Tensor>>): Promise<void> {
+  const parts: Buffer[] = [];
+  const header: Record<string, object> = { __metadata__: { format: "pt" } };
+  let at = 0;
+  for (const [name, { dtype, shape, values }] of Object.entries(tensors)) {
+    const { buffer, byteOffset, byteLength } = BYTES[dtype](values);
+    parts.push(Buffer.from(buffer, byteOffset, byteLength));
+    header[name] = { dtype, shape, data_offsets: [at, at + byteLength] };
+    at += byteLength;
+  }
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  await writeFile(path, Buffer.concat([length, text, ...parts]));
+}
+
+const matrix = (dtype: Dtype, values: readonly number[]): Tensor => ({
+  dtype,
+  shape: [values.length / 3, 3],
+  values,
+});
+
 let folder = "";
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-memory-model-"));
-  const header = Buffer.from(
-    JSON.stringify({
-      embeddings: {
-        dtype: "F32",
-        shape: [Object.keys(WORDS).length, 3],
-        data_offsets: [0, Object.keys(WORDS).length * 12],
-      },
-    }),
-  );
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(header.length));
-  const data = Buffer.from(Float32Array.from(Object.values(WORDS).flat()).buffer);
-  await writeFile(join(folder, "model.safetensors"), Buffer.concat([length, header, data]));
+  await writeTensors(join(folder, "model.safetensors"), {
+    embeddings: matrix("F32", Object.values(WORDS).flat()),
+  });
   await writeFile(
     join(folder, "tokenizer.json"),
     JSON.stringify({
@@ -150,6 +179,69 @@ describe("searching by meaning", () => {
     });
     expect(JSON.parse((await server.call("search_nodes", { query: "molar" })).text).total).toBe(1);
     await server.stop();
+  });
+
+  describe("layouts of models", () => {
+    /** Rows of eight tokens in powers of two, which all types of numbers have exactly. */
+    const rows = [0, 0, 0, 4, 0, 0, 2, 2, 0, 4, 0, 1, 0, 4, 0, 1, 4, 0, 0, 4, 2, 0, 0, 4];
+    const file = () => join(folder, "model.safetensors");
+    const directions = async (directory = folder) => {
+      const model = await loadModel(directory);
+      return Object.keys(WORDS).map((word) => [...(model.embed(word) ?? [])]);
+    };
+    let expected: number[][] = [];
+    beforeEach(async () => {
+      await writeTensors(file(), { embeddings: matrix("F32", rows) });
+      expected = await directions();
+      expect(expected.slice(1, 3)).toEqual([
+        [127, 0, 0],
+        [127, 127, 0],
+      ]);
+    });
+
+    it("reads halves, bytes and the names of sentence-transformers", async () => {
+      for (const tensors of [
+        { embeddings: matrix("F16", rows) },
+        { embeddings: matrix("I8", rows) },
+        { "embedding.weight": matrix("F32", rows) },
+      ]) {
+        await writeTensors(file(), tensors);
+        expect(await directions(), Object.keys(tensors)[0]).toEqual(expected);
+      }
+      const nested = join(folder, "model", "0_StaticEmbedding");
+      await mkdir(nested, { recursive: true });
+      for (const name of ["model.safetensors", "tokenizer.json"])
+        await copyFile(join(folder, name), join(nested, name));
+      expect(await directions(join(folder, "model"))).toEqual(expected);
+    });
+
+    it("reads rows that tokens share, and what each token counts", async () => {
+      const mapping = { dtype: "I32", shape: [8], values: [0, 1, 1, 1, 2, 2, 2, 3] } as const;
+      const weights = { dtype: "F64", shape: [8], values: [1, 1, 3, 1, 1, 1, 1, 1] } as const;
+      const embeddings = matrix("F32", [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]);
+      await writeTensors(file(), { weights, embeddings, mapping });
+      const model = await loadModel(folder);
+      expect(model.embed("caries")).toEqual(model.embed("drilled"));
+      // Three times a molar and once the harbour.
+      expect([...(model.embed("molar harbour") ?? [])]).toEqual([127, 42, 0]);
+      await writeTensors(file(), { embeddings, mapping: { ...mapping, values: [0, 1, 1, 1, 2, 2, 2, 4] } });
+      await expect(loadModel(folder)).rejects.toMatchObject({ message: `${file()} is damaged.` });
+    });
+
+    it("refuses other models and a tokenizer of another one, with the reason", async () => {
+      await writeTensors(file(), { "encoder.layer.0": matrix("F32", rows) });
+      await expect(loadModel(folder)).rejects.toMatchObject({
+        message: `${file()} is not a static embedding model: it has the tensors encoder.layer.0.`,
+      });
+      await writeTensors(file(), { embeddings: matrix("I32", rows) });
+      await expect(loadModel(folder)).rejects.toMatchObject({
+        message: expect.stringContaining("embeddings with 2 dimensions of type I32 is not supported"),
+      });
+      await writeTensors(file(), { embeddings: matrix("F32", rows.slice(0, 21)) });
+      await expect(loadModel(folder)).rejects.toMatchObject({
+        message: `The tokenizer in ${folder} has 8 tokens, but ${file()} has vectors for 7.`,
+      });
+    });
   });
 
   it("reports what is missing: the package, a file, complete weights", async () => {

@@ -6,10 +6,10 @@ export default tool({
   name: "import_graph",
   title: "Import a graph",
   description:
-    "Import a memory.jsonl file of the official server, or its lines as text. Existing entities are extended; unreadable lines go to a .rejects file.",
+    "Import memories: an export or memory.jsonl, Markdown notes, or an assistant's memories. Notes are a .md file or a directory of basic-memory or Obsidian. Of Claude's export, memories.json is read; of ChatGPT, saved memories as JSON or .txt. Existing entities are extended. The answer lists what was not taken; unreadable lines go to a .rejects file.",
   effect: "add",
   input: z.strictObject({
-    path: z.string().optional().describe("The file."),
+    path: z.string().optional().describe("The file, or a directory of notes."),
     text: z.string().optional().describe("The lines, instead of path."),
     source,
   }),

@@ -4,7 +4,6 @@ import { addObservations } from "../../src/graph/change/create.ts";
 import { recentChanges, undoChange } from "../../src/graph/change/history.ts";
 import { deleteEntities, deleteObservations, deleteRelations } from "../../src/graph/change/remove.ts";
 import { memoryStats } from "../../src/graph/read/read.ts";
-import { exportGraph } from "../../src/graph/transfer/export.ts";
 import {
   budget,
   create,
@@ -14,12 +13,13 @@ import {
   forgetFacts,
   forgetRelations,
   type Given,
+  officialLines,
   relate,
   relation,
 } from "./help.ts";
 
 export function changeSuite(given: Given): void {
-  const dump = () => exportGraph(given.store, "jsonl");
+  const dump = () => officialLines(given.store);
   const undo = (id: number | undefined) =>
     undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
 

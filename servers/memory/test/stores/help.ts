@@ -8,6 +8,7 @@ import {
   type Question,
 } from "../../src/graph/change/remove.ts";
 import type { Store } from "../../src/graph/store/store.ts";
+import { exportGraph } from "../../src/graph/transfer/export.ts";
 import type { Entity, Relation } from "../../src/graph/types.ts";
 
 /** Opens empty stores of one kind, all on real databases. */
@@ -76,6 +77,18 @@ export async function erase(run: (hard: Hard & { action: string }) => Promise<De
   if (!("question" in asked)) throw new Error("it did not ask");
   const { question } = asked;
   return { question, answer: await done(run({ hard: true, agreed: question, action: "erase" })) };
+}
+
+/** The graph in lines as the official server writes them: an export without the fields that it does not know. */
+export async function officialLines(store: Store): Promise<string> {
+  const text = await exportGraph(store, "jsonl");
+  const lines = text === "" ? [] : text.split("\n");
+  return lines
+    .map((line) => {
+      const { learned: _1, source: _2, superseded: _3, ...known } = JSON.parse(line);
+      return JSON.stringify(known);
+    })
+    .join("\n");
 }
 
 export const budget = 20_000;

@@ -5,7 +5,7 @@ import { searchNodes } from "../../src/graph/search/search.ts";
 import { storeOfCall } from "../../src/graph/store/store.ts";
 import { exportGraph } from "../../src/graph/transfer/export.ts";
 import { importMemory } from "../../src/graph/transfer/import.ts";
-import { budget, create, entity, type Given, relate, relation } from "./help.ts";
+import { budget, create, entity, type Given, officialLines, relate, relation } from "./help.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
 
@@ -31,7 +31,8 @@ const AWKWARD = [
 export function transferSuite(given: Given): void {
   const load = (text: string | Uint8Array) =>
     importMemory(given.store, typeof text === "string" ? bytes(text) : text, { action: "import_graph" });
-  const dump = () => exportGraph(given.store, "jsonl");
+  const backup = () => exportGraph(given.store, "jsonl");
+  const dump = () => officialLines(given.store);
 
   describe("import and export", () => {
     it("keeps awkward names and texts exactly", async () => {
@@ -105,6 +106,48 @@ export function transferSuite(given: Given): void {
       expect(await dump()).toBe(official);
       expect(await load(official)).toMatchObject({ entities: 0, observations: 0, relations: 0 });
       expect(await dump()).toBe(official);
+    });
+
+    it("restores times, sources and superseded observations from its own export", async () => {
+      const learned = ["2024-01-02T03:04:05.678Z", "2025-06-07T08:09:10.011Z"];
+      const lines = [
+        {
+          type: "entity",
+          name: "Ada",
+          entityType: "person",
+          observations: ["lives in Graz", "likes tea"],
+          learned,
+          source: ["Bo", null],
+          superseded: [
+            { content: "lives in Vienna", learned: learned[0], until: learned[1], source: "Cy" },
+            { content: "lives in Graz", learned: learned[0], until: learned[0] },
+          ],
+        },
+        {
+          type: "entity",
+          name: "Bo",
+          entityType: "person",
+          observations: ["one", "two"],
+          learned: learned[0],
+          source: "Cy",
+        },
+        { type: "entity", name: "Empty", entityType: "thing", observations: [] },
+      ];
+      const text = lines.map((line) => JSON.stringify(line)).join("\n");
+      expect(await load(text)).toMatchObject({ entities: 3, observations: 6, rejects: [] });
+      expect(await backup()).toBe(text);
+      const { entities } = await openNodes(given.store, {
+        names: ["Ada"],
+        depth: 0,
+        cursor: undefined,
+        budget,
+      });
+      expect(entities[0]?.observations).toEqual(["lives in Graz", "likes tea"]);
+      // Again: everything exists. Fields of other programs with these names are no error.
+      expect(await load(text)).toMatchObject({ entities: 0, observations: 0, duplicates: 9 });
+      const foreign = { type: "entity", name: "Dee", entityType: "t", observations: ["x"] };
+      const odd = { ...foreign, learned: 7, source: { a: 1 }, superseded: ["?", { until: "soon" }] };
+      expect(await load(JSON.stringify(odd))).toMatchObject({ observations: 1, rejects: [] });
     });
 
     it("reads damaged files, and rejects only unreadable lines", async () => {

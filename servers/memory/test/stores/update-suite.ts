@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { undoChange } from "../../src/graph/change/history.ts";
 import { updateEntities } from "../../src/graph/change/update.ts";
-import { exportGraph } from "../../src/graph/transfer/export.ts";
-import { create, entity, type Given, relate, relation } from "./help.ts";
+import { create, entity, type Given, officialLines, relate, relation } from "./help.ts";
 
 export function updateSuite(given: Given): void {
-  const dump = () => exportGraph(given.store, "jsonl");
+  const dump = () => officialLines(given.store);
   const undo = (id: number | undefined) =>
     undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
   const update = (...updates: Parameters<typeof updateEntities>[1]) =>

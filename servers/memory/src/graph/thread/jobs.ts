@@ -14,7 +14,7 @@ import {
 import { findRelated } from "../read/related.ts";
 import { searchNodes } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
-import { exportGraph } from "../transfer/export.ts";
+import { exportGraph, exportNotes } from "../transfer/export.ts";
 import { importMemory } from "../transfer/import.ts";
 import type { OpenedStore } from "./open.ts";
 import { changesAfter } from "./watch.ts";
@@ -30,6 +30,7 @@ export const jobs = {
   deleteRelations,
   entityRecord,
   exportGraph,
+  exportNotes,
   findRelated,
   importMemory,
   latestEntities,

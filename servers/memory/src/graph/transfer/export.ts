@@ -1,17 +1,41 @@
+import { FreeStems, type Link, renderNote } from "../notes/note.ts";
 import { batches } from "../store/connection.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { type Entity, idsOf, type Relation } from "../types.ts";
+import { type EntityRow, idsOf, type ObservationRow, type Relation } from "../types.ts";
 import { entityLine, type Format, relationLine } from "./jsonl.ts";
 import { xml } from "./xml.ts";
 
 const BATCH = 1_000;
 
 /**
- * The whole graph as text: `jsonl` is byte for byte what the official server writes, `graphml` opens in Gephi, yEd
+ * The whole graph as text: `jsonl` is what the official server reads, with times, sources and superseded observations in fields that it ignores, `graphml` opens in Gephi, yEd
  * and Cytoscape, `mermaid` is a flowchart, `svg` is a picture (of the most connected entities, if there are many).
  */
-export function exportGraph(store: Store, format: Format): Promise<string> {
+export function exportGraph(store: Store, format: TextFormat): Promise<string> {
   return store.read(WRITERS[format]);
+}
+
+type TextFormat = Exclude<Format, "markdown">;
+
+/** The whole graph as Markdown notes, one for each entity, with names that are free in one directory. */
+export function exportNotes(store: Store): Promise<{ readonly path: string; readonly text: string }[]> {
+  return store.read(async (reader) => {
+    const stems = new FreeStems();
+    const notes = [];
+    for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
+      const texts = await reader.textsOf(idsOf(rows));
+      const links = new Map<number, Link[]>();
+      for (const { fromId, type, to } of await reader.relationsOf(idsOf(rows), { direction: "out" }))
+        links.set(fromId, [...(links.get(fromId) ?? []), { type, target: to }]);
+      for (const { id, name, type } of rows) {
+        notes.push({
+          path: `${stems.take(name)}.md`,
+          text: renderNote(name, type, texts.get(id) ?? [], links.get(id) ?? []),
+        });
+      }
+    }
+    return notes;
+  });
 }
 
 const GRAPHML_HEAD = `<?xml version="1.0" encoding="UTF-8"?>
@@ -22,14 +46,14 @@ const GRAPHML_HEAD = `<?xml version="1.0" encoding="UTF-8"?>
   <key id="relation" for="edge" attr.name="relation" attr.type="string"/>
   <graph id="memory" edgedefault="directed">`;
 
-const WRITERS: Readonly<Record<Format, (reader: Reader) => Promise<string>>> = {
+const WRITERS: Readonly<Record<TextFormat, (reader: Reader) => Promise<string>>> = {
   jsonl: async (reader) => (await parts(reader, entityLine, relationLine)).join("\n"),
   graphml: async (reader) => {
     const all = await parts(
       reader,
-      ({ name, entityType, observations }) =>
-        `    <node id="${xml(name)}"><data key="label">${xml(name)}</data><data key="type">${xml(entityType)}</data>` +
-        `<data key="observations">${xml(observations.join("\n"))}</data></node>`,
+      ({ name, type }, observations) =>
+        `    <node id="${xml(name)}"><data key="label">${xml(name)}</data><data key="type">${xml(type)}</data>` +
+        `<data key="observations">${xml(currentTexts(observations).join("\n"))}</data></node>`,
       ({ from, to, relationType }) =>
         `    <edge source="${xml(from)}" target="${xml(to)}"><data key="relation">${xml(relationType)}</data></edge>`,
     );
@@ -38,8 +62,7 @@ const WRITERS: Readonly<Record<Format, (reader: Reader) => Promise<string>>> = {
   mermaid: async (reader) => {
     const all = await parts(
       reader,
-      ({ name, entityType }) =>
-        `  ${mermaidId(name)}["${mermaid(name)} <small>${mermaid(entityType)}</small>"]`,
+      ({ name, type }) => `  ${mermaidId(name)}["${mermaid(name)} <small>${mermaid(type)}</small>"]`,
       ({ from, to, relationType }) => `  ${mermaidId(from)} -->|"${mermaid(relationType)}"| ${mermaidId(to)}`,
     );
     return `${["flowchart LR", ...all].join("\n")}\n`;
@@ -48,17 +71,20 @@ const WRITERS: Readonly<Record<Format, (reader: Reader) => Promise<string>>> = {
   svg: async (reader) => (await import("./picture.ts")).drawGraph(reader),
 };
 
-/** All entities and relations as text. */
+const currentTexts = (rows: readonly ObservationRow[]) =>
+  rows.flatMap(({ content, supersededAt }) => (supersededAt === null ? [content] : []));
+
+/** All entities, each with its current and superseded observations, and relations as text. */
 async function parts(
   reader: Reader,
-  entity: (entity: Entity) => string,
+  entity: (entity: EntityRow, observations: readonly ObservationRow[]) => string,
   relation: (relation: Relation) => string,
 ): Promise<string[]> {
   const found: string[] = [];
   for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
-    const texts = await reader.textsOf(idsOf(rows));
-    for (const { id, name, type } of rows)
-      found.push(entity({ name, entityType: type, observations: texts.get(id) ?? [] }));
+    const of = new Map<number, ObservationRow[]>(rows.map(({ id }) => [id, []]));
+    for (const row of await reader.observationsOf(idsOf(rows), "kept")) of.get(row.entityId)?.push(row);
+    for (const row of rows) found.push(entity(row, of.get(row.id) ?? []));
   }
   for await (const rows of batches((after, limit) => reader.relationPage(after, limit), BATCH))
     for (const { from, to, type } of rows) found.push(relation({ from, to, relationType: type }));

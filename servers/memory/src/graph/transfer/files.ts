@@ -1,19 +1,25 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, sized, ToolError } from "@refmcp/boundary/answer";
 import { unlessEmpty } from "../change/change.ts";
 import { refuseLarge } from "../errors.ts";
 import type { Caller, Memory } from "../thread/memory.ts";
 import type { ChangeFacts } from "../types.ts";
+import { type ImportFile, isImported } from "./foreign.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
 
 const SHOWN_REJECTS = 5;
 
+/** Maximum number of files of a directory, and of bytes in all. */
+const [MAX_FILES, MAX_TOTAL] = [20_000, 256 * 1024 * 1024];
+const SHOWN_NOT_TAKEN = 10;
+
 /**
- * Imports a file below the allowed directories, or a text. Unreadable lines are written to `PATH.rejects`, and the first few
- * are in the answer.
+ * Imports a file or a directory of notes below the allowed directories, or a text. Unreadable lines are written to
+ * `PATH.rejects`, and the first few are in the answer, with what was not taken.
  *
- * @throws ToolError `invalid` if not exactly one of the two is given; what the path guard throws.
+ * @throws ToolError `invalid` if not exactly one of the two is given, or nothing can be imported; what the path guard throws.
  */
 export async function importText(
   memory: Memory,
@@ -24,13 +30,19 @@ export async function importText(
   if ((path === undefined) === (text === undefined)) {
     const which = path === undefined ? "Neither path nor text is" : "Both path and text are";
     throw new ToolError("invalid", `${which} given.`, {
-      hint: "Pass path for a file, or text for the lines themselves.",
+      hint: "Pass path for a file or a directory of notes, or text for the lines themselves.",
     });
   }
   const { paths, official } = memory;
-  const read = (file: string) => (file === official ? readFile(file) : readAllowed(paths, file));
-  const bytes = path === undefined ? Buffer.from(text ?? "", "utf8") : await read(path);
-  const { rejects, change_id, ...tally } = await memory.run("importMemory", [bytes, facts], caller);
+  const { given, ignored } =
+    path === undefined
+      ? { given: textGiven(text ?? ""), ignored: [] }
+      : path === official
+        ? { given: await readFile(path), ignored: [] }
+        : await readGiven(paths, path);
+  const imported = await memory.run("importMemory", [given, facts], caller);
+  const { rejects, notTaken, change_id, ...tally } = imported;
+  const left = [...ignored, ...notTaken];
   return {
     ...tally,
     rejected: rejects.length,
@@ -39,8 +51,60 @@ export async function importText(
     ),
     rejects_file:
       rejects.length > 0 && path !== undefined ? await keepRejects(paths, path, rejects) : undefined,
+    not_taken: unlessEmpty(left.slice(0, SHOWN_NOT_TAKEN)),
+    not_taken_count: left.length > SHOWN_NOT_TAKEN ? left.length : undefined,
     change_id,
   };
+}
+
+/** Lines of JSON, or an assistant's memories as text. */
+function textGiven(text: string): Uint8Array | ImportFile[] {
+  const bytes = Buffer.from(text, "utf8");
+  return /[[{]\s*"|[[{]\s*[\]}{]/u.test(text) ? bytes : [{ path: "memories.txt", bytes }];
+}
+
+/** The content of a file, or of the notes in a directory; `ignored` are its other files. */
+async function readGiven(paths: PathGuard, path: string) {
+  const place = await paths.place(path);
+  await place.parent.close();
+  if (place.stat?.isDirectory() === true) return readDirectory(paths, place.path);
+  const bytes = await readAllowed(paths, path);
+  const isForeign = /\.(?:md|markdown|txt)$/iu.test(path);
+  return { given: isForeign ? [{ path: basename(path), bytes }] : bytes, ignored: [] };
+}
+
+async function readDirectory(paths: PathGuard, root: string) {
+  const given: ImportFile[] = [];
+  const ignored: string[] = [];
+  let total = 0;
+  const pending = [""];
+  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
+    const directory = await paths.openDirectory(join(root, below));
+    const entries = await readdir(directory.entry(""), { withFileTypes: true }).finally(() =>
+      directory.close(),
+    );
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = below === "" ? entry.name : `${below}/${entry.name}`;
+      // Settings and the trash of programs, and links, which could lead in circles.
+      if (entry.name.startsWith(".")) continue;
+      if (entry.isDirectory()) pending.push(path);
+      else if (!entry.isFile() || !isImported(path, false)) ignored.push(path);
+      else {
+        const bytes = await readAllowed(paths, join(root, path));
+        total += bytes.length;
+        if (given.push({ path, bytes }) > MAX_FILES || total > MAX_TOTAL)
+          throw new ToolError(
+            "too_large",
+            `${root} has more than ${grouped(MAX_FILES)} notes or ${sized(MAX_TOTAL)}. Nothing was imported.`,
+            { hint: "Import its subdirectories one by one." },
+          );
+      }
+    }
+  }
+  if (given.length > 0) return { given, ignored };
+  throw new ToolError("invalid", `${root} has no notes (.md) and no memories.json.`, {
+    hint: "Pass the directory of an Obsidian vault, of basic-memory's notes, or of an unpacked Claude export.",
+  });
 }
 
 async function readAllowed(paths: PathGuard, path: string): Promise<Uint8Array> {
@@ -64,7 +128,7 @@ async function keepRejects(paths: PathGuard, path: string, rejects: readonly Rej
 }
 
 /**
- * Writes the graph to a new file below the allowed directories, or returns its text.
+ * Writes the graph to a new file below the allowed directories (for `markdown`, a new directory), or returns its text.
  *
  * @throws ToolError `too_large` for a text beyond the budget, `conflict` if the file exists; what the path guard throws.
  */
@@ -73,6 +137,7 @@ export async function exportText(
   { format, path, budget }: { format: Format; path: string | undefined; budget: number },
   signal: AbortSignal,
 ) {
+  if (format === "markdown") return exportDirectory(memory, path, signal);
   const text = await memory.run("exportGraph", [format], { signal });
   const content = Buffer.from(text, "utf8");
   if (path !== undefined) {
@@ -88,4 +153,26 @@ export async function exportText(
       { hint: "Pass path to write it to a file, or read it in pages with read_graph." },
     );
   return { format, bytes: content.length, text };
+}
+
+async function exportDirectory(memory: Memory, path: string | undefined, signal: AbortSignal) {
+  if (path === undefined)
+    throw new ToolError("invalid", "markdown writes one note for each entity, so it needs a path.", {
+      hint: "Pass path for a new directory.",
+    });
+  const { paths } = memory;
+  const notes = await memory.run("exportNotes", [], { signal });
+  const directory = await paths.resolve(path);
+  if ((await paths.createDirectory(directory)).length === 0)
+    throw new ToolError("conflict", `${directory} already exists, and an export overwrites nothing.`, {
+      hint: "Pass path for a new directory.",
+    });
+  let bytes = 0;
+  for (const note of notes) {
+    signal.throwIfAborted();
+    const content = Buffer.from(note.text, "utf8");
+    await paths.writeFile(join(directory, note.path), content, { mode: "create" });
+    bytes += content.length;
+  }
+  return { format: "markdown", bytes, path: directory, files: notes.length };
 }

@@ -1,18 +1,20 @@
 import { change } from "../change/change.ts";
 import { addEntities, addRelations } from "../change/create.ts";
-import type { Store } from "../store/store.ts";
-import type { ChangeFacts, Entity, Relation } from "../types.ts";
-import { parseMemory, type Reject } from "./jsonl.ts";
+import type { Store, Writer } from "../store/store.ts";
+import type { NewObservation } from "../store/writer.ts";
+import type { ChangeFacts, Relation } from "../types.ts";
+import { type ImportFile, parseFiles } from "./foreign.ts";
+import { type ImportedEntity, parseMemory, type Reject } from "./jsonl.ts";
 
 const BATCH = 1_000;
 
 /**
- * What an import added: new entities and relations, observations, and entities created because a relation refers to them (the
- * official server keeps such relations without entities); and the duplicates, which existed.
+ * What an import added: new entities and relations, observations (also superseded ones), and entities created because a relation
+ * refers to them (the official server keeps such relations without entities); and the duplicates, which existed.
  */
 const NOTHING = { entities: 0, observations: 0, relations: 0, duplicates: 0, created_for_relations: 0 };
 
-/** What an import added, with its change, and the lines that were unreadable. */
+/** What an import added, with its change, the lines that were unreadable, and what was not taken. */
 export type Imported = Awaited<ReturnType<typeof importMemory>>;
 
 /** A note to keep with the import; if one already exists, nothing is imported. */
@@ -21,29 +23,37 @@ type Once = {
 };
 
 /**
- * Imports an official memory file in one change: everything that can be read, or nothing if it is cancelled
- * or the store fails. Existing entities are extended.
+ * Imports an official memory file, or files of other programs (see foreign.ts), in one change: everything that can be read, or
+ * nothing if it is cancelled or the store fails. Existing entities are extended.
+ *
+ * @throws ToolError `invalid` for a file that holds no memories.
  */
-export async function importMemory(store: Store, bytes: Uint8Array, { once, ...facts }: ChangeFacts & Once) {
+export async function importMemory(
+  store: Store,
+  given: Uint8Array | readonly ImportFile[],
+  { once, ...facts }: ChangeFacts & Once,
+) {
   const rejects: Reject[] = [];
+  const notTaken: string[] = [];
   const tally = { ...NOTHING };
   const added = await change(store, facts, async (writer) => {
     if (once !== undefined && (await writer.meta(once.key)) !== undefined) return tally;
     // Relations may precede the entities that they name.
     const relations: Relation[] = [];
-    const entities: Entity[] = [];
+    const entities: ImportedEntity[] = [];
     let done = 0;
-    const importEntities = async (batch: readonly Entity[]) => {
-      const { entities: fresh, merged } = await addEntities(writer, batch, "merge");
-      const observations = observationsOf(fresh) + merged.flatMap((one) => one.addedObservations).length;
-      tally.entities += fresh.length;
+    const importEntities = async (batch: readonly ImportedEntity[]) => {
+      const { created, observations } = await addWithFacts(writer, batch);
+      tally.entities += created;
       tally.observations += observations;
-      tally.duplicates += batch.length - fresh.length + observationsOf(batch) - observations;
+      const all = batch.reduce((sum, one) => sum + one.facts.length, 0);
+      tally.duplicates += batch.length - created + all - observations;
       done += batch.length;
       store.progress?.(done);
     };
-    for (const parsed of parseMemory(bytes)) {
+    for (const parsed of given instanceof Uint8Array ? parseMemory(given) : parseFiles(given)) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
+      else if (parsed.kind === "not taken") notTaken.push(parsed.what);
       else if (parsed.kind === "relation") relations.push(parsed.relation);
       else if (entities.push(parsed.entity) >= BATCH) await importEntities(entities.splice(0));
     }
@@ -60,8 +70,40 @@ export async function importMemory(store: Store, bytes: Uint8Array, { once, ...f
     if (once !== undefined) await writer.setMeta(once.key, once.note(tally, rejects.length));
     return tally;
   });
-  return { ...added, rejects };
+  return { ...added, rejects, notTaken };
 }
 
-const observationsOf = (entities: readonly Entity[]) =>
-  entities.flatMap(({ observations }) => observations).length;
+/**
+ * Adds entities with their facts, those that are new; existing entities are extended.
+ *
+ * @returns how many entities and observations it added.
+ */
+export async function addWithFacts(
+  writer: Writer,
+  batch: readonly ImportedEntity[],
+): Promise<{ created: number; observations: number }> {
+  const bare = batch.map(({ name, entityType }) => ({ name, entityType, observations: [] }));
+  const fresh = new Set((await addEntities(writer, bare, "merge")).entities.map(({ name }) => name));
+  const ids = await writer.entitiesNamed(batch.map(({ name }) => name));
+  const known = new Map<number, Set<string>>();
+  const rows: NewObservation[] = [];
+  for (const { name, facts } of batch) {
+    const entityId = ids.get(name)?.id ?? 0;
+    const had = known.get(entityId) ?? new Set<string>();
+    known.set(entityId, had);
+    if (!fresh.has(name))
+      for (const row of await writer.observationsMatching(
+        entityId,
+        facts.map(({ content }) => content),
+        "kept",
+      ))
+        had.add(JSON.stringify([row.content, row.supersededAt]));
+    for (const fact of facts) {
+      const key = JSON.stringify([fact.content, fact.supersededAt ?? null]);
+      if (!had.has(key)) rows.push({ entityId, ...fact });
+      had.add(key);
+    }
+  }
+  await writer.addObservations(rows);
+  return { created: fresh.size, observations: rows.length };
+}

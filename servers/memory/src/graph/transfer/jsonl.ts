@@ -1,14 +1,23 @@
 import { textProblem } from "../change/change.ts";
-import type { Entity, Relation } from "../types.ts";
+import type { NewObservation } from "../store/writer.ts";
+import type { Entity, ObservationRow, Relation } from "../types.ts";
+import { assistantMemories } from "./assistants.ts";
 
 /** What a graph can be exported as. */
-export const FORMATS = ["jsonl", "graphml", "mermaid", "svg"] as const;
+export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid", "svg"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** A line of a memory file, or why it is invalid. */
+/** An observation to import: with its own time (milliseconds since 1970) and source, if they are known. */
+export type ImportedFact = Omit<NewObservation, "entityId">;
+
+/** An entity to import. */
+export type ImportedEntity = Omit<Entity, "observations"> & { readonly facts: readonly ImportedFact[] };
+
+/** A line of a memory file or a part of another one, why it is invalid, or what was not taken from a file. */
 export type Parsed =
-  | { readonly kind: "entity"; readonly entity: Entity }
+  | { readonly kind: "entity"; readonly entity: ImportedEntity }
   | { readonly kind: "relation"; readonly relation: Relation }
+  | { readonly kind: "not taken"; readonly what: string }
   | { readonly kind: "rejected"; readonly reject: Reject };
 
 /** What could not be read, with the line of the file, from 1. */
@@ -18,11 +27,30 @@ export type Reject = { readonly line: number; readonly reason: string; readonly 
  * Reads an official memory file, one JSON object on each line, as written by the official server or damaged
  * by accidents: a byte order mark, CRLF, blank lines, unknown fields, several objects on a line, lines that
  * were cut off. A JSON document `{ "entities": […], "relations": […] }` is read too. Unreadable parts are
- * returned as rejected.
+ * returned as rejected. A JSON document of an assistant's memories is read as well.
+ *
+ * @param projects names for the projects in Claude's memories, by their ids.
+ * @throws ToolError `invalid` for an assistant's chats.
  */
-export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
+export function* parseMemory(
+  bytes: Uint8Array,
+  projects: ReadonlyMap<string, string> = new Map(),
+): Generator<Parsed> {
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const whole = documentOf(bytes);
+  const value =
+    bytes.length > MAX_DOCUMENT
+      ? undefined
+      : parseJson(
+          Buffer.from(bytes)
+            .toString("utf8")
+            .replace(/^\ufeff/, ""),
+        );
+  const foreign = assistantMemories(value, projects);
+  if (foreign !== undefined) {
+    yield* foreign;
+    return;
+  }
+  const whole = documentOf(value);
   if (whole !== undefined) {
     for (const item of whole) yield classify(item, 1, () => JSON.stringify(item));
     return;
@@ -46,10 +74,7 @@ export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
 const MAX_DOCUMENT = 64 * 1024 * 1024;
 
 /** The items of a file that is a single JSON document; undefined for lines. */
-function documentOf(bytes: Uint8Array): unknown[] | undefined {
-  if (bytes.length > MAX_DOCUMENT) return undefined;
-  const text = Buffer.from(bytes).toString("utf8");
-  const value = parseJson(text.replace(/^\ufeff/, ""));
+function documentOf(value: unknown): unknown[] | undefined {
   if (Array.isArray(value)) return value;
   if (!isRecord(value) || !(Array.isArray(value.entities) || Array.isArray(value.relations)))
     return undefined;
@@ -119,13 +144,41 @@ function classify(value: unknown, line: number, text: () => string): Parsed {
   }
 }
 
-function entityOf(value: Record<string, unknown>): Entity {
-  const { observations = [] } = value;
+function entityOf(value: Record<string, unknown>): ImportedEntity {
+  const { observations = [], learned, source, superseded = [] } = value;
   const name = textOf("name", value.name, "name");
   const entityType = textOf("type", value.entityType, "entityType");
   if (!Array.isArray(observations)) throw new InvalidLine("observations is not a list");
-  const texts = observations.map((text, index) => textOf("observation", text, `observations.${index}`));
-  return { name, entityType, observations: texts };
+  const current = observations.map((text, index) => ({
+    content: textOf("observation", text, `observations.${index}`),
+    ...originOf(at(learned, index), at(source, index)),
+  }));
+  // Fields with these names may be another program's.
+  const old = (Array.isArray(superseded) ? superseded : []).flatMap((one: unknown, index) => {
+    const until = isRecord(one) ? timeOf(one.until) : undefined;
+    if (!isRecord(one) || until === undefined) return [];
+    const content = textOf("observation", one.content, `superseded.${index}.content`);
+    return [{ content, ...originOf(one.learned, one.source), supersededAt: until }];
+  });
+  return { name, entityType, facts: [...old, ...current] };
+}
+
+const at = (field: unknown, index: number): unknown => (Array.isArray(field) ? field[index] : field);
+
+function originOf(learned: unknown, source: unknown): Pick<ImportedFact, "createdAt" | "source"> {
+  const createdAt = timeOf(learned);
+  const isSource = typeof source === "string" && source.trim() !== "" && source.length <= 500;
+  return {
+    ...(createdAt === undefined ? {} : { createdAt }),
+    // A fact whose time is known keeps that it has no source.
+    ...(isSource ? { source: source.toWellFormed() } : createdAt === undefined ? {} : { source: null }),
+  };
+}
+
+function timeOf(value: unknown): number | undefined {
+  const time =
+    typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function relationOf(value: Record<string, unknown>): Relation {
@@ -148,7 +201,7 @@ function rejected(line: number, reason: string, text: string): Parsed {
   return { kind: "rejected", reject: { line, reason, text } };
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -156,13 +209,45 @@ function parseJson(text: string): unknown {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An entity's line as the official server writes it: these fields in this order. */
-export function entityLine({ name, entityType, observations }: Entity): string {
-  return JSON.stringify({ type: "entity", name, entityType, observations });
+/**
+ * An entity's line as the official server writes it: these fields in this order. More fields, which that server ignores, keep when
+ * and from whom each observation was learned (one value if all are the same), and the superseded ones.
+ */
+export function entityLine(
+  { name, type }: { readonly name: string; readonly type: string },
+  rows: readonly ObservationRow[],
+): string {
+  const current = rows.filter(({ supersededAt }) => supersededAt === null);
+  const old = rows.filter(({ supersededAt }) => supersededAt !== null);
+  return JSON.stringify({
+    type: "entity",
+    name,
+    entityType: type,
+    observations: current.map(({ content }) => content),
+    learned: shared(current.map(({ createdAt }) => isoTime(createdAt))),
+    source: shared(current.map(({ source }) => source)),
+    superseded:
+      old.length === 0
+        ? undefined
+        : old.map(({ content, createdAt, supersededAt, source }) => ({
+            content,
+            learned: isoTime(createdAt),
+            until: isoTime(supersededAt ?? createdAt),
+            source: source ?? undefined,
+          })),
+  });
+}
+
+const isoTime = (time: number) => new Date(time).toISOString();
+
+/** One value if all are the same; undefined if there is none. */
+function shared(values: readonly (string | null)[]): readonly (string | null)[] | string | undefined {
+  const [first = null] = values;
+  return values.some((value) => value !== first) ? values : (first ?? undefined);
 }
 
 /** A relation's line as the official server writes it. */

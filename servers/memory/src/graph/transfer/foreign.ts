@@ -1,0 +1,122 @@
+import { basename, extname } from "node:path/posix";
+import { ToolError } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { textProblem } from "../change/change.ts";
+import { type Note, parseNote, slugOf } from "../notes/note.ts";
+import { copiedMemories } from "./assistants.ts";
+import { type Parsed, parseJson, parseMemory } from "./jsonl.ts";
+
+/** A file to import. */
+export interface ImportFile {
+  /** Below the imported directory, with `/`; only the name for a single file. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Whether an import reads a file on its own, or as part of a directory, where other JSON and text files have other uses. */
+export function isImported(path: string, isAlone: boolean): boolean {
+  if (/\.(?:md|markdown)$/iu.test(path)) return true;
+  return isAlone
+    ? /\.(?:txt|jsonl?)$/iu.test(path)
+    : /(?:^|\/)(?:memor(?:y|ies)\.jsonl?|projects\.json)$/iu.test(path);
+}
+
+/** The names of a Claude export's projects by their ids. */
+function projectsOf(files: readonly ImportFile[]): ReadonlyMap<string, string> {
+  const project = z.array(z.looseObject({ uuid: z.string(), name: z.string() }));
+  const file = files.find(({ path }) => basename(path) === PROJECTS);
+  const found = project.safeParse(file && parseJson(Buffer.from(file.bytes).toString("utf8")));
+  return new Map((found.data ?? []).map(({ uuid, name }) => [uuid, name]));
+}
+const PROJECTS = "projects.json";
+
+/**
+ * Reads files of other programs: Markdown notes of basic-memory or Obsidian (one entity each), text (one memory of an assistant on
+ * each line), and the JSON files that parseMemory reads. A file of a directory that cannot be used is reported as not taken.
+ *
+ * @throws ToolError `invalid` if the only file cannot be used.
+ */
+export function* parseFiles(files: readonly ImportFile[]): Generator<Parsed> {
+  const notes: { path: string; note: Note }[] = [];
+  const projects = projectsOf(files);
+  for (const { path, bytes } of files) {
+    if (files.length > 1 && basename(path) === PROJECTS) continue;
+    const ending = extname(path).toLowerCase();
+    try {
+      if (ending === ".json" || ending === ".jsonl") yield* [...parseMemory(bytes, projects)];
+      else if (ending === ".txt") yield copiedMemories(textOf(path, bytes));
+      else notes.push({ path, note: parseNote(textOf(path, bytes)) });
+    } catch (error) {
+      if (!(error instanceof ToolError) || files.length === 1) throw error;
+      yield { kind: "not taken", what: `${path}: ${error.message}` };
+    }
+  }
+  yield* entitiesOf(notes);
+}
+
+function textOf(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ToolError("invalid", `${path} is not UTF-8.`, {
+      hint: "Save it as UTF-8 and import it again.",
+      cause,
+    });
+  }
+}
+
+function* entitiesOf(notes: readonly { readonly path: string; readonly note: Note }[]): Generator<Parsed> {
+  const names = new NoteNames();
+  const named = notes.map(({ path, note }) => ({ path, note, name: names.add(path, note) }));
+  for (const { path, note, name } of named) {
+    const seen = new Set<string>();
+    const contents = [
+      ...note.facts.flatMap((fact) => (fact.kind === "observation" ? [fact.content] : [])),
+      ...note.prose.map((text) => text.toWellFormed()),
+    ];
+    const facts = contents.flatMap((content) => {
+      if (seen.has(content) || textProblem("observation", content) !== undefined) return [];
+      seen.add(content);
+      return [{ content, source: path.slice(0, 500).toWellFormed() }];
+    });
+    yield { kind: "entity", entity: { name, entityType: note.type, facts } };
+    for (const fact of note.facts)
+      if (fact.kind === "relation") {
+        const to = names.resolve(fact.target);
+        if (to !== name || fact.own)
+          yield { kind: "relation", relation: { from: name, to, relationType: fact.type } };
+      }
+  }
+}
+
+/** The names of the entities of notes, each once, and what links to notes mean. */
+export class NoteNames {
+  readonly #taken = new Set<string>();
+  readonly #links = new Map<string, string>();
+
+  /** The name of a note's entity: its title or its file's name; if another note has that, its path. */
+  add(path: string, { title, permalink }: Pick<Note, "title" | "permalink">, isTaken = (_: string) => false) {
+    const whole = path.slice(0, path.length - extname(path).length);
+    const stem = basename(whole);
+    const wanted = title ?? stem.toWellFormed();
+    const name = this.#taken.has(wanted) || isTaken(wanted) ? whole.toWellFormed() : wanted;
+    this.link(name, path, permalink);
+    return name;
+  }
+
+  /** Makes a name known, with the links that mean it; the first note of a name keeps the short ones. */
+  link(name: string, path: string, permalink: string | undefined): void {
+    const whole = path.slice(0, path.length - extname(path).length);
+    this.#taken.add(name);
+    for (const link of [name, path, whole, basename(path), basename(whole), permalink ?? slugOf(name)]) {
+      const key = link.toLowerCase();
+      if (!this.#links.has(key)) this.#links.set(key, name);
+    }
+  }
+
+  /** The name of the entity that a link means: a note's, or the text of the link. */
+  resolve(target: string): string {
+    if (this.#taken.has(target)) return target;
+    return this.#links.get(target.toLowerCase()) ?? target;
+  }
+}
