@@ -48,6 +48,11 @@ export function spaced(folded: string): string {
   return folded.replace(UNSPACED, " $& ");
 }
 
+/** Whether a text has characters of scripts without spaces. */
+export function isUnspaced(text: string): boolean {
+  return text.search(UNSPACED) >= 0;
+}
+
 /** The words of a folded text: runs of letters, marks and digits. */
 export function wordsOf(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
