@@ -152,7 +152,12 @@ describe("an official file", () => {
     const [answer] = await calls(["--file", official], ["read_graph", {}]);
     expect(JSON.parse(answer?.text ?? "")).toEqual({
       entities: [
-        { name: "Ada", entityType: "person", observations: ["x"], learned: [expect.stringMatching(/^[\d-]{10}T\d\d:\d\dZ, memory\.jsonl$/)] },
+        {
+          name: "Ada",
+          entityType: "person",
+          observations: ["x"],
+          learned: [expect.stringMatching(/^[\d-]{10}T\d\d:\d\dZ, memory\.jsonl$/)],
+        },
         { name: "Bo", entityType: "unknown", observations: [] },
       ],
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],

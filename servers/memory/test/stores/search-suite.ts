@@ -246,7 +246,10 @@ export function searchSuite(given: Given): void {
       expect(await best("tea")).toEqual(facts.toReversed());
       expect((await best("heronry of Mira"))?.[0]).toBe("has a new tattoo of a heron");
       expect((await best("喫茶店はどこですか"))?.[0]).toBe("駅の近くに喫茶店がある");
-      expect((await best("person"))?.slice(0, 9)).toEqual(["waits instead", ...facts.toReversed().slice(0, 8)]);
+      expect((await best("person"))?.slice(0, 9)).toEqual([
+        "waits instead",
+        ...facts.toReversed().slice(0, 8),
+      ]);
     });
 
     it("follows every change: renamed, merged, deleted, brought back", async () => {

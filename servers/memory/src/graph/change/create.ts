@@ -5,6 +5,7 @@ import type { Store, Writer } from "../store/store.ts";
 import type { NewObservation, NewRelation } from "../store/writer.ts";
 import type { ChangeFacts, Entity, ObservationRow, Relation } from "../types.ts";
 import { change, checkedText, unlessEmpty } from "./change.ts";
+import { similarEntities, similarRelationTypes } from "./similar.ts";
 
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";
@@ -22,9 +23,10 @@ type AddedObservations = {
 type Addition = { readonly name: string; readonly contents: readonly string[] };
 
 /**
- * Creates entities with their observations.
+ * Creates entities with their observations. Blanks around names are removed.
  *
- * @returns those it created, the names that existed and were left unchanged, and what was added to existing entities.
+ * @returns those it created, the names that existed and were left unchanged, what was added to existing entities, and existing
+ *   names and types that resemble new ones.
  * @throws ToolError `invalid` for an empty or overlong text, `conflict` for an existing name with `error`.
  */
 export async function createEntities(
@@ -33,7 +35,7 @@ export async function createEntities(
   { on_conflict, ...facts }: { on_conflict: OnConflict } & ChangeFacts,
 ) {
   const wanted = given.map(({ name, entityType, observations }, index) => ({
-    name: checkedText("name", name, `entities.${index}.name`),
+    name: checkedText("name", name, `entities.${index}.name`).trim(),
     entityType: checkedText("type", entityType, `entities.${index}.entityType`),
     observations: observations.map((text, at) =>
       checkedText("observation", text, `entities.${index}.observations.${at}`),
@@ -41,7 +43,8 @@ export async function createEntities(
   }));
   return change(store, facts, async (writer) => {
     const { entities, skipped, merged } = await addEntities(writer, wanted, on_conflict);
-    return { entities, skipped: unlessEmpty(skipped), merged: unlessEmpty(merged) };
+    const similar = await similarEntities(writer, entities);
+    return { entities, skipped: unlessEmpty(skipped), merged: unlessEmpty(merged), ...similar };
   });
 }
 
@@ -222,7 +225,7 @@ async function replacedObservations(
 }
 
 /**
- * Creates relations between entities.
+ * Creates relations between entities. Blanks around names are removed, unless an entity has them.
  *
  * @returns those it created, those that existed, and the entities that were created because a relation named them.
  * @throws ToolError `not_found` for an unknown entity with `error`; nothing is created then.
@@ -238,8 +241,21 @@ export async function createRelations(
     relationType: checkedText("type", relationType, `relations.${index}.relationType`),
   }));
   return change(store, facts, async (writer) => {
-    const { relations, duplicates, missing } = await addRelations(writer, wanted, on_missing);
-    return { relations, duplicates: unlessEmpty(duplicates), created_entities: unlessEmpty(missing) };
+    const ends = wanted.flatMap(({ from, to }) => [from, to]);
+    const known = await writer.entitiesNamed(ends.filter((name) => name !== name.trim()));
+    const end = (name: string) => (known.has(name) ? name : name.trim());
+    const trimmed = wanted.map((one) => ({ ...one, from: end(one.from), to: end(one.to) }));
+    const { relations, duplicates, missing } = await addRelations(writer, trimmed, on_missing);
+    const similar = await similarRelationTypes(
+      writer,
+      relations.map(({ relationType }) => relationType),
+    );
+    return {
+      relations,
+      duplicates: unlessEmpty(duplicates),
+      created_entities: unlessEmpty(missing),
+      ...similar,
+    };
   });
 }
 

@@ -164,6 +164,11 @@ export class Reader {
     );
   }
 
+  /** Entities with one of these folded names. */
+  entitiesSpelledLike(folded: readonly string[]): Promise<EntityRow[]> {
+    return this.#entities("e.folded {in} AND e.removed_by IS NULL ORDER BY e.id", folded);
+  }
+
   #entities(where: string, ...params: readonly Parameter[]): Promise<EntityRow[]> {
     return this.connection.all(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
   }
@@ -350,6 +355,12 @@ export class Reader {
     );
     const [entities = 0, observations = 0, relations = 0] = rows.map(({ count }) => count);
     return { entities, observations, relations };
+  }
+
+  /** Whether more than `count` entities or relations have a type. */
+  async hasType(kind: "entity" | "relation", type: string, count: number): Promise<boolean> {
+    const select = `SELECT 1 AS one FROM ${TABLES[kind]} WHERE type = ? AND removed_by IS NULL LIMIT ?`;
+    return (await this.connection.all(select, type, count + 1)).length > count;
   }
 
   typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]> {
