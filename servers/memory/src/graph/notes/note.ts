@@ -9,7 +9,7 @@ import { digest } from "../store/tables.ts";
 export interface Note {
   /** `title`; undefined if the file's name is the title. */
   readonly title: string | undefined;
-  readonly type: string;
+  readonly type: string | undefined;
   readonly permalink: string | undefined;
   readonly facts: readonly NoteFact[];
   /** Paragraphs and list items that are neither facts nor headings, code or tables. */
@@ -36,7 +36,8 @@ export interface Link {
   readonly target: string;
 }
 
-const DEFAULT_TYPE = "note";
+/** The type of an entity whose note has none. */
+export const DEFAULT_TYPE = "note";
 /** The category of facts without one. */
 const FACT = "fact";
 /** The type of a relation that a link in a sentence stands for. */
@@ -254,7 +255,7 @@ function linesOf(text: string): string[] {
 /** The front matter: how many lines it takes with its fences, and its fields. */
 function frontMatter(text: string) {
   const found = /^\ufeff?---[ \t]*\r?\n((?:[^\n]*\n)*?)---[ \t]*(?:\r?\n|$)/u.exec(text);
-  const none = { title: undefined, type: DEFAULT_TYPE, permalink: undefined };
+  const none = { title: undefined, type: undefined, permalink: undefined };
   if (!found) return { lines: 0, fields: none, source: undefined };
   const source = found[1] ?? "";
   const document = parseDocument(source, { logLevel: "silent" });
@@ -272,7 +273,7 @@ function frontMatter(text: string) {
     source,
     fields: {
       title: title !== undefined && isValid("name", title) ? title : undefined,
-      type: type !== undefined && isValid("type", type) ? type : DEFAULT_TYPE,
+      type: type !== undefined && isValid("type", type) ? type : undefined,
       permalink: field("permalink"),
     },
   };
@@ -295,7 +296,8 @@ function withField(text: string, name: string, value: string, eol: string): stri
 /** A string in YAML, on one line. */
 function scalar(value: string): string {
   const plain = stringify(value, { lineWidth: 0 }).trimEnd();
-  return plain.includes("\n") ? JSON.stringify(value) : plain;
+  // JSON is YAML too, and shows blanks at the ends.
+  return plain.includes("\n") || value.trim() !== value ? JSON.stringify(value) : plain;
 }
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/iu;

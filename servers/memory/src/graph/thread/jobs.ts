@@ -62,11 +62,11 @@ export type Request =
   | { readonly id: number; readonly stopped: true };
 
 /** What the main thread knows about an open store. */
-export type Opened = Omit<OpenedStore, "store">;
+export type Opened = Omit<OpenedStore, "store" | "notes">;
 
 /** From the thread. The first message has id 0: the store is open, or why it is not. */
 export type Reply = { readonly id: number } & (
-  | { readonly value: unknown }
+  | { readonly value: unknown; readonly notice?: string | undefined }
   | { readonly failed: Failure }
   | { readonly progress: number }
 );

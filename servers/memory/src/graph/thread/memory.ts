@@ -67,6 +67,10 @@ export class Memory {
     return notice === "" ? {} : { notice };
   }
 
+  #addNotice(text: string): void {
+    this.#notice = [this.#notice, text].filter(Boolean).join(" ");
+  }
+
   /** @throws what the job throws; ToolError `cancelled` if its signal aborted. */
   async run<Name extends JobName>(
     name: Name,
@@ -149,6 +153,7 @@ export class Memory {
     }
     this.#waiting.delete(reply.id);
     if (this.#waiting.size === 0) this.#worker?.unref();
+    if ("value" in reply && reply.notice) this.#addNotice(reply.notice);
     if ("failed" in reply) waiting?.reject(errorOf(reply.failed));
     else waiting?.resolve(reply.value);
   }

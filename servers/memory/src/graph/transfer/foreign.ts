@@ -2,7 +2,7 @@ import { basename, extname } from "node:path/posix";
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { textProblem } from "../change/change.ts";
-import { type Note, parseNote, slugOf } from "../notes/note.ts";
+import { DEFAULT_TYPE, type Note, parseNote, slugOf } from "../notes/note.ts";
 import { copiedMemories } from "./assistants.ts";
 import { type Parsed, parseJson, parseMemory } from "./jsonl.ts";
 
@@ -79,7 +79,7 @@ function* entitiesOf(notes: readonly { readonly path: string; readonly note: Not
       seen.add(content);
       return [{ content, source: path.slice(0, 500).toWellFormed() }];
     });
-    yield { kind: "entity", entity: { name, entityType: note.type, facts } };
+    yield { kind: "entity", entity: { name, entityType: note.type ?? DEFAULT_TYPE, facts } };
     for (const fact of note.facts)
       if (fact.kind === "relation") {
         const to = names.resolve(fact.target);
