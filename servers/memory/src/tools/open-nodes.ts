@@ -20,5 +20,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ names, depth, cursor }, memory, call) =>
-    memory.run("openNodes", [{ names, depth, cursor, budget: call.budget }], call),
+    memory.text("openNodes", [{ names, depth, cursor, budget: call.budget }], call),
 });

@@ -26,7 +26,7 @@ async function work({ store, notes }: Pick<OpenedStore, "store" | "notes">, requ
     const before = await notes?.sync();
     const value: unknown = await Reflect.apply(jobs[request.name], undefined, [own, ...request.args]);
     const notice = [before, await notes?.afterCall()].filter(Boolean).join(" ");
-    send({ id, value, notice });
+    send({ id, value: request.asText === true ? JSON.stringify(value) : value, notice });
   } catch (error) {
     send({ id, failed: failureOf(error) });
   } finally {

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { PathGuard } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { JsonText, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
 import { failure } from "../errors.ts";
-import type { Failure, JobArguments, JobName, JobResult, Opened, Reply, Request } from "./jobs.ts";
+import type { Failure, Job, JobArguments, JobName, JobResult, Opened, Reply, Request } from "./jobs.ts";
 import type { MemoryLocation } from "./location.ts";
+import type { NearReader } from "./near.ts";
 import { GraphWatch } from "./watch.ts";
 
 /** Options of a job's caller. */
@@ -34,6 +35,8 @@ export class Memory {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #opened: Promise<Opened> | undefined;
+  /** Reads a small memory in this thread. */
+  #near: Promise<NearReader | undefined> | undefined;
   #last = 0;
   #isClosed = false;
   #notice = "";
@@ -77,6 +80,11 @@ export class Memory {
     args: JobArguments<Name>,
     caller: Caller = {},
   ): Promise<JobResult<Name>> {
+    // The thread answers with what the job of this name returns.
+    return (await this.#send({ name, args }, caller)) as JobResult<Name>;
+  }
+
+  async #send(job: Pick<Job, "name" | "args" | "asText">, caller: Caller): Promise<unknown> {
     await this.#open();
     const flag = new Int32Array(new SharedArrayBuffer(4));
     this.#last += 1;
@@ -88,18 +96,33 @@ export class Memory {
     caller.signal?.throwIfAborted();
     caller.signal?.addEventListener("abort", stop, { once: true });
     try {
-      const value = await this.#answer(id, caller, { id, name, args, flag });
-      // The thread answers with what the job of this name returns.
-      return value as JobResult<Name>;
+      return await this.#answer(id, caller, { id, ...job, flag });
     } finally {
       caller.signal?.removeEventListener("abort", stop);
     }
+  }
+
+  /**
+   * The result of a reading job as JSON text, which is passed on without being parsed.
+   *
+   * @throws as `run`.
+   */
+  async text<Name extends JobName>(
+    name: Name,
+    args: JobArguments<Name>,
+    caller: Caller = {},
+  ): Promise<JsonText> {
+    await this.#open();
+    caller.signal?.throwIfAborted();
+    const near = await this.#near?.then((one) => one?.run(name, args));
+    return new JsonText(near ?? String(await this.#send({ name, args, asText: true }, caller)));
   }
 
   /** Closes the database after the current work. */
   async close(): Promise<void> {
     this.watch.close();
     this.#isClosed = true;
+    (await this.#near)?.close();
     const worker = this.#worker;
     if (worker === undefined) return;
     const exit = once(worker, "exit");
@@ -142,6 +165,11 @@ export class Memory {
     // The first message is sent without a request.
     const opened = (await this.#answer(0, {})) as Opened;
     isOpen = true;
+    const location = this.#location;
+    const isPlain = location.embeddings === undefined && location.notes === undefined;
+    // A search with a model, and the notes, need the thread; so does a damaged file.
+    if (location.kind === "sqlite" && isPlain && opened.warning === undefined)
+      this.#near ??= import("./near.ts").then(({ NearReader }) => NearReader.open(location.file));
     return opened;
   }
 

@@ -6,7 +6,7 @@ import { unlessEmpty } from "../change/change.ts";
 import { refuseLarge } from "../errors.ts";
 import type { Caller, Memory } from "../thread/memory.ts";
 import type { ChangeFacts } from "../types.ts";
-import { type ImportFile, isImported } from "./foreign.ts";
+import type { ImportFile } from "./foreign.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
 
 const SHOWN_REJECTS = 5;
@@ -14,6 +14,8 @@ const SHOWN_REJECTS = 5;
 /** Maximum number of files of a directory, and of bytes in all. */
 const [MAX_FILES, MAX_TOTAL] = [20_000, 256 * 1024 * 1024];
 const SHOWN_NOT_TAKEN = 10;
+/** What an import takes from a directory, where other JSON and text files have other uses. */
+const IN_DIRECTORY = /\.(?:md|markdown)$|(?:^|\/)(?:memor(?:y|ies)\.jsonl?|projects\.json)$/iu;
 
 /**
  * Imports a file or a directory of notes below the allowed directories, or a text. Unreadable lines are written to
@@ -88,7 +90,7 @@ async function readDirectory(paths: PathGuard, root: string) {
       // Settings and the trash of programs, and links, which could lead in circles.
       if (entry.name.startsWith(".")) continue;
       if (entry.isDirectory()) pending.push(path);
-      else if (!entry.isFile() || !isImported(path, false)) ignored.push(path);
+      else if (!entry.isFile() || !IN_DIRECTORY.test(path)) ignored.push(path);
       else {
         const bytes = await readAllowed(paths, join(root, path));
         total += bytes.length;

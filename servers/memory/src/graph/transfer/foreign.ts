@@ -13,14 +13,6 @@ export interface ImportFile {
   readonly bytes: Uint8Array;
 }
 
-/** Whether an import reads a file on its own, or as part of a directory, where other JSON and text files have other uses. */
-export function isImported(path: string, isAlone: boolean): boolean {
-  if (/\.(?:md|markdown)$/iu.test(path)) return true;
-  return isAlone
-    ? /\.(?:txt|jsonl?)$/iu.test(path)
-    : /(?:^|\/)(?:memor(?:y|ies)\.jsonl?|projects\.json)$/iu.test(path);
-}
-
 /** The names of a Claude export's projects by their ids. */
 function projectsOf(files: readonly ImportFile[]): ReadonlyMap<string, string> {
   const project = z.array(z.looseObject({ uuid: z.string(), name: z.string() }));

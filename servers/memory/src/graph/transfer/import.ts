@@ -3,7 +3,7 @@ import { addEntities, addRelations } from "../change/create.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { NewObservation } from "../store/writer.ts";
 import type { ChangeFacts, Relation } from "../types.ts";
-import { type ImportFile, parseFiles } from "./foreign.ts";
+import type { ImportFile } from "./foreign.ts";
 import { type ImportedEntity, parseMemory, type Reject } from "./jsonl.ts";
 
 const BATCH = 1_000;
@@ -51,7 +51,10 @@ export async function importMemory(
       done += batch.length;
       store.progress?.(done);
     };
-    for (const parsed of given instanceof Uint8Array ? parseMemory(given) : parseFiles(given)) {
+    // Includes a YAML parser, which only files of other programs need.
+    const all =
+      given instanceof Uint8Array ? parseMemory(given) : (await import("./foreign.ts")).parseFiles(given);
+    for (const parsed of all) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
       else if (parsed.kind === "not taken") notTaken.push(parsed.what);
       else if (parsed.kind === "relation") relations.push(parsed.relation);
