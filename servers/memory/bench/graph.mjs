@@ -189,9 +189,9 @@ async function smallCalls(report, folder, official) {
     // In turns, so that both meet the same load of the machine.
     for (let round = 0; round <= RUNS; round++)
       for (const [index, client] of [theirs, ours].entries()) {
-        const before = await client.processorTime();
+        const before = await client.cpu();
         for (let call = 0; call < CALLS; call++) await both[index]?.[name]();
-        const cost = ((await client.processorTime()) - before) / CALLS;
+        const cost = ((await client.cpu()) - before) / CALLS;
         if (round > 0) costs[index]?.push(cost * 1000);
       }
     const [a = Number.NaN, b = Number.NaN] = costs.map((values) => median(values.sort((x, y) => x - y)));

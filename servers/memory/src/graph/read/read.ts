@@ -120,6 +120,7 @@ async function addEntities(
   { detail, limit }: Fill,
 ): Promise<GraphPosition> {
   const counts = detail === "concise" ? await reader.observationCounts(idsOf(rows)) : undefined;
+  if (counts === undefined) await reader.readAhead(idsOf(rows));
   let { at, after } = start;
   const pending = () =>
     at === start.at ? { ...START, at, after } : { at, after, first: rows[0]?.id ?? 0, last: at, relation: 0 };
