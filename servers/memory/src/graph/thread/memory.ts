@@ -7,6 +7,7 @@ import { failure } from "../errors.ts";
 import type { Failure, Job, JobArguments, JobName, JobResult, Opened, Reply, Request } from "./jobs.ts";
 import type { MemoryLocation } from "./location.ts";
 import type { NearReader } from "./near.ts";
+import { OfficialFile } from "./official-file.ts";
 import { GraphWatch } from "./watch.ts";
 
 /** Options of a job's caller. */
@@ -35,6 +36,8 @@ export class Memory {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #opened: Promise<Opened> | undefined;
+  /** A file of the official server that was imported. */
+  #imported: OfficialFile | undefined;
   /** Reads a small memory in this thread. */
   #near: Promise<NearReader | undefined> | undefined;
   #last = 0;
@@ -50,7 +53,11 @@ export class Memory {
   /** @throws ToolError if the location cannot be opened; see `openStore`. */
   static async at(location: MemoryLocation, paths: PathGuard): Promise<Memory> {
     const memory = new Memory(location, paths);
-    const { notice, warning, official } = await memory.#open();
+    const { notice, warning, official, importedOn } = await memory.#open();
+    if (official !== undefined && importedOn !== undefined) {
+      memory.#imported = new OfficialFile(official, importedOn);
+      await memory.#imported.remember();
+    }
     memory.warning = warning;
     memory.official = official;
     memory.#notice = [warning, notice].filter(Boolean).join(" ");
@@ -63,8 +70,10 @@ export class Memory {
     return this.#opened;
   }
 
-  /** A notice about the location, to show the user once. */
-  takeNotice(): { notice?: string } {
+  /** A notice about the location or its files, to show the user once. */
+  async takeNotice(): Promise<{ notice?: string }> {
+    const changed = await this.#imported?.look();
+    if (changed !== undefined) this.#addNotice(changed);
     const notice = this.#notice;
     this.#notice = "";
     return notice === "" ? {} : { notice };

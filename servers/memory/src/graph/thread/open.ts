@@ -15,6 +15,7 @@ import type { Store } from "../store/store.ts";
 import { type Imported, importMemory } from "../transfer/import.ts";
 import { rejectsFile } from "../transfer/jsonl.ts";
 import { DEFAULT_SPACE, type MemoryLocation } from "./location.ts";
+import { changedNotice } from "./official-file.ts";
 
 /** An open store, and notices for its user. */
 export interface OpenedStore {
@@ -27,6 +28,8 @@ export interface OpenedStore {
   readonly warning?: string | undefined;
   /** A file of the official server that may be imported without being in an allowed directory. */
   readonly official?: string | undefined;
+  /** The day on which `official` was imported, if it was. */
+  readonly importedOn?: string | undefined;
 }
 
 /**
@@ -65,8 +68,11 @@ async function openWithout(location: MemoryLocation): Promise<OpenedStore> {
         if (!(error instanceof ToolError)) throw error;
       });
     const named = location.official;
-    if (named !== undefined && location.kind === "sqlite" && location.space === DEFAULT_SPACE)
-      return { store, warning, notice: await importOnce(store, named, location.file), official: named };
+    if (named !== undefined && location.kind === "sqlite" && location.space === DEFAULT_SPACE) {
+      const notice = await importOnce(store, named, location.file);
+      const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));
+      return { store, warning, notice, official: named, importedOn: note?.at.slice(0, 10) };
+    }
     const isNew = (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
     const isOffered = location.kind === "sqlite" && location.isDefault && isNew;
     const official = named ?? (isOffered ? await defaultOfficialFile() : undefined);
@@ -91,7 +97,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
   if (note !== undefined) {
     return facts === undefined || note.bytes === facts.size
       ? ""
-      : `${source} has changed since it was imported on ${note.at.slice(0, 10)}, so another program still writes to it. Configure that program to use this server; import_graph with that path adds the new entries.`;
+      : changedNotice(source, note.at.slice(0, 10));
   }
   const bytes = await readWhole(source);
   if (bytes === undefined) return "";
