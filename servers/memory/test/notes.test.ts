@@ -228,6 +228,33 @@ describe("notes", () => {
     expect((await readdir(notes)).filter((name) => name.endsWith(".md"))).toEqual(["Ada.md"]);
   });
 
+  it("keeps all facts and one note when two servers and a person write at once", async () => {
+    const { folder, notes, text, put } = await withNotes({ "Ada.md": "# Ada\n" });
+    const args = ["--file", join(folder, "memory.db"), "--notes", notes];
+    const servers = await Promise.all([startServer(args), startServer(args)]);
+    const calls = servers.flatMap((server, which) =>
+      Array.from({ length: 15 }, (_, index) =>
+        server.call("add_observations", {
+          observations: [{ entityName: "Ada", contents: [`fact ${which}.${index}`] }],
+        }),
+      ),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.filter(({ isError }) => isError)).toEqual([]);
+    await put({ "Ada.md": `${await text("Ada.md")}- [hand] last\n` });
+    // Each server reads and writes the notes of both with its next call.
+    for (const server of servers) await server.call("memory_stats", {});
+    const opened = await servers[0]?.call("open_nodes", { names: ["Ada"] });
+    for (const server of servers) await server.stop();
+    const wanted = Array.from({ length: 30 }, (_, index) => `fact ${index % 2}.${index >> 1}`);
+    expect(JSON.parse(opened?.text ?? "").entities[0].observations.sort()).toEqual(
+      [...wanted, "[hand] last"].sort(),
+    );
+    const lines = (await text("Ada.md")).split("\n").filter((line) => line.startsWith("- "));
+    expect(lines.sort()).toEqual([...wanted.map((fact) => `- [fact] ${fact}`), "- [hand] last"].sort());
+    expect((await readdir(notes)).filter((name) => name.endsWith(".md"))).toEqual(["Ada.md"]);
+  });
+
   it("writes no note outside of its directory, whatever the name", async () => {
     const { data, list, notes } = await withNotes();
     await data("create_entities", {

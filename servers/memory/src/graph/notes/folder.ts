@@ -6,7 +6,7 @@ import { createPathGuard, DirectoryAllowlist, errorCode, type PathGuard } from "
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 
 /** Maximum number of notes in a directory, and size of one. */
-export const MAX_NOTES = 20_000;
+export const MAX_NOTES = 10_000;
 const MAX_BYTES = 1024 * 1024;
 /** Notes of deleted entities; Obsidian uses the same directory. */
 const TRASH = ".trash";
@@ -42,7 +42,7 @@ export class NotesFolder {
    * All notes, each with a text that changes whenever the file does. Hidden directories and links are left out.
    *
    * @returns undefined if the directory is missing or unreadable.
-   * @throws ToolError `too_large` for more than 20,000 notes.
+   * @throws ToolError `too_large` for more than 10,000 notes.
    */
   scan(): Map<string, string> | undefined {
     const found = new Map<string, string>();

@@ -127,6 +127,8 @@ describe("a note", () => {
       const titled = editNote(text, { title: "T" });
       expect(parseNote(titled).title).toBe("T");
     }
+    const example = "```\n## Observations\n```\n";
+    expect(editNote(example, { observations: ["x"] })).toBe(`${example}\n## Observations\n- [fact] x\n`);
     const windows = "---\r\ntitle: Ada\r\n---\r\n\r\n- [a] one\r\ntext";
     expect(editNote(windows, { observations: ["two"], title: "Bo" })).toBe(
       "---\r\ntitle: Bo\r\n---\r\n\r\n- [a] one\r\n- [fact] two\r\ntext",

@@ -12,6 +12,8 @@ export interface Note {
   readonly type: string | undefined;
   readonly permalink: string | undefined;
   readonly facts: readonly NoteFact[];
+  /** The lines of the headings under which facts are added. */
+  readonly headings: Readonly<Partial<Record<NoteFact["kind"], number>>>;
   /** Paragraphs and list items that are neither facts nor headings, code or tables. */
   readonly prose: readonly string[];
 }
@@ -42,6 +44,7 @@ export const DEFAULT_TYPE = "note";
 const FACT = "fact";
 /** The type of a relation that a link in a sentence stands for. */
 const LINKS_TO = "links_to";
+const KINDS = ["observation", "relation"] as const;
 const HEADINGS = { observation: "## Observations", relation: "## Relations" } as const;
 
 const ITEM = /^\s*[-*+]\s+(\S.*)$/u;
@@ -63,6 +66,7 @@ export function parseNote(text: string): Note {
   const front = frontMatter(text);
   const facts: NoteFact[] = [];
   const prose: string[] = [];
+  const headings: Partial<Record<NoteFact["kind"], number>> = {};
   let fence: string | undefined;
   let paragraph: string[] = [];
   const endParagraph = () => {
@@ -82,6 +86,7 @@ export function parseNote(text: string): Note {
       fence = mark;
     }
     if (mark !== undefined) continue;
+    for (const kind of KINDS) if (trimmed === HEADINGS[kind]) headings[kind] ??= line;
     const item = ITEM.exec(raw.trimEnd())?.[1];
     if (item !== undefined) endParagraph();
     const found = trimmed.startsWith(">") ? [] : factsOf(item, raw, line);
@@ -91,7 +96,7 @@ export function parseNote(text: string): Note {
     else prose.push(item.replace(/^\[[ xX]\]\s+/u, ""));
   }
   endParagraph();
-  return { ...front.fields, facts, prose };
+  return { ...front.fields, facts, headings, prose };
 }
 
 /** The facts on a line; `item` is its text if it is an item of a list. */
@@ -162,7 +167,8 @@ export function editNote(text: string, edits: Edits): string {
   const { remove, observations = [], relations = [] } = edits;
   const eol = /\r?\n/u.exec(text)?.[0] ?? "\n";
   const lines = linesOf(text);
-  const own = parseNote(text).facts.filter((fact) => fact.own);
+  const { facts, headings } = parseNote(text);
+  const own = facts.filter((fact) => fact.own);
   const removed = new Set(remove === undefined ? [] : own.filter(remove).map(({ line }) => line));
   const added = {
     observation: observations.map(observationItem),
@@ -171,11 +177,9 @@ export function editNote(text: string, edits: Edits): string {
   /** The lines to insert after each line. */
   const after = new Map<number, string[]>();
   const appended: string[] = [];
-  for (const kind of ["observation", "relation"] as const) {
+  for (const kind of KINDS) {
     if (added[kind].length === 0) continue;
-    const last = own.filter((fact) => fact.kind === kind).at(-1)?.line;
-    const heading = lines.findIndex((line) => line.trim() === HEADINGS[kind]);
-    const at = last ?? (heading === -1 ? undefined : heading);
+    const at = own.filter((fact) => fact.kind === kind).at(-1)?.line ?? headings[kind];
     if (at === undefined) appended.push("", HEADINGS[kind], ...added[kind]);
     else after.set(at, [...(after.get(at) ?? []), ...added[kind]]);
   }
