@@ -80,6 +80,7 @@ it("imports a directory of notes: facts, links, sentences, and reports what it l
   await data("undo_memory_change", { change_id: imported.change_id });
   expect(await data("memory_stats")).toMatchObject({ total: { entities: 3, observations: 3, relations: 2 } });
   expect(await data("import_graph", { path: "vault/grinding.md" })).toMatchObject({ entities: 1 });
+  expect(await data("import_graph", { path: "." })).toMatchObject({ entities: 2 });
   await mkdir(join(folder, "empty"));
   expect(await failure("import_graph", { path: "empty" })).toContain("has no notes (.md)");
 });

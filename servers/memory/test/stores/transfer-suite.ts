@@ -148,6 +148,16 @@ export function transferSuite(given: Given): void {
       const foreign = { type: "entity", name: "Dee", entityType: "t", observations: ["x"] };
       const odd = { ...foreign, learned: 7, source: { a: 1 }, superseded: ["?", { until: "soon" }] };
       expect(await load(JSON.stringify(odd))).toMatchObject({ observations: 1, rejects: [] });
+      // A list that does not fit the observations.
+      const edited = {
+        ...foreign,
+        name: "Eve",
+        observations: ["x", "y"],
+        learned: [learned[0]],
+        source: ["Bo"],
+      };
+      await load(JSON.stringify(edited));
+      expect((await backup()).split("\n").at(-1)).not.toMatch(/2024|Bo/);
     });
 
     it("reads damaged files, and rejects only unreadable lines", async () => {

@@ -216,21 +216,21 @@ function relationItem({ type, target }: Link): string {
   return `- ${/\s/u.test(label) ? `"${label}"` : label} [[${encodedName(target)}]]`;
 }
 
-const ESCAPES = /(\\*)(<br>|&#(\d+);)/gu;
-
 /** A text on one line: line breaks as `<br>`, other control characters and blanks at the ends as `&#…;`. */
 function escaped(text: string): string {
   return text
-    .replace(ESCAPES, "\\$&")
+    .replace(/<br>|&#\d+;/gu, "\\$&")
     .replace(/\n/gu, "<br>")
     .replace(/[\p{Cc}\u2028\u2029]|^\s|\s$/gu, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 function unescaped(text: string): string {
-  return text.trim().replace(ESCAPES, (_, slashes: string, sign: string, code: string | undefined) => {
-    if (slashes !== "") return `${slashes.slice(1)}${sign}`;
-    return code === undefined ? "\n" : String.fromCharCode(Number(code));
-  });
+  return text
+    .trim()
+    .replace(/(\\?)(<br>|&#(\d+);)/gu, (_, slash: string, sign: string, code: string | undefined) => {
+      if (slash !== "") return sign;
+      return code === undefined ? "\n" : String.fromCharCode(Number(code));
+    });
 }
 
 /** Characters that a link cannot contain, or that would mean something else. */

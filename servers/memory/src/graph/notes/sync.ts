@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { keyedLock } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import type { Store } from "../store/store.ts";
@@ -9,6 +10,7 @@ import { writeOut } from "./write-out.ts";
 /** If more notes than this are missing at once, and over half of all, they were not deleted one by one. */
 const MAX_DELETED = 10;
 const ROUNDS = 3;
+const REPLACED_MS = 50;
 
 /**
  * Keeps a memory and a directory of Markdown notes the same. Both directions compare with what the note had when it was last
@@ -21,6 +23,7 @@ export class NotesSync {
   readonly #alone = keyedLock();
   #version = Number.NaN;
   #reported = "";
+  #syncedAt = Number.NEGATIVE_INFINITY;
 
   constructor(store: Store, directory: string) {
     const folder = new NotesFolder(directory);
@@ -49,10 +52,13 @@ export class NotesSync {
   /**
    * Makes both sides the same.
    *
+   * @param age in milliseconds: nothing is done if they were compared since.
    * @returns sentences for the user about what could not be done, each time that they change.
    */
-  sync(): Promise<string | undefined> {
+  sync(age = 0): Promise<string | undefined> {
     return this.#alone("notes", async () => {
+      if (performance.now() - this.#syncedAt < age) return undefined;
+      this.#syncedAt = performance.now();
       const { problems } = this.#notes;
       problems.length = 0;
       try {
@@ -79,9 +85,14 @@ export class NotesSync {
   async #round(): Promise<boolean> {
     const { store, folder, states, problems, unreadable } = this.#notes;
     if ((await store.version()) !== this.#version) await this.#load();
-    const found = folder.scan();
     const known = [...states].filter(([, state]) => state.trashedFrom === undefined);
-    const missing = known.filter(([path]) => found?.has(path) !== true);
+    const lacking = (files: ReadonlyMap<string, string> | undefined) =>
+      known.filter(([path]) => files?.has(path) !== true);
+    const first = folder.scan();
+    // Some programs replace a file by deleting it first.
+    if (lacking(first).length > 0) await sleep(REPLACED_MS);
+    const found = lacking(first).length > 0 ? folder.scan() : first;
+    const missing = lacking(found);
     const ids = missing.map(([, { id }]) => id);
     const rows = ids.length === 0 ? new Map() : await store.read((reader) => reader.entitiesById(ids));
     const lost = missing.filter(([, { id }]) => rows.get(id)?.removedBy === null).length;

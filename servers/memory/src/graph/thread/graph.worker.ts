@@ -6,6 +6,8 @@ import { type Failure, jobs, type Opened, type Reply, type Request } from "./job
 import { type OpenedStore, openStore } from "./open.ts";
 
 const send = (reply: Reply) => parentPort?.postMessage(reply);
+/** Subscribers poll more often than notes need to be looked at. */
+const POLLED_MS = 1_000;
 const running = new Map<number, AbortController>();
 
 async function work({ store, notes }: Pick<OpenedStore, "store" | "notes">, request: Request): Promise<void> {
@@ -23,7 +25,7 @@ async function work({ store, notes }: Pick<OpenedStore, "store" | "notes">, requ
   };
   const own = storeOfCall(store, stop, (progress) => send({ id, progress }));
   try {
-    const before = await notes?.sync();
+    const before = await notes?.sync(request.name === "changesAfter" ? POLLED_MS : 0);
     const value: unknown = await Reflect.apply(jobs[request.name], undefined, [own, ...request.args]);
     const notice = [before, await notes?.afterCall()].filter(Boolean).join(" ");
     send({ id, value: request.asText === true ? JSON.stringify(value) : value, notice });

@@ -166,6 +166,9 @@ export class Memory {
     worker.once("exit", () => {
       this.#worker = undefined;
       this.#opened = undefined;
+      // The next thread may open another file in the same place.
+      void this.#near?.then((near) => near?.close());
+      this.#near = undefined;
       const notStarted = `The memory thread could not start${because(fault)}.`;
       const error = isOpen ? stopped(fault) : failure("not_started", notStarted, { cause: fault });
       for (const { reject } of this.#waiting.values()) reject(error);

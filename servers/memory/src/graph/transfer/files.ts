@@ -67,9 +67,12 @@ function textGiven(text: string): Uint8Array | ImportFile[] {
 
 /** The content of a file, or of the notes in a directory; `ignored` are its other files. */
 async function readGiven(paths: PathGuard, path: string) {
-  const place = await paths.place(path);
-  await place.parent.close();
-  if (place.stat?.isDirectory() === true) return readDirectory(paths, place.path);
+  const directory = await paths.openDirectory(path).catch((error: unknown) => {
+    if (error instanceof ToolError && error.code === "not_directory") return undefined;
+    throw error;
+  });
+  await directory?.close();
+  if (directory !== undefined) return readDirectory(paths, directory.path);
   const bytes = await readAllowed(paths, path);
   const isForeign = /\.(?:md|markdown|txt)$/iu.test(path);
   return { given: isForeign ? [{ path: basename(path), bytes }] : bytes, ignored: [] };

@@ -149,7 +149,12 @@ function entityOf(value: Record<string, unknown>): ImportedEntity {
   const name = textOf("name", value.name, "name");
   const entityType = textOf("type", value.entityType, "entityType");
   if (!Array.isArray(observations)) throw new InvalidLine("observations is not a list");
-  const current = observations.map((text, index) => ({
+  // After an edit by a program that does not know these lists, nobody knows which is whose.
+  const at = (field: unknown, index: number): unknown => {
+    if (!Array.isArray(field)) return field;
+    return field.length === observations.length ? field[index] : undefined;
+  };
+  const current = observations.map((text: unknown, index) => ({
     content: textOf("observation", text, `observations.${index}`),
     ...originOf(at(learned, index), at(source, index)),
   }));
@@ -162,8 +167,6 @@ function entityOf(value: Record<string, unknown>): ImportedEntity {
   });
   return { name, entityType, facts: [...old, ...current] };
 }
-
-const at = (field: unknown, index: number): unknown => (Array.isArray(field) ? field[index] : field);
 
 function originOf(learned: unknown, source: unknown): Pick<ImportedFact, "createdAt" | "source"> {
   const createdAt = timeOf(learned);
