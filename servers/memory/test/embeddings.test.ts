@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deleteObservations } from "../src/graph/change/remove.ts";
 import { loadModel } from "../src/graph/search/embedding-model.ts";
 import { searchNodes } from "../src/graph/search/search.ts";
-import { nearestEntities } from "../src/graph/search/vectors.ts";
+import { nearestFacts } from "../src/graph/search/vectors.ts";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
 import { budget, create, entity, erase } from "./stores/help.ts";
@@ -127,7 +127,7 @@ describe("searching by meaning", () => {
     const query = "drilled molar caries invoice";
     const found = await searchNodes(store, { query, limit: 10, cursor: undefined, budget });
     expect(found.entities.map(({ name }) => name)).toEqual(["B", "A"]);
-    const nearest = await store.read((reader) => nearestEntities(reader, model, query));
+    const nearest = await store.read((reader) => nearestFacts(reader, model, query));
     expect([...nearest.keys()]).toEqual([1, 2]);
     await store.close();
   });

@@ -48,6 +48,11 @@ export function spaced(folded: string): string {
   return folded.replace(UNSPACED, " $& ");
 }
 
+/** Whether a text has characters of scripts without spaces. */
+export function isUnspaced(text: string): boolean {
+  return text.search(UNSPACED) >= 0;
+}
+
 /** The words of a folded text: runs of letters, marks and digits. */
 export function wordsOf(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
@@ -131,6 +136,30 @@ export function synonymsOf(word: string): string[] {
   const groups = synonyms.map((line) => line.split(" "));
   const meant = groups.filter((group) => group.some((one) => stemOf(one) === stem)).flat();
   return [...new Set(meant)].filter((one) => stemOf(one) !== stem).map((one) => one.replace("_", " "));
+}
+
+/** A text without case, accents, blanks and punctuation: what `works at`, `works_at` and `Works At` have in common. */
+export function compact(text: string): string {
+  return wordsOf(fold(text)).join("");
+}
+
+/** Texts with fewer letters differ, even if only by one. */
+const MIN_EDITED = 5;
+
+/**
+ * Whether two folded texts differ by one letter that is missing, replaced or swapped with the next. Texts with different
+ * digits are different.
+ */
+export function isOneEditApart(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  if (short.length < MIN_EDITED || long.length - short.length > 1) return false;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start += 1;
+  let end = 0;
+  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end += 1;
+  const [left, right] = [short.slice(start, short.length - end), long.slice(start, long.length - end)];
+  if (/\p{N}/u.test(left + right)) return false;
+  return right.length === 1 || (right.length === 2 && left === `${right[1]}${right[0]}`);
 }
 
 /** A folded name as indexed for completion and suggestions, truncated. */

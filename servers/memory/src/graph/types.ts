@@ -104,9 +104,16 @@ export interface IndexedWord {
   readonly as: "word" | "part" | "sign" | "near";
   /** The query in the store's syntax. */
   readonly query: string;
-  /** The weight of its rank. */
+  /** Its forms, as they begin in folded texts. */
+  readonly stems: readonly string[];
+  /** How many rows of the index have it, up to `MAX_COUNTED`. */
+  readonly count: number;
+}
+
+/** A word with its weight in a rank: higher if fewer rows have it (the IDF of BM25). */
+export interface WeightedWord extends IndexedWord {
   readonly weight: number;
-  /** Whether it is so common that it only counts if the query has no rarer word. */
+  /** Whether it is so common that it selects no rows if the query has a rarer word. */
   readonly isCommon: boolean;
 }
 
@@ -122,4 +129,9 @@ export interface Within {
 /** The ids of rows, in order. */
 export function idsOf(rows: readonly { readonly id: number }[]): number[] {
   return rows.map(({ id }) => id);
+}
+
+/** How much a word counts that `count` of `total` rows have (the IDF of BM25). */
+export function rarityOf(count: number, total: number): number {
+  return Math.log(1 + Math.max(0, total - count + 0.5) / (count + 0.5));
 }

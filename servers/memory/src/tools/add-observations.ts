@@ -4,7 +4,8 @@ import { count, factsOf, list, source, tool } from "../context.ts";
 export default tool({
   name: "add_observations",
   title: "Add observations",
-  description: "Add facts to existing entities; duplicates are skipped.",
+  description:
+    "Add facts to existing entities; duplicates are skipped. If a fact changed, pass the old one in replaces: it stays in the history of open_nodes.",
   effect: "add",
   idempotent: true,
   input: z.strictObject({
@@ -12,6 +13,11 @@ export default tool({
       z.strictObject({
         entityName: z.string(),
         contents: z.array(z.string()).max(5_000).describe("One fact each."),
+        replaces: z
+          .array(z.string())
+          .max(5_000)
+          .optional()
+          .describe("Old facts that these replace: exact texts or ids (#12)."),
       }),
     ).describe("The facts by entity."),
     source,

@@ -6,12 +6,13 @@ export default tool({
   name: "open_nodes",
   title: "Open nodes",
   description:
-    "Read entities by exact name: all observations with date and source (learned; one value if all match), and relations. To find names, call search_nodes.",
+    "Read entities by exact name: all observations, oldest first, with time and source (learned; one value if all match), and relations. To find names, call search_nodes.",
   effect: "read",
   view: "graph",
   input: z.strictObject({
     names: z.array(z.string()).max(1_000).describe("Exact names."),
     depth: z.int().min(0).max(3).default(0).describe("Relations to follow, 0 to 3."),
+    history: z.boolean().default(false).describe("Also the facts that were replaced, with ids and times."),
     cursor: fields.cursor,
   }),
   output: z.object({
@@ -19,6 +20,6 @@ export default tool({
     relations: z.array(relation),
     next_cursor: z.string().optional(),
   }),
-  run: ({ names, depth, cursor }, memory, call) =>
-    memory.text("openNodes", [{ names, depth, cursor, budget: call.budget }], call),
+  run: ({ names, depth, history, cursor }, memory, call) =>
+    memory.text("openNodes", [{ names, depth, history, cursor, budget: call.budget }], call),
 });

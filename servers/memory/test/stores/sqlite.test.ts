@@ -1,10 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
+import { addObservations } from "../../src/graph/change/create.ts";
+import { undoChange } from "../../src/graph/change/history.ts";
 import { deleteEntities, deleteObservations } from "../../src/graph/change/remove.ts";
 import { updateEntities } from "../../src/graph/change/update.ts";
+import { openNodes } from "../../src/graph/read/read.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { openSqliteStore } from "../../src/graph/store/sqlite-store.ts";
 import { type Store, storeOfCall } from "../../src/graph/store/store.ts";

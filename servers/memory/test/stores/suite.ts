@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/graph/store/store.ts";
 import { changeSuite } from "./change-suite.ts";
+import { factSuite } from "./fact-suite.ts";
 import type { Given, StoreMaker } from "./help.ts";
 import { readSuite } from "./read-suite.ts";
 import { searchSuite } from "./search-suite.ts";
@@ -46,6 +47,7 @@ export function storeSuite(name: string, makeMaker: () => Promise<StoreMaker>): 
 
     changeSuite(given);
     updateSuite(given);
+    factSuite(given);
     readSuite(given);
     searchSuite(given);
     transferSuite(given);

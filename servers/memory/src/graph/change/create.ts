@@ -1,10 +1,11 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { quote, unknownEntities } from "../read/names.ts";
+import { quote, quoteAll, unknownEntities } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { NewObservation, NewRelation } from "../store/writer.ts";
-import type { ChangeFacts, Entity, Relation } from "../types.ts";
+import type { ChangeFacts, Entity, ObservationRow, Relation } from "../types.ts";
 import { change, checkedText, unlessEmpty } from "./change.ts";
+import { similarEntities, similarRelationTypes } from "./similar.ts";
 
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";
@@ -14,12 +15,18 @@ type AddedObservations = {
   readonly addedObservations: string[];
   /** Those that it already had. */
   readonly duplicates?: string[] | undefined;
+  /** Those that were replaced, which are history now. */
+  readonly superseded?: string[] | undefined;
 };
 
+/** Observations for an existing entity. */
+type Addition = { readonly name: string; readonly contents: readonly string[] };
+
 /**
- * Creates entities with their observations.
+ * Creates entities with their observations. Blanks around names are removed.
  *
- * @returns those it created, the names that existed and were left unchanged, and what was added to existing entities.
+ * @returns those it created, the names that existed and were left unchanged, what was added to existing entities, and existing
+ *   names and types that resemble new ones.
  * @throws ToolError `invalid` for an empty or overlong text, `conflict` for an existing name with `error`.
  */
 export async function createEntities(
@@ -28,7 +35,7 @@ export async function createEntities(
   { on_conflict, ...facts }: { on_conflict: OnConflict } & ChangeFacts,
 ) {
   const wanted = given.map(({ name, entityType, observations }, index) => ({
-    name: checkedText("name", name, `entities.${index}.name`),
+    name: checkedText("name", name, `entities.${index}.name`).trim(),
     entityType: checkedText("type", entityType, `entities.${index}.entityType`),
     observations: observations.map((text, at) =>
       checkedText("observation", text, `entities.${index}.observations.${at}`),
@@ -36,7 +43,8 @@ export async function createEntities(
   }));
   return change(store, facts, async (writer) => {
     const { entities, skipped, merged } = await addEntities(writer, wanted, on_conflict);
-    return { entities, skipped: unlessEmpty(skipped), merged: unlessEmpty(merged) };
+    const similar = await similarEntities(writer, entities);
+    return { entities, skipped: unlessEmpty(skipped), merged: unlessEmpty(merged), ...similar };
   });
 }
 
@@ -48,7 +56,7 @@ export async function addEntities(
 ): Promise<{ entities: Entity[]; skipped: string[]; merged: AddedObservations[] }> {
   const existing = await writer.entitiesNamed(wanted.map(({ name }) => name));
   const fresh = new Map<string, { entity: Entity; contents: Set<string> }>();
-  const merging: { name: string; contents: readonly string[] }[] = [];
+  const merging: Addition[] = [];
   const skipped: string[] = [];
   for (const entity of wanted) {
     const twin = fresh.get(entity.name);
@@ -90,7 +98,7 @@ async function insertEntities(writer: Writer, entities: readonly Entity[]): Prom
 /** Adds the observations that are new to existing entities; returns the new and the existing ones for each. */
 async function addNew(
   writer: Writer,
-  additions: readonly { name: string; contents: readonly string[] }[],
+  additions: readonly Addition[],
   existing: ReadonlyMap<string, { id: number }>,
 ): Promise<AddedObservations[]> {
   const rows: NewObservation[] = [];
@@ -115,32 +123,109 @@ async function addNew(
 }
 
 /**
- * Adds observations to entities.
+ * Adds observations to entities. Those in `replaces`, given by their text or as `#id`, are superseded: they stay in the history,
+ * but no ordinary answer has them.
  *
- * @throws ToolError `not_found` if an entity does not exist; nothing is added then.
+ * @throws ToolError `not_found` if an entity or a replaced observation does not exist, `invalid` if there is nothing to replace it
+ *   with; nothing is added then.
  */
 export async function addObservations(
   store: Store,
-  given: readonly { entityName: string; contents: readonly string[] }[],
+  given: readonly {
+    entityName: string;
+    contents: readonly string[];
+    replaces?: readonly string[] | undefined;
+  }[],
   facts: ChangeFacts,
 ) {
-  const additions = given.map(({ entityName, contents }, index) => ({
-    name: entityName.toWellFormed(),
-    contents: contents.map((text, at) =>
-      checkedText("observation", text, `observations.${index}.contents.${at}`),
-    ),
-  }));
+  const additions = given.map(({ entityName, contents, replaces = [] }, index) => {
+    if (replaces.length > 0 && contents.length === 0)
+      throw new ToolError(
+        "invalid",
+        `observations.${index} replaces observations of ${quote(entityName)} with nothing.`,
+        {
+          hint: "Pass the new fact in contents; to delete a fact, call delete_observations.",
+        },
+      );
+    return {
+      name: entityName.toWellFormed(),
+      contents: contents.map((text, at) =>
+        checkedText("observation", text, `observations.${index}.contents.${at}`),
+      ),
+      replaces: replaces.map((text) => text.toWellFormed()),
+    };
+  });
   return change(store, facts, async (writer) => {
     const names = additions.map(({ name }) => name);
     const existing = await writer.entitiesNamed(names);
     const missing = names.filter((name) => !existing.has(name));
     if (missing.length > 0) throw await unknownEntities(writer, [...new Set(missing)]);
-    return { results: await addNew(writer, additions, existing) };
+    const replaced: ObservationRow[][] = [];
+    const seen = new Set<number>();
+    for (const { name, replaces } of additions) {
+      const rows = await replacedObservations(writer, name, existing.get(name)?.id ?? 0, replaces);
+      replaced.push(rows.filter(({ id }) => !seen.has(id)));
+      for (const { id } of rows) seen.add(id);
+    }
+    const results = await addNew(writer, additions, existing);
+    for (const [index, { name, contents }] of additions.entries()) {
+      const old = replaced[index] ?? [];
+      if (old.length === 0) continue;
+      const news = await writer.observationsMatching(existing.get(name)?.id ?? 0, contents);
+      const byText = new Map(news.map(({ content, id }) => [content, id]));
+      const pairs = old.map((row, at) => ({
+        old: row,
+        by: byText.get(contents[at] ?? contents.at(-1) ?? "") ?? 0,
+      }));
+      const itself = pairs.find(({ old: row, by }) => row.id === by);
+      if (itself !== undefined)
+        throw new ToolError(
+          "invalid",
+          `${quote(itself.old.content)} would replace itself; nothing was changed.`,
+          {
+            hint: "Pass different texts in contents and replaces.",
+          },
+        );
+      await writer.supersede(pairs);
+      results[index] = {
+        ...(results[index] ?? { entityName: name, addedObservations: [] }),
+        superseded: old.map(({ content }) => content),
+      };
+    }
+    return { results };
   });
 }
 
+/** The current observations of an entity with these texts or `#id`s. @throws ToolError `not_found` */
+async function replacedObservations(
+  writer: Writer,
+  name: string,
+  entityId: number,
+  given: readonly string[],
+): Promise<ObservationRow[]> {
+  if (given.length === 0) return [];
+  const current = await writer.observationsOf([entityId]);
+  const found = given.map((text) => {
+    const row = current.find(({ id, content }) => content === text || text === `#${id}`);
+    if (row !== undefined) return row;
+    const like = nearest(
+      text,
+      current.map(({ content }) => content),
+      1,
+    );
+    throw new ToolError(
+      "not_found",
+      `${quote(name)} has no current fact ${quote(text)}; nothing was changed.`,
+      {
+        hint: `${like.length === 0 ? "" : `Did you mean ${quoteAll(like)}? `}Pass the exact text or the id of the fact (#12); search_nodes and open_nodes show them.`,
+      },
+    );
+  });
+  return [...new Set(found)];
+}
+
 /**
- * Creates relations between entities.
+ * Creates relations between entities. Blanks around names are removed, unless an entity has them.
  *
  * @returns those it created, those that existed, and the entities that were created because a relation named them.
  * @throws ToolError `not_found` for an unknown entity with `error`; nothing is created then.
@@ -156,8 +241,21 @@ export async function createRelations(
     relationType: checkedText("type", relationType, `relations.${index}.relationType`),
   }));
   return change(store, facts, async (writer) => {
-    const { relations, duplicates, missing } = await addRelations(writer, wanted, on_missing);
-    return { relations, duplicates: unlessEmpty(duplicates), created_entities: unlessEmpty(missing) };
+    const ends = wanted.flatMap(({ from, to }) => [from, to]);
+    const known = await writer.entitiesNamed(ends.filter((name) => name !== name.trim()));
+    const end = (name: string) => (known.has(name) ? name : name.trim());
+    const trimmed = wanted.map((one) => ({ ...one, from: end(one.from), to: end(one.to) }));
+    const { relations, duplicates, missing } = await addRelations(writer, trimmed, on_missing);
+    const similar = await similarRelationTypes(
+      writer,
+      relations.map(({ relationType }) => relationType),
+    );
+    return {
+      relations,
+      duplicates: unlessEmpty(duplicates),
+      created_entities: unlessEmpty(missing),
+      ...similar,
+    };
   });
 }
 

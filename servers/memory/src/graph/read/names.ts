@@ -46,7 +46,8 @@ async function namesLike(reader: Reader, name: string): Promise<string[]> {
   add(await reader.namesFrom(folded.slice(0, 2), 500));
   const words = [];
   for (const word of wordsOf(folded).slice(0, 3)) words.push(await reader.lookUp(word));
-  const matches = await reader.rank(
+  const matches = await reader.matches(
+    "entities",
     words.filter((word) => word !== undefined),
     {},
     100,

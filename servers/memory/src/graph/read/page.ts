@@ -1,19 +1,28 @@
 import { clip, type StateCheck } from "@refmcp/boundary/answer";
 import { batches } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
-import type { EntityRow, Relation, RelationRow } from "../types.ts";
+import type { EntityRow, ObservationRow, Relation, RelationRow } from "../types.ts";
 
 /** An entity in an answer. */
 export type ShownEntity = {
   readonly name: string;
   readonly entityType: string;
   readonly observations?: string[];
-  /** The day and the source of each observation in this answer; one for all if they are the same. */
+  /** The time and the source of each observation in this answer; one for all if they are the same. */
   readonly learned?: string[];
+  /** The id of each observation, as `replaces` takes it. */
+  readonly ids?: string[];
+  /** Observations that were replaced. */
+  readonly history?: Superseded[] | undefined;
   /** How many it has, if not all are shown here. */
   readonly observation_count?: number | undefined;
   /** How many observations are cut because they are too long. */
   readonly clipped?: number | undefined;
+};
+
+/** An observation that was replaced: what was known, from when until when, and by which. */
+export type Superseded = Readonly<Record<"id" | "observation" | "learned" | "until", string>> & {
+  readonly replaced_by?: string | undefined;
 };
 
 /** Maximum characters of JSON for one observation; the entity's resource and an export contain all of it. */
@@ -52,14 +61,21 @@ export class Page {
   }
 
   /**
-   * Adds an entity with its observations after the id `after`, as many as fit.
+   * Adds an entity with its observations after the id `after`, as many as fit; with `withHistory` also superseded ones, and ids.
    *
    * @returns the id after which its observations continue on the next page; undefined if all are included.
    */
-  async addEntity(reader: Reader, row: EntityRow, after: number): Promise<number | undefined> {
+  async addEntity(
+    reader: Reader,
+    row: EntityRow,
+    after: number,
+    withHistory = false,
+  ): Promise<number | undefined> {
     const observations: string[] = [];
     const learned: string[] = [];
-    const days = new Set<string>();
+    const ids: string[] = [];
+    const history: Superseded[] = [];
+    const times = new Set<string>();
     const head = { name: row.name, entityType: row.type, observations, observation_count: 100_000 };
     const first = this.isEmpty;
     if (!this.reserve(head)) return after;
@@ -67,27 +83,35 @@ export class Page {
     let clipped = 0;
     let rest: number | undefined;
     for (let isMore = true; isMore; ) {
-      const batch = await reader.observationPage(row.id, last, OBSERVATION_BATCH);
+      const which = withHistory ? "kept" : "current";
+      const batch = await reader.observationPage(row.id, last, OBSERVATION_BATCH, which);
       isMore = batch.length === OBSERVATION_BATCH;
-      for (const { id, content, createdAt, source } of batch) {
-        const shown = clipJson(content);
-        const from = learnedOn(createdAt, source);
+      for (const fact of batch) {
+        const shown = clipJson(fact.content);
+        const from = learnedOn(fact.createdAt, fact.source);
+        const old = supersededOf(fact, shown);
         // One entry is enough as long as all are the same.
-        const isAlike = days.size === 1 && days.has(from);
-        const entries = isAlike ? [] : days.size === 1 ? [...learned, from] : [{ learned: from }];
-        if (!this.reserve([shown, ...entries], first && observations.length === 0)) {
+        const isAlike = times.size === 1 && times.has(from);
+        const entries = isAlike ? [] : times.size === 1 ? [...learned, from] : [{ learned: from }];
+        const item = old ?? [shown, ...entries, withHistory ? idOf(fact.id) : ""];
+        if (!this.reserve(item, first && observations.length + history.length === 0)) {
           rest = last;
           isMore = false;
           break;
         }
-        if (shown !== content) clipped += 1;
+        if (shown !== fact.content) clipped += 1;
+        last = fact.id;
+        if (old !== undefined) {
+          history.push(old);
+          continue;
+        }
         observations.push(shown);
         learned.push(from);
-        days.add(from);
-        last = id;
+        ids.push(idOf(fact.id));
+        times.add(from);
       }
     }
-    if (observations.length === 0 && rest !== undefined && !first) return rest;
+    if (last === after && rest !== undefined && !first) return rest;
     const count =
       rest === undefined && after === 0
         ? undefined
@@ -97,6 +121,8 @@ export class Page {
       entityType: row.type,
       observations,
       ...learnedAs(learned),
+      ...(withHistory && ids.length > 0 ? { ids } : {}),
+      history: history.length === 0 ? undefined : history,
       observation_count: count,
       clipped: clipped || undefined,
     });
@@ -121,10 +147,29 @@ export class Page {
 
 const MAX_SOURCE = 80;
 
-/** When and from whom an observation was learned: `2026-07-28, Ada`. */
+/** The id of an observation as `replaces` takes it: `#12`. */
+export const idOf = (id: number) => `#${id}`;
+
+/** A time to the minute: `2026-07-28T18:03Z`. */
+const minuteOf = (time: number) => `${new Date(time).toISOString().slice(0, -8)}Z`;
+
+/** When and from whom an observation was learned: `2026-07-28T18:03Z, Ada`. */
 export function learnedOn(createdAt: number, source: string | null): string {
-  const day = new Date(createdAt).toISOString().slice(0, 10);
-  return source === null ? day : `${day}, ${clip(source, MAX_SOURCE)}`;
+  const time = minuteOf(createdAt);
+  return source === null ? time : `${time}, ${clip(source, MAX_SOURCE)}`;
+}
+
+/** A superseded observation in an answer; undefined for a current one. */
+function supersededOf(row: ObservationRow, observation: string): Superseded | undefined {
+  const { id, createdAt, source, supersededAt, supersededBy } = row;
+  if (supersededAt === null) return undefined;
+  return {
+    id: idOf(id),
+    observation,
+    learned: learnedOn(createdAt, source),
+    until: minuteOf(supersededAt),
+    replaced_by: supersededBy === null ? undefined : idOf(supersededBy),
+  };
 }
 
 /** The field of an answer for a list of `learnedOn`. */

@@ -144,16 +144,23 @@ async function addEntities(
 }
 
 /**
- * Entities by exact name with all observations, and their relations; with `depth`, also the entities around them.
+ * Entities by exact name with all observations, and their relations; with `depth`, also the entities around them, and with
+ * `history`, also superseded observations.
  *
  * @throws ToolError `not_found` if none of the names exists.
  */
 export async function openNodes(
   store: Store,
-  { names, depth, cursor, budget }: PageRequest & { names: readonly string[]; depth: number },
+  {
+    names,
+    depth,
+    history = false,
+    cursor,
+    budget,
+  }: PageRequest & { names: readonly string[]; depth: number; history?: boolean },
 ): Promise<GraphPage> {
   const wanted = [...new Set(names.map((name) => name.toWellFormed()))];
-  const cursors = cursorsOf("open_nodes", [wanted, depth], position);
+  const cursors = cursorsOf("open_nodes", [wanted, depth, history], position);
   const start = cursors.decode(cursor) ?? { relations: 0, at: 0, after: 0 };
   return store.read(async (reader) => {
     const known = await reader.entitiesNamed(wanted);
@@ -163,7 +170,7 @@ export async function openNodes(
     const { rows, isCut } = await around(reader, named, depth);
     const page = new Page(budget - FRAME);
     page.reserve(missing, true);
-    const next = await fillNodes(reader, page, rows, start);
+    const next = await fillNodes(reader, page, rows, start, history);
     const notes = [
       missing.length === 0 ? "" : await missingNote(reader, missing),
       isCut ? `Only the nearest ${grouped(MAX_NEIGHBORS)} entities around them are included.` : "",
@@ -204,6 +211,7 @@ async function fillNodes(
   page: Page,
   rows: readonly EntityRow[],
   start: Position,
+  history: boolean,
 ): Promise<Position | undefined> {
   const ids = idsOf(rows);
   const touching = async (start: number) => {
@@ -214,7 +222,7 @@ async function fillNodes(
   let after = start.after;
   for (const [index, row] of rows.slice(start.at).entries()) {
     const at = start.at + index;
-    const rest = await page.addEntity(reader, row, after);
+    const rest = await page.addEntity(reader, row, after, history);
     if (rest !== undefined) return { relations: 0, at, after: rest };
     after = 0;
   }
@@ -234,17 +242,18 @@ export function entityRecord(store: Store, given: string) {
   const name = given.toWellFormed();
   return store.read(async (reader) => {
     const entity = await entityNamed(reader, name);
-    const observations = await reader.observationPage(entity.id, 0, MAX_ROWS + 1);
+    const observations = await reader.observationPage(entity.id, 0, MAX_ROWS + 1, "kept");
     const relations = await reader.relationsOf([entity.id], { limit: MAX_ROWS + 1 });
     return {
       name,
       entityType: entity.type,
       created_at: new Date(entity.createdAt).toISOString(),
       updated_at: new Date(entity.updatedAt).toISOString(),
-      observations: observations.slice(0, MAX_ROWS).map(({ content, createdAt, source }) => ({
+      observations: observations.slice(0, MAX_ROWS).map(({ content, createdAt, source, supersededAt }) => ({
         content,
         at: new Date(createdAt).toISOString(),
         source: source ?? undefined,
+        until: supersededAt === null ? undefined : new Date(supersededAt).toISOString(),
       })),
       relations: relations.slice(0, MAX_ROWS).map(({ from, to, type }) => ({ from, to, relationType: type })),
       is_cut: observations.length > MAX_ROWS || relations.length > MAX_ROWS || undefined,

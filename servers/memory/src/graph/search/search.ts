@@ -1,23 +1,32 @@
 import { cursorsOf, nearest, ToolError } from "@refmcp/boundary/answer";
 import { quoteAll } from "../read/names.ts";
-import { learnedAs, learnedOn, naturals, Page, type ShownEntity } from "../read/page.ts";
+import { idOf, learnedAs, learnedOn, naturals, Page, type ShownEntity } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "../text.ts";
-import { type EntityRow, type IndexedWord, idsOf, type Within } from "../types.ts";
-import { bestFacts } from "./best-facts.ts";
-import { embedMissing, nearestEntities } from "./vectors.ts";
+import { fold, queryWords, snippet, synonymsOf, wordsOf } from "../text.ts";
+import { type EntityRow, idsOf, type ObservationRow, type WeightedWord, type Within } from "../types.ts";
+import type { Model } from "./embedding-model.ts";
+import {
+  byScore,
+  exactlyNamed,
+  MAX_RANKED,
+  newestFirst,
+  type RankedEntity,
+  type RankedFact,
+  rankEntities,
+} from "./rank.ts";
+import { embedMissing, nearestFacts } from "./vectors.ts";
 
 const MAX_WORDS = 32;
-/** How many entities are ranked for an answer and its next pages; with more matches, the total is a minimum. */
-const MAX_RANKED = 1_000;
 /** An entity that lacks some of the words needs at least this share of the best score: below, it only matches a common word. */
-const MIN_SCORE = 0.3;
+const MIN_SCORE = 0.25;
 /** Weight of a synonym. */
 const SYNONYM_WEIGHT = 0.7;
-const SHOWN_OBSERVATIONS = 10;
-/** How many entities show that many of their observations; later ones, which match less, show fewer. */
-const FIRST = 2;
-const SHOWN_LATER = 3;
+/** How many characters of observations an answer has for each entity that it may show: 2,000 by default. */
+const CHARS_PER_ENTITY = 100;
+/** Entities with at most this many observations show also those that do not match, if there is room. */
+const MAX_SHORT = 10;
+/** With fewer characters left, no further observations are looked for. */
+const MIN_LEFT = 20;
 const SHOWN_RELATIONS = 50;
 const FRAME = 900;
 
@@ -29,12 +38,12 @@ export interface SearchQuery extends Within {
 }
 
 /** The words of a query: those that the index has, those replaced by others, and those without matches. */
-type Words = { known: IndexedWord[]; replaced: Map<string, readonly IndexedWord[]>; unknown: string[] };
+type Words = { known: WeightedWord[]; replaced: Map<string, readonly WeightedWord[]>; unknown: string[] };
 
 /**
- * The entities that match a query best, by BM25 over their names, types and observations; an exact name comes first. Words are
- * compared by their stems, ignoring case and accents, and match longer words that start with them. A word without matches is
- * replaced by words that contain it, or by words a few letters away. An empty query returns the newest.
+ * The entities that match a query best, with their best facts: see `rankEntities`; an exact name comes first. Words are compared
+ * by their stems, ignoring case and accents, and match longer words that start with them. A word without matches is replaced by
+ * words that contain it, or by words a few letters away. An empty query returns the newest.
  *
  * @throws ToolError `invalid` for more than 32 words or a cursor of another query.
  */
@@ -52,26 +61,13 @@ export async function searchNodes(store: Store, search: SearchQuery) {
   return store.read(async (reader) => {
     const enough = Math.max(MAX_RANKED, offset + limit) + 1;
     const found = await lookUpAll(reader, words);
-    const isEmpty = words.length === 0;
-    const ranked = isEmpty ? await newest(reader, search, enough) : await rank(reader, search, found, enough);
-    const ids =
-      model === undefined || isEmpty
-        ? ranked.ids
-        : await combined(reader, search, ranked, await nearestEntities(reader, model, query));
-    const chosen = ids.slice(offset, offset + limit);
-    const rows = await reader.entitiesById(chosen);
-    const stems = found.known.map(({ word, as }) => (as === "near" ? word.slice(0, 3) : stemOf(word)));
+    const { ranked, isMinimum, hasAll } =
+      words.length === 0
+        ? await newest(reader, search, enough)
+        : await rank(reader, search, found, enough, model);
+    const chosen = ranked.slice(offset, offset + limit);
     const page = new Page(budget - FRAME);
-    const shown: EntityRow[] = [];
-    for (const id of chosen) {
-      const row = rows.get(id);
-      if (row === undefined) continue;
-      const max = offset + shown.length < FIRST ? SHOWN_OBSERVATIONS : SHOWN_LATER;
-      const entity = await excerpt(reader, row, stems, max);
-      if (!page.reserve(entity)) break;
-      page.entities.push(entity);
-      shown.push(row);
-    }
+    const shown = await fill(reader, page, chosen, found.known, limit * CHARS_PER_ENTITY);
     const related = await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 });
     const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
     const next = offset + shown.length;
@@ -81,12 +77,12 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     return {
       entities: page.entities,
       relations: page.relations,
-      total: ids.length,
-      total_is_minimum: ranked.isMinimum || undefined,
+      total: ranked.length,
+      total_is_minimum: isMinimum || undefined,
       // No entity has every word.
-      matched: ranked.hasAll || ids.length === 0 ? undefined : "some words",
+      matched: hasAll || ranked.length === 0 ? undefined : "some words",
       note: notes.join(" ") || undefined,
-      next_cursor: next < ids.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
+      next_cursor: next < ranked.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
     };
   });
 }
@@ -134,27 +130,65 @@ function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]):
   return notes;
 }
 
-/** An entity with its observations, or with the `max` best ones if it has more than 10. */
-async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[], max: number) {
-  const observations = await reader.observationsOf([row.id]);
-  const isShort = observations.length <= SHOWN_OBSERVATIONS;
-  const chosen = isShort ? observations : bestFacts(observations, row.name, stems).slice(0, max);
-  const texts = chosen.map(({ content }) => snippet(content, stems));
-  const clipped = texts.filter((text, index) => text !== chosen[index]?.content).length;
-  return {
-    name: row.name,
-    entityType: row.type,
-    observations: texts,
-    ...learnedAs(chosen.map(({ createdAt, source }) => learnedOn(createdAt, source))),
-    observation_count: texts.length === observations.length ? undefined : observations.length,
-    clipped: clipped || undefined,
+/**
+ * Fills a page with entities and their best observations, in the order of the entities; returns those shown. Observations are
+ * chosen by their own rank and their entity's until `characters` are used; entities with few, or without one that matches, also
+ * show others, the newest first. The page ends after the last entity that got one.
+ */
+async function fill(
+  reader: Reader,
+  page: Page,
+  ranked: readonly RankedEntity[],
+  words: readonly WeightedWord[],
+  characters: number,
+): Promise<EntityRow[]> {
+  const ids = ranked.map(({ entity }) => entity.id);
+  const counts = await reader.observationCounts(ids);
+  const stems = words.flatMap((word) => word.stems);
+  const chosen = new Map<number, { fact: ObservationRow; text: string }[]>(ids.map((id) => [id, []]));
+  let left = characters;
+  const choose = (fact: ObservationRow) => {
+    const text = snippet(fact.content, stems);
+    if (text.length > left && left < characters) return;
+    left -= text.length;
+    chosen.get(fact.entityId)?.push({ fact, text });
   };
+  const facts = ranked.flatMap(({ nameScore, facts: own }) =>
+    own.map((fact) => ({ fact, value: nameScore + fact.score })),
+  );
+  facts.sort((one, other) => other.value - one.value || newestFirst(one.fact, other.fact));
+  for (const { fact } of facts) choose(fact);
+  for (const { entity, facts: own } of ranked) {
+    const count = counts.get(entity.id) ?? 0;
+    if (left < MIN_LEFT || own.length === count || (own.length > 0 && count > MAX_SHORT)) continue;
+    const known = new Set(idsOf(own));
+    const others = (await reader.observationsOf([entity.id])).filter(({ id }) => !known.has(id));
+    for (const fact of others.sort(newestFirst)) choose(fact);
+  }
+  const shown: EntityRow[] = [];
+  const isDone = ({ id }: EntityRow) => (chosen.get(id) ?? []).length > 0 || !counts.has(id);
+  const last = ranked.findLastIndex(({ entity }) => isDone(entity));
+  for (const { entity } of ranked.slice(0, last + 1)) {
+    const own = chosen.get(entity.id) ?? [];
+    const count = counts.get(entity.id) ?? 0;
+    const item = {
+      name: entity.name,
+      entityType: entity.type,
+      observations: own.map(({ text }) => text),
+      ...learnedAs(own.map(({ fact }) => learnedOn(fact.createdAt, fact.source))),
+      ...(own.length === 0 ? {} : { ids: own.map(({ fact }) => idOf(fact.id)) }),
+      observation_count: own.length === count ? undefined : count,
+      clipped: own.filter(({ fact, text }) => text !== fact.content).length || undefined,
+    };
+    if (!page.reserve(item)) break;
+    page.entities.push(item);
+    shown.push(entity);
+  }
+  return shown;
 }
 
 interface Ranked {
-  readonly ids: number[];
-  /** Scores by the words, if there are any. */
-  readonly scores: ReadonlyMap<number, number>;
+  readonly ranked: readonly RankedEntity[];
   /** Whether there may be more that were not examined. */
   readonly isMinimum: boolean;
   /** Whether an entity has all words of the query. */
@@ -163,7 +197,8 @@ interface Ranked {
 
 async function newest(reader: Reader, search: SearchQuery, limit: number): Promise<Ranked> {
   const rows = await reader.recentEntities(search, limit);
-  return { ids: idsOf(rows), scores: new Map(), isMinimum: rows.length === limit, hasAll: true };
+  const ranked = rows.map((entity) => ({ entity, score: 0, nameScore: 0, words: 0, facts: [] }));
+  return { ranked, isMinimum: rows.length === limit, hasAll: true };
 }
 
 async function rank(
@@ -171,41 +206,59 @@ async function rank(
   search: SearchQuery,
   { known, replaced, unknown }: Words,
   limit: number,
+  model: Model | undefined,
 ): Promise<Ranked> {
-  const rare = known.filter(({ isCommon }) => !isCommon);
-  const ranking = rare.length === 0 ? known : rare;
-  const matches = await reader.rank(ranking, search, limit);
-  const all = ranking.length + unknown.length;
-  const min = (matches[0]?.score ?? 0) * MIN_SCORE;
-  const good = matches.filter(({ score, words }) => score >= min || words === all);
-  const wanted = foldedName(search.query.trim());
-  const named = (await reader.namesFrom(wanted, 20)).filter(({ name }) => foldedName(name) === wanted);
-  const exact = idsOf(named).filter((id) => good.some((match) => match.id === id));
+  const { ranked, isMinimum } = await rankEntities(reader, known, search, limit);
+  const all = known.length + unknown.length;
+  const min = (ranked[0]?.score ?? 0) * MIN_SCORE;
+  const good = ranked.filter(({ score, words }) => score >= min || words === all);
+  const exact = await exactlyNamed(reader, search.query);
+  const found = model === undefined ? good : await withMeaning(reader, search, good, model);
   return {
-    ids: [...new Set([...exact, ...idsOf(good)])],
-    scores: new Map(good.map(({ id, score }) => [id, score])),
-    isMinimum: good.length === limit,
-    hasAll: unknown.length === 0 && replaced.size === 0 && matches.some(({ words }) => words === all),
+    ranked: [
+      ...found.filter(({ entity }) => exact.has(entity.id)),
+      ...found.filter(({ entity }) => !exact.has(entity.id)),
+    ],
+    isMinimum,
+    hasAll: unknown.length === 0 && replaced.size === 0 && ranked.some(({ words }) => words === all),
   };
 }
 
-/** Score for each standard deviation by which an entity's meaning is nearer than most; the best match by words has 1. */
+/** Score for each standard deviation by which an observation's meaning is nearer than most; the best entity by words has 1. */
 const MEANING_WEIGHT = 0.1;
 
 /**
- * Combines two rankings by adding their scores, those by words relative to the best one. Unlike ranks alone, normalized scores
- * keep a clear match by words first (Bruch and others, 2023).
+ * Combines the ranking by words with one by meaning, of observations and of entities, by adding scores, those by words relative
+ * to the best one. Unlike ranks alone, normalized scores keep a clear match by words first (Bruch and others, 2023).
  */
-async function combined(
+async function withMeaning(
   reader: Reader,
-  { since = 0, until = Number.POSITIVE_INFINITY, types }: SearchQuery,
-  byWords: Ranked,
-  byMeaning: ReadonlyMap<number, number>,
-): Promise<number[]> {
-  const best = Math.max(...byWords.scores.values());
-  const scores = new Map(byWords.ids.map((id) => [id, (byWords.scores.get(id) ?? 0) / best]));
-  for (const { id, type, updatedAt } of (await reader.entitiesById([...byMeaning.keys()])).values())
-    if (updatedAt >= since && updatedAt <= until && types?.includes(type) !== false)
-      scores.set(id, (scores.get(id) ?? 0) + MEANING_WEIGHT * (byMeaning.get(id) ?? 0));
-  return [...scores].sort(([, x], [, y]) => y - x).map(([id]) => id);
+  { query, since = 0, until = Number.POSITIVE_INFINITY, types }: SearchQuery,
+  byWords: readonly RankedEntity[],
+  model: Model,
+): Promise<RankedEntity[]> {
+  const near = await nearestFacts(reader, model, query);
+  const rows = await reader.observationsById([...near.keys()], "current");
+  const entities = await reader.entitiesById(rows.map(({ entityId }) => entityId));
+  const best = byWords[0]?.score || 1;
+  const ranked = new Map(byWords.map((one) => [one.entity.id, one]));
+  for (const entity of entities.values())
+    if (entity.updatedAt >= since && entity.updatedAt <= until && types?.includes(entity.type) !== false)
+      if (!ranked.has(entity.id))
+        ranked.set(entity.id, { entity, score: 0, nameScore: 0, words: 0, facts: [] });
+  return [...ranked.values()]
+    .map((one) => {
+      const own = new Map<number, RankedFact>(one.facts.map((fact) => [fact.id, fact]));
+      for (const row of rows)
+        if (row.entityId === one.entity.id && !own.has(row.id)) own.set(row.id, { ...row, score: 0 });
+      const nearness = (id: number) => MEANING_WEIGHT * (near.get(id) ?? 0);
+      const facts = [...own.values()].map((fact) => ({
+        ...fact,
+        score: fact.score / best + nearness(fact.id),
+      }));
+      facts.sort((a, b) => b.score - a.score || newestFirst(a, b));
+      const nearestOne = Math.max(0, ...facts.map(({ id }) => nearness(id)));
+      return { ...one, facts, nameScore: one.nameScore / best, score: one.score / best + nearestOne };
+    })
+    .sort(byScore);
 }

@@ -7,8 +7,8 @@ import type { Model } from "./embedding-model.ts";
 const MODEL = "embedding_model";
 const BATCH = 500;
 const SCANNED_AT_ONCE = 2_000;
-/** Entities that meaning alone may add to a result. */
-const MAX_NEAREST = 5;
+/** Observations that count as near. */
+const MAX_NEAREST = 20;
 /** A cosine counts as near if it is this many standard deviations above the mean; at most this many count. */
 const [MIN_DEVIATIONS, MAX_DEVIATIONS] = [2, 6];
 /** Assumed distribution of cosines before there are many: with few, outliers mean little. */
@@ -46,27 +46,30 @@ async function embed(store: Store, model: Model): Promise<void> {
 }
 
 /**
- * The entities with an observation whose meaning is nearest to that of a text, nearest first, and by how many
- * standard deviations it is nearer than most. Typical cosines depend on the model (near 0 or near 0.7), so only
- * outliers are meaningful.
+ * The observations whose meaning is nearest to that of a text, nearest first, and by how many standard deviations each is nearer
+ * than most. Typical cosines depend on the model (near 0 or near 0.7), so only outliers are meaningful.
  */
-export async function nearestEntities(reader: Reader, model: Model, text: string) {
+export async function nearestFacts(
+  reader: Reader,
+  model: Model,
+  text: string,
+): Promise<ReadonlyMap<number, number>> {
   const wanted = model.embed(text);
   if (wanted === undefined) return new Map<number, number>();
-  const best = new Map<number, number>();
+  const cosines: [id: number, near: number][] = [];
   let [count, sum, squares] = [ASSUMED.count, 0, ASSUMED.count * ASSUMED.deviation ** 2];
   for await (const rows of batches((after, limit) => reader.vectors(after, limit), SCANNED_AT_ONCE)) {
-    for (const { entityId, vector } of rows) {
+    for (const { id, vector } of rows) {
       const near = cosine(wanted, vector);
       count += 1;
       sum += near;
       squares += near * near;
-      if (near > (best.get(entityId) ?? 0)) best.set(entityId, near);
+      if (near > 0) cosines.push([id, near]);
     }
   }
   const mean = sum / count;
   const deviation = Math.sqrt(squares / count - mean ** 2);
-  const standing = [...best].map(
+  const standing = cosines.map(
     ([id, near]) => [id, Math.min((near - mean) / deviation, MAX_DEVIATIONS)] as const,
   );
   const order = standing.filter(([, by]) => by >= MIN_DEVIATIONS).sort(([a, x], [b, y]) => y - x || a - b);

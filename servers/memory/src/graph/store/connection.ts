@@ -1,4 +1,4 @@
-import type { IndexedWord, Kind } from "../types.ts";
+import type { IndexedWord, Kind, WeightedWord } from "../types.ts";
 
 export type Value = string | number | null | Uint8Array;
 export type Pairs = readonly (readonly [number, number])[];
@@ -24,12 +24,17 @@ export const TABLES: Readonly<Record<Kind, Table>> = {
  */
 export type IndexRow = Readonly<Record<"name" | "type" | "content", string> & { id: number }>;
 
-/** Weight of a word that is only similar to the one in the query. */
-export const NEAR_WEIGHT = 0.7;
+/** Counts of rows that have a word end here. */
+export const MAX_COUNTED = 20_000;
 /** Words of at least this length also match longer words that start with them. */
 export const MIN_PREFIX = 4;
 /** Below this length, words a few letters away are different words. */
 export const MIN_NEAR = 5;
+
+/** The kinds of rows of the search index. */
+export type Indexed = "entities" | "observations";
+
+export type Selected = { readonly select: string; readonly params: readonly Value[] };
 
 /** Ends work early: an AbortSignal, or a flag that another thread can set while this one is busy. */
 export interface Stop {
@@ -54,8 +59,11 @@ export interface Connection {
   unindex(ids: readonly number[]): Promise<void>;
   /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
   lookUp(word: string): Promise<IndexedWord | undefined>;
-  /** A SELECT of `id` and `score` of the entities that have a word, and its parameters. */
-  scored(word: IndexedWord): { readonly select: string; readonly params: readonly Value[] };
+  /**
+   * A SELECT of `id` and `score` (higher is better) of the rows of the search index that have any of some words, and its
+   * parameters: those of entities, which have negative ids, or those of observations.
+   */
+  matches(kind: Indexed, words: readonly WeightedWord[]): Selected;
 }
 
 /** Rows in the order of their ids, in batches; `page` returns those after an id. */

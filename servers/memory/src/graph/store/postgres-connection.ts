@@ -1,16 +1,18 @@
 import { nearest } from "@refmcp/boundary/answer";
 import type { ClientBase, QueryResultRow } from "pg";
-import { nearForms, spaced, wordsOf } from "../text.ts";
-import { type IndexedWord, idsOf } from "../types.ts";
+import { nearForms, spaced, stemOf, wordsOf } from "../text.ts";
+import { type IndexedWord, idsOf, type WeightedWord } from "../types.ts";
 import {
   type Connection,
+  type Indexed,
   type IndexRow,
   isList,
+  MAX_COUNTED,
   MIN_NEAR,
   MIN_PREFIX,
-  NEAR_WEIGHT,
   type Pairs,
   type Parameter,
+  type Selected,
   type Stop,
   type Table,
   type Value,
@@ -24,7 +26,7 @@ const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
 /** The words of how many entities and observations are compared with a word that has no match. */
 const STEM_ROWS = 20_000;
 
-/** The rank of an entity that has a word inside other words; about half the rank of one that has the word itself once. */
+/** The rank of a row that has a word inside other words; about half the rank of one that has the word itself once. */
 const PART_RANK = 0.03;
 const MATCHES = "words @@ to_tsquery('stems', ?)";
 const CONTAINS = "content LIKE ?";
@@ -122,47 +124,54 @@ export class PostgresConnection implements Connection {
       if (found !== undefined) return found;
     }
     const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
-    const inside = await this.#found(word, letters.length === 0 ? "sign" : "part", pattern);
+    const isSign = letters.length === 0;
+    const inside = await this.#found(word, isSign ? "sign" : "part", pattern, [word]);
     if (inside !== undefined || word.length < MIN_NEAR) return inside;
     const known = await this.all<{ word: string }>(
-      `SELECT word FROM ts_stat('(SELECT words FROM found WHERE id < 0 ORDER BY id LIMIT ${STEM_ROWS}) UNION ALL (SELECT words FROM found WHERE id > 0 ORDER BY id DESC LIMIT ${STEM_ROWS})') WHERE starts_with(word, ?)`,
+      `SELECT word FROM ts_stat('(SELECT words FROM found WHERE id < 0 ORDER BY id LIMIT ${STEM_ROWS})
+         UNION ALL (SELECT words FROM found WHERE id > 0 ORDER BY id DESC LIMIT ${STEM_ROWS})')
+       WHERE starts_with(word, ?)`,
       word.slice(0, 1),
     );
     const stems = known.map((row) => row.word);
-    const near = new Set(nearForms(word).flatMap((form) => nearest(form, stems, 2)));
-    const query = [...near].map((stem) => `'${stem}'`).join(" | ");
-    return near.size === 0 ? undefined : this.#found(word, "near", query);
+    const near = [...new Set(nearForms(word).flatMap((form) => nearest(form, stems, 2)))];
+    const query = near.map((stem) => `'${stem}'`).join(" | ");
+    return near.length === 0 ? undefined : this.#found(word, "near", query, near);
   }
 
-  /** The query with the weight of its rarity (the IDF of BM25); undefined if nothing matches. */
-  async #found(word: string, as: IndexedWord["as"], query: string): Promise<IndexedWord | undefined> {
-    const [row] = await this.all<{ count: number; live: number }>(
-      `SELECT (SELECT count(*) FROM found WHERE ${CONDITIONS[as]}) AS count, live FROM counters WHERE kind = 0`,
+  /** The query with the number of its rows; undefined if nothing matches. */
+  async #found(
+    word: string,
+    as: IndexedWord["as"],
+    query: string,
+    stems: readonly string[] = [stemOf(word)],
+  ): Promise<IndexedWord | undefined> {
+    const [row] = await this.all<{ count: number }>(
+      `SELECT count(*) AS count FROM (SELECT FROM found WHERE ${CONDITIONS[as]} LIMIT ${MAX_COUNTED}) matching`,
       query,
     );
-    if (row === undefined || row.count === 0) return undefined;
-    const rarity = Math.max(0.01, Math.log((row.live - row.count + 0.5) / (row.count + 0.5)));
-    return {
-      word,
-      as,
-      query,
-      weight: as === "near" ? NEAR_WEIGHT * rarity : rarity,
-      isCommon: row.count > Math.max(1_000, Math.min(20_000, row.live / 4)),
-    };
+    return row === undefined || row.count === 0 ? undefined : { word, as, query, stems, count: row.count };
   }
 
-  scored({ as, query, weight }: IndexedWord) {
-    const where = CONDITIONS[as];
-    return where === MATCHES
-      ? {
-          select: `SELECT id, ?::float8 * ts_rank('${WEIGHTS}', words, to_tsquery('stems', ?), 1) AS score
-            FROM found WHERE ${where}`,
-          params: [weight, query, query],
-        }
-      : {
-          select: `SELECT id, ?::float8 * ${PART_RANK} AS score FROM found WHERE ${where}`,
-          params: [weight, query],
-        };
+  matches(kind: Indexed, words: readonly WeightedWord[]): Selected {
+    const side = `id ${kind === "entities" ? "<" : ">"} 0`;
+    const parts = words.map(({ as, query, weight }) =>
+      CONDITIONS[as] === MATCHES
+        ? {
+            select: `SELECT id, ?::float8 * ts_rank('${WEIGHTS}', words, to_tsquery('stems', ?), 1) AS score
+              FROM found WHERE ${MATCHES} AND ${side}`,
+            params: [weight, query, query],
+          }
+        : {
+            select: `SELECT id, ?::float8 * ${PART_RANK} AS score FROM found WHERE ${CONTAINS} AND ${side}`,
+            params: [weight, query],
+          },
+    );
+    const union = parts.map(({ select }) => select).join(" UNION ALL ");
+    return {
+      select: `SELECT id, sum(score) AS score FROM (${union}) one GROUP BY id`,
+      params: parts.flatMap(({ params }) => params),
+    };
   }
 }
 

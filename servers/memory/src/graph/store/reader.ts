@@ -1,18 +1,26 @@
-import type {
-  ChangeItem,
-  ChangeRow,
-  Counts,
-  Direction,
-  EntityRow,
-  IndexedWord,
-  ItemOp,
-  Kind,
-  ObservationRow,
-  RelationRow,
-  Which,
-  Within,
+import {
+  type ChangeItem,
+  type ChangeRow,
+  type Counts,
+  type Direction,
+  type EntityRow,
+  type ItemOp,
+  type Kind,
+  type ObservationRow,
+  type RelationRow,
+  rarityOf,
+  type WeightedWord,
+  type Which,
+  type Within,
 } from "../types.ts";
-import { type Connection, type Parameter, TABLES, type Value } from "./connection.ts";
+import {
+  type Connection,
+  type Indexed,
+  MAX_COUNTED,
+  type Parameter,
+  TABLES,
+  type Value,
+} from "./connection.ts";
 import { contentKey, digest } from "./tables.ts";
 
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
@@ -36,6 +44,8 @@ const OPS: readonly ItemOp[] = [
 
 /** How many observations are read ahead. */
 const MAX_AHEAD = 1_000;
+/** Weight of a word that is only similar to the one in the query. */
+const NEAR_WEIGHT = 0.7;
 
 /** No limit. */
 const ALL = 2 ** 31 - 1;
@@ -158,12 +168,17 @@ export class Reader {
     );
   }
 
+  /** Entities with one of these folded names. */
+  entitiesSpelledLike(folded: readonly string[]): Promise<EntityRow[]> {
+    return this.#entities("e.folded {in} AND e.removed_by IS NULL ORDER BY e.id", folded);
+  }
+
   #entities(where: string, ...params: readonly Parameter[]): Promise<EntityRow[]> {
     return this.connection.all(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
   }
 
   observationsOf(entityIds: readonly number[], which: Which = "current"): Promise<ObservationRow[]> {
-    return this.#observations(`o.entity_id {in}${WHICH[which]} ORDER BY o.id`, entityIds);
+    return this.#observations(`o.entity_id {in}${WHICH[which]} ORDER BY o.created_at, o.id`, entityIds);
   }
 
   /** Includes superseded and softly deleted ones, unless `which` says otherwise. */
@@ -171,7 +186,7 @@ export class Reader {
     return this.#observations(`o.id {in}${WHICH[which]} ORDER BY o.id`, ids);
   }
 
-  /** The current observations of entities, in the order of their creation. */
+  /** The current observations of entities, in the order of their times. */
   async textsOf(entityIds: readonly number[]): Promise<Map<number, string[]>> {
     const texts = new Map<number, string[]>(entityIds.map((id) => [id, []]));
     for (const { entityId, content } of await this.observationsOf(entityIds))
@@ -184,13 +199,14 @@ export class Reader {
    * small graph. Entities with so many that they do not fit are left to it.
    */
   async readAhead(entityIds: readonly number[]): Promise<void> {
-    const where = `o.entity_id {in}${WHICH.current} ORDER BY o.entity_id, o.id LIMIT ${MAX_AHEAD}`;
+    const where = `o.entity_id {in}${WHICH.current} ORDER BY o.entity_id, o.created_at, o.id LIMIT ${MAX_AHEAD}`;
     const rows = await this.#observations(where, entityIds);
     const cut = rows.length === MAX_AHEAD ? (rows.at(-1)?.entityId ?? 0) : Number.POSITIVE_INFINITY;
     this.#ahead = new Map(entityIds.filter((id) => id < cut).map((id) => [id, []]));
     for (const row of rows) this.#ahead.get(row.entityId)?.push(row);
   }
 
+  /** Observations of an entity after the one with an id, in the order of their times. */
   async observationPage(
     entityId: number,
     after: number,
@@ -199,8 +215,16 @@ export class Reader {
   ): Promise<ObservationRow[]> {
     const ahead = which === "current" && after === 0 ? this.#ahead.get(entityId) : undefined;
     if (ahead !== undefined) return ahead.slice(0, limit);
-    const where = `o.entity_id = ? AND o.id > ?${WHICH[which]} ORDER BY o.id LIMIT ?`;
-    return this.#observations(where, entityId, after, limit);
+    const start = "coalesce((SELECT s.created_at FROM observations s WHERE s.id = ?), ?)";
+    const where = `o.entity_id = ? AND (o.created_at, o.id) > (${start}, ?)${WHICH[which]}`;
+    return this.#observations(
+      `${where} ORDER BY o.created_at, o.id LIMIT ?`,
+      entityId,
+      after,
+      Number.MIN_SAFE_INTEGER,
+      after,
+      limit,
+    );
   }
 
   /** Observations of one entity with these contents. */
@@ -304,28 +328,41 @@ export class Reader {
     return new Map(rows.map(({ id, removedBy }) => [id, removedBy]));
   }
 
-  /** See `Connection.lookUp`. */
-  lookUp(word: string): Promise<IndexedWord | undefined> {
-    return this.connection.lookUp(word);
+  /** See `Connection.lookUp`; with the word's weight in a rank. */
+  async lookUp(word: string): Promise<WeightedWord | undefined> {
+    const found = await this.connection.lookUp(word);
+    if (found === undefined) return undefined;
+    const { entities, observations } = await this.counts();
+    const total = Math.max(entities, observations);
+    const { count, as } = found;
+    const rarity = rarityOf(count, total);
+    return {
+      ...found,
+      weight: as === "near" ? NEAR_WEIGHT * rarity : rarity,
+      isCommon: as !== "sign" && count >= Math.max(1_000, Math.min(MAX_COUNTED, total / 4)),
+    };
   }
 
-  /**
-   * The best entities for words that `lookUp` found, with a score (higher is better) and how many of the words they have. A rare
-   * word counts more than a common one (BM25).
-   */
-  async rank(words: readonly IndexedWord[], within: Within, limit: number) {
+  /** The entities or the current observations that have words, the best first, newer ones first among equals. */
+  async matches(
+    kind: Indexed,
+    words: readonly WeightedWord[],
+    within: Within,
+    limit: number,
+  ): Promise<{ id: number; score: number }[]> {
     if (words.length === 0) return [];
-    const parts = words.map((word) => this.connection.scored(word));
-    const { where, params } = conditions(within);
-    const union = parts
-      .map(({ select }, word) => `SELECT id, score, ${word} AS word FROM (${select}) one`)
-      .join(" UNION ALL ");
-    return this.connection.all<{ id: number; score: number; words: number }>(
-      `SELECT e.id, sum(m.score) AS score, count(DISTINCT m.word) AS words FROM (${union}) m
-       LEFT JOIN observations o ON o.id = m.id JOIN entities e ON e.id = coalesce(o.entity_id, -m.id)
-       WHERE e.removed_by IS NULL${where} GROUP BY e.id ORDER BY sum(m.score) DESC, e.id LIMIT ?`,
-      ...parts.flatMap((part) => part.params),
+    const { select, params } = this.connection.matches(kind, words);
+    const { where, params: more } = conditions(within);
+    const id = kind === "entities" ? "-m.id" : "m.id";
+    const join =
+      kind === "entities"
+        ? "JOIN entities e ON e.id = -m.id"
+        : "JOIN observations o ON o.id = m.id JOIN entities e ON e.id = o.entity_id";
+    return this.connection.all(
+      `SELECT ${id} AS id, m.score FROM (${select}) m ${where === "" ? "" : `${join} WHERE true${where}`}
+       ORDER BY m.score DESC, ${id} DESC LIMIT ?`,
       ...params,
+      ...more,
       limit,
     );
   }
@@ -336,6 +373,12 @@ export class Reader {
     );
     const [entities = 0, observations = 0, relations = 0] = rows.map(({ count }) => count);
     return { entities, observations, relations };
+  }
+
+  /** Whether more than `count` entities or relations have a type. */
+  async hasType(kind: "entity" | "relation", type: string, count: number): Promise<boolean> {
+    const select = `SELECT 1 AS one FROM ${TABLES[kind]} WHERE type = ? AND removed_by IS NULL LIMIT ?`;
+    return (await this.connection.all(select, type, count + 1)).length > count;
   }
 
   typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]> {

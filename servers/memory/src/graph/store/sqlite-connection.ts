@@ -1,15 +1,17 @@
 import { nearest } from "@refmcp/boundary/answer";
 import type { Database, Statement } from "better-sqlite3";
-import { nearForms, spaced, TYPO_LETTERS, typosOf, wordsOf } from "../text.ts";
-import type { IndexedWord } from "../types.ts";
+import { isUnspaced, nearForms, spaced, stemOf, TYPO_LETTERS, typosOf, wordsOf } from "../text.ts";
+import type { IndexedWord, WeightedWord } from "../types.ts";
 import {
   type Connection,
+  type Indexed,
   type IndexRow,
   isList,
+  MAX_COUNTED,
   MIN_NEAR,
   MIN_PREFIX,
-  NEAR_WEIGHT,
   type Parameter,
+  type Selected,
   type Stop,
   type Table,
   type Value,
@@ -19,8 +21,6 @@ import {
 const WEIGHTS = "5.0, 2.0, 1.0";
 /** Rows of one INSERT statement. */
 const INSERTED_AT_ONCE = 50;
-/** The number of entities above which a word is common: a quarter of them, within limits. */
-const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
 /** How many indexed words may replace a word that is inside them, and how many are scanned for it. */
 const MAX_PARTS = 8;
 const MAX_SCANNED = 150_000;
@@ -81,32 +81,46 @@ export class SqliteConnection implements Connection {
   }
 
   async lookUp(word: string): Promise<IndexedWord | undefined> {
-    const found = (as: IndexedWord["as"], query: string) => ({
-      word,
-      as,
-      query,
-      weight: as === "near" ? NEAR_WEIGHT : 1,
-      isCommon: as !== "sign" && this.#has(`${INDEXED} LIMIT -1 OFFSET (${MAX_RARE})`, [query]),
-    });
-    if (wordsOf(word).length === 0) return this.#has(SIGNS, [word, word]) ? found("sign", word) : undefined;
+    const found = (as: IndexedWord["as"], query: string, stems: readonly string[] = [stemOf(word)]) => {
+      const rows = as === "sign" ? `${SIGNS} LIMIT ${MAX_COUNTED}` : `${INDEXED} LIMIT ${MAX_COUNTED}`;
+      const [{ count } = { count: 0 }] = this.#all<{ count: number }>(
+        `SELECT count(*) AS count FROM (${rows})`,
+        as === "sign" ? [query, query] : [query],
+      );
+      return count === 0 ? undefined : { word, as, query, stems, count };
+    };
+    if (wordsOf(word).length === 0) return found("sign", word, [word]);
     const phrase = quoted(spaced(word));
     const beginning = `${phrase} *`;
     if (this.#has(INDEXED, [phrase]))
       return found("word", word.length < MIN_PREFIX ? phrase : `${phrase} OR ${beginning}`);
-    if (this.#has(INDEXED, [beginning])) return found("word", beginning);
-    const [parts, as] = spaced(word) === word ? this.#like(word) : [pairsOf(word), "part" as const];
-    const query = parts.map(quoted).join(" OR ");
-    return parts.length > 0 && this.#has(INDEXED, [query]) ? found(as, query) : undefined;
+    const whole = found("word", beginning);
+    if (whole !== undefined) return whole;
+    if (isUnspaced(word)) {
+      const pairs = pairsOf(word);
+      return pairs.length === 0
+        ? undefined
+        : found("part", pairs.map((pair) => quoted(spaced(pair))).join(" OR "), pairs);
+    }
+    const [parts, as] = this.#like(word);
+    return parts.length === 0
+      ? undefined
+      : found(as, parts.map(quoted).join(" OR "), as === "part" ? [word] : parts);
   }
 
-  scored({ as, query, weight }: IndexedWord) {
-    if (as === "sign")
-      return { select: `SELECT DISTINCT id, ${weight} AS score FROM (${SIGNS})`, params: [query, query] };
+  matches(kind: Indexed, words: readonly WeightedWord[]): Selected {
+    const signs = words.filter(({ as }) => as === "sign");
+    const others = words.filter(({ as }) => as !== "sign");
+    const selects = signs.map(({ weight }) => `SELECT id, ${weight} AS score FROM (${SIGNS_OF[kind]})`);
+    // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
+    const indexed = `SELECT rowid AS id, -bm25(search, ${WEIGHTS}) AS score FROM search
+      WHERE search MATCH ? AND rowid ${kind === "entities" ? "<" : ">"} 0 AND not_stopped() LIMIT -1`;
+    if (others.length > 0) selects.push(indexed);
+    const query = others.map((word) => `(${word.query})`).join(" OR ");
+    const union = selects.map((select) => `SELECT id, score FROM (${select})`).join(" UNION ALL ");
     return {
-      // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
-      select: `SELECT rowid AS id, ${weight} * -bm25(search, ${WEIGHTS}) AS score FROM search
-        WHERE search MATCH ? AND not_stopped() LIMIT -1`,
-      params: [query],
+      select: selects.length === 1 ? union : `SELECT id, sum(score) AS score FROM (${union}) GROUP BY id`,
+      params: [...signs.map(({ word }) => word), ...(others.length > 0 ? [query] : [])],
     };
   }
 
@@ -157,13 +171,17 @@ export class SqliteConnection implements Connection {
 
 const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
 /** Symbols that are not words are searched in the texts themselves. */
-const SIGNS = `SELECT id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND not_stopped()
-  UNION ALL SELECT entity_id FROM observations WHERE removed_by IS NULL AND instr(content, ?) AND not_stopped()`;
+const SIGNS_OF: Readonly<Record<Indexed, string>> = {
+  entities: "SELECT -id AS id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND not_stopped()",
+  observations:
+    "SELECT id FROM observations WHERE removed_by IS NULL AND superseded_at IS NULL AND instr(content, ?) AND not_stopped()",
+};
+const SIGNS = `${SIGNS_OF.entities} UNION ALL ${SIGNS_OF.observations}`;
 
-/** Pairs of adjacent characters of a word in a script without spaces, as phrases. */
+/** Pairs of adjacent characters of a word in a script without spaces. */
 function pairsOf(word: string): string[] {
   const characters = wordsOf(spaced(word));
-  return characters.slice(1).map((character, index) => `${characters[index]} ${character}`);
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
 /** User text as one FTS5 string: nothing in quotes is an operator (SQLite, "FTS5 Strings"). */

@@ -1,0 +1,219 @@
+import type { Reader } from "../store/store.ts";
+import { fold, foldedName, isUnspaced, stemOf } from "../text.ts";
+import {
+  type EntityRow,
+  idsOf,
+  type ObservationRow,
+  rarityOf,
+  type WeightedWord,
+  type Within,
+} from "../types.ts";
+
+/** How many observations and how many entities are compared for an answer and its next pages. */
+export const MAX_RANKED = 1_000;
+/** Weight of a word in an entity's name, and in its type; in an observation it is 1. */
+const [NAME_WEIGHT, TYPE_WEIGHT] = [2.5, 1];
+/** Weight in an observation of a word of its entity's name, which says little about which of its facts is meant. */
+const OWN_NAME_WEIGHT = 0.1;
+/** Weight of a match at the beginning of a longer word, and inside a word; of the word itself it is 1. */
+const [BEGINNING_WEIGHT, INSIDE_WEIGHT] = [0.7, 0.4];
+/**
+ * The share of a word's weight that the observations get that were learned in the same call one before or after one that has
+ * it, or two: they are often about the same thing.
+ */
+const NEIGHBOR_WEIGHTS: ReadonlyMap<number, number> = new Map([
+  [-2, 0.25],
+  [-1, 0.5],
+  [1, 0.5],
+  [2, 0.25],
+]);
+/** Neighbors together add at most this share of a word's weight. */
+const MAX_NEIGHBORS = 0.5;
+/** An entity's second best observation counts this much, next to the best one. */
+const SECOND_WEIGHT = 0.2;
+/** Words that only other observations of an entity have count this much. */
+const OTHER_FACTS_WEIGHT = 0.5;
+/** A stem that no observation has is shortened to this length at most. */
+const MIN_SHORTENED = 4;
+/** How many letters after a stem are looked at. */
+const MAX_ENDING = 20;
+
+/** An observation with how well it matches a query. */
+export interface RankedFact extends ObservationRow {
+  readonly score: number;
+}
+
+/** An entity with the observations that match a query, best first. */
+export interface RankedEntity {
+  readonly entity: EntityRow;
+  readonly score: number;
+  /** How much of the score is from its name and type. */
+  readonly nameScore: number;
+  /** How many of the words it has. */
+  readonly words: number;
+  readonly facts: readonly RankedFact[];
+}
+
+/**
+ * The entities that have words, best first, and those that changed last first among equals. Every observation is ranked on its
+ * own: a word counts more the fewer observations have it, little if it is in the entity's name, and in part for neighbors. An
+ * entity's rank is from its name, its type and its observations, above all the best one.
+ *
+ * @returns the entities, and whether there may be more
+ */
+export async function rankEntities(
+  reader: Reader,
+  words: readonly WeightedWord[],
+  within: Within,
+  limit: number,
+): Promise<{ ranked: RankedEntity[]; isMinimum: boolean }> {
+  const rare = words.filter(({ isCommon }) => !isCommon);
+  const searched = rare.length === 0 ? words : rare;
+  const found = await reader.matches("observations", searched, within, limit);
+  const named = idsOf(await reader.matches("entities", searched, within, limit));
+  const candidates = new Set(idsOf(found));
+  const near = [...candidates].flatMap((id) => [id, ...[...NEIGHBOR_WEIGHTS.keys()].map((by) => id + by)]);
+  const rows = await reader.observationsById([...new Set(near)], "current");
+  const entityIds = new Set([...named, ...rows.map(({ entityId }) => entityId)]);
+  const entities = await reader.entitiesById([...entityIds]);
+  const counts = await reader.counts();
+  return {
+    ranked: rank(words, { entities, named, rows, candidates, total: counts.entities }),
+    isMinimum: found.length === limit || named.length === limit,
+  };
+}
+
+/** The rows that may match; those of `rows` that are not candidates are only neighbors. */
+interface Found {
+  readonly entities: ReadonlyMap<number, EntityRow>;
+  readonly named: readonly number[];
+  readonly rows: readonly ObservationRow[];
+  readonly candidates: ReadonlySet<number>;
+  /** How many entities there are. */
+  readonly total: number;
+}
+
+/** How well each word matches, 0 to 1. */
+type Matches = readonly number[];
+
+function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
+  const { entities, named, rows, candidates } = found;
+  const texts = rows.map(({ content }) => fold(content));
+  const columns = words.map(({ stems }) => matchesIn(texts, stems));
+  const none: Matches = words.map(() => 0);
+  const own = new Map(
+    rows.map((row, at) => [row.id, { row, has: columns.map((column) => column[at] ?? 0) }]),
+  );
+  const facts = new Map<number, RankedFact[]>(named.map((id) => [id, []]));
+  const names = new Map([...entities.values()].map(({ id, name }) => [id, matchesOf(name, words)]));
+  // A name is rare among names, even if nearly every observation of its entity has it.
+  const nameWords = words.map((word, at) => {
+    const count = [...names.values()].filter((has) => (has[at] ?? 0) > 0).length;
+    return { ...word, weight: Math.max(word.weight, rarityOf(count, found.total)) };
+  });
+  for (const { row, has } of own.values()) {
+    if (!candidates.has(row.id)) continue;
+    const inName = names.get(row.entityId) ?? none;
+    const near = [...NEIGHBOR_WEIGHTS].flatMap(([by, share]) => {
+      const other = own.get(row.id + by);
+      return other?.row.createdAt === row.createdAt ? [{ share, has: other.has }] : [];
+    });
+    const score = total(words, (at) => {
+      const nearby = near.reduce((sum, other) => sum + other.share * (other.has[at] ?? 0), 0);
+      return (
+        ((has[at] ?? 0) + Math.min(nearby, MAX_NEIGHBORS)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1)
+      );
+    });
+    const list = facts.get(row.entityId) ?? [];
+    list.push({ ...row, score });
+    facts.set(row.entityId, list);
+  }
+  const ranked = [...facts].flatMap(([id, list]) => {
+    const entity = entities.get(id);
+    if (entity === undefined) return [];
+    list.sort((one, other) => other.score - one.score || newestFirst(one, other));
+    const inName = names.get(id) ?? none;
+    const inType = matchesOf(entity.type, words);
+    const inBest = own.get(list[0]?.id ?? 0)?.has ?? none;
+    const inAny = words.map((_, at) => Math.max(0, ...list.map((fact) => own.get(fact.id)?.has[at] ?? 0)));
+    const nameScore =
+      NAME_WEIGHT * total(nameWords, (at) => inName[at] ?? 0) +
+      TYPE_WEIGHT * total(words, (at) => Math.max(0, (inType[at] ?? 0) - (inName[at] ?? 0)));
+    const others = total(words, (at) =>
+      Math.max(0, (inAny[at] ?? 0) - Math.max(inBest[at] ?? 0, inName[at] ?? 0)),
+    );
+    const best = (list[0]?.score ?? 0) + SECOND_WEIGHT * (list[1]?.score ?? 0);
+    return {
+      entity,
+      score: nameScore + best + OTHER_FACTS_WEIGHT * others,
+      nameScore,
+      words: words.filter((_, at) => (inName[at] ?? 0) + (inType[at] ?? 0) + (inAny[at] ?? 0) > 0).length,
+      facts: list,
+    };
+  });
+  return ranked.sort(byScore);
+}
+
+const total = (words: readonly WeightedWord[], match: (at: number) => number) =>
+  words.reduce((sum, { weight }, at) => sum + weight * match(at), 0);
+
+/** Newer observations first. */
+export function newestFirst(one: ObservationRow, other: ObservationRow): number {
+  return other.createdAt - one.createdAt || other.id - one.id;
+}
+
+/** Better entities first, and those that changed last first among equals. */
+export function byScore(one: RankedEntity, other: RankedEntity): number {
+  const [a, b] = [one.entity, other.entity];
+  return other.score - one.score || b.updatedAt - a.updatedAt || b.id - a.id;
+}
+
+function matchesOf(text: string, words: readonly WeightedWord[]): Matches {
+  const folded = fold(text);
+  return words.map(({ stems }) => bestMatch(folded, stems));
+}
+
+/**
+ * How well each text has one of the stems, 0 to 1. If none has it, the longest beginning of the stem that one of them has counts
+ * in proportion: the index has other stems.
+ */
+function matchesIn(texts: readonly string[], stems: readonly string[]): number[] {
+  const found = texts.map((text) => bestMatch(text, stems));
+  const [stem = ""] = stems;
+  for (let length = stem.length - 1; length >= MIN_SHORTENED; length--) {
+    if (found.some((match) => match > 0)) break;
+    const beginning = stem.slice(0, length);
+    for (const [index, text] of texts.entries())
+      if (matchOf(text, beginning) > INSIDE_WEIGHT) found[index] = length / stem.length;
+  }
+  return found;
+}
+
+const bestMatch = (text: string, stems: readonly string[]) =>
+  stems.reduce((best, stem) => Math.max(best, matchOf(text, stem)), 0);
+
+const LETTERS = /^[\p{L}\p{N}\p{M}]*/u;
+
+/** How well a folded text has a stem. In scripts without spaces, every character may begin a word. */
+function matchOf(text: string, stem: string): number {
+  let best = 0;
+  for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
+    const before = text[at - 1] ?? "";
+    if (LETTERS.exec(before)?.[0] === before && before !== "" && !isUnspaced(before)) {
+      best = Math.max(best, INSIDE_WEIGHT);
+      continue;
+    }
+    const end = at + stem.length;
+    const ending = LETTERS.exec(text.slice(end, end + MAX_ENDING))?.[0] ?? "";
+    if (ending === "" || isUnspaced(stem) || stemOf(stem + ending) === stem) return 1;
+    best = BEGINNING_WEIGHT;
+  }
+  return best;
+}
+
+/** The entities with exactly this name, ignoring case and accents. */
+export async function exactlyNamed(reader: Reader, query: string): Promise<ReadonlySet<number>> {
+  const wanted = foldedName(query.trim());
+  const rows = await reader.namesFrom(wanted, 20);
+  return new Set(idsOf(rows.filter(({ name }) => foldedName(name) === wanted)));
+}

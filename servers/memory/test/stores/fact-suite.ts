@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import { addObservations, createEntities } from "../../src/graph/change/create.ts";
+import { undoChange } from "../../src/graph/change/history.ts";
+import { deleteObservations } from "../../src/graph/change/remove.ts";
+import { updateEntities } from "../../src/graph/change/update.ts";
+import { memoryStats, openNodes } from "../../src/graph/read/read.ts";
+import { searchNodes } from "../../src/graph/search/search.ts";
+import { budget, create, entity, erase, forget, forgetFacts, type Given, relate, relation } from "./help.ts";
+
+const add = { action: "add_observations" };
+
+export function factSuite(given: Given): void {
+  const open = async (name: string, history = true) =>
+    (await openNodes(given.store, { names: [name], depth: 0, history, budget })).entities[0];
+  const search = async (query: string) =>
+    (await searchNodes(given.store, { query, limit: 20, budget })).entities;
+  const replace = (entityName: string, contents: string[], replaces: string[]) =>
+    addObservations(given.store, [{ entityName, contents, replaces }], add);
+  const undo = (id: number | undefined) =>
+    undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
+  const observationCount = async () => (await memoryStats(given.store, "s")).total.observations;
+  /** Everything that is stored about observations. */
+  const rows = (ids = [1, 2, 3, 4, 5, 6]) => given.store.read((reader) => reader.observationsById(ids));
+
+  describe("facts that change", () => {
+    it("are replaced by text or id: the old one is history, and in no other answer", async () => {
+      await create(given.store, [entity("Ada", "person", ["lives in Vienna", "likes tea"])], "skip", "Bo");
+      const { results, change_id } = await replace("Ada", ["lives in Graz"], ["lives in Vienna"]);
+      expect(results).toEqual([
+        { entityName: "Ada", addedObservations: ["lives in Graz"], superseded: ["lives in Vienna"] },
+      ]);
+      expect(await open("Ada", false)).toMatchObject({ observations: ["likes tea", "lives in Graz"] });
+      expect((await open("Ada", false))?.history).toBeUndefined();
+      expect(await open("Ada")).toMatchObject({
+        observations: ["likes tea", "lives in Graz"],
+        ids: ["#2", "#3"],
+        history: [
+          {
+            id: "#1",
+            observation: "lives in Vienna",
+            learned: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ, Bo$/),
+            until: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/),
+            replaced_by: "#3",
+          },
+        ],
+      });
+      expect(await search("vienna")).toEqual([]);
+      expect(await search("graz")).toMatchObject([{ name: "Ada", ids: ["#3", "#2"] }]);
+      expect(await observationCount()).toBe(2);
+      await replace("Ada", ["lives in Linz"], ["#3"]);
+      expect((await open("Ada"))?.history).toMatchObject([
+        { observation: "lives in Vienna", replaced_by: "#3" },
+        { observation: "lives in Graz", replaced_by: "#4" },
+      ]);
+      // What was true once can be true again.
+      await replace("Ada", ["lives in Vienna"], ["lives in Linz"]);
+      expect(await open("Ada", false)).toMatchObject({ observations: ["likes tea", "lives in Vienna"] });
+      await expect(undo(change_id)).rejects.toMatchObject({ kind: "conflict" });
+    });
+
+    it("are restored exactly by an undo, and replaced again by another", async () => {
+      await create(given.store, [entity("Ada", "person", ["lives in Vienna", "likes tea"])]);
+      const before = await rows();
+      const { change_id } = await replace("Ada", ["lives in Graz"], ["lives in Vienna"]);
+      const after = await rows();
+      const undone = await undo(change_id);
+      expect(await rows([1, 2])).toEqual(before);
+      expect(await search("vienna")).toMatchObject([{ name: "Ada" }]);
+      expect(await search("graz")).toEqual([]);
+      expect(await observationCount()).toBe(2);
+      await undo(undone.change_id);
+      expect(await rows()).toEqual(after);
+      expect(await search("vienna")).toEqual([]);
+      expect(await observationCount()).toBe(2);
+    });
+
+    it("keep their history when their entity is merged, deleted and restored", async () => {
+      await create(given.store, [
+        entity("Bob", "person", ["lives in Vienna"]),
+        entity("Robert", "person", ["lives in Vienna", "likes tea"]),
+      ]);
+      await replace("Bob", ["lives in Graz"], ["lives in Vienna"]);
+      const before = await rows();
+      const merged = await updateEntities(given.store, [{ name: "Bob", merge_into: "Robert" }], {
+        action: "u",
+      });
+      expect(await open("Robert")).toMatchObject({
+        observations: ["lives in Vienna", "likes tea", "lives in Graz"],
+        history: [{ observation: "lives in Vienna", replaced_by: "#4" }],
+      });
+      const gone = await forget(given.store, ["Robert"]);
+      expect(await observationCount()).toBe(0);
+      await undo(gone.change_id);
+      expect((await open("Robert"))?.history).toHaveLength(1);
+      await undo(merged.change_id);
+      expect(await rows()).toEqual(before);
+      expect(await observationCount()).toBe(3);
+    });
+
+    it("are deleted and erased from the history too", async () => {
+      await create(given.store, [entity("Ada", "person", ["lives in Vienna"])]);
+      await replace("Ada", ["lives in Graz"], ["lives in Vienna"]);
+      const { change_id } = await forgetFacts(given.store, "Ada", ["lives in Vienna"]);
+      expect((await open("Ada"))?.history).toBeUndefined();
+      await undo(change_id);
+      expect((await open("Ada"))?.history).toHaveLength(1);
+      const old = [{ entityName: "Ada", observations: ["lives in Vienna"] }];
+      await erase((hard) => deleteObservations(given.store, old, hard));
+      expect(await rows()).toMatchObject([{ content: "lives in Graz", supersededAt: null }]);
+      expect(await observationCount()).toBe(1);
+    });
+
+    it("change nothing if a replaced fact is unknown, or would replace itself", async () => {
+      await create(given.store, [
+        entity("Ada", "person", ["lives in Vienna"]),
+        entity("Bo", "person", ["x"]),
+      ]);
+      await expect(replace("Ada", ["lives in Graz"], ["lives in Viena"])).rejects.toMatchObject({
+        kind: "not_found",
+        message: '"Ada" has no current fact "lives in Viena"; nothing was changed.',
+        hint: expect.stringContaining('Did you mean "lives in Vienna"?'),
+      });
+      // The fact of another entity.
+      await expect(replace("Ada", ["lives in Graz"], ["#2"])).rejects.toMatchObject({ kind: "not_found" });
+      await expect(replace("Ada", ["lives in Vienna"], ["#1"])).rejects.toMatchObject({
+        kind: "invalid",
+        message: expect.stringContaining("would replace itself"),
+      });
+      await expect(replace("Ada", [], ["#1"])).rejects.toMatchObject({ kind: "invalid" });
+      expect(await rows()).toMatchObject([
+        { content: "lives in Vienna", supersededAt: null },
+        { content: "x", supersededAt: null },
+      ]);
+    });
+
+    it("are in the order of their times, newest first among equal matches", async () => {
+      await create(given.store, [entity("Ada", "person", ["lives in Vienna"])]);
+      await given.store.write(async (writer) => {
+        writer.startChange(add);
+        await writer.addObservations([
+          { entityId: 1, content: "lives in Graz", createdAt: Date.UTC(2020, 4, 1) },
+          { entityId: 1, content: "lives in Linz", createdAt: Date.UTC(1969, 4, 1) },
+          {
+            entityId: 1,
+            content: "lives in Rome",
+            createdAt: Date.UTC(2019, 4, 1),
+            supersededAt: Date.UTC(2020, 4, 1),
+          },
+        ]);
+        await writer.finishChange();
+      });
+      const times = ["lives in Linz", "lives in Graz", "lives in Vienna"];
+      expect(await open("Ada")).toMatchObject({
+        observations: times,
+        learned: ["1969-05-01T00:00Z", "2020-05-01T00:00Z", expect.any(String)],
+        history: [{ observation: "lives in Rome", until: "2020-05-01T00:00Z" }],
+      });
+      expect((await search("where does Ada live"))[0]?.observations).toEqual(times.toReversed());
+      expect(await observationCount()).toBe(3);
+    });
+  });
+
+  describe("names that resemble others", () => {
+    const createAs = (...entities: ReturnType<typeof entity>[]) =>
+      createEntities(given.store, entities, { on_conflict: "skip", action: "create_entities" });
+
+    it("are reported with the call that merges them", async () => {
+      await createAs(
+        entity("Ada Lovelace"),
+        entity("Café Central", "place"),
+        entity("Item 12"),
+        entity("Bob"),
+      );
+      const found = await createAs(
+        entity(" Ada Lovelace ", "person", ["x"]),
+        entity("ada lovelace"),
+        entity("Ada-Lovelace"),
+        entity("Ada Lovelase"),
+        entity("Cafe Central", "Place"),
+        entity("Item 13"),
+        entity("Bot"),
+        entity("Grace Hopper"),
+        entity("grace hopper"),
+      );
+      expect(found.skipped).toEqual(["Ada Lovelace"]);
+      expect(found.similar).toEqual([
+        { name: "ada lovelace", existing: "Ada Lovelace" },
+        { name: "Ada-Lovelace", existing: "Ada Lovelace" },
+        { name: "Ada Lovelase", existing: "Ada Lovelace" },
+        { name: "Cafe Central", existing: "Café Central" },
+        { name: "grace hopper", existing: "Grace Hopper" },
+      ]);
+      expect(found.similar_types).toEqual([{ name: "Place", existing: "place" }]);
+      expect(found.note).toContain(
+        'update_entities {"updates":[{"name":"ada lovelace","merge_into":"Ada Lovelace"}]}',
+      );
+      expect(found.note).toContain(
+        'update_entities {"updates":[{"name":"Cafe Central","new_type":"place"}]}',
+      );
+      expect((await createAs(entity("Someone else"))).similar).toBeUndefined();
+    });
+
+    it("are reported for the types of relations, and found without blanks around them", async () => {
+      await createAs(entity("Ada"), entity("Acme"), entity("Bo"));
+      await relate(given.store, [relation("Ada", "works at", "Acme")]);
+      const found = await relate(given.store, [
+        relation(" Bo", "works_at", "Acme "),
+        relation("Ada", "knows", "Bo"),
+      ]);
+      expect(found.relations[0]).toEqual(relation("Bo", "works_at", "Acme"));
+      expect(found.similar_types).toEqual([{ name: "works_at", existing: "works at" }]);
+      expect(found.note).toContain("undo_memory_change");
+    });
+  });
+}
