@@ -12,6 +12,7 @@ const JOBS = { openNodes, readGraph, searchNodes };
 
 /** A larger memory is read in the thread: entities and observations, and bytes. */
 const [MAX_ROWS, MAX_BYTES] = [2_000, 4 * 1024 * 1024];
+const MAX_ANSWERS = 20;
 
 /**
  * Reads a small memory in the main thread, over its own read-only connection. A message to the thread and back costs more than
@@ -20,6 +21,9 @@ const [MAX_ROWS, MAX_BYTES] = [2_000, 4 * 1024 * 1024];
 export class NearReader {
   readonly #connection: SqliteConnection;
   readonly #store: Store;
+  /** Answers about the memory in this version. */
+  readonly #answers = new Map<string, string>();
+  #version = Number.NaN;
   #size: Statement<[], { rows: number; bytes: number }> | undefined;
   /** One job at a time: a connection has one transaction. */
   #last: Promise<unknown> = Promise.resolve();
@@ -75,7 +79,9 @@ export class NearReader {
     const running = this.#last.then(async () => {
       try {
         if (!this.#connection.db.open || !this.#isSmall()) return undefined;
-        return JSON.stringify(await Reflect.apply(job, undefined, [this.#store, ...args]));
+        return await this.#answer(JSON.stringify([name, args]), () =>
+          Reflect.apply(job, undefined, [this.#store, ...args]),
+        );
       } catch (error) {
         if (error instanceof ToolError) throw error;
         return undefined;
@@ -83,6 +89,19 @@ export class NearReader {
     });
     this.#last = running.catch(() => undefined);
     return running;
+  }
+
+  /** The answer to the same question about the same memory, which hosts often ask (read_graph), is kept. */
+  async #answer(question: string, work: () => Promise<object>): Promise<string> {
+    // It changes with every commit of any process.
+    const version = Number(this.#connection.db.pragma("data_version", { simple: true }));
+    if (version !== this.#version || this.#answers.size >= MAX_ANSWERS) this.#answers.clear();
+    this.#version = version;
+    const known = this.#answers.get(question);
+    if (known !== undefined) return known;
+    const answer = JSON.stringify(await work());
+    this.#answers.set(question, answer);
+    return answer;
   }
 
   #isSmall(): boolean {
