@@ -21,6 +21,8 @@ import {
 const WEIGHTS = "5.0, 2.0, 1.0";
 /** Rows of one INSERT statement. */
 const INSERTED_AT_ONCE = 50;
+/** How many of the newest rows are looked at if all words of a query are common. */
+const MAX_NEWEST = 1_001;
 /** How many indexed words may replace a word that is inside them, and how many are scanned for it. */
 const MAX_PARTS = 8;
 const MAX_SCANNED = 150_000;
@@ -109,12 +111,24 @@ export class SqliteConnection implements Connection {
   }
 
   matches(kind: Indexed, words: readonly WeightedWord[]): Selected {
+    const side = kind === "entities" ? "<" : ">";
+    if (words.every(({ isCommon }) => isCommon)) {
+      // Nearly all rows match alike, so the newest that have all words come first, then the newest that have any.
+      const newest = `SELECT rowid AS id FROM search WHERE search MATCH ? AND rowid ${side} 0 AND not_stopped()
+        ORDER BY rowid ${kind === "entities" ? "ASC" : "DESC"} LIMIT ${MAX_NEWEST}`;
+      const having = (operator: string) => words.map(({ query }) => `(${query})`).join(operator);
+      return {
+        select: `SELECT id, max(score) AS score FROM (SELECT id, 2 AS score FROM (${newest})
+          UNION ALL SELECT id, 1 FROM (${newest})) GROUP BY id`,
+        params: [having(" AND "), having(" OR ")],
+      };
+    }
     const signs = words.filter(({ as }) => as === "sign");
     const others = words.filter(({ as }) => as !== "sign");
     const selects = signs.map(({ weight }) => `SELECT id, ${weight} AS score FROM (${SIGNS_OF[kind]})`);
     // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
     const indexed = `SELECT rowid AS id, -bm25(search, ${WEIGHTS}) AS score FROM search
-      WHERE search MATCH ? AND rowid ${kind === "entities" ? "<" : ">"} 0 AND not_stopped() LIMIT -1`;
+      WHERE search MATCH ? AND rowid ${side} 0 AND not_stopped() LIMIT -1`;
     if (others.length > 0) selects.push(indexed);
     const query = others.map((word) => `(${word.query})`).join(" OR ");
     const union = selects.map((select) => `SELECT id, score FROM (${select})`).join(" UNION ALL ");
