@@ -116,7 +116,7 @@ export async function world(): Promise<World> {
       text
         .replaceAll(folder, "/world")
         .replace(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, "2026-07-28T09:00:00.000Z")
-        .replace(/"20\d{2}-\d{2}-\d{2}(?=["\\,])/g, '"2026-07-28')
+        .replace(/"20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}Z(?=["\\,])/g, '"2026-07-28T09:00Z')
         .replace(/(size_bytes\\?": ?)\d+/g, "$1262144"),
     dispose: () => rm(folder, { recursive: true, force: true }),
   };

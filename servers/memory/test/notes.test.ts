@@ -61,6 +61,17 @@ describe("notes", () => {
     expect(await text("Ada.md")).toContain('- "works with" [[Bo]]\n');
   });
 
+  it("replaces the line of a superseded fact, and undoes it", async () => {
+    const { data, text } = await withNotes();
+    await data("create_entities", { entities: [person("Ada", "lives in Vienna", "likes tea")] });
+    const { change_id } = await data("add_observations", {
+      observations: [{ entityName: "Ada", contents: ["lives in Graz"], replaces: ["lives in Vienna"] }],
+    });
+    expect(await text("Ada.md")).toContain("## Observations\n- [fact] likes tea\n- [fact] lives in Graz\n");
+    await data("undo_memory_change", { change_id });
+    expect(await text("Ada.md")).toContain("## Observations\n- [fact] likes tea\n- [fact] lives in Vienna\n");
+  });
+
   it("shows at the next call what a person edits, adds, renames and deletes", async () => {
     const { data, text, put, open, notes, list } = await withNotes({
       "Ada.md": "Some text.\n\n- [drink] tea\n- knows [[sub/Bo]]\n",

@@ -6,7 +6,7 @@ export default tool({
   name: "open_nodes",
   title: "Open nodes",
   description:
-    "Read entities by exact name: all observations, oldest first, with time and source (learned; one value if all match), and relations. To find names, call search_nodes.",
+    "Read entities by exact name: all observations, oldest first, with their relations. learned has the time and source of each, or one for all. To find names, call search_nodes.",
   effect: "read",
   view: "graph",
   input: z.strictObject({

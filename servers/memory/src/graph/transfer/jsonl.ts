@@ -8,7 +8,10 @@ export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid", "svg"] as con
 export type Format = (typeof FORMATS)[number];
 
 /** An observation to import: with its own time (milliseconds since 1970) and source, if they are known. */
-export type ImportedFact = Omit<NewObservation, "entityId">;
+export type ImportedFact = Omit<NewObservation, "entityId" | "supersededBy"> & {
+  /** The text of the observation that replaced it. */
+  readonly replacedBy?: string | undefined;
+};
 
 /** An entity to import. */
 export type ImportedEntity = Omit<Entity, "observations"> & { readonly facts: readonly ImportedFact[] };
@@ -163,7 +166,8 @@ function entityOf(value: Record<string, unknown>): ImportedEntity {
     const until = isRecord(one) ? timeOf(one.until) : undefined;
     if (!isRecord(one) || until === undefined) return [];
     const content = textOf("observation", one.content, `superseded.${index}.content`);
-    return [{ content, ...originOf(one.learned, one.source), supersededAt: until }];
+    const replacedBy = typeof one.replaced_by === "string" ? one.replaced_by : undefined;
+    return [{ content, ...originOf(one.learned, one.source), supersededAt: until, replacedBy }];
   });
   return { name, entityType, facts: [...old, ...current] };
 }
@@ -236,10 +240,11 @@ export function entityLine(
     superseded:
       old.length === 0
         ? undefined
-        : old.map(({ content, createdAt, supersededAt, source }) => ({
+        : old.map(({ content, createdAt, supersededAt, supersededBy, source }) => ({
             content,
             learned: isoTime(createdAt),
             until: isoTime(supersededAt ?? createdAt),
+            replaced_by: rows.find(({ id }) => id === supersededBy)?.content,
             source: source ?? undefined,
           })),
   });
