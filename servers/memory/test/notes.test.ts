@@ -158,9 +158,18 @@ describe("notes", () => {
     await rename(`${notes}-away`, notes);
     expect((await open("Ada")).entity?.observations).toEqual(["x", "z"]);
     expect(await readFile(join(notes, "Ada.md"), "utf8")).toContain("- [fact] z\n");
-    // One note is a deletion.
-    await rm(join(notes, "Bo.md"));
+    // Moved is not missing.
+    await mkdir(join(notes, "people"));
+    for (const name of await list())
+      if (name.endsWith(".md")) await rename(join(notes, name), join(notes, "people", name));
+    expect(await data("memory_stats")).not.toHaveProperty("notice");
+    await data("add_observations", { observations: [{ entityName: "Cy", contents: ["here"] }] });
+    expect(await readFile(join(notes, "people", "Cy.md"), "utf8")).toContain("- [fact] here\n");
+    // One note is a deletion, and a new one in the same moment another entity.
+    await rm(join(notes, "people", "Bo.md"));
+    await writeFile(join(notes, "Dee.md"), "- [new] fact\n");
     expect(await data("search_nodes", { query: "Bo" })).toMatchObject({ total: 0 });
+    expect(await open("Dee")).toMatchObject({ entity: { observations: ["[new] fact"] } });
   });
 
   it("erases a note with its entity, and its lines with their facts", async () => {

@@ -134,7 +134,12 @@ export function transferSuite(given: Given): void {
         { type: "entity", name: "Empty", entityType: "thing", observations: [] },
       ];
       const text = lines.map((line) => JSON.stringify(line)).join("\n");
-      expect(await load(text)).toMatchObject({ entities: 3, observations: 6, rejects: [] });
+      const loaded = await load(text);
+      expect(loaded).toMatchObject({ entities: 3, observations: 6, rejects: [] });
+      expect(await backup()).toBe(text);
+      const undone = await undoChange(given.store, loaded.change_id ?? 0, { action: "undo" });
+      expect(await backup()).toBe("");
+      await undoChange(given.store, undone.change_id, { action: "undo" });
       expect(await backup()).toBe(text);
       const { entities } = await openNodes(given.store, {
         names: ["Ada"],

@@ -4,7 +4,7 @@ import { grouped, ToolError } from "@refmcp/boundary/answer";
 import type { Store } from "../store/store.ts";
 import { MAX_NOTES, NotesFolder } from "./folder.ts";
 import { NOTE, type Notes } from "./state.ts";
-import { takeIn } from "./take-in.ts";
+import { readChanged, takeIn } from "./take-in.ts";
 import { writeOut } from "./write-out.ts";
 
 /** If more notes than this are missing at once, and over half of all, they were not deleted one by one. */
@@ -92,22 +92,21 @@ export class NotesSync {
     // Some programs replace a file by deleting it first.
     if (lacking(first).length > 0) await sleep(REPLACED_MS);
     const found = lacking(first).length > 0 ? folder.scan() : first;
-    const missing = lacking(found);
-    const ids = missing.map(([, { id }]) => id);
-    const rows = ids.length === 0 ? new Map() : await store.read((reader) => reader.entitiesById(ids));
-    const lost = missing.filter(([, { id }]) => rows.get(id)?.removedBy === null).length;
-    const isEmpty = found === undefined || (found.size === 0 && lost > 0);
-    if (isEmpty || (lost > MAX_DELETED && lost * 2 > known.length)) {
+    const changed = [...(found ?? [])].filter(
+      ([path, stamp]) => states.get(path)?.stamp !== stamp && unreadable.get(path) !== stamp,
+    );
+    const missing = new Map(lacking(found));
+    const read = await readChanged(this.#notes, new Map(changed), missing);
+    const rows = await store.read((reader) => reader.entitiesById([...missing.values()].map(({ id }) => id)));
+    const lost = [...missing.values()].filter(({ id }) => rows.get(id)?.removedBy === null).length;
+    const isAll = lost > 0 && lost === known.length && read.length === 0;
+    if (found === undefined || isAll || (lost > MAX_DELETED && lost * 2 > known.length)) {
       problems.push(
         `${grouped(lost)} of ${grouped(known.length)} notes in ${folder.root} are missing, as if the directory was moved or is not mounted. Nothing was deleted from the memory, and notes are not updated until they are back. To delete entities, call delete_entities.`,
       );
       return false;
     }
-    const changed = [...found].filter(
-      ([path, stamp]) => states.get(path)?.stamp !== stamp && unreadable.get(path) !== stamp,
-    );
-    if (changed.length > 0 || missing.length > 0)
-      await takeIn(this.#notes, new Map(changed), new Map(missing));
+    if (read.length > 0 || missing.size > 0) await takeIn(this.#notes, read, missing);
     const isAgain = await writeOut(this.#notes, found);
     this.#version = await store.version();
     return isAgain;

@@ -19,7 +19,7 @@ import {
 } from "./state.ts";
 
 /** A note that was changed or is new. */
-interface Changed extends NoteText {
+export interface Changed extends NoteText {
   readonly path: string;
   readonly stamp: string;
   readonly note: Note;
@@ -29,19 +29,61 @@ interface Changed extends NoteText {
 }
 
 /**
- * Takes what people changed in notes into the memory, as one change.
+ * Reads new and changed notes, and finds those that were renamed.
  *
- * @param changed the stamps of new and changed notes.
- * @param missing the notes that are no longer there.
+ * @param changed their stamps.
+ * @param missing the notes that are no longer there; those that were renamed are removed from it.
  */
-export async function takeIn(
+export async function readChanged(
   notes: Notes,
   changed: ReadonlyMap<string, string>,
   missing: Map<string, NoteState>,
-): Promise<void> {
-  const { store, states } = notes;
+): Promise<Changed[]> {
+  const find = {
+    hash: new Map<string, string>(),
+    title: new Map<string, string>(),
+    file: new Map<string, string>(),
+  };
+  for (const [path, state] of missing) {
+    find.hash.set(state.hash, path);
+    find.title.set(state.title, path);
+    find.file.set(fileOf(state.stamp), path);
+  }
   const read = await readAll(notes, changed);
-  const all = read.map((one) => withState(one, states, missing));
+  return read.map((one) => {
+    const state = notes.states.get(one.path);
+    if (state !== undefined) return { ...one, state, before: one.path };
+    const { note, hash, stamp } = one;
+    const isSimilar = (path: string) =>
+      note.facts.some((fact) => missing.get(path)?.facts.includes(keyOf(fact)));
+    const candidates = [
+      find.hash.get(hash),
+      note.title === undefined ? undefined : find.title.get(note.title),
+      // A new file can get the number of a deleted one.
+      [find.file.get(fileOf(stamp))].find((path) => path !== undefined && isSimilar(path)),
+    ];
+    const before = candidates.find((path) => path !== undefined && missing.has(path));
+    const moved = before === undefined ? undefined : missing.get(before);
+    if (before === undefined || moved === undefined) return { ...one, state: undefined, before: one.path };
+    missing.delete(before);
+    return { ...one, state: moved, before };
+  });
+}
+
+/** The number of a file in its stamp, which a rename keeps. */
+const fileOf = (stamp: string) => stamp.slice(stamp.lastIndexOf(":"));
+
+/**
+ * Takes what people changed in notes into the memory, as one change.
+ *
+ * @param all the new and changed notes.
+ * @param missing the notes that were deleted.
+ */
+export async function takeIn(
+  { store, states }: Notes,
+  all: readonly Changed[],
+  missing: ReadonlyMap<string, NoteState>,
+): Promise<void> {
   const paths = [...all.map(({ path }) => path), ...missing.keys()];
   const [only = ""] = paths;
   const source = paths.length === 1 ? only.slice(0, 500).toWellFormed() : `${paths.length} notes`;
@@ -80,24 +122,6 @@ async function readAll({ folder, unreadable, problems }: Notes, changed: Readonl
     }
   }
   return read;
-}
-
-/** Finds the state of a note: by its path, or of a missing note with the same content or file, which was renamed. */
-function withState(
-  one: Omit<Changed, "state" | "before">,
-  states: ReadonlyMap<string, NoteState>,
-  missing: Map<string, NoteState>,
-): Changed {
-  const { path, hash, stamp } = one;
-  const state = states.get(path);
-  if (state !== undefined) return { ...one, state, before: path };
-  const inode = (text: string) => text.split(":")[2];
-  const moved =
-    [...missing].find(([, old]) => old.hash === hash) ??
-    [...missing].find(([, old]) => inode(old.stamp) === inode(stamp));
-  if (moved === undefined) return { ...one, state: undefined, before: path };
-  missing.delete(moved[0]);
-  return { ...one, state: moved[1], before: moved[0] };
 }
 
 /** Deletes the entities of deleted notes; undo_memory_change restores them. */
