@@ -129,10 +129,65 @@ describe("a note", () => {
     }
     const example = "```\n## Observations\n```\n";
     expect(editNote(example, { observations: ["x"] })).toBe(`${example}\n## Observations\n- [fact] x\n`);
+    expect(editNote("~~~\nopen", { observations: ["x"] })).toBe(
+      "~~~\nopen\n~~~\n\n## Observations\n- [fact] x\n",
+    );
     const windows = "---\r\ntitle: Ada\r\n---\r\n\r\n- [a] one\r\ntext";
     expect(editNote(windows, { observations: ["two"], title: "Bo" })).toBe(
       "---\r\ntitle: Bo\r\n---\r\n\r\n- [a] one\r\n- [fact] two\r\ntext",
     );
+  });
+
+  it("finds again what it adds to any text", () => {
+    const parts = [
+      "- ",
+      "[a1] ",
+      "[[",
+      "]]",
+      "\n",
+      "\r\n",
+      "text",
+      "---",
+      "\n---\n",
+      "title: x",
+      "`",
+      "```",
+      "~~~",
+      "# h",
+    ];
+    parts.push(
+      "## Observations\n",
+      "> ",
+      "|",
+      "\\",
+      "<br>",
+      "&#10;",
+      "\t",
+      "é",
+      "\ufeff",
+      "type: y\n",
+      '"',
+      "(c)",
+    );
+    let seed = 1;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed % below;
+    };
+    for (let round = 0; round < 3_000; round++) {
+      const text = Array.from({ length: random(25) }, () => parts[random(parts.length)]).join("");
+      expect(editNote(text, {})).toBe(text);
+      const added = editNote(text, {
+        observations: ["new"],
+        relations: [{ type: "is", target: "New" }],
+        title: "T",
+      });
+      const note = parseNote(added);
+      expect(note.title, JSON.stringify(text)).toBe("T");
+      expect(note.facts.map(keyOf), JSON.stringify(text)).toEqual(
+        expect.arrayContaining([keyOf({ content: "new" }), keyOf({ type: "is", target: "New" })]),
+      );
+    }
   });
 
   it("gives names that every file system has, each once", () => {

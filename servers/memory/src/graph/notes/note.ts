@@ -14,6 +14,8 @@ export interface Note {
   readonly facts: readonly NoteFact[];
   /** The lines of the headings under which facts are added. */
   readonly headings: Readonly<Partial<Record<NoteFact["kind"], number>>>;
+  /** The mark of a code block that the text ends in. */
+  readonly fence: string | undefined;
   /** Paragraphs and list items that are neither facts nor headings, code or tables. */
   readonly prose: readonly string[];
 }
@@ -96,7 +98,7 @@ export function parseNote(text: string): Note {
     else prose.push(item.replace(/^\[[ xX]\]\s+/u, ""));
   }
   endParagraph();
-  return { ...front.fields, facts, headings, prose };
+  return { ...front.fields, facts, headings, fence, prose };
 }
 
 /** The facts on a line; `item` is its text if it is an item of a list. */
@@ -167,7 +169,7 @@ export function editNote(text: string, edits: Edits): string {
   const { remove, observations = [], relations = [] } = edits;
   const eol = /\r?\n/u.exec(text)?.[0] ?? "\n";
   const lines = linesOf(text);
-  const { facts, headings } = parseNote(text);
+  const { facts, headings, fence } = parseNote(text);
   const own = facts.filter((fact) => fact.own);
   const removed = new Set(remove === undefined ? [] : own.filter(remove).map(({ line }) => line));
   const added = {
@@ -192,6 +194,7 @@ export function editNote(text: string, edits: Edits): string {
   });
   let result = body.join("");
   if (appended.length > 0) {
+    if (fence !== undefined) appended.unshift(fence);
     const start = result === "" || result.endsWith("\n") ? result : `${result}${eol}`;
     result = `${start}${appended.map((line) => `${line}${eol}`).join("")}`;
   }
@@ -288,7 +291,8 @@ function withField(text: string, name: string, value: string, eol: string): stri
   const { source } = frontMatter(text);
   const line = `${name}: ${scalar(value)}${eol}`;
   if (source === undefined) return `---${eol}${line}---${eol}${eol}${text}`;
-  const at = text.indexOf(source, text.indexOf("---") + 3);
+  // Behind the line with the first fence.
+  const at = text.indexOf("\n") + 1;
   const document = parseDocument(source);
   const node = document.get(name, true);
   const [start, end] = (isScalar(node) ? node.range : undefined) ?? [0, 0];
