@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -174,13 +174,22 @@ describe("notes", () => {
 
   it("erases a note with its entity, and its lines with their facts", async () => {
     const { data, text, list, notes } = await withNotes({}, ["--confirm", "never"]);
-    await data("create_entities", { entities: [person("Ada", "PIN 4711", "likes tea"), person("Bo", "x")] });
+    await data("create_entities", {
+      entities: [person("Ada", "PIN 4711", "likes tea"), person("Bo", "PIN 4712", "x")],
+    });
     await data("delete_observations", {
       deletions: [{ entityName: "Ada", observations: ["PIN 4711"] }],
       hard: true,
     });
     expect(await text("Ada.md")).not.toContain("4711");
     await data("delete_entities", { entityNames: ["Bo"] });
+    await data("delete_observations", {
+      deletions: [{ entityName: "Bo", observations: ["PIN 4712"] }],
+      hard: true,
+    });
+    const trashed = await text(".trash/Bo.md");
+    expect(trashed).toContain("- [fact] x\n");
+    expect(trashed).not.toContain("4712");
     await data("delete_entities", { entityNames: ["Ada", "Bo"], hard: true });
     expect(await list()).toEqual([]);
     expect(await readdir(join(notes, ".trash"))).toEqual([]);
@@ -285,6 +294,24 @@ describe("notes", () => {
     expect((await data("memory_stats")).total).toMatchObject({ entities: 6 });
     for (const name of files) expect((await stat(join(notes, name))).isFile()).toBe(true);
     expect(files).toHaveLength(6);
+  });
+
+  it("neither reads nor writes through links that lead out of its directory", async () => {
+    const { folder, notes, data, list } = await withNotes({ "Ada.md": "- [a1] x\n" });
+    const outside = join(folder, "outside");
+    await mkdir(outside);
+    await writeFile(join(outside, "secret.md"), "- [secret] 4711\n");
+    await symlink(join(outside, "secret.md"), join(notes, "secret.md"));
+    await symlink(outside, join(notes, "more"), "junction");
+    expect(await data("search_nodes", { query: "4711" })).toMatchObject({ total: 0 });
+    await data("create_entities", { entities: [person("secret", "mine")] });
+    expect(await readFile(join(outside, "secret.md"), "utf8")).toBe("- [secret] 4711\n");
+    expect(await list()).toEqual(["Ada.md", "more", "secret 2.md", "secret.md"]);
+    // A note that is replaced by a link is missing, and nothing is written through it.
+    await rm(join(notes, "Ada.md"));
+    await symlink(join(outside, "secret.md"), join(notes, "Ada.md"));
+    expect(await data("search_nodes", { query: "Ada" })).toMatchObject({ total: 0 });
+    expect(await readFile(join(outside, "secret.md"), "utf8")).toBe("- [secret] 4711\n");
   });
 
   it("refuses a store or a space, which notes do not belong to", async () => {

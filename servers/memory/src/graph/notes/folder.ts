@@ -78,6 +78,11 @@ export class NotesFolder {
     return stat?.isFile() === true ? `${stat.mtimeNs}:${stat.size}:${stat.ino}` : undefined;
   }
 
+  /** Whether anything has that path, a link too. */
+  has(path: string): boolean {
+    return lstatSync(join(this.root, path), { throwIfNoEntry: false }) !== undefined;
+  }
+
   /** @throws ToolError `invalid` if it is too large or not UTF-8; what the path guard throws. */
   async read(path: string): Promise<NoteText> {
     const file = await this.#paths.openFile(join(this.root, path));
@@ -127,7 +132,7 @@ export class NotesFolder {
     await this.#paths.createDirectory(dirname(join(this.root, TRASH, path)));
     for (let number = 1; ; number++) {
       const target = `${TRASH}/${number === 1 ? path : `${stem} ${number}${ending}`}`;
-      if (lstatSync(join(this.root, target), { throwIfNoEntry: false }) !== undefined) continue;
+      if (this.has(target)) continue;
       await this.move(path, target);
       return target;
     }

@@ -12,7 +12,7 @@ const BATCH = 200;
 /** With more changes than this, all notes are compared. */
 const MAX_CHANGES = 100;
 
-/** An entity of which a note may be out of date, or undefined for one that no longer exists, and its facts. */
+/** An entity of which a note may be out of date (without a row, if it no longer exists), and its facts. */
 interface Touched {
   readonly id: number;
   readonly row: EntityRow | undefined;
@@ -100,7 +100,14 @@ async function touchedOf(reader: Reader, ids: readonly number[]): Promise<Touche
   const touched: Touched[] = [];
   for (const id of ids) {
     const row = rows.get(id);
-    const facts = row === undefined ? { observations: [], relations: [] } : await factsOf(reader, id);
+    // Of a deleted entity, everything that was not erased.
+    const facts =
+      row?.removedBy === null
+        ? await factsOf(reader, id)
+        : {
+            observations: await reader.observationsOf([id], "all"),
+            relations: await reader.relationsOf([id], { direction: "out", alsoRemoved: true }),
+          };
     touched.push({ id, row, ...facts });
   }
   return touched;
@@ -126,7 +133,7 @@ async function writeOne(
   if (row === undefined || row.removedBy !== null) {
     if (path === undefined || state === undefined) return;
     if (row === undefined) await folder.erase(path);
-    else if (state.trashedFrom !== undefined) return;
+    else if (state.trashedFrom !== undefined) return eraseLines(folder, one, path);
     else next.set(await folder.trash(path), { ...state, trashedFrom: path });
     next.set(path, undefined);
     return;
@@ -142,16 +149,22 @@ async function writeOne(
     if (created !== undefined) next.set(created, made);
     return;
   }
-  let here = path;
+  let here = state.trashedFrom ?? path;
   if (state.trashedFrom !== undefined) {
-    const isFree = folder.stamp(state.trashedFrom) === undefined;
-    here = isFree ? state.trashedFrom : `${names.stems.take(row.name)}.md`;
+    while (folder.has(here)) here = `${names.stems.take(row.name)}.md`;
     await folder.move(path, here);
   }
   next.set(here, await updateNote(folder, one, row, { ...state, path: here }, names.names));
 }
 
-const MAX_TRIES = 20;
+/** Removes facts that were erased permanently from a note in the trash. */
+async function eraseLines(folder: NotesFolder, { observations }: Touched, path: string) {
+  if (folder.stamp(path) === undefined) return;
+  const { text, hash } = await folder.read(path);
+  const kept = new Set(observations.map(keyOf));
+  const edited = editNote(text, { remove: (fact) => fact.kind === "observation" && !kept.has(keyOf(fact)) });
+  if (edited !== text) await folder.write(path, edited, hash);
+}
 
 /** Writes a new note, and returns its path; undefined for an entity that only exists because something refers to it. */
 async function createNote(
@@ -163,19 +176,13 @@ async function createNote(
   if (type === "unknown" && observations.length === 0 && relations.length === 0) return undefined;
   const contents = observations.map(({ content }) => content);
   const text = renderNote(name, type, contents, relations.map(linkOf));
-  for (let tries = 1; ; tries++) {
-    const path = `${stems.take(name)}.md`;
-    try {
-      const { hash } = await folder.write(path, text, undefined);
-      const note = parseNote(text);
-      const stamp = folder.stamp(path) ?? "";
-      return [path, stateOf(path, note, note.facts, { id, name, type, stamp, hash })];
-    } catch (error) {
-      // Something that is not a note has that name.
-      const isTaken = error instanceof ToolError && error.kind === "conflict";
-      if (!isTaken || tries === MAX_TRIES) throw error;
-    }
-  }
+  let path = `${stems.take(name)}.md`;
+  // Something that is not a note can have that name.
+  while (folder.has(path)) path = `${stems.take(name)}.md`;
+  const { hash } = await folder.write(path, text, undefined);
+  const note = parseNote(text);
+  const stamp = folder.stamp(path) ?? "";
+  return [path, stateOf(path, note, note.facts, { id, name, type, stamp, hash })];
 }
 
 const linkOf = ({ type, to }: RelationRow) => ({ type, target: to });
