@@ -85,7 +85,7 @@ it.each(["all blocks", "random bytes", "its version", "the table of sizes", "eve
   "a search index that loses %s while the memory is open is rebuilt by the call that notices",
   async (what) => {
     for (const call of [
-      (store: Store) => searchNodes(store, { query: "comets", limit: 20, budget }),
+      (store: Store) => searchNodes(store, { query: "record r8x", limit: 20, budget }),
       (store: Store) => create(store, [entity("Person 3", "person", ["likes tea"])], "merge"),
     ]) {
       const store = await filled();
@@ -104,7 +104,7 @@ it.each(["all blocks", "random bytes", "its version", "the table of sizes", "eve
           ),
           hint: "Repeat the call.",
         });
-      else await searchNodes(store, { query: "comets", limit: 20, budget }).catch(() => undefined);
+      else await searchNodes(store, { query: "record r8x", limit: 20, budget }).catch(() => undefined);
       await expectWhole(store);
       await store.close();
       await rm(file);
