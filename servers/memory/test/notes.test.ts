@@ -148,7 +148,7 @@ describe("notes", () => {
     const gone = await data("open_nodes", { names: ["Ada"] });
     expect(gone).toMatchObject({ entities: [{ observations: ["x"] }] });
     expect(gone.notice).toMatch(/3 of 3 notes in .* are missing.*Nothing was deleted/);
-    // Said once; and another empty directory is no reason to write there.
+    // Reported once. Nothing is written to an empty directory in its place.
     await mkdir(notes);
     expect(
       await data("add_observations", { observations: [{ entityName: "Ada", contents: ["z"] }] }),
@@ -284,7 +284,7 @@ describe("notes", () => {
     expect((await readdir(notes)).filter((name) => name.endsWith(".md"))).toEqual(["Ada.md"]);
   });
 
-  it("writes no note outside of its directory, whatever the name", async () => {
+  it("writes no note outside its directory, whatever the name", async () => {
     const { data, list, notes } = await withNotes();
     await data("create_entities", {
       entities: ["../../evil", "/etc/x", "C:\\x", "..", ".hidden", "a\0b"].map((name) => person(name, "x")),

@@ -56,7 +56,7 @@ it("writes one note for each entity to a new directory, which imports as the sam
   );
   expect(await failure("export_graph", { format: "markdown", path: "vault" })).toContain("already exists");
   expect(await failure("export_graph", { format: "markdown" })).toContain("needs a path");
-  // What is imported exists already.
+  // Everything in it already exists.
   expect(await data("import_graph", { path: "vault" })).toMatchObject({
     entities: 0,
     observations: 0,

@@ -148,7 +148,7 @@ export function transferSuite(given: Given): void {
         budget,
       });
       expect(entities[0]?.observations).toEqual(["lives in Graz", "likes tea"]);
-      // Again: everything exists. Fields of other programs with these names are no error.
+      // Again: everything exists. Fields of other programs with these names are ignored.
       expect(await load(text)).toMatchObject({ entities: 0, observations: 0, duplicates: 9 });
       const foreign = { type: "entity", name: "Dee", entityType: "t", observations: ["x"] };
       const odd = { ...foreign, learned: 7, source: { a: 1 }, superseded: ["?", { until: "soon" }] };

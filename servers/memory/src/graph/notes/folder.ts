@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
-import { mkdir, unlink } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createPathGuard, DirectoryAllowlist, errorCode, type PathGuard } from "@refmcp/boundary";
+import {
+  createPathGuard,
+  DirectoryAllowlist,
+  ensureDirectory,
+  errorCode,
+  type PathGuard,
+} from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 
 /** Maximum number of notes in a directory, and size of one. */
@@ -11,7 +17,7 @@ const MAX_BYTES = 1024 * 1024;
 /** Notes of deleted entities; Obsidian uses the same directory. */
 const TRASH = ".trash";
 
-/** A note as it is on the disk. */
+/** A note on the disk. */
 export interface NoteText {
   readonly text: string;
   readonly hash: string;
@@ -29,13 +35,15 @@ export class NotesFolder {
   }
 
   /** Creates the directory if it is missing. */
-  async create(): Promise<void> {
-    await mkdir(this.root, { recursive: true }).catch((cause: unknown) => {
+  create(): void {
+    try {
+      ensureDirectory(this.root);
+    } catch (cause) {
       throw new ToolError("unavailable", `The notes directory ${this.root} cannot be created.`, {
         hint: "Check that its parent exists and is writable, or choose another directory with --notes.",
         cause,
       });
-    });
+    }
   }
 
   /**

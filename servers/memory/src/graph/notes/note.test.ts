@@ -36,7 +36,7 @@ const AWKWARD = [
 
 const READMES = fileURLToPath(new URL("../../../../../node_modules/.pnpm", import.meta.url));
 
-/** README files of installed packages: text that knows nothing of this format. */
+/** README files of installed packages: text in no particular format. */
 function readmes(limit: number): string[] {
   const found: string[] = [];
   for (const name of readdirSync(READMES)) {

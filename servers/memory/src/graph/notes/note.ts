@@ -4,7 +4,7 @@ import { digest } from "../store/tables.ts";
 
 /**
  * A Markdown note about one entity, in the format of basic-memory and Obsidian: YAML front matter with `title` and `type`, facts as
- * list items `- [category] text`, relations as `- type [[Other note]]`. Everything else is kept as it is.
+ * list items `- [category] text`, relations as `- type [[Other note]]`. Everything else is kept unchanged.
  */
 export interface Note {
   /** `title`; undefined if the file's name is the title. */
@@ -44,7 +44,7 @@ export interface Link {
 export const DEFAULT_TYPE = "note";
 /** The category of facts without one. */
 const FACT = "fact";
-/** The type of a relation that a link in a sentence stands for. */
+/** The type of the relation that a link in a sentence represents. */
 const LINKS_TO = "links_to";
 const KINDS = ["observation", "relation"] as const;
 const HEADINGS = { observation: "## Observations", relation: "## Relations" } as const;
@@ -62,7 +62,7 @@ export function keyOf(fact: { readonly content: string } | Link): string {
   return digest("content" in fact ? `o\0${fact.content}` : `r\0${fact.type}\0${fact.target}`);
 }
 
-/** Reads the text of a note. Text that is not understood is no error. */
+/** Reads the text of a note. Text that is not understood is ignored. */
 export function parseNote(text: string): Note {
   const lines = linesOf(text);
   const front = frontMatter(text);

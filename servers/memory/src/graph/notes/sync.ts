@@ -45,7 +45,7 @@ export class NotesSync {
     const sync = new NotesSync(store, directory);
     await sync.#load();
     // A directory that had notes is not created again: it may be on a disk that is not mounted.
-    if (sync.#notes.states.size === 0) await sync.#notes.folder.create();
+    if (sync.#notes.states.size === 0) sync.#notes.folder.create();
     return sync;
   }
 
@@ -81,7 +81,7 @@ export class NotesSync {
     return (await this.#notes.store.version()) === this.#version ? undefined : this.sync();
   }
 
-  /** Whether a note was changed meanwhile, so that another round is needed. */
+  /** @returns whether another program changed a note in between, so that another round is needed. */
   async #round(): Promise<boolean> {
     const { store, folder, states, problems, unreadable } = this.#notes;
     if ((await store.version()) !== this.#version) await this.#load();

@@ -24,7 +24,7 @@ interface Touched {
  * Writes to the notes what the journal has and they do not have yet.
  *
  * @param found the notes on the disk.
- * @returns whether a note was changed by another program meanwhile, so that it must be taken in first.
+ * @returns whether another program changed a note in between, which must be taken in first.
  */
 export async function writeOut(notes: Notes, found: ReadonlyMap<string, string>): Promise<boolean> {
   const { store, states } = notes;

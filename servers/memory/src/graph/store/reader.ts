@@ -196,7 +196,7 @@ export class Reader {
 
   /**
    * Reads the current observations of entities at once, for `observationPage`: a query for each is most of the cost of listing a
-   * small graph. Entities with so many that they do not fit are left to it.
+   * small graph. Entities whose observations do not fit are left to it.
    */
   async readAhead(entityIds: readonly number[]): Promise<void> {
     const where = `o.entity_id {in}${WHICH.current} ORDER BY o.entity_id, o.created_at, o.id LIMIT ${MAX_AHEAD}`;

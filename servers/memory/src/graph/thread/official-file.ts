@@ -20,7 +20,7 @@ export class OfficialFile {
     this.#lookedAt = now;
   }
 
-  /** Remembers the file as it is now. */
+  /** Remembers the current state of the file. */
   async remember(): Promise<void> {
     this.#seen = await factsOf(this.path);
   }
