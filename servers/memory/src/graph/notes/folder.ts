@@ -96,7 +96,9 @@ export class NotesFolder {
     const file = await this.#paths.openFile(join(this.root, path));
     try {
       if (file.stat.size > MAX_BYTES)
-        throw new ToolError("invalid", `The note ${path} is larger than 1 MiB, so it is left out.`, {});
+        throw new ToolError("invalid", `The note ${path} is larger than 1 MiB, so it is left out.`, {
+          hint: "Split it, or move it out of the directory.",
+        });
       const bytes = await file.handle.readFile();
       return {
         text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
@@ -104,7 +106,10 @@ export class NotesFolder {
       };
     } catch (cause) {
       if (cause instanceof ToolError || errorCode(cause) !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw cause;
-      throw new ToolError("invalid", `The note ${path} is not UTF-8, so it is left out.`, { cause });
+      throw new ToolError("invalid", `The note ${path} is not UTF-8, so it is left out.`, {
+        hint: "Save it as UTF-8.",
+        cause,
+      });
     } finally {
       await file.handle.close();
     }
@@ -126,8 +131,7 @@ export class NotesFolder {
         : {
             check: async (existing) => {
               const now = existing === undefined ? undefined : hashOf(await existing.handle.readFile());
-              if (now !== expected)
-                throw new ToolError("conflict", `The note ${path} was changed by another program.`, {});
+              if (now !== expected) throw changedNote(path);
             },
           },
     );
@@ -161,6 +165,13 @@ export class NotesFolder {
       await place.parent.close();
     }
   }
+}
+
+/** A note that another program changed since it was read, so that the change must be read first. */
+export function changedNote(path: string): ToolError {
+  return new ToolError("conflict", `The note ${path} was changed by another program.`, {
+    hint: "Repeat the call.",
+  });
 }
 
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64url");

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { editNote, FreeStems, keyOf, parseNote, renderNote, stemOf } from "./note.ts";
+import { FreeStems, stemOf } from "./names.ts";
+import { editNote, keyOf, parseNote, renderNote } from "./note.ts";
 
 /** Texts that mean something in Markdown, YAML, links or our escapes. */
 const AWKWARD = [

@@ -1,6 +1,7 @@
 import { isMap, isScalar, parseDocument, stringify } from "yaml";
 import { textProblem } from "../change/change.ts";
 import { digest } from "../store/tables.ts";
+import { slugOf } from "./names.ts";
 
 /**
  * A Markdown note about one entity, in the format of basic-memory and Obsidian: YAML front matter with `title` and `type`, facts as
@@ -155,15 +156,6 @@ export function renderNote(
 
 const oneLineName = (name: string) => name.replace(/\s+/gu, " ").trim().slice(0, 200);
 
-/** A note's identifier in basic-memory: lower case, words joined by hyphens. */
-export function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-+|-+$/gu, "")
-    .slice(0, 100);
-}
-
 /** Changes a note's text and keeps everything else byte for byte. */
 export function editNote(text: string, edits: Edits): string {
   const { remove, observations = [], relations = [] } = edits;
@@ -306,45 +298,4 @@ function scalar(value: string): string {
   const plain = stringify(value, { lineWidth: 0 }).trimEnd();
   // JSON is YAML too, and shows blanks at the ends.
   return plain.includes("\n") || value.trim() !== value ? JSON.stringify(value) : plain;
-}
-
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/iu;
-const MAX_STEM = 120;
-
-/** A file name without its ending that every system accepts, similar to the entity's name. */
-export function stemOf(name: string): string {
-  const safe = name
-    .normalize("NFC")
-    .toWellFormed()
-    .replace(/[<>:"/\\|?*\p{Cc}\p{Cf}[\]#^]+/gu, "-")
-    .replace(/\s+/gu, " ");
-  const cut = [...safe].slice(0, MAX_STEM).join("");
-  // 255 bytes are the limit of most file systems.
-  let short = cut;
-  while (Buffer.byteLength(short) > 200) short = [...short].slice(0, -1).join("");
-  const stem = short.replace(/^[\s.]+|[\s.]+$/gu, "");
-  if (stem === "") return "note";
-  return RESERVED.test(stem) ? `_${stem}` : stem;
-}
-
-/** File names for entities that differ from each other on every system, whatever the case and Unicode form. */
-export class FreeStems {
-  readonly #taken = new Set<string>();
-
-  /** A free name for an entity; it is then taken. */
-  take(name: string): string {
-    const stem = stemOf(name);
-    for (let number = 1; ; number++) {
-      const free = number === 1 ? stem : `${stem} ${number}`;
-      if (this.hold(free)) return free;
-    }
-  }
-
-  /** Takes a name; false if it was taken. */
-  hold(stem: string): boolean {
-    const key = stem.normalize("NFC").toLowerCase().normalize("NFC");
-    if (this.#taken.has(key)) return false;
-    this.#taken.add(key);
-    return true;
-  }
 }

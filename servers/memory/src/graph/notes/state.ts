@@ -1,7 +1,8 @@
 import { basename, extname } from "node:path/posix";
+import type { ToolError } from "@refmcp/boundary/answer";
 import type { Reader, Store } from "../store/store.ts";
-import { NoteNames } from "../transfer/foreign.ts";
 import type { NotesFolder } from "./folder.ts";
+import { NoteNames } from "./names.ts";
 import { keyOf, type Note, type NoteFact } from "./note.ts";
 
 /** What is known about a note since the memory and its file were last the same. */
@@ -74,3 +75,6 @@ export async function factsOf(reader: Reader, id: number) {
   const relations = await reader.relationsOf([id], { direction: "out" });
   return { observations, relations };
 }
+
+/** An error as sentences for the user: what is wrong, and what to do. */
+export const told = ({ message, hint = "" }: ToolError) => `${message} ${hint}`.trim();

@@ -3,7 +3,7 @@ import { keyedLock } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import type { Store } from "../store/store.ts";
 import { MAX_NOTES, NotesFolder } from "./folder.ts";
-import { NOTE, type Notes } from "./state.ts";
+import { NOTE, type Notes, told } from "./state.ts";
 import { readChanged, takeIn } from "./take-in.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -66,7 +66,7 @@ export class NotesSync {
       } catch (error) {
         // The call itself is independent of it.
         problems.push(
-          `The notes were not updated: ${error instanceof ToolError ? error.message : String(error)}`,
+          `The notes were not updated: ${error instanceof ToolError ? told(error) : String(error)}`,
         );
       }
       const report = problems.slice(0, 3).join(" ");

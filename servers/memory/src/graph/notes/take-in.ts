@@ -5,7 +5,8 @@ import type { Writer } from "../store/store.ts";
 import { addWithFacts } from "../transfer/import.ts";
 import type { EntityRow, Relation } from "../types.ts";
 import type { NoteText } from "./folder.ts";
-import { DEFAULT_TYPE, keyOf, type Note, type NoteFact, parseNote, stemOf } from "./note.ts";
+import { stemOf } from "./names.ts";
+import { DEFAULT_TYPE, keyOf, type Note, type NoteFact, parseNote } from "./note.ts";
 import {
   factsOf,
   keysOf,
@@ -16,6 +17,7 @@ import {
   resolved,
   stateOf,
   stemIn,
+  told,
 } from "./state.ts";
 
 /** A note that was changed or is new. */
@@ -118,7 +120,7 @@ async function readAll({ folder, unreadable, problems }: Notes, changed: Readonl
       if (!(error instanceof ToolError)) throw error;
       if (error.kind === "not_found") continue;
       unreadable.set(path, stamp);
-      problems.push(error.message);
+      problems.push(told(error));
     }
   }
   return read;

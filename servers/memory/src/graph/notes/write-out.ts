@@ -2,11 +2,21 @@ import { extname } from "node:path/posix";
 import { ToolError } from "@refmcp/boundary/answer";
 import { batches } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
-import type { NoteNames } from "../transfer/foreign.ts";
 import type { EntityRow, ObservationRow, RelationRow } from "../types.ts";
-import type { NotesFolder } from "./folder.ts";
-import { editNote, FreeStems, keyOf, parseNote, renderNote } from "./note.ts";
-import { factsOf, NOTE, type NoteState, type Notes, namesOf, resolved, stateOf, WRITTEN } from "./state.ts";
+import { changedNote, type NotesFolder } from "./folder.ts";
+import { FreeStems, type NoteNames } from "./names.ts";
+import { editNote, keyOf, parseNote, renderNote } from "./note.ts";
+import {
+  factsOf,
+  NOTE,
+  type NoteState,
+  type Notes,
+  namesOf,
+  resolved,
+  stateOf,
+  told,
+  WRITTEN,
+} from "./state.ts";
 
 const BATCH = 200;
 /** With more changes than this, all notes are compared. */
@@ -47,7 +57,7 @@ export async function writeOut(notes: Notes, found: ReadonlyMap<string, string>)
         if (error.kind === "conflict" || error.kind === "not_found") isAgain = true;
         else {
           isFailed = true;
-          notes.problems.push(`The memory has the change, but its note is not updated: ${error.message}`);
+          notes.problems.push(`The memory has the change, but its note is not updated: ${told(error)}`);
         }
       }
     }
@@ -196,7 +206,7 @@ async function updateNote(
   names: NoteNames,
 ): Promise<NoteState> {
   const read = await folder.read(path);
-  if (read.hash !== state.hash) throw new ToolError("conflict", `The note ${path} was changed.`, {});
+  if (read.hash !== state.hash) throw changedNote(path);
   const links = relations.map(linkOf);
   const facts = resolved(parseNote(read.text), names);
   const has = new Set(facts.map(keyOf));

@@ -19,7 +19,8 @@ type TextFormat = Exclude<Format, "markdown">;
 
 /** The whole graph as Markdown notes, one for each entity, with names that are free in one directory. */
 export async function exportNotes(store: Store): Promise<{ readonly path: string; readonly text: string }[]> {
-  const { FreeStems, renderNote } = await import("../notes/note.ts");
+  const { FreeStems } = await import("../notes/names.ts");
+  const { renderNote } = await import("../notes/note.ts");
   return store.read(async (reader) => {
     const stems = new FreeStems();
     const notes = [];

@@ -2,7 +2,8 @@ import { basename, extname } from "node:path/posix";
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { textProblem } from "../change/change.ts";
-import { DEFAULT_TYPE, type Note, parseNote, slugOf } from "../notes/note.ts";
+import { NoteNames } from "../notes/names.ts";
+import { DEFAULT_TYPE, type Note, parseNote } from "../notes/note.ts";
 import { copiedMemories } from "./assistants.ts";
 import { type Parsed, parseJson, parseMemory } from "./jsonl.ts";
 
@@ -78,37 +79,5 @@ function* entitiesOf(notes: readonly { readonly path: string; readonly note: Not
         if (to !== name || fact.own)
           yield { kind: "relation", relation: { from: name, to, relationType: fact.type } };
       }
-  }
-}
-
-/** The names of the entities of notes, each once, and what links to notes mean. */
-export class NoteNames {
-  readonly #taken = new Set<string>();
-  readonly #links = new Map<string, string>();
-
-  /** The name of a note's entity: its title or its file's name; if another note has that, its path. */
-  add(path: string, { title, permalink }: Pick<Note, "title" | "permalink">, isTaken = (_: string) => false) {
-    const whole = path.slice(0, path.length - extname(path).length);
-    const stem = basename(whole);
-    const wanted = title ?? stem.toWellFormed();
-    const name = this.#taken.has(wanted) || isTaken(wanted) ? whole.toWellFormed() : wanted;
-    this.link(name, path, permalink);
-    return name;
-  }
-
-  /** Makes a name known, with the links that mean it; the first note of a name keeps the short ones. */
-  link(name: string, path: string, permalink: string | undefined): void {
-    const whole = path.slice(0, path.length - extname(path).length);
-    this.#taken.add(name);
-    for (const link of [name, path, whole, basename(path), basename(whole), permalink ?? slugOf(name)]) {
-      const key = link.toLowerCase();
-      if (!this.#links.has(key)) this.#links.set(key, name);
-    }
-  }
-
-  /** The name of the entity that a link means: a note's, or the text of the link. */
-  resolve(target: string): string {
-    if (this.#taken.has(target)) return target;
-    return this.#links.get(target.toLowerCase()) ?? target;
   }
 }
