@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startServer } from "./process.ts";
+import { readmes } from "./readmes.ts";
 import { session } from "./session.ts";
 
 /** A session whose notes are in `notes` of its folder. */
@@ -128,17 +129,25 @@ describe("notes", () => {
     const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
     const odd =
       "\ufeff---\r\n# my title\r\ntitle:   'Odd'\r\n---\r\n\r\n* [a1] b \r\n\t- [c2] d\r\nno newline";
-    const { data, text } = await withNotes({ "README.md": readme, "docs/README.md": readme, "odd.md": odd });
+    const foreign = Object.fromEntries(readmes(100).map((one, index) => [`packages/${index}.md`, one]));
+    const { data, text } = await withNotes({
+      ...foreign,
+      "README.md": readme,
+      "docs/README.md": readme,
+      "odd.md": odd,
+    });
     expect(await data("memory_stats")).toMatchObject({ total: { entities: expect.any(Number) } });
     expect(await text("README.md")).toBe(readme);
     expect(await text("docs/README.md")).toBe(readme);
     expect(await text("odd.md")).toBe(odd);
+    expect((await open("99")).entity).toBeDefined();
     await data("add_observations", { observations: [{ entityName: "Odd", contents: ["e"] }] });
     await data("delete_observations", { deletions: [{ entityName: "Odd", observations: ["e"] }] });
     expect(await text("odd.md")).toBe(odd);
     await data("add_observations", { observations: [{ entityName: "docs/README", contents: ["mine"] }] });
     expect((await text("docs/README.md")).startsWith(readme)).toBe(true);
     expect(await text("README.md")).toBe(readme);
+    for (const [path, one] of Object.entries(foreign)) expect(await text(path)).toBe(one);
   });
 
   it("does not take a directory that disappeared for deletions", async () => {

@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { readmes } from "../../../test/readmes.ts";
 import { FreeStems, stemOf } from "./names.ts";
 import { editNote, keyOf, parseNote, renderNote } from "./note.ts";
 
@@ -34,24 +32,6 @@ const AWKWARD = [
   "*",
   "x".repeat(5_000),
 ];
-
-const READMES = fileURLToPath(new URL("../../../../../node_modules/.pnpm", import.meta.url));
-
-/** README files of installed packages: text in no particular format. */
-function readmes(limit: number): string[] {
-  const found: string[] = [];
-  for (const name of readdirSync(READMES)) {
-    const packages = join(READMES, name, "node_modules");
-    const folder = name.replace(/^@[^+]*\+/u, "").replace(/@.*$/u, "");
-    try {
-      found.push(readFileSync(join(packages, folder, "README.md"), "utf8"));
-    } catch {
-      // A package in a scope, or without a README.
-    }
-    if (found.length === limit) break;
-  }
-  return found;
-}
 
 describe("a note", () => {
   it("keeps any name, type, fact and relation exactly", () => {
