@@ -130,7 +130,7 @@ describe("notes", () => {
     const odd =
       "\ufeff---\r\n# my title\r\ntitle:   'Odd'\r\n---\r\n\r\n* [a1] b \r\n\t- [c2] d\r\nno newline";
     const foreign = Object.fromEntries(readmes(100).map((one, index) => [`packages/${index}.md`, one]));
-    const { data, text } = await withNotes({
+    const { data, text, open } = await withNotes({
       ...foreign,
       "README.md": readme,
       "docs/README.md": readme,
