@@ -10,8 +10,8 @@ import type { Store } from "../store/store.ts";
 /** The jobs that are fast enough for the main thread in a small memory. */
 const JOBS = { openNodes, readGraph, searchNodes };
 
-/** A larger memory is read in the thread: entities and observations, and bytes. */
-const [MAX_ROWS, MAX_BYTES] = [2_000, 4 * 1024 * 1024];
+/** A larger memory is read in the thread: entities and observations, and bytes of the file. Below, a search takes 20 ms at most. */
+const [MAX_ROWS, MAX_BYTES] = [2_000, 1024 * 1024];
 const MAX_ANSWERS = 20;
 
 /**
