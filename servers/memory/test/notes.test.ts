@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { nodeBoundByPermissions } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { startServer } from "./process.ts";
 import { readmes } from "./readmes.ts";
@@ -215,6 +216,23 @@ describe("notes", () => {
     await data("create_entities", { entities: [person("latin", "y")] });
     expect(await text("latin 2.md")).toContain("- [fact] y");
     expect(await readFile(join(notes, "latin.md"))).toEqual(Buffer.from([0x2d, 0xe9]));
+  });
+
+  it("saves a change whose note cannot be written, reports it, and writes the note later", async () => {
+    const { data, folder, text, notes } = await withNotes();
+    await data("create_entities", { entities: [person("Ada", "x")] });
+    await chmod(join(notes, "Ada.md"), 0o444);
+    const args = ["--file", join(folder, "memory.db"), "--notes", notes];
+    const server = await startServer(args, { command: nodeBoundByPermissions() });
+    const add = { observations: [{ entityName: "Ada", contents: ["y"] }] };
+    const added = await server.call("add_observations", add);
+    expect(added.isError).toBe(false);
+    expect(JSON.parse(added.text).notice).toContain("The memory has the change, but its note is not updated");
+    expect(await text("Ada.md")).not.toContain("- [fact] y");
+    await chmod(join(notes, "Ada.md"), 0o644);
+    await server.call("memory_stats", {});
+    await server.stop();
+    expect(await text("Ada.md")).toContain("- [fact] x\n- [fact] y\n");
   });
 
   it("writes what a killed process no longer wrote", async () => {

@@ -19,6 +19,8 @@ import {
 } from "./state.ts";
 
 const BATCH = 200;
+/** If this many notes cannot be written, such as on a full disk, the others are left for the next call. */
+const MAX_FAILURES = 20;
 /** With more changes than this, all notes are compared. */
 const MAX_CHANGES = 100;
 
@@ -44,8 +46,8 @@ export async function writeOut(notes: Notes, found: ReadonlyMap<string, string>)
   for (const path of found.keys()) stems.hold(path.slice(0, path.length - extname(path).length));
   const names = namesOf(states);
   let isAgain = false;
-  let isFailed = false;
-  for (let at = 0; at < ids.length; at += BATCH) {
+  let failures = 0;
+  for (let at = 0; at < ids.length && failures < MAX_FAILURES; at += BATCH) {
     const batch = await store.read((reader) => touchedOf(reader, ids.slice(at, at + BATCH)));
     const byId = new Map([...states].map(([path, state]) => [state.id, path]));
     const next = new Map<string, NoteState | undefined>();
@@ -56,7 +58,7 @@ export async function writeOut(notes: Notes, found: ReadonlyMap<string, string>)
         if (!(error instanceof ToolError)) throw error;
         if (error.kind === "conflict" || error.kind === "not_found") isAgain = true;
         else {
-          isFailed = true;
+          failures += 1;
           notes.problems.push(`The memory has the change, but its note is not updated: ${told(error)}`);
         }
       }
@@ -64,7 +66,7 @@ export async function writeOut(notes: Notes, found: ReadonlyMap<string, string>)
     await remember(notes, next);
   }
   // Otherwise it is tried again with the next call.
-  if (!isAgain && !isFailed) await store.write((writer) => writer.setMeta(WRITTEN, String(last)));
+  if (!isAgain && failures === 0) await store.write((writer) => writer.setMeta(WRITTEN, String(last)));
   return isAgain;
 }
 
