@@ -1,4 +1,15 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
@@ -101,6 +112,18 @@ describe("notes", () => {
     await data("undo_memory_change", { change_id });
     expect(await list()).toEqual(["Ada.md", "Bo.md", "Cy.md", "Deedee.md", "sub"]);
     expect(await text("Bo.md")).toBe("---\ntitle: Bob\ntype: cat\nmine: 1\n---\n");
+  });
+
+  it("waits for the content of a note that was just emptied", async () => {
+    const { open, put, notes } = await withNotes({ "Ada.md": "- [a1] x\n" });
+    await open("Ada");
+    await put({ "Ada.md": "" });
+    expect((await open("Ada")).entity?.observations).toEqual(["[a1] x"]);
+    await put({ "Ada.md": "- [a1] y\n" });
+    expect((await open("Ada")).entity?.observations).toEqual(["[a1] y"]);
+    await put({ "Ada.md": "" });
+    await utimes(join(notes, "Ada.md"), 1_000_000_000, 1_000_000_000);
+    expect((await open("Ada")).entity?.observations).toEqual([]);
   });
 
   it("renames the entity with a file that was named after it", async () => {

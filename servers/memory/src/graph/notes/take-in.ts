@@ -109,11 +109,24 @@ export async function takeIn(
   for (const [path, state] of next) states.set(path, state);
 }
 
-async function readAll({ folder, unreadable, problems }: Notes, changed: ReadonlyMap<string, string>) {
+/** An empty note counts as changed only after this time, in milliseconds: programs empty a file before they write it. */
+const EMPTY_MS = 10_000;
+
+function isBeingWritten(text: string, stamp: string, state: NoteState | undefined): boolean {
+  const [nanoseconds = ""] = stamp.split(":");
+  const age = Date.now() - Number(nanoseconds) / 1e6;
+  return text === "" && (state?.facts.length ?? 0) > 0 && Math.abs(age) < EMPTY_MS;
+}
+
+async function readAll(
+  { folder, states, unreadable, problems }: Notes,
+  changed: ReadonlyMap<string, string>,
+) {
   const read: (NoteText & { path: string; stamp: string; note: Note })[] = [];
   for (const [path, stamp] of changed) {
     try {
       const text = await folder.read(path);
+      if (isBeingWritten(text.text, stamp, states.get(path))) continue;
       read.push({ path, stamp, ...text, note: parseNote(text.text) });
       unreadable.delete(path);
     } catch (error) {
