@@ -113,7 +113,7 @@ it("imports the memories of Claude and ChatGPT, and refuses their chats", async 
     observations: 1,
   });
   expect(await data("import_graph", { path: "copied.txt" })).toMatchObject({ observations: 3 });
-  expect(await data("import_graph", { text: "Runs marathons\nHas a cat" })).toMatchObject({
+  expect(await data("import_graph", { text: "[ ] Runs marathons {fast}\nHas a cat" })).toMatchObject({
     observations: 1,
     duplicates: 2,
   });
@@ -127,7 +127,7 @@ it("imports the memories of Claude and ChatGPT, and refuses their chats", async 
         "Has a cat",
         "Speaks German",
         "Dislikes meetings",
-        "Runs marathons",
+        "[ ] Runs marathons {fast}",
       ]),
       learned: expect.arrayContaining([
         expect.stringMatching(/^2026-01-01/),

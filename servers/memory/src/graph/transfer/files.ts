@@ -62,7 +62,7 @@ export async function importText(
 /** Lines of JSON, or an assistant's memories as text. */
 function textGiven(text: string): Uint8Array | ImportFile[] {
   const bytes = Buffer.from(text, "utf8");
-  return /[[{]\s*"|[[{]\s*[\]}{]/u.test(text) ? bytes : [{ path: "memories.txt", bytes }];
+  return /^\s*(?:\{|\[\s*(?:\{|\]\s*$))/mu.test(text) ? bytes : [{ path: "memories.txt", bytes }];
 }
 
 /** The content of a file, or of the notes in a directory; `ignored` are its other files. */
