@@ -1,6 +1,6 @@
 // Compares the memory server with the official one: filling, one write, searching, opening, reading and memory use, at 1,000,
 // 10,000 and 50,000 entities with two observations each; ours alone at 500,000. Also runs on its own after a build:
-// node servers/memory/bench/graph.mjs
+// node servers/memory/bench/graph.mjs (with "small": only the small calls)
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,9 @@ const SIZES = [1_000, 10_000, 50_000];
 const LARGE = 500_000;
 const BATCH = 1_000;
 const RUNS = 9;
+const SMALL = 60;
+/** Calls between two looks at the CPU time, which the system counts in steps of 10 ms. */
+const CALLS = 200;
 const TOPICS = ["gardens", "railways", "comets", "violins", "bridges", "lighthouses", "recipes", "glaciers"];
 
 /** The same graph for both: names and facts with rare words (the number) and common ones. @param {number} index */
@@ -91,15 +94,17 @@ async function pingBehind(client, query) {
   return took;
 }
 
-/** @param {{ report: Report }} harness */
-export async function bench({ report }) {
+/** @param {{ report: Report, part?: string | undefined }} harness */
+export async function bench({ report, part }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-memory-"));
   const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-memory/dist/index.js");
   try {
+    if (part === "small") return await smallCalls(report, folder, official);
     /** @type {{ size: number, theirs: number, ours: number }[]} */
     const writes = [];
     for (const size of SIZES) writes.push({ size, ...(await compare(report, folder, official, size)) });
     writes.push({ size: LARGE, ...(await alone(report, folder)) });
+    await smallCalls(report, folder, official);
     report({
       title: "Cost of one write as the graph grows, ms",
       columns: ["entities", "official", "here"],
@@ -155,6 +160,67 @@ async function compare(report, folder, official, size) {
   return write;
 }
 
+/** Each call differs from the one before, except where it has no arguments. @param {RawClient} client */
+function smallWorks(client) {
+  let count = 0;
+  const next = () => {
+    count += 7;
+    return count;
+  };
+  return {
+    "search, one match": () => client.call("search_nodes", { query: `r${next() % SMALL}x` }),
+    "search, a question": () =>
+      client.call("search_nodes", {
+        query: `Who writes about ${TOPICS[next() % TOPICS.length]} since ${1900 + (count % SMALL)}?`,
+      }),
+    "open one by name": () => client.call("open_nodes", { names: [`Person ${next() % SMALL}`] }),
+    "read_graph, unchanged": () => client.call("read_graph"),
+    "add one observation": () =>
+      client.call("add_observations", {
+        observations: [{ entityName: `Person ${next() % SMALL}`, contents: [`fact ${count}`] }],
+      }),
+  };
+}
+
+/**
+ * CPU time of single calls on a memory of ordinary size, which a host waits for many times a day.
+ *
+ * @param {Report} report @param {string} folder @param {string} official
+ */
+async function smallCalls(report, folder, official) {
+  const theirs = new RawClient([process.execPath, official], {
+    env: { ...process.env, MEMORY_FILE_PATH: join(folder, "small.jsonl") },
+  });
+  const ours = new RawClient([process.execPath, BIN, "--file", join(folder, "small.db")]);
+  await Promise.all([theirs.initialize(), ours.initialize()]);
+  for (const client of [theirs, ours])
+    await client.call("create_entities", {
+      entities: Array.from({ length: SMALL }, (_, index) => entity(index)),
+    });
+  const both = [smallWorks(theirs), smallWorks(ours)];
+  const rows = [];
+  for (const name of /** @type {(keyof ReturnType<typeof smallWorks>)[]} */ (Object.keys(both[0] ?? {}))) {
+    /** @type {number[][]} */
+    const costs = [[], []];
+    // In turns, so that both meet the same load of the machine.
+    for (let round = 0; round <= RUNS; round++)
+      for (const [index, client] of [theirs, ours].entries()) {
+        const before = await client.cpu();
+        for (let call = 0; call < CALLS; call++) await both[index]?.[name]();
+        const cost = ((await client.cpu()) - before) / CALLS;
+        if (round > 0) costs[index]?.push(cost * 1000);
+      }
+    const [a = Number.NaN, b = Number.NaN] = costs.map((values) => median(values.sort((x, y) => x - y)));
+    rows.push([name, figure(a), figure(b), ratio(b / a)]);
+  }
+  await Promise.all([theirs.close(), ours.close()]);
+  report({
+    title: `${SMALL} entities: CPU time of one call, all threads, µs`,
+    columns: ["call", "official", "here", "here / official"],
+    rows,
+  });
+}
+
 /** @param {Report} report @param {string} folder */
 async function alone(report, folder) {
   const file = join(folder, "large.db");
@@ -182,6 +248,7 @@ async function alone(report, folder) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench({
+    part: process.argv[2],
     report: ({ title: name, columns, rows, notes = [] }) =>
       process.stdout.write(
         `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n${notes.map((note) => `${note}\n`).join("")}`,

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { JsonText, ToolError } from "@refmcp/boundary/answer";
 import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
 import * as z from "zod";
 import type { Deleted, Hard, Question } from "./graph/change/remove.ts";
@@ -14,7 +14,7 @@ import type { ChangeFacts } from "./graph/types.ts";
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: {
     readonly output: Output;
-    run(input: z.output<Input>, memory: Memory, call: Call): Promise<z.input<Output>>;
+    run(input: z.output<Input>, memory: Memory, call: Call): Promise<z.input<Output> | JsonText>;
   } & Omit<Tool<Memory, Input, Output>, "openWorld" | "output" | "run">,
 ) {
   return {
@@ -23,9 +23,12 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
     output: definition.output.loose(),
     run: async (input: z.output<Input>, memory: Memory, call: Call) => {
       const answer = await definition.run(input, memory, call);
+      const notice = await memory.takeNotice();
+      if (answer instanceof JsonText)
+        return notice.notice === undefined ? answer : { ...Object(answer.toJSON()), ...notice };
       // A reading tool stays within the budget itself.
       const shown = definition.effect === "read" ? answer : bounded(answer, call.budget);
-      return { ...shown, ...memory.takeNotice() };
+      return { ...shown, ...notice };
     },
   };
 }

@@ -14,6 +14,11 @@ export interface Session {
   failure(tool: string, args?: Record<string, unknown>): Promise<string>;
 }
 
+interface SessionOptions extends ConnectOptions {
+  /** Prepares the folder before the server is connected; returns more arguments. */
+  prepare?(folder: string): Promise<readonly string[]>;
+}
+
 const open: (() => Promise<void>)[] = [];
 
 /** Closes and deletes what a test opened; `setup.ts` calls it after the test. */
@@ -22,10 +27,18 @@ export async function closeAll(): Promise<void> {
 }
 
 /** Opens a session, which is closed and deleted after the test. */
-export async function session(options: ConnectOptions = {}): Promise<Session> {
+export async function session({ prepare, ...options }: SessionOptions = {}): Promise<Session> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-session-"));
+  const more = await prepare?.(folder);
   open.push(() => rm(folder, { recursive: true, force: true }));
-  const args = ["--file", join(folder, "memory.db"), "--root", folder, ...(options.args ?? [])];
+  const args = [
+    "--file",
+    join(folder, "memory.db"),
+    "--root",
+    folder,
+    ...(options.args ?? []),
+    ...(more ?? []),
+  ];
   const connected = await connectInMemory(server, { ...options, args });
   open.push(() => connected.close());
   const call = (name: string, given: Record<string, unknown> = {}) =>
@@ -49,7 +62,7 @@ export async function session(options: ConnectOptions = {}): Promise<Session> {
 }
 
 /** Ada knows Bo, who knows Cy; each with a fact. */
-export async function circle(options?: ConnectOptions): Promise<Session> {
+export async function circle(options?: SessionOptions): Promise<Session> {
   const opened = await session(options);
   await opened.data("create_entities", {
     entities: ["Ada", "Bo", "Cy"].map((name) => ({

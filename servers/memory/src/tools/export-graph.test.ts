@@ -56,7 +56,7 @@ it("writes one note for each entity to a new directory, which imports as the sam
   );
   expect(await failure("export_graph", { format: "markdown", path: "vault" })).toContain("already exists");
   expect(await failure("export_graph", { format: "markdown" })).toContain("needs a path");
-  // What is imported exists already.
+  // Everything in it already exists.
   expect(await data("import_graph", { path: "vault" })).toMatchObject({
     entities: 0,
     observations: 0,
@@ -64,4 +64,22 @@ it("writes one note for each entity to a new directory, which imports as the sam
     created_for_relations: 0,
   });
   expect(await data("export_graph")).toEqual(before);
+});
+
+it("moves a memory with its times, sources and history to another one", async () => {
+  const first = await circle();
+  await first.data("add_observations", {
+    observations: [{ entityName: "Ada", contents: ["Ada likes coffee"], replaces: ["Ada likes tea"] }],
+    source: "Bo",
+  });
+  const opened = { names: ["Ada", "Bo"], history: true };
+  const before = await first.data("open_nodes", opened);
+  expect(JSON.stringify(before)).toContain("until");
+  const { text } = await first.data("export_graph");
+  const second = await session();
+  await second.data("import_graph", { text, source: "a backup" });
+  const after = await second.data("open_nodes", opened);
+  const withoutIds = (value: unknown) => JSON.stringify(value).replaceAll(/#\d+/g, "#");
+  expect(withoutIds(after)).toBe(withoutIds(before));
+  expect(await second.data("export_graph")).toMatchObject({ text });
 });

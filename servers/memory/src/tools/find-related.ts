@@ -22,5 +22,5 @@ export default tool({
     path: z.array(z.string()).optional(),
   }),
   run: ({ relation_types, to, ...query }, memory, call) =>
-    memory.run("findRelated", [{ ...query, to, types: relation_types, budget: call.budget }], call),
+    memory.text("findRelated", [{ ...query, to, types: relation_types, budget: call.budget }], call),
 });

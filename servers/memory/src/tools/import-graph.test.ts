@@ -80,6 +80,7 @@ it("imports a directory of notes: facts, links, sentences, and reports what it l
   await data("undo_memory_change", { change_id: imported.change_id });
   expect(await data("memory_stats")).toMatchObject({ total: { entities: 3, observations: 3, relations: 2 } });
   expect(await data("import_graph", { path: "vault/grinding.md" })).toMatchObject({ entities: 1 });
+  expect(await data("import_graph", { path: "." })).toMatchObject({ entities: 2 });
   await mkdir(join(folder, "empty"));
   expect(await failure("import_graph", { path: "empty" })).toContain("has no notes (.md)");
 });
@@ -112,7 +113,7 @@ it("imports the memories of Claude and ChatGPT, and refuses their chats", async 
     observations: 1,
   });
   expect(await data("import_graph", { path: "copied.txt" })).toMatchObject({ observations: 3 });
-  expect(await data("import_graph", { text: "Runs marathons\nHas a cat" })).toMatchObject({
+  expect(await data("import_graph", { text: "[ ] Runs marathons {fast}\nHas a cat" })).toMatchObject({
     observations: 1,
     duplicates: 2,
   });
@@ -126,7 +127,7 @@ it("imports the memories of Claude and ChatGPT, and refuses their chats", async 
         "Has a cat",
         "Speaks German",
         "Dislikes meetings",
-        "Runs marathons",
+        "[ ] Runs marathons {fast}",
       ]),
       learned: expect.arrayContaining([
         expect.stringMatching(/^2026-01-01/),

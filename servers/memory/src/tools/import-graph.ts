@@ -10,7 +10,7 @@ export default tool({
   effect: "add",
   input: z.strictObject({
     path: z.string().optional().describe("The file, or a directory of notes."),
-    text: z.string().optional().describe("The lines, instead of path."),
+    text: z.string().optional().describe("Lines of JSON or of memories, instead of path."),
     source,
   }),
   output: z.object({ entities: count, rejected: count, change_id: count.optional() }),

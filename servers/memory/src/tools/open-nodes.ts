@@ -21,5 +21,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ names, depth, history, cursor }, memory, call) =>
-    memory.run("openNodes", [{ names, depth, history, cursor, budget: call.budget }], call),
+    memory.text("openNodes", [{ names, depth, history, cursor, budget: call.budget }], call),
 });

@@ -20,5 +20,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ detail, limit, cursor }, memory, call) =>
-    memory.run("readGraph", [{ detail, limit, cursor, budget: call.budget }], call),
+    memory.text("readGraph", [{ detail, limit, cursor, budget: call.budget }], call),
 });

@@ -25,6 +25,6 @@ export default tool({
   }),
   run({ since, until, ...search }, memory, call) {
     const times = { since: timeOf(since, "since"), until: timeOf(until, "until") };
-    return memory.run("searchNodes", [{ ...search, ...times, budget: call.budget }], call);
+    return memory.text("searchNodes", [{ ...search, ...times, budget: call.budget }], call);
   },
 });

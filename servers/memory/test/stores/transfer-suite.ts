@@ -134,7 +134,12 @@ export function transferSuite(given: Given): void {
         { type: "entity", name: "Empty", entityType: "thing", observations: [] },
       ];
       const text = lines.map((line) => JSON.stringify(line)).join("\n");
-      expect(await load(text)).toMatchObject({ entities: 3, observations: 6, rejects: [] });
+      const loaded = await load(text);
+      expect(loaded).toMatchObject({ entities: 3, observations: 6, rejects: [] });
+      expect(await backup()).toBe(text);
+      const undone = await undoChange(given.store, loaded.change_id ?? 0, { action: "undo" });
+      expect(await backup()).toBe("");
+      await undoChange(given.store, undone.change_id, { action: "undo" });
       expect(await backup()).toBe(text);
       const { entities } = await openNodes(given.store, {
         names: ["Ada"],
@@ -143,11 +148,21 @@ export function transferSuite(given: Given): void {
         budget,
       });
       expect(entities[0]?.observations).toEqual(["lives in Graz", "likes tea"]);
-      // Again: everything exists. Fields of other programs with these names are no error.
+      // Again: everything exists. Fields of other programs with these names are ignored.
       expect(await load(text)).toMatchObject({ entities: 0, observations: 0, duplicates: 9 });
       const foreign = { type: "entity", name: "Dee", entityType: "t", observations: ["x"] };
       const odd = { ...foreign, learned: 7, source: { a: 1 }, superseded: ["?", { until: "soon" }] };
       expect(await load(JSON.stringify(odd))).toMatchObject({ observations: 1, rejects: [] });
+      // A list that does not fit the observations.
+      const edited = {
+        ...foreign,
+        name: "Eve",
+        observations: ["x", "y"],
+        learned: [learned[0]],
+        source: ["Bo"],
+      };
+      await load(JSON.stringify(edited));
+      expect((await backup()).split("\n").at(-1)).not.toMatch(/2024|Bo/);
     });
 
     it("reads damaged files, and rejects only unreadable lines", async () => {

@@ -1,17 +1,22 @@
 import { isMap, isScalar, parseDocument, stringify } from "yaml";
 import { textProblem } from "../change/change.ts";
 import { digest } from "../store/tables.ts";
+import { slugOf } from "./names.ts";
 
 /**
  * A Markdown note about one entity, in the format of basic-memory and Obsidian: YAML front matter with `title` and `type`, facts as
- * list items `- [category] text`, relations as `- type [[Other note]]`. Everything else is kept as it is.
+ * list items `- [category] text`, relations as `- type [[Other note]]`. Everything else is kept unchanged.
  */
 export interface Note {
   /** `title`; undefined if the file's name is the title. */
   readonly title: string | undefined;
-  readonly type: string;
+  readonly type: string | undefined;
   readonly permalink: string | undefined;
   readonly facts: readonly NoteFact[];
+  /** The lines of the headings under which facts are added. */
+  readonly headings: Readonly<Partial<Record<NoteFact["kind"], number>>>;
+  /** The mark of a code block that the text ends in. */
+  readonly fence: string | undefined;
   /** Paragraphs and list items that are neither facts nor headings, code or tables. */
   readonly prose: readonly string[];
 }
@@ -36,11 +41,13 @@ export interface Link {
   readonly target: string;
 }
 
-const DEFAULT_TYPE = "note";
+/** The type of an entity whose note has none. */
+export const DEFAULT_TYPE = "note";
 /** The category of facts without one. */
 const FACT = "fact";
-/** The type of a relation that a link in a sentence stands for. */
+/** The type of the relation that a link in a sentence represents. */
 const LINKS_TO = "links_to";
+const KINDS = ["observation", "relation"] as const;
 const HEADINGS = { observation: "## Observations", relation: "## Relations" } as const;
 
 const ITEM = /^\s*[-*+]\s+(\S.*)$/u;
@@ -56,12 +63,13 @@ export function keyOf(fact: { readonly content: string } | Link): string {
   return digest("content" in fact ? `o\0${fact.content}` : `r\0${fact.type}\0${fact.target}`);
 }
 
-/** Reads the text of a note. Text that is not understood is no error. */
+/** Reads the text of a note. Text that is not understood is ignored. */
 export function parseNote(text: string): Note {
   const lines = linesOf(text);
   const front = frontMatter(text);
   const facts: NoteFact[] = [];
   const prose: string[] = [];
+  const headings: Partial<Record<NoteFact["kind"], number>> = {};
   let fence: string | undefined;
   let paragraph: string[] = [];
   const endParagraph = () => {
@@ -81,6 +89,7 @@ export function parseNote(text: string): Note {
       fence = mark;
     }
     if (mark !== undefined) continue;
+    for (const kind of KINDS) if (trimmed === HEADINGS[kind]) headings[kind] ??= line;
     const item = ITEM.exec(raw.trimEnd())?.[1];
     if (item !== undefined) endParagraph();
     const found = trimmed.startsWith(">") ? [] : factsOf(item, raw, line);
@@ -90,7 +99,7 @@ export function parseNote(text: string): Note {
     else prose.push(item.replace(/^\[[ xX]\]\s+/u, ""));
   }
   endParagraph();
-  return { ...front.fields, facts, prose };
+  return { ...front.fields, facts, headings, fence, prose };
 }
 
 /** The facts on a line; `item` is its text if it is an item of a list. */
@@ -147,21 +156,13 @@ export function renderNote(
 
 const oneLineName = (name: string) => name.replace(/\s+/gu, " ").trim().slice(0, 200);
 
-/** A note's identifier in basic-memory: lower case, words joined by hyphens. */
-export function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-+|-+$/gu, "")
-    .slice(0, 100);
-}
-
 /** Changes a note's text and keeps everything else byte for byte. */
 export function editNote(text: string, edits: Edits): string {
   const { remove, observations = [], relations = [] } = edits;
   const eol = /\r?\n/u.exec(text)?.[0] ?? "\n";
   const lines = linesOf(text);
-  const own = parseNote(text).facts.filter((fact) => fact.own);
+  const { facts, headings, fence } = parseNote(text);
+  const own = facts.filter((fact) => fact.own);
   const removed = new Set(remove === undefined ? [] : own.filter(remove).map(({ line }) => line));
   const added = {
     observation: observations.map(observationItem),
@@ -170,11 +171,9 @@ export function editNote(text: string, edits: Edits): string {
   /** The lines to insert after each line. */
   const after = new Map<number, string[]>();
   const appended: string[] = [];
-  for (const kind of ["observation", "relation"] as const) {
+  for (const kind of KINDS) {
     if (added[kind].length === 0) continue;
-    const last = own.filter((fact) => fact.kind === kind).at(-1)?.line;
-    const heading = lines.findIndex((line) => line.trim() === HEADINGS[kind]);
-    const at = last ?? (heading === -1 ? undefined : heading);
+    const at = own.filter((fact) => fact.kind === kind).at(-1)?.line ?? headings[kind];
     if (at === undefined) appended.push("", HEADINGS[kind], ...added[kind]);
     else after.set(at, [...(after.get(at) ?? []), ...added[kind]]);
   }
@@ -187,6 +186,7 @@ export function editNote(text: string, edits: Edits): string {
   });
   let result = body.join("");
   if (appended.length > 0) {
+    if (fence !== undefined) appended.unshift(fence);
     const start = result === "" || result.endsWith("\n") ? result : `${result}${eol}`;
     result = `${start}${appended.map((line) => `${line}${eol}`).join("")}`;
   }
@@ -211,21 +211,21 @@ function relationItem({ type, target }: Link): string {
   return `- ${/\s/u.test(label) ? `"${label}"` : label} [[${encodedName(target)}]]`;
 }
 
-const ESCAPES = /(\\*)(<br>|&#(\d+);)/gu;
-
 /** A text on one line: line breaks as `<br>`, other control characters and blanks at the ends as `&#…;`. */
 function escaped(text: string): string {
   return text
-    .replace(ESCAPES, "\\$&")
+    .replace(/<br>|&#\d+;/gu, "\\$&")
     .replace(/\n/gu, "<br>")
     .replace(/[\p{Cc}\u2028\u2029]|^\s|\s$/gu, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 function unescaped(text: string): string {
-  return text.trim().replace(ESCAPES, (_, slashes: string, sign: string, code: string | undefined) => {
-    if (slashes !== "") return `${slashes.slice(1)}${sign}`;
-    return code === undefined ? "\n" : String.fromCharCode(Number(code));
-  });
+  return text
+    .trim()
+    .replace(/(\\?)(<br>|&#(\d+);)/gu, (_, slash: string, sign: string, code: string | undefined) => {
+      if (slash !== "") return sign;
+      return code === undefined ? "\n" : String.fromCharCode(Number(code));
+    });
 }
 
 /** Characters that a link cannot contain, or that would mean something else. */
@@ -254,7 +254,7 @@ function linesOf(text: string): string[] {
 /** The front matter: how many lines it takes with its fences, and its fields. */
 function frontMatter(text: string) {
   const found = /^\ufeff?---[ \t]*\r?\n((?:[^\n]*\n)*?)---[ \t]*(?:\r?\n|$)/u.exec(text);
-  const none = { title: undefined, type: DEFAULT_TYPE, permalink: undefined };
+  const none = { title: undefined, type: undefined, permalink: undefined };
   if (!found) return { lines: 0, fields: none, source: undefined };
   const source = found[1] ?? "";
   const document = parseDocument(source, { logLevel: "silent" });
@@ -272,7 +272,7 @@ function frontMatter(text: string) {
     source,
     fields: {
       title: title !== undefined && isValid("name", title) ? title : undefined,
-      type: type !== undefined && isValid("type", type) ? type : DEFAULT_TYPE,
+      type: type !== undefined && isValid("type", type) ? type : undefined,
       permalink: field("permalink"),
     },
   };
@@ -283,7 +283,8 @@ function withField(text: string, name: string, value: string, eol: string): stri
   const { source } = frontMatter(text);
   const line = `${name}: ${scalar(value)}${eol}`;
   if (source === undefined) return `---${eol}${line}---${eol}${eol}${text}`;
-  const at = text.indexOf(source, text.indexOf("---") + 3);
+  // Behind the line with the first fence.
+  const at = text.indexOf("\n") + 1;
   const document = parseDocument(source);
   const node = document.get(name, true);
   const [start, end] = (isScalar(node) ? node.range : undefined) ?? [0, 0];
@@ -295,46 +296,6 @@ function withField(text: string, name: string, value: string, eol: string): stri
 /** A string in YAML, on one line. */
 function scalar(value: string): string {
   const plain = stringify(value, { lineWidth: 0 }).trimEnd();
-  return plain.includes("\n") ? JSON.stringify(value) : plain;
-}
-
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/iu;
-const MAX_STEM = 120;
-
-/** A file name without its ending that every system accepts, similar to the entity's name. */
-export function stemOf(name: string): string {
-  const safe = name
-    .normalize("NFC")
-    .toWellFormed()
-    .replace(/[<>:"/\\|?*\p{Cc}\p{Cf}[\]#^]+/gu, "-")
-    .replace(/\s+/gu, " ");
-  const cut = [...safe].slice(0, MAX_STEM).join("");
-  // 255 bytes are the limit of most file systems.
-  let short = cut;
-  while (Buffer.byteLength(short) > 200) short = [...short].slice(0, -1).join("");
-  const stem = short.replace(/^[\s.]+|[\s.]+$/gu, "");
-  if (stem === "") return "note";
-  return RESERVED.test(stem) ? `_${stem}` : stem;
-}
-
-/** File names for entities that differ from each other on every system, whatever the case and Unicode form. */
-export class FreeStems {
-  readonly #taken = new Set<string>();
-
-  /** A free name for an entity; it is then taken. */
-  take(name: string): string {
-    const stem = stemOf(name);
-    for (let number = 1; ; number++) {
-      const free = number === 1 ? stem : `${stem} ${number}`;
-      if (this.hold(free)) return free;
-    }
-  }
-
-  /** Takes a name; false if it was taken. */
-  hold(stem: string): boolean {
-    const key = stem.normalize("NFC").toLowerCase().normalize("NFC");
-    if (this.#taken.has(key)) return false;
-    this.#taken.add(key);
-    return true;
-  }
+  // JSON is YAML too, and shows blanks at the ends.
+  return plain.includes("\n") || value.trim() !== value ? JSON.stringify(value) : plain;
 }

@@ -94,17 +94,19 @@ type Fill = { readonly detail: "concise" | "full"; readonly limit: number; reado
 /** Fills a page from a position; returns where the next one continues. */
 async function fillGraph(reader: Reader, page: Page, start: GraphPosition, fill: Fill) {
   let position = start;
+  let rows: EntityRow[] = [];
   for (let isFull = false; ; ) {
     const { at, after, first, last } = position;
     if (first !== 0) {
       // The pending relations.
-      const ids = idsOf(await reader.entityPage(first - 1, fill.batch)).filter((id) => id <= last);
+      const around = rows[0]?.id === first ? rows : await reader.entityPage(first - 1, fill.batch);
+      const ids = idsOf(around).filter((id) => id <= last);
       const earlier = (after: number, limit: number) => reader.relationsToEarlier(ids, after, limit);
       const relation = await page.addRelations(earlier, position.relation);
       if (relation !== undefined) return { ...position, relation };
     }
     if (isFull) return { ...START, at, after };
-    const rows = await reader.entityPage(at, fill.batch);
+    rows = await reader.entityPage(at, fill.batch);
     if (rows.length === 0) return undefined;
     position = await addEntities(reader, page, rows, position, fill);
     isFull = position.at !== rows.at(-1)?.id;
@@ -120,6 +122,7 @@ async function addEntities(
   { detail, limit }: Fill,
 ): Promise<GraphPosition> {
   const counts = detail === "concise" ? await reader.observationCounts(idsOf(rows)) : undefined;
+  if (counts === undefined) await reader.readAhead(idsOf(rows));
   let { at, after } = start;
   const pending = () =>
     at === start.at ? { ...START, at, after } : { at, after, first: rows[0]?.id ?? 0, last: at, relation: 0 };

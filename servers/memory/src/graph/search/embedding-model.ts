@@ -64,7 +64,9 @@ export async function loadModel(
   const path = join(folder, FILES.weights);
   const { rows, values, dimensions } = tableOf(weights, path);
   const specification = jsonOf(tokens, join(folder, FILES.tokenizer));
-  const last = largestId(specification);
+  const parsed = tokenizerFile.safeParse(specification);
+  if (!parsed.success) throw damaged(join(folder, FILES.tokenizer), parsed.error);
+  const last = largestId(parsed.data);
   if (last >= rows.length)
     throw new ToolError(
       "invalid",
@@ -72,15 +74,14 @@ export async function loadModel(
       { hint: "Copy both files again, from the same model." },
     );
   const tokenizer = new Tokenizer(specification, {});
-  // A token without meaning: those of the other words would be shifted towards its vector.
-  const unknown = new Set<number>(tokenizer.encode("\u{10fffd}", { add_special_tokens: false }).ids);
+  const unknown = unknownId(parsed.data);
   return {
     hash: createHash("sha256").update(weights).update(tokens).digest("hex"),
     embed(text) {
       const { ids } = tokenizer.encode(text, { add_special_tokens: false });
       const sum = new Float32Array(dimensions);
       for (const id of ids) {
-        const row = unknown.has(id) ? undefined : rows[id];
+        const row = id === unknown ? undefined : rows[id];
         if (row === undefined) continue;
         for (let at = 0; at < dimensions; at++)
           sum[at] = (sum[at] ?? 0) + (values[row.index * dimensions + at] ?? 0) * row.weight;
@@ -99,15 +100,29 @@ async function folderOf(directory: string): Promise<string> {
   return !isHere && (await isNested()) ? nested : directory;
 }
 
+const tokenizerFile = z.looseObject({
+  model: z.looseObject({
+    vocab: z.unknown(),
+    unk_id: z.number().nullish(),
+    unk_token: z.string().nullish(),
+  }),
+  added_tokens: z.array(z.looseObject({ id: z.number(), content: z.string() })).catch([]),
+});
+type TokenizerFile = z.output<typeof tokenizerFile>;
+
 /** The highest id of a token. */
-function largestId(tokenizer: object): number {
-  const { vocab } = z.looseObject({ vocab: z.unknown() }).parse(Reflect.get(tokenizer, "model") ?? {});
-  const added = z
-    .array(z.looseObject({ id: z.number() }))
-    .catch([])
-    .parse(Reflect.get(tokenizer, "added_tokens"));
-  const words = Array.isArray(vocab) ? [vocab.length - 1] : Object.values(vocab ?? {}).map(Number);
-  return [...words, ...added.map(({ id }) => id)].reduce((max, id) => Math.max(max, id), -1);
+function largestId({ model: { vocab }, added_tokens }: TokenizerFile): number {
+  const words = Array.isArray(vocab) ? [vocab.length - 1] : Object.values(Object(vocab)).map(Number);
+  return [...words, ...added_tokens.map(({ id }) => id)].reduce((max, id) => Math.max(max, id), -1);
+}
+
+/** The id of the token for unknown text, which has no meaning: it would shift the sum of the others. */
+function unknownId({ model, added_tokens }: TokenizerFile): number | undefined {
+  const { unk_id, unk_token, vocab } = model;
+  if (typeof unk_id === "number") return unk_id;
+  if (typeof unk_token !== "string") return undefined;
+  const added = added_tokens.find(({ content }) => content === unk_token)?.id;
+  return added ?? Number(Reflect.get(Object(vocab), unk_token));
 }
 
 async function read(directory: string, name: string): Promise<Buffer> {

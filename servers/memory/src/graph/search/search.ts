@@ -158,11 +158,18 @@ async function fill(
   );
   facts.sort((one, other) => other.value - one.value || newestFirst(one.fact, other.fact));
   for (const { fact } of facts) choose(fact);
+  // At once: a query for each entity would be half of the cost of a search in a small memory.
+  const short = new Map<number, ObservationRow[]>(
+    ids.filter((id) => (counts.get(id) ?? 0) <= MAX_SHORT).map((id) => [id, []]),
+  );
+  if (left >= MIN_LEFT)
+    for (const row of await reader.observationsOf([...short.keys()])) short.get(row.entityId)?.push(row);
   for (const { entity, facts: own } of ranked) {
     const count = counts.get(entity.id) ?? 0;
     if (left < MIN_LEFT || own.length === count || (own.length > 0 && count > MAX_SHORT)) continue;
     const known = new Set(idsOf(own));
-    const others = (await reader.observationsOf([entity.id])).filter(({ id }) => !known.has(id));
+    const all = short.get(entity.id) ?? (await reader.observationsOf([entity.id]));
+    const others = all.filter(({ id }) => !known.has(id));
     for (const fact of others.sort(newestFirst)) choose(fact);
   }
   const shown: EntityRow[] = [];

@@ -42,6 +42,8 @@ const OPS: readonly ItemOp[] = [
   "revive",
 ];
 
+/** How many observations are read ahead. */
+const MAX_AHEAD = 1_000;
 /** Weight of a word that is only similar to the one in the query. */
 const NEAR_WEIGHT = 0.7;
 
@@ -122,6 +124,8 @@ interface RelationQuery {
  */
 export class Reader {
   protected readonly connection: Connection;
+  /** What `readAhead` read. */
+  #ahead = new Map<number, ObservationRow[]>();
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -190,13 +194,27 @@ export class Reader {
     return texts;
   }
 
+  /**
+   * Reads the current observations of entities at once, for `observationPage`: a query for each is most of the cost of listing a
+   * small graph. Entities whose observations do not fit are left to it.
+   */
+  async readAhead(entityIds: readonly number[]): Promise<void> {
+    const where = `o.entity_id {in}${WHICH.current} ORDER BY o.entity_id, o.created_at, o.id LIMIT ${MAX_AHEAD}`;
+    const rows = await this.#observations(where, entityIds);
+    const cut = rows.length === MAX_AHEAD ? (rows.at(-1)?.entityId ?? 0) : Number.POSITIVE_INFINITY;
+    this.#ahead = new Map(entityIds.filter((id) => id < cut).map((id) => [id, []]));
+    for (const row of rows) this.#ahead.get(row.entityId)?.push(row);
+  }
+
   /** Observations of an entity after the one with an id, in the order of their times. */
-  observationPage(
+  async observationPage(
     entityId: number,
     after: number,
     limit: number,
     which: Which = "current",
   ): Promise<ObservationRow[]> {
+    const ahead = which === "current" && after === 0 ? this.#ahead.get(entityId) : undefined;
+    if (ahead !== undefined) return ahead.slice(0, limit);
     const start = "coalesce((SELECT s.created_at FROM observations s WHERE s.id = ?), ?)";
     const where = `o.entity_id = ? AND (o.created_at, o.id) > (${start}, ?)${WHICH[which]}`;
     return this.#observations(
@@ -430,6 +448,16 @@ export class Reader {
       ...row,
       vector: new Int8Array(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength),
     }));
+  }
+
+  /** The values of all keys that begin with a prefix, by the rest of their keys. */
+  async metaFrom(prefix: string): Promise<Map<string, string>> {
+    const rows = await this.connection.all<{ key: string; value: string }>(
+      "SELECT key, value FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key",
+      prefix.length,
+      prefix,
+    );
+    return new Map(rows.map(({ key, value }) => [key.slice(prefix.length), value]));
   }
 
   async meta(key: string): Promise<string | undefined> {

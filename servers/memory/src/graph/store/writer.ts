@@ -28,6 +28,8 @@ export type NewObservation = {
   readonly source?: string | null | undefined;
   readonly createdAt?: number | undefined;
   readonly supersededAt?: number | undefined;
+  /** The id of the observation that replaced it, if it is known. */
+  readonly supersededBy?: number | undefined;
 };
 export type NewRelation = { readonly fromId: number; readonly toId: number; readonly type: string };
 
@@ -126,15 +128,17 @@ export class Writer extends Reader {
     const from = this.#facts.source ?? null;
     const ids = await this.#insert(
       "observation",
-      ["entity_id", "content", "content_key", "source", "created_at", "superseded_at"],
-      rows.map(({ entityId, content, source = from, createdAt = this.#at, supersededAt = null }) => [
-        entityId,
-        content,
-        contentKey(content),
-        source,
-        createdAt,
-        supersededAt,
-      ]),
+      ["entity_id", "content", "content_key", "source", "created_at", "superseded_at", "superseded_by"],
+      rows.map(
+        ({
+          entityId,
+          content,
+          source = from,
+          createdAt = this.#at,
+          supersededAt = null,
+          supersededBy = null,
+        }) => [entityId, content, contentKey(content), source, createdAt, supersededAt, supersededBy],
+      ),
     );
     const old = rows.filter(({ supersededAt }) => supersededAt !== undefined).length;
     this.#count("observation", -old, 0);
@@ -220,6 +224,10 @@ export class Writer extends Reader {
   async setMeta(key: string, value: string): Promise<void> {
     const upsert = "ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     await this.connection.all(`INSERT INTO meta (key, value) VALUES (?, ?) ${upsert}`, key, value);
+  }
+
+  async dropMeta(key: string): Promise<void> {
+    await this.connection.all("DELETE FROM meta WHERE key = ?", key);
   }
 
   /**

@@ -51,22 +51,25 @@ export type JobArguments<Name extends JobName> =
   Parameters<Jobs[Name]> extends [Store, ...infer Rest] ? Rest : never;
 export type JobResult<Name extends JobName> = Awaited<ReturnType<Jobs[Name]>>;
 
+/** A job for the thread. */
+export interface Job {
+  readonly id: number;
+  readonly name: JobName;
+  readonly args: readonly unknown[];
+  readonly flag: Int32Array;
+  /** Whether the result is wanted as JSON text. */
+  readonly asText?: boolean;
+}
+
 /** To the thread: a job, with a flag that is set when it should stop, or a notification that the flag was set. */
-export type Request =
-  | {
-      readonly id: number;
-      readonly name: JobName;
-      readonly args: readonly unknown[];
-      readonly flag: Int32Array;
-    }
-  | { readonly id: number; readonly stopped: true };
+export type Request = Job | { readonly id: number; readonly stopped: true };
 
 /** What the main thread knows about an open store. */
-export type Opened = Omit<OpenedStore, "store">;
+export type Opened = Omit<OpenedStore, "store" | "notes">;
 
 /** From the thread. The first message has id 0: the store is open, or why it is not. */
 export type Reply = { readonly id: number } & (
-  | { readonly value: unknown }
+  | { readonly value: unknown; readonly notice?: string | undefined }
   | { readonly failed: Failure }
   | { readonly progress: number }
 );

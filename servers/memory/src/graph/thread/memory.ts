@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { PathGuard } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { JsonText, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
 import { failure } from "../errors.ts";
-import type { Failure, JobArguments, JobName, JobResult, Opened, Reply, Request } from "./jobs.ts";
+import type { Failure, Job, JobArguments, JobName, JobResult, Opened, Reply, Request } from "./jobs.ts";
 import type { MemoryLocation } from "./location.ts";
+import type { NearReader } from "./near.ts";
+import { OfficialFile } from "./official-file.ts";
 import { GraphWatch } from "./watch.ts";
 
 /** Options of a job's caller. */
@@ -34,6 +36,10 @@ export class Memory {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #opened: Promise<Opened> | undefined;
+  /** A file of the official server that was imported. */
+  #imported: OfficialFile | undefined;
+  /** Reads a small memory in this thread. */
+  #near: Promise<NearReader | undefined> | undefined;
   #last = 0;
   #isClosed = false;
   #notice = "";
@@ -47,7 +53,11 @@ export class Memory {
   /** @throws ToolError if the location cannot be opened; see `openStore`. */
   static async at(location: MemoryLocation, paths: PathGuard): Promise<Memory> {
     const memory = new Memory(location, paths);
-    const { notice, warning, official } = await memory.#open();
+    const { notice, warning, official, importedOn } = await memory.#open();
+    if (official !== undefined && importedOn !== undefined) {
+      memory.#imported = new OfficialFile(official, importedOn);
+      await memory.#imported.remember();
+    }
     memory.warning = warning;
     memory.official = official;
     memory.#notice = [warning, notice].filter(Boolean).join(" ");
@@ -60,11 +70,17 @@ export class Memory {
     return this.#opened;
   }
 
-  /** A notice about the location, to show the user once. */
-  takeNotice(): { notice?: string } {
+  /** A notice about the location or its files, to show the user once. */
+  async takeNotice(): Promise<{ notice?: string }> {
+    const changed = await this.#imported?.look();
+    if (changed !== undefined) this.#addNotice(changed);
     const notice = this.#notice;
     this.#notice = "";
     return notice === "" ? {} : { notice };
+  }
+
+  #addNotice(text: string): void {
+    this.#notice = [this.#notice, text].filter(Boolean).join(" ");
   }
 
   /** @throws what the job throws; ToolError `cancelled` if its signal aborted. */
@@ -73,6 +89,11 @@ export class Memory {
     args: JobArguments<Name>,
     caller: Caller = {},
   ): Promise<JobResult<Name>> {
+    // The thread answers with what the job of this name returns.
+    return (await this.#send({ name, args }, caller)) as JobResult<Name>;
+  }
+
+  async #send(job: Pick<Job, "name" | "args" | "asText">, caller: Caller): Promise<unknown> {
     await this.#open();
     const flag = new Int32Array(new SharedArrayBuffer(4));
     this.#last += 1;
@@ -84,18 +105,33 @@ export class Memory {
     caller.signal?.throwIfAborted();
     caller.signal?.addEventListener("abort", stop, { once: true });
     try {
-      const value = await this.#answer(id, caller, { id, name, args, flag });
-      // The thread answers with what the job of this name returns.
-      return value as JobResult<Name>;
+      return await this.#answer(id, caller, { id, ...job, flag });
     } finally {
       caller.signal?.removeEventListener("abort", stop);
     }
+  }
+
+  /**
+   * The result of a reading job as JSON text, which is passed on without being parsed.
+   *
+   * @throws as `run`.
+   */
+  async text<Name extends JobName>(
+    name: Name,
+    args: JobArguments<Name>,
+    caller: Caller = {},
+  ): Promise<JsonText> {
+    await this.#open();
+    caller.signal?.throwIfAborted();
+    const near = await this.#near?.then((one) => one?.run(name, args));
+    return new JsonText(near ?? String(await this.#send({ name, args, asText: true }, caller)));
   }
 
   /** Closes the database after the current work. */
   async close(): Promise<void> {
     this.watch.close();
     this.#isClosed = true;
+    (await this.#near)?.close();
     const worker = this.#worker;
     if (worker === undefined) return;
     const exit = once(worker, "exit");
@@ -130,6 +166,9 @@ export class Memory {
     worker.once("exit", () => {
       this.#worker = undefined;
       this.#opened = undefined;
+      // The next thread may open another file in the same place.
+      void this.#near?.then((near) => near?.close());
+      this.#near = undefined;
       const notStarted = `The memory thread could not start${because(fault)}.`;
       const error = isOpen ? stopped(fault) : failure("not_started", notStarted, { cause: fault });
       for (const { reject } of this.#waiting.values()) reject(error);
@@ -138,6 +177,11 @@ export class Memory {
     // The first message is sent without a request.
     const opened = (await this.#answer(0, {})) as Opened;
     isOpen = true;
+    const location = this.#location;
+    const isPlain = location.embeddings === undefined && location.notes === undefined;
+    // A search with a model, and the notes, need the thread; so does a damaged file.
+    if (location.kind === "sqlite" && isPlain && opened.warning === undefined)
+      this.#near ??= import("./near.ts").then(({ NearReader }) => NearReader.open(location.file));
     return opened;
   }
 
@@ -149,6 +193,7 @@ export class Memory {
     }
     this.#waiting.delete(reply.id);
     if (this.#waiting.size === 0) this.#worker?.unref();
+    if ("value" in reply && reply.notice) this.#addNotice(reply.notice);
     if ("failed" in reply) waiting?.reject(errorOf(reply.failed));
     else waiting?.resolve(reply.value);
   }

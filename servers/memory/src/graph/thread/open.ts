@@ -6,6 +6,7 @@ import { errorCode } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { prune } from "../change/change.ts";
 import { refuseLarge } from "../errors.ts";
+import type { NotesSync } from "../notes/sync.ts";
 import { counted } from "../read/names.ts";
 import { IMPORTED, type ImportNote, importNoteOf } from "../read/read.ts";
 import { openPostgresStore } from "../store/postgres-store.ts";
@@ -14,16 +15,21 @@ import type { Store } from "../store/store.ts";
 import { type Imported, importMemory } from "../transfer/import.ts";
 import { rejectsFile } from "../transfer/jsonl.ts";
 import { DEFAULT_SPACE, type MemoryLocation } from "./location.ts";
+import { changedNotice } from "./official-file.ts";
 
 /** An open store, and notices for its user. */
 export interface OpenedStore {
   readonly store: Store;
+  /** Keeps Markdown notes the same as the store. */
+  readonly notes?: NotesSync | undefined;
   /** Sentences; empty if there is nothing to say. */
   readonly notice: string;
   /** The same, but about damage. */
   readonly warning?: string | undefined;
   /** A file of the official server that may be imported without being in an allowed directory. */
   readonly official?: string | undefined;
+  /** The day on which `official` was imported, if it was. */
+  readonly importedOn?: string | undefined;
 }
 
 /**
@@ -33,6 +39,19 @@ export interface OpenedStore {
  * @throws ToolError if the location cannot be opened or the file not be read; see the stores.
  */
 export async function openStore(location: MemoryLocation): Promise<OpenedStore> {
+  const opened = await openWithout(location);
+  if (location.notes === undefined) return opened;
+  try {
+    const { NotesSync } = await import("../notes/sync.ts");
+    return { ...opened, notes: await NotesSync.open(opened.store, location.notes) };
+  } catch (error) {
+    await opened.store.close();
+    throw error;
+  }
+}
+
+/** Opens the store without notes. */
+async function openWithout(location: MemoryLocation): Promise<OpenedStore> {
   const { embeddings } = location;
   // Most memories have no model, so its code is only loaded for one.
   const model = embeddings && (await (await import("../search/embedding-model.ts")).loadModel(embeddings));
@@ -49,8 +68,11 @@ export async function openStore(location: MemoryLocation): Promise<OpenedStore> 
         if (!(error instanceof ToolError)) throw error;
       });
     const named = location.official;
-    if (named !== undefined && location.kind === "sqlite" && location.space === DEFAULT_SPACE)
-      return { store, warning, notice: await importOnce(store, named, location.file), official: named };
+    if (named !== undefined && location.kind === "sqlite" && location.space === DEFAULT_SPACE) {
+      const notice = await importOnce(store, named, location.file);
+      const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));
+      return { store, warning, notice, official: named, importedOn: note?.at.slice(0, 10) };
+    }
     const isNew = (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
     const isOffered = location.kind === "sqlite" && location.isDefault && isNew;
     const official = named ?? (isOffered ? await defaultOfficialFile() : undefined);
@@ -75,7 +97,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
   if (note !== undefined) {
     return facts === undefined || note.bytes === facts.size
       ? ""
-      : `${source} has changed since it was imported on ${note.at.slice(0, 10)}, so another program still writes to it. Configure that program to use this server; import_graph with that path adds the new entries.`;
+      : changedNotice(source, note.at.slice(0, 10));
   }
   const bytes = await readWhole(source);
   if (bytes === undefined) return "";

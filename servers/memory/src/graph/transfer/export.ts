@@ -1,4 +1,4 @@
-import { FreeStems, type Link, renderNote } from "../notes/note.ts";
+import type { Link } from "../notes/note.ts";
 import { batches } from "../store/connection.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { type EntityRow, idsOf, type ObservationRow, type Relation } from "../types.ts";
@@ -18,7 +18,9 @@ export function exportGraph(store: Store, format: TextFormat): Promise<string> {
 type TextFormat = Exclude<Format, "markdown">;
 
 /** The whole graph as Markdown notes, one for each entity, with names that are free in one directory. */
-export function exportNotes(store: Store): Promise<{ readonly path: string; readonly text: string }[]> {
+export async function exportNotes(store: Store): Promise<{ readonly path: string; readonly text: string }[]> {
+  const { FreeStems } = await import("../notes/names.ts");
+  const { renderNote } = await import("../notes/note.ts");
   return store.read(async (reader) => {
     const stems = new FreeStems();
     const notes = [];

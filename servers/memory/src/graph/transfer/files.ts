@@ -6,7 +6,7 @@ import { unlessEmpty } from "../change/change.ts";
 import { refuseLarge } from "../errors.ts";
 import type { Caller, Memory } from "../thread/memory.ts";
 import type { ChangeFacts } from "../types.ts";
-import { type ImportFile, isImported } from "./foreign.ts";
+import type { ImportFile } from "./foreign.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
 
 const SHOWN_REJECTS = 5;
@@ -14,6 +14,8 @@ const SHOWN_REJECTS = 5;
 /** Maximum number of files of a directory, and of bytes in all. */
 const [MAX_FILES, MAX_TOTAL] = [20_000, 256 * 1024 * 1024];
 const SHOWN_NOT_TAKEN = 10;
+/** What an import takes from a directory, where other JSON and text files have other uses. */
+const IN_DIRECTORY = /\.(?:md|markdown)$|(?:^|\/)(?:memor(?:y|ies)\.jsonl?|projects\.json)$/iu;
 
 /**
  * Imports a file or a directory of notes below the allowed directories, or a text. Unreadable lines are written to
@@ -60,14 +62,17 @@ export async function importText(
 /** Lines of JSON, or an assistant's memories as text. */
 function textGiven(text: string): Uint8Array | ImportFile[] {
   const bytes = Buffer.from(text, "utf8");
-  return /[[{]\s*"|[[{]\s*[\]}{]/u.test(text) ? bytes : [{ path: "memories.txt", bytes }];
+  return /^\s*(?:\{|\[\s*(?:\{|\]\s*$))/mu.test(text) ? bytes : [{ path: "memories.txt", bytes }];
 }
 
 /** The content of a file, or of the notes in a directory; `ignored` are its other files. */
 async function readGiven(paths: PathGuard, path: string) {
-  const place = await paths.place(path);
-  await place.parent.close();
-  if (place.stat?.isDirectory() === true) return readDirectory(paths, place.path);
+  const directory = await paths.openDirectory(path).catch((error: unknown) => {
+    if (error instanceof ToolError && error.code === "not_directory") return undefined;
+    throw error;
+  });
+  await directory?.close();
+  if (directory !== undefined) return readDirectory(paths, directory.path);
   const bytes = await readAllowed(paths, path);
   const isForeign = /\.(?:md|markdown|txt)$/iu.test(path);
   return { given: isForeign ? [{ path: basename(path), bytes }] : bytes, ignored: [] };
@@ -88,7 +93,7 @@ async function readDirectory(paths: PathGuard, root: string) {
       // Settings and the trash of programs, and links, which could lead in circles.
       if (entry.name.startsWith(".")) continue;
       if (entry.isDirectory()) pending.push(path);
-      else if (!entry.isFile() || !isImported(path, false)) ignored.push(path);
+      else if (!entry.isFile() || !IN_DIRECTORY.test(path)) ignored.push(path);
       else {
         const bytes = await readAllowed(paths, join(root, path));
         total += bytes.length;

@@ -2,7 +2,8 @@ import { basename, extname } from "node:path/posix";
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { textProblem } from "../change/change.ts";
-import { type Note, parseNote, slugOf } from "../notes/note.ts";
+import { NoteNames } from "../notes/names.ts";
+import { DEFAULT_TYPE, type Note, parseNote } from "../notes/note.ts";
 import { copiedMemories } from "./assistants.ts";
 import { type Parsed, parseJson, parseMemory } from "./jsonl.ts";
 
@@ -11,14 +12,6 @@ export interface ImportFile {
   /** Below the imported directory, with `/`; only the name for a single file. */
   readonly path: string;
   readonly bytes: Uint8Array;
-}
-
-/** Whether an import reads a file on its own, or as part of a directory, where other JSON and text files have other uses. */
-export function isImported(path: string, isAlone: boolean): boolean {
-  if (/\.(?:md|markdown)$/iu.test(path)) return true;
-  return isAlone
-    ? /\.(?:txt|jsonl?)$/iu.test(path)
-    : /(?:^|\/)(?:memor(?:y|ies)\.jsonl?|projects\.json)$/iu.test(path);
 }
 
 /** The names of a Claude export's projects by their ids. */
@@ -79,44 +72,12 @@ function* entitiesOf(notes: readonly { readonly path: string; readonly note: Not
       seen.add(content);
       return [{ content, source: path.slice(0, 500).toWellFormed() }];
     });
-    yield { kind: "entity", entity: { name, entityType: note.type, facts } };
+    yield { kind: "entity", entity: { name, entityType: note.type ?? DEFAULT_TYPE, facts } };
     for (const fact of note.facts)
       if (fact.kind === "relation") {
         const to = names.resolve(fact.target);
         if (to !== name || fact.own)
           yield { kind: "relation", relation: { from: name, to, relationType: fact.type } };
       }
-  }
-}
-
-/** The names of the entities of notes, each once, and what links to notes mean. */
-export class NoteNames {
-  readonly #taken = new Set<string>();
-  readonly #links = new Map<string, string>();
-
-  /** The name of a note's entity: its title or its file's name; if another note has that, its path. */
-  add(path: string, { title, permalink }: Pick<Note, "title" | "permalink">, isTaken = (_: string) => false) {
-    const whole = path.slice(0, path.length - extname(path).length);
-    const stem = basename(whole);
-    const wanted = title ?? stem.toWellFormed();
-    const name = this.#taken.has(wanted) || isTaken(wanted) ? whole.toWellFormed() : wanted;
-    this.link(name, path, permalink);
-    return name;
-  }
-
-  /** Makes a name known, with the links that mean it; the first note of a name keeps the short ones. */
-  link(name: string, path: string, permalink: string | undefined): void {
-    const whole = path.slice(0, path.length - extname(path).length);
-    this.#taken.add(name);
-    for (const link of [name, path, whole, basename(path), basename(whole), permalink ?? slugOf(name)]) {
-      const key = link.toLowerCase();
-      if (!this.#links.has(key)) this.#links.set(key, name);
-    }
-  }
-
-  /** The name of the entity that a link means: a note's, or the text of the link. */
-  resolve(target: string): string {
-    if (this.#taken.has(target)) return target;
-    return this.#links.get(target.toLowerCase()) ?? target;
   }
 }

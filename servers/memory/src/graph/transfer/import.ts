@@ -3,8 +3,8 @@ import { addEntities, addRelations } from "../change/create.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { NewObservation } from "../store/writer.ts";
 import type { ChangeFacts, Relation } from "../types.ts";
-import { type ImportFile, parseFiles } from "./foreign.ts";
-import { type ImportedEntity, parseMemory, type Reject } from "./jsonl.ts";
+import type { ImportFile } from "./foreign.ts";
+import { type ImportedEntity, type ImportedFact, parseMemory, type Reject } from "./jsonl.ts";
 
 const BATCH = 1_000;
 
@@ -51,7 +51,10 @@ export async function importMemory(
       done += batch.length;
       store.progress?.(done);
     };
-    for (const parsed of given instanceof Uint8Array ? parseMemory(given) : parseFiles(given)) {
+    // Includes a YAML parser, which only files of other programs need.
+    const all =
+      given instanceof Uint8Array ? parseMemory(given) : (await import("./foreign.ts")).parseFiles(given);
+    for (const parsed of all) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
       else if (parsed.kind === "not taken") notTaken.push(parsed.what);
       else if (parsed.kind === "relation") relations.push(parsed.relation);
@@ -86,24 +89,41 @@ export async function addWithFacts(
   const fresh = new Set((await addEntities(writer, bare, "merge")).entities.map(({ name }) => name));
   const ids = await writer.entitiesNamed(batch.map(({ name }) => name));
   const known = new Map<number, Set<string>>();
-  const rows: NewObservation[] = [];
+  /** The ids of observations by their texts; of the current one, if there is one. */
+  const idOf = new Map<string, number>();
+  const keyOf = (content: string, supersededAt: number | null | undefined) =>
+    JSON.stringify([content, supersededAt ?? null]);
+  const textKey = (entityId: number, content: string | undefined) => JSON.stringify([entityId, content]);
+  const remember = (row: Pick<NewObservation, "entityId" | "content"> | undefined, id: number) => {
+    const key = row === undefined ? "" : textKey(row.entityId, row.content);
+    if (!idOf.has(key)) idOf.set(key, id);
+  };
+  const rows: (NewObservation & Pick<ImportedFact, "replacedBy">)[] = [];
   for (const { name, facts } of batch) {
     const entityId = ids.get(name)?.id ?? 0;
     const had = known.get(entityId) ?? new Set<string>();
     known.set(entityId, had);
+    const contents = facts.map(({ content }) => content);
     if (!fresh.has(name))
-      for (const row of await writer.observationsMatching(
-        entityId,
-        facts.map(({ content }) => content),
-        "kept",
-      ))
-        had.add(JSON.stringify([row.content, row.supersededAt]));
+      for (const row of await writer.observationsMatching(entityId, contents, "kept")) {
+        had.add(keyOf(row.content, row.supersededAt));
+        remember(row, row.id);
+      }
     for (const fact of facts) {
-      const key = JSON.stringify([fact.content, fact.supersededAt ?? null]);
+      const key = keyOf(fact.content, fact.supersededAt);
       if (!had.has(key)) rows.push({ entityId, ...fact });
       had.add(key);
     }
   }
-  await writer.addObservations(rows);
+  const add = async (added: readonly NewObservation[]) => {
+    for (const [index, id] of (await writer.addObservations(added)).entries()) remember(added[index], id);
+  };
+  await add(rows.filter(({ supersededAt }) => supersededAt === undefined));
+  // What replaced an observation exists before it; it may have been replaced itself.
+  const old = rows.filter(({ supersededAt }) => supersededAt !== undefined);
+  old.sort((one, other) => (other.supersededAt ?? 0) - (one.supersededAt ?? 0));
+  for (const { replacedBy, ...row } of old) {
+    await add([{ ...row, supersededBy: idOf.get(textKey(row.entityId, replacedBy)) }]);
+  }
   return { created: fresh.size, observations: rows.length };
 }

@@ -8,7 +8,10 @@ export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid", "svg"] as con
 export type Format = (typeof FORMATS)[number];
 
 /** An observation to import: with its own time (milliseconds since 1970) and source, if they are known. */
-export type ImportedFact = Omit<NewObservation, "entityId">;
+export type ImportedFact = Omit<NewObservation, "entityId" | "supersededBy"> & {
+  /** The text of the observation that replaced it. */
+  readonly replacedBy?: string | undefined;
+};
 
 /** An entity to import. */
 export type ImportedEntity = Omit<Entity, "observations"> & { readonly facts: readonly ImportedFact[] };
@@ -149,7 +152,12 @@ function entityOf(value: Record<string, unknown>): ImportedEntity {
   const name = textOf("name", value.name, "name");
   const entityType = textOf("type", value.entityType, "entityType");
   if (!Array.isArray(observations)) throw new InvalidLine("observations is not a list");
-  const current = observations.map((text, index) => ({
+  // After an edit by a program that does not know these lists, nobody knows which is whose.
+  const at = (field: unknown, index: number): unknown => {
+    if (!Array.isArray(field)) return field;
+    return field.length === observations.length ? field[index] : undefined;
+  };
+  const current = observations.map((text: unknown, index) => ({
     content: textOf("observation", text, `observations.${index}`),
     ...originOf(at(learned, index), at(source, index)),
   }));
@@ -158,12 +166,11 @@ function entityOf(value: Record<string, unknown>): ImportedEntity {
     const until = isRecord(one) ? timeOf(one.until) : undefined;
     if (!isRecord(one) || until === undefined) return [];
     const content = textOf("observation", one.content, `superseded.${index}.content`);
-    return [{ content, ...originOf(one.learned, one.source), supersededAt: until }];
+    const replacedBy = typeof one.replaced_by === "string" ? one.replaced_by : undefined;
+    return [{ content, ...originOf(one.learned, one.source), supersededAt: until, replacedBy }];
   });
   return { name, entityType, facts: [...old, ...current] };
 }
-
-const at = (field: unknown, index: number): unknown => (Array.isArray(field) ? field[index] : field);
 
 function originOf(learned: unknown, source: unknown): Pick<ImportedFact, "createdAt" | "source"> {
   const createdAt = timeOf(learned);
@@ -233,10 +240,11 @@ export function entityLine(
     superseded:
       old.length === 0
         ? undefined
-        : old.map(({ content, createdAt, supersededAt, source }) => ({
+        : old.map(({ content, createdAt, supersededAt, supersededBy, source }) => ({
             content,
             learned: isoTime(createdAt),
             until: isoTime(supersededAt ?? createdAt),
+            replaced_by: rows.find(({ id }) => id === supersededBy)?.content,
             source: source ?? undefined,
           })),
   });
