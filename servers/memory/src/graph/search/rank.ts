@@ -12,7 +12,7 @@ import {
 /** How many observations and how many entities are compared for an answer and its next pages. */
 export const MAX_RANKED = 1_000;
 /** Weight of a word in an entity's name, and in its type; in an observation it is 1. */
-const [NAME_WEIGHT, TYPE_WEIGHT] = [2.5, 1];
+const [NAME_WEIGHT, TYPE_WEIGHT] = [2.5, 2.2];
 /** Weight in an observation of a word of its entity's name, which says little about which of its facts is meant. */
 const OWN_NAME_WEIGHT = 0.1;
 /** Weight of a match at the beginning of a longer word, and inside a word; of the word itself it is 1. */
@@ -30,9 +30,9 @@ const NEIGHBOR_WEIGHTS: ReadonlyMap<number, number> = new Map([
 /** Neighbors together add at most this share of a word's weight. */
 const MAX_NEIGHBORS = 0.5;
 /** An entity's second best observation counts this much, next to the best one. */
-const SECOND_WEIGHT = 0.2;
-/** Words that only other observations of an entity have count this much. */
-const OTHER_FACTS_WEIGHT = 0.5;
+const SECOND_WEIGHT = 0.15;
+/** How often a word is in the observations of an entity when it counts half of what it can at most (the k of BM25). */
+const HALF_COUNTED = 0.5;
 /** A stem that no observation has is shortened to this length at most. */
 const MIN_SHORTENED = 4;
 /** How many letters after a stem are looked at. */
@@ -57,7 +57,7 @@ export interface RankedEntity {
 /**
  * The entities that have words, best first, and those that changed last first among equals. Every observation is ranked on its
  * own: a word counts more the fewer observations have it, little if it is in the entity's name, and in part for neighbors. An
- * entity's rank is from its name, its type and its observations, above all the best one.
+ * entity's rank is from its name, its type, its best observations, and all of them together.
  *
  * @returns the entities, and whether there may be more
  */
@@ -104,8 +104,16 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
   const own = new Map(
     rows.map((row, at) => [row.id, { row, has: columns.map((column) => column[at] ?? 0) }]),
   );
+  const ofEntity = new Map<number, number>();
+  for (const { entityId } of rows) ofEntity.set(entityId, (ofEntity.get(entityId) ?? 0) + 1);
+  // The last fact of an entity and the first one of the next have little to do with each other, unless each is all of its entity.
+  const isNear = (one: ObservationRow, other: ObservationRow) =>
+    one.createdAt === other.createdAt &&
+    (one.entityId === other.entityId ||
+      (ofEntity.get(one.entityId) === 1 && ofEntity.get(other.entityId) === 1));
   const facts = new Map<number, RankedFact[]>(named.map((id) => [id, []]));
   const names = new Map([...entities.values()].map(({ id, name }) => [id, matchesOf(name, words)]));
+  const types = new Map([...entities.values()].map(({ id, type }) => [id, matchesOf(type, words)]));
   // A name is rare among names, even if nearly every observation of its entity has it.
   const nameWords = words.map((word, at) => {
     const count = [...names.values()].filter((has) => (has[at] ?? 0) > 0).length;
@@ -116,7 +124,7 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     const inName = names.get(row.entityId) ?? none;
     const near = [...NEIGHBOR_WEIGHTS].flatMap(([by, share]) => {
       const other = own.get(row.id + by);
-      return other?.row.createdAt === row.createdAt ? [{ share, has: other.has }] : [];
+      return other !== undefined && isNear(row, other.row) ? [{ share, has: other.has }] : [];
     });
     const score = total(words, (at) => {
       const nearby = near.reduce((sum, other) => sum + other.share * (other.has[at] ?? 0), 0);
@@ -128,26 +136,36 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     list.push({ ...row, score });
     facts.set(row.entityId, list);
   }
+  const sums = new Map(
+    [...facts].map(([id, list]) => [
+      id,
+      words.map((_, at) => list.reduce((sum, fact) => sum + (own.get(fact.id)?.has[at] ?? 0), 0)),
+    ]),
+  );
+  // Among entities, a word is rarer or more common than among observations.
+  const entityWords = words.map((word, at) => {
+    const has = [...sums].filter(
+      ([id, sum]) => (sum[at] ?? 0) + (names.get(id)?.[at] ?? 0) + (types.get(id)?.[at] ?? 0) > 0,
+    );
+    return { ...word, weight: rarityOf(has.length, found.total) };
+  });
   const ranked = [...facts].flatMap(([id, list]) => {
     const entity = entities.get(id);
     if (entity === undefined) return [];
     list.sort((one, other) => other.score - one.score || newestFirst(one, other));
     const inName = names.get(id) ?? none;
-    const inType = matchesOf(entity.type, words);
-    const inBest = own.get(list[0]?.id ?? 0)?.has ?? none;
-    const inAny = words.map((_, at) => Math.max(0, ...list.map((fact) => own.get(fact.id)?.has[at] ?? 0)));
+    const inType = types.get(id) ?? none;
+    const inFacts = sums.get(id) ?? none;
     const nameScore =
       NAME_WEIGHT * total(nameWords, (at) => inName[at] ?? 0) +
       TYPE_WEIGHT * total(words, (at) => Math.max(0, (inType[at] ?? 0) - (inName[at] ?? 0)));
-    const others = total(words, (at) =>
-      Math.max(0, (inAny[at] ?? 0) - Math.max(inBest[at] ?? 0, inName[at] ?? 0)),
-    );
     const best = (list[0]?.score ?? 0) + SECOND_WEIGHT * (list[1]?.score ?? 0);
+    const whole = total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + HALF_COUNTED));
     return {
       entity,
-      score: nameScore + best + OTHER_FACTS_WEIGHT * others,
+      score: nameScore + best + whole,
       nameScore,
-      words: words.filter((_, at) => (inName[at] ?? 0) + (inType[at] ?? 0) + (inAny[at] ?? 0) > 0).length,
+      words: words.filter((_, at) => (inName[at] ?? 0) + (inType[at] ?? 0) + (inFacts[at] ?? 0) > 0).length,
       facts: list,
     };
   });
