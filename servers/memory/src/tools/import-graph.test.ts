@@ -51,7 +51,7 @@ it("imports a directory of notes: facts, links, sentences, and reports what it l
     observations: 5,
     relations: 4,
     created_for_relations: 1,
-    not_taken: ["picture.png", "latin.md: latin.md is not UTF-8."],
+    not_taken: ["picture.png", "latin.md: latin.md is not UTF-8.", "code, tables and HTML in 1 note"],
   });
   expect(await data("open_nodes", { names: ["Coffee Brewing", "grinding", "notes/grinding"] })).toMatchObject(
     {

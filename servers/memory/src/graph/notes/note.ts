@@ -19,6 +19,8 @@ export interface Note {
   readonly fence: string | undefined;
   /** Paragraphs and list items that are neither facts nor headings, code or tables. */
   readonly prose: readonly string[];
+  /** Whether it has code, tables or HTML. */
+  readonly hasMore: boolean;
 }
 
 /** A fact, and the line that it is on. Only a line that is `own`, and so nothing but this fact, can be removed. */
@@ -58,6 +60,9 @@ const TAG = /(?:^|\s)#\p{L}/u;
 const RELATION = /^(?:"([^"]+)"|'([^']+)'|([^\s[\]"']+))?\s*\[\[([^[\]]+)\]\](?:\s*\(.*\))?$/u;
 const LINK = /(?<!!)\[\[([^[\]]+)\]\]/gu;
 
+/** Headings, rows of tables, HTML and rules. */
+const NO_PROSE = /^(?:#{1,6}\s|[|<]|-{3,}$|={3,}$)/u;
+
 /** The key of a fact: what it says, whatever its line looks like. */
 export function keyOf(fact: { readonly content: string } | Link): string {
   return digest("content" in fact ? `o\0${fact.content}` : `r\0${fact.type}\0${fact.target}`);
@@ -70,6 +75,7 @@ export function parseNote(text: string): Note {
   const facts: NoteFact[] = [];
   const prose: string[] = [];
   const headings: Partial<Record<NoteFact["kind"], number>> = {};
+  let hasMore = false;
   let fence: string | undefined;
   let paragraph: string[] = [];
   const endParagraph = () => {
@@ -84,22 +90,23 @@ export function parseNote(text: string): Note {
       if (mark === trimmed && mark.startsWith(fence)) fence = undefined;
       continue;
     }
-    if (mark !== undefined || trimmed === "" || /^(?:#{1,6}\s|\||<|-{3,}$|={3,}$)/u.test(trimmed)) {
+    if (mark !== undefined || trimmed === "" || NO_PROSE.test(trimmed)) {
       endParagraph();
       fence = mark;
     }
+    hasMore ||= mark !== undefined || /^[|<]/u.test(trimmed);
     if (mark !== undefined) continue;
     for (const kind of KINDS) if (trimmed === HEADINGS[kind]) headings[kind] ??= line;
     const item = ITEM.exec(raw.trimEnd())?.[1];
     if (item !== undefined) endParagraph();
     const found = trimmed.startsWith(">") ? [] : factsOf(item, raw, line);
     facts.push(...found);
-    if (found.some(({ own }) => own) || /^(?:$|#{1,6}\s|\||<|-{3,}$|={3,}$)/u.test(trimmed)) continue;
+    if (found.some(({ own }) => own) || trimmed === "" || NO_PROSE.test(trimmed)) continue;
     if (item === undefined) paragraph.push(trimmed.replace(/^>\s?/u, ""));
     else prose.push(item.replace(/^\[[ xX]\]\s+/u, ""));
   }
   endParagraph();
-  return { ...front.fields, facts, headings, fence, prose };
+  return { ...front.fields, facts, headings, fence, prose, hasMore };
 }
 
 /** The facts on a line; `item` is its text if it is an item of a list. */

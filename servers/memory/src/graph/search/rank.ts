@@ -1,3 +1,4 @@
+import { MIN_PREFIX } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
 import { fold, foldedName, isUnspaced, stemOf } from "../text.ts";
 import {
@@ -99,7 +100,7 @@ type Matches = readonly number[];
 function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
   const { entities, named, rows, candidates } = found;
   const texts = rows.map(({ content }) => fold(content));
-  const columns = words.map(({ stems }) => matchesIn(texts, stems));
+  const columns = words.map((word) => matchesIn(texts, word));
   const none: Matches = words.map(() => 0);
   const own = new Map(
     rows.map((row, at) => [row.id, { row, has: columns.map((column) => column[at] ?? 0) }]),
@@ -188,16 +189,16 @@ export function byScore(one: RankedEntity, other: RankedEntity): number {
 
 function matchesOf(text: string, words: readonly WeightedWord[]): Matches {
   const folded = fold(text);
-  return words.map(({ stems }) => bestMatch(folded, stems));
+  return words.map((word) => bestMatch(folded, word));
 }
 
 /**
  * How well each text has one of the stems, 0 to 1. If none has it, the longest beginning of the stem that one of them has counts
  * in proportion: the index has other stems.
  */
-function matchesIn(texts: readonly string[], stems: readonly string[]): number[] {
-  const found = texts.map((text) => bestMatch(text, stems));
-  const [stem = ""] = stems;
+function matchesIn(texts: readonly string[], word: WeightedWord): number[] {
+  const found = texts.map((text) => bestMatch(text, word));
+  const [stem = ""] = word.stems;
   for (let length = stem.length - 1; length >= MIN_SHORTENED; length--) {
     if (found.some((match) => match > 0)) break;
     const beginning = stem.slice(0, length);
@@ -207,8 +208,11 @@ function matchesIn(texts: readonly string[], stems: readonly string[]): number[]
   return found;
 }
 
-const bestMatch = (text: string, stems: readonly string[]) =>
-  stems.reduce((best, stem) => Math.max(best, matchOf(text, stem)), 0);
+/** How well a folded text has a word. As in the index, short words do not match as parts of others. */
+function bestMatch(text: string, { as, word, stems }: WeightedWord): number {
+  const best = stems.reduce((max, stem) => Math.max(max, matchOf(text, stem)), 0);
+  return best === 1 || as !== "word" || word.length >= MIN_PREFIX ? best : 0;
+}
 
 const LETTERS = /^[\p{L}\p{N}\p{M}]*/u;
 
