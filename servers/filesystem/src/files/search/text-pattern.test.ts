@@ -105,3 +105,65 @@ describe("textPattern", () => {
     }
   });
 });
+
+describe("the text that every match contains", () => {
+  it.each([
+    ["def [a-z]+_at\\(", "def "],
+    ["worker-3\\] request", "worker-3] request"],
+    ["colou?r", "colo"],
+    ["ab+c", "ab"],
+    ["ab{0,3}cde", "cde"],
+    ["(optional)?needle", "needle"],
+    ["a(?!hidden)b", "a"],
+    ["x*y", "y"],
+    ["a|b", undefined],
+    ["(?i)needle", undefined],
+    ["\\x41bc", undefined],
+    ["\\p{Script=Han}", undefined],
+    ["(a)\\1bc", undefined],
+    ["[abc]", undefined],
+    ["größe", "gr"],
+  ])("of %s is %s", (text, needle) => {
+    expect(textPattern(text, { literal: false, ignoreCase: false }).needle).toBe(needle);
+  });
+
+  it("is in every line that an expression matches", () => {
+    let state = 3;
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 8) % below;
+    };
+    const parts = [
+      "a",
+      "b",
+      "\\.",
+      "[ab]",
+      "(ab)",
+      "(?:b|a)",
+      "a?",
+      "b*",
+      "a+",
+      "b{2}",
+      "a{0,1}",
+      ".",
+      "\\w",
+      "^",
+      "$",
+    ];
+    const lines = Array.from({ length: 200 }, () =>
+      Array.from({ length: next(9) }, () => "ab."[next(3)]).join(""),
+    );
+    let checked = 0;
+    for (let round = 0; round < 2_000; round++) {
+      const text = Array.from({ length: 1 + next(5) }, () => parts[next(parts.length)]).join("");
+      const { needle, source, flags } = textPattern(text, { literal: false, ignoreCase: false });
+      if (needle === undefined) continue;
+      const regex = new RegExp(source, flags);
+      for (const line of lines.filter((one) => regex.test(one))) {
+        expect(line, text).toContain(needle);
+        checked += 1;
+      }
+    }
+    expect(checked).toBeGreaterThan(1_000);
+  });
+});

@@ -12,6 +12,8 @@ export interface TextPattern {
   readonly manyLines: string | undefined;
   /** The text itself, if the pattern is a case-sensitive literal, which can be found without a regex engine. */
   readonly literal: string | undefined;
+  /** ASCII text that every matching line contains, if there is any. */
+  readonly needle: string | undefined;
 }
 
 const MAX_PATTERN = 1_000;
@@ -72,11 +74,40 @@ export function textPattern(
       flags: flagsFor(source, folds ? "i" : ""),
       manyLines: manyLines(source),
       literal: plain && !folds ? text : undefined,
+      needle: folds ? undefined : needleOf(tokens),
     };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw refuse(`${error.message.replace(/^Invalid regular expression: \/.*\/\w*: /s, "")}.`);
   }
+}
+
+/** Escapes whose meaning continues in the following tokens. */
+const LONG_ESCAPE = /^\\[pPkxuc\d]/;
+
+/** The longest ASCII text among the tokens of an expression that every match contains; undefined if there is none. */
+function needleOf(tokens: readonly string[]): string | undefined {
+  if (tokens.some((token) => token === "|" || LONG_ESCAPE.test(token))) return undefined;
+  let best = "";
+  let run = "";
+  let depth = 0;
+  const end = () => {
+    if (run.length > best.length) best = run;
+    run = "";
+  };
+  for (const [index, token] of tokens.entries()) {
+    const next = tokens[index + 1] ?? "";
+    const char = /^\\[!-/:-@[-`{-~]$/.test(token) ? token.slice(1) : token;
+    const isLiteral = depth === 0 && (char !== token || /^[^\\.^$()[\]*+?{}|]$/.test(token));
+    // Neither groups nor the numbers of a quantifier are taken.
+    if (token === "(" || token === "{") depth += 1;
+    if (token === ")" || token === "}") depth -= 1;
+    if (isLiteral && /^[ -~]$/.test(char) && !/^[*?{]$/.test(next)) run += char;
+    else end();
+    if (next === "+") end();
+  }
+  end();
+  return best === "" || depth !== 0 ? undefined : best;
 }
 
 function escapeRegex(text: string): string {
@@ -125,6 +156,8 @@ function refusal(text: string, reason: string, literal: boolean): ToolError {
 }
 
 export interface LineMatcher {
+  /** ASCII text that every matching line contains, if there is any. */
+  readonly needle: Buffer | undefined;
   /** The positions in the block's text at which matching lines begin, in order. */
   lines(block: Block): number[];
   /** The position of the first match in a line (without its line feed), in UTF-16 code units. */
@@ -135,16 +168,20 @@ export interface LineMatcher {
  * Creates a pattern's matcher, which uses V8's engine. Run it only where it can be terminated, since some patterns
  * never finish.
  */
-export function lineMatcher({ source, flags, manyLines, literal }: TextPattern): LineMatcher {
+export function lineMatcher({ source, flags, manyLines, literal, needle }: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
-  const needle = literal === undefined || literal === "" ? undefined : Buffer.from(literal);
-  const isAscii = needle !== undefined && needle.length === literal?.length;
+  const ascii = needle === undefined ? undefined : Buffer.from(needle);
+  // Not ASCII, and so only searched for in UTF-8.
+  const bytes =
+    ascii === undefined && literal !== undefined && literal !== "" ? Buffer.from(literal) : undefined;
   return {
+    needle: ascii,
     lines(block) {
-      if (needle !== undefined && literal !== undefined) {
-        // Most texts do not contain it, and need no decoding.
-        if ((block.isUtf8 || isAscii) && !block.bytes.includes(needle)) return [];
+      // Most texts do not contain it, and need no decoding.
+      const wanted = ascii ?? (block.isUtf8 ? bytes : undefined);
+      if (wanted !== undefined && !block.bytes.includes(wanted)) return [];
+      if (literal !== undefined && literal !== "") {
         return linesWith(block.text, (text, from) => text.indexOf(literal, from));
       }
       if (anywhere === undefined) return lineByLine(block.text, within);
