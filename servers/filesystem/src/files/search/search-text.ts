@@ -29,7 +29,7 @@ export interface TextSearch extends PageRequest {
 }
 
 const BUDGET_MS = 40_000;
-const BATCH = 128;
+const BATCH = 512;
 /** The names of documents that could not be read are shown up to this many. */
 const MAX_UNREAD = 5;
 /** How many batches may wait for a thread before the walk pauses. */

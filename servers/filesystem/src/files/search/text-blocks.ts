@@ -127,12 +127,12 @@ export function readHead(fd: number): Buffer {
 }
 
 /**
- * Whether a file is shorter than its `head` could be, and does not contain `needle` in any encoding that contains
+ * Whether a file is shorter than its `head` could be, and does not contain all `needles` in any encoding that contains
  * ASCII. Most files of a search end here, without being decoded.
  */
-export function certainlyLacks(fd: number, head: Buffer, needle: Buffer): boolean {
+export function certainlyLacks(fd: number, head: Buffer, needles: readonly Buffer[]): boolean {
   // With a byte order mark it may be UTF-16.
-  if ((head[0] ?? 0) >= 0xfe || head.includes(needle)) return false;
+  if ((head[0] ?? 0) >= 0xfe || needles.every((needle) => head.includes(needle))) return false;
   return head.length < CHUNK_BYTES && readSync(fd, END, 0, 1, head.length) === 0;
 }
 

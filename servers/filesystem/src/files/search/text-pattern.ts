@@ -12,8 +12,8 @@ export interface TextPattern {
   readonly manyLines: string | undefined;
   /** The text itself, if the pattern is a case-sensitive literal, which can be found without a regex engine. */
   readonly literal: string | undefined;
-  /** ASCII text that every matching line contains, if there is any. */
-  readonly needle: string | undefined;
+  /** ASCII texts that every matching line contains. */
+  readonly needles: readonly string[];
 }
 
 const MAX_PATTERN = 1_000;
@@ -74,7 +74,7 @@ export function textPattern(
       flags: flagsFor(source, folds ? "i" : ""),
       manyLines: manyLines(source),
       literal: plain && !folds ? text : undefined,
-      needle: folds ? undefined : needleOf(tokens),
+      needles: folds ? [] : needlesOf(tokens),
     };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -85,14 +85,14 @@ export function textPattern(
 /** Escapes whose meaning continues in the following tokens. */
 const LONG_ESCAPE = /^\\[pPkxuc\d]/;
 
-/** The longest ASCII text among the tokens of an expression that every match contains; undefined if there is none. */
-function needleOf(tokens: readonly string[]): string | undefined {
-  if (tokens.some((token) => token === "|" || LONG_ESCAPE.test(token))) return undefined;
-  let best = "";
+/** The ASCII texts among the tokens of an expression that every match contains, longest first. */
+function needlesOf(tokens: readonly string[]): string[] {
+  if (tokens.some((token) => token === "|" || LONG_ESCAPE.test(token))) return [];
+  const found: string[] = [];
   let run = "";
   let depth = 0;
   const end = () => {
-    if (run.length > best.length) best = run;
+    if (run !== "") found.push(run);
     run = "";
   };
   for (const [index, token] of tokens.entries()) {
@@ -107,7 +107,7 @@ function needleOf(tokens: readonly string[]): string | undefined {
     if (next === "+") end();
   }
   end();
-  return best === "" || depth !== 0 ? undefined : best;
+  return depth === 0 ? found.sort((a, b) => b.length - a.length) : [];
 }
 
 function escapeRegex(text: string): string {
@@ -156,8 +156,8 @@ function refusal(text: string, reason: string, literal: boolean): ToolError {
 }
 
 export interface LineMatcher {
-  /** ASCII text that every matching line contains, if there is any. */
-  readonly needle: Buffer | undefined;
+  /** ASCII texts that every matching line contains. */
+  readonly needles: readonly Buffer[];
   /** The positions in the block's text at which matching lines begin, in order. */
   lines(block: Block): number[];
   /** The position of the first match in a line (without its line feed), in UTF-16 code units. */
@@ -168,19 +168,18 @@ export interface LineMatcher {
  * Creates a pattern's matcher, which uses V8's engine. Run it only where it can be terminated, since some patterns
  * never finish.
  */
-export function lineMatcher({ source, flags, manyLines, literal, needle }: TextPattern): LineMatcher {
+export function lineMatcher({ source, flags, manyLines, literal, needles: texts }: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
-  const ascii = needle === undefined ? undefined : Buffer.from(needle);
-  // Not ASCII, and so only searched for in UTF-8.
-  const bytes =
-    ascii === undefined && literal !== undefined && literal !== "" ? Buffer.from(literal) : undefined;
+  const needles = texts.map((text) => Buffer.from(text));
+  // Text that is not ASCII has other bytes in other encodings.
+  const utf8 = literal === undefined ? [] : [Buffer.from(literal)];
   return {
-    needle: ascii,
+    needles,
     lines(block) {
       // Most texts do not contain it, and need no decoding.
-      const wanted = ascii ?? (block.isUtf8 ? bytes : undefined);
-      if (wanted !== undefined && !block.bytes.includes(wanted)) return [];
+      const wanted = block.isUtf8 && utf8.length > 0 ? utf8 : needles;
+      if (wanted.some((needle) => !block.bytes.includes(needle))) return [];
       if (literal !== undefined && literal !== "") {
         return linesWith(block.text, (text, from) => text.indexOf(literal, from));
       }

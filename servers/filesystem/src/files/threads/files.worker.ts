@@ -89,7 +89,7 @@ function countLines(at: string, name: string, matcher: LineMatcher): number {
     fd = openScanned(at, name);
     if (fd === undefined) return 0;
     const head = readHead(fd);
-    if (matcher.needle !== undefined && certainlyLacks(fd, head, matcher.needle)) return 0;
+    if (certainlyLacks(fd, head, matcher.needles)) return 0;
     return extractLines(blocksOf(fd, head), matcher, COUNT).total;
   } catch (error) {
     if (error instanceof Error && "syscall" in error) return 0;
