@@ -1,5 +1,5 @@
 import { feedsIn } from "../edit/changed-ranges.ts";
-import type { Block } from "./text-blocks.ts";
+import { type Block, candidatesIn } from "./text-blocks.ts";
 import type { LineMatcher } from "./text-pattern.ts";
 
 export interface FoundLine {
@@ -56,12 +56,22 @@ export function extractLines(
   /** Whether the current line began in the previous block, and whether it matched there. */
   let continued: "no" | "open" | "found" = "no";
   /** Whether lines that do not match are needed. */
+  const isOnlyCounting = () => isCounting && lines.length >= limit && behind === 0;
   const needsLines = () => behind > 0 || context > 0 || continued !== "no";
   for (const block of blocks) {
     if (block === undefined) return { lines: [], more: false, total: 0 };
-    if (take(block) === "stop") break;
+    const isWhole = block.partial || needsLines();
+    if ((isWhole ? take(block) : takeCandidates(block)) === "stop") break;
   }
   return { lines, more, total };
+
+  function takeCandidates(block: Block): "stop" | undefined {
+    for (const part of candidatesIn(block, matcher.needles)) {
+      if (!("partial" in part)) number += isOnlyCounting() ? 0 : feedsInBytes(part);
+      else if (take(part) === "stop") return "stop";
+    }
+    return undefined;
+  }
 
   function take(block: Block): "stop" | undefined {
     const starts = matcher.lines(block);
@@ -69,8 +79,7 @@ export function extractLines(
     // A very long line comes in parts; it counts once.
     const again = continued === "found" && starts[0] === 0 ? 1 : 0;
     total += starts.length - again;
-    // Only counting is left.
-    if (isCounting && lines.length >= limit && behind === 0) {
+    if (isOnlyCounting()) {
       more ||= starts.length > again;
       const isFound = partial && (starts[0] === 0 || continued === "found");
       continued = isFound ? "found" : "no";

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { lines, searcherOf, utf16 } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { extractLines } from "./line-extract.ts";
-import { blocksOf } from "./text-blocks.ts";
+import { type Block, blocksIn, blocksOf } from "./text-blocks.ts";
 import { lineMatcher, textPattern } from "./text-pattern.ts";
 
 /** One of the encodings that each guess compares. Its class is spied on, because test files share their modules. */
@@ -114,5 +114,50 @@ describe("what counts as text", () => {
       { path: tree.at("huge"), lines: 2 },
     ]);
     expect((await search({ pattern: "a{5}needle-two" })).total_lines).toBe(1);
+  });
+});
+
+describe("lines that contain the texts of a match", () => {
+  it("are found as if every line was decoded", () => {
+    let state = 17;
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 8) % below;
+    };
+    const word = (length: number) => Array.from({ length }, () => "abé\n\r"[next(5)]).join("");
+    let found = 0;
+    for (let round = 0; round < 1_500; round++) {
+      const text = Buffer.from(word(next(150)));
+      const source = ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a"][next(8)] ?? "";
+      const matcher = lineMatcher(textPattern(source, { literal: false, ignoreCase: false }));
+      const request = {
+        from: 1 + next(3),
+        limit: next(6),
+        context: next(2),
+        width: 100,
+        total: next(2) === 0,
+      };
+      const [some, all] = [matcher, { ...matcher, needles: [] }].map((one) => {
+        const { total, ...extract } = extractLines(blocksIn(text), one, request);
+        return request.total ? { total, ...extract } : extract;
+      });
+      expect(some).toEqual(all);
+      found += some?.lines.length ?? 0;
+    }
+    expect(found).toBeGreaterThan(500);
+  });
+
+  it("are decoded alone, and keep their numbers", () => {
+    const text = Buffer.from(`${"a long line of a log\n".repeat(40_000)}the needle\n`.repeat(3));
+    const matcher = lineMatcher(textPattern("the needle", { literal: true, ignoreCase: false }));
+    const seen: number[] = [];
+    const lines = (block: Block) => {
+      seen.push(block.bytes.length);
+      return matcher.lines(block);
+    };
+    const request = { from: 1, limit: 10, context: 0, width: 100, total: true };
+    const extract = extractLines(blocksIn(text), { ...matcher, lines }, request);
+    expect(extract.lines.map(({ line }) => line)).toEqual([40_001, 80_002, 120_003]);
+    expect(seen).toEqual([11, 11, 11]);
   });
 });

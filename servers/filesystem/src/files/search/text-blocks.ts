@@ -32,6 +32,8 @@ export interface Block {
   readonly isUtf8: boolean;
   /** Decoded on first use. */
   readonly text: string;
+  /** Some of its lines, by bytes. */
+  part(from: number, to: number): Block;
 }
 
 export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding): Block {
@@ -45,7 +47,40 @@ export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding
       text ??= decode(bytes, { encoding: name, bom: false, damaged: false });
       return text;
     },
+    part: (from, to) => blockOf(bytes.subarray(from, to), false, encoding),
   };
+}
+
+/** Candidates in a block that are looked at one by one; with more, decoding the whole block takes less time. */
+const MAX_CANDIDATES = 300;
+
+/**
+ * Divides a block into lines that contain the rarest of `needles`, and the bytes between them, which need not be
+ * decoded.
+ *
+ * @returns the parts in order; the block itself if most of it would be left.
+ */
+export function* candidatesIn(block: Block, needles: readonly Buffer[]): Generator<Block | Buffer> {
+  const { bytes } = block;
+  let rarest: readonly number[] | undefined;
+  for (const needle of needles) {
+    const places: number[] = [];
+    let at = bytes.indexOf(needle);
+    for (; at >= 0 && places.length <= MAX_CANDIDATES; at = bytes.indexOf(needle, at + 1)) places.push(at);
+    if (at < 0 && places.length < (rarest?.length ?? MAX_CANDIDATES + 1)) rarest = places;
+  }
+  if (rarest === undefined) return yield block;
+  let done = 0;
+  for (const place of rarest) {
+    if (place < done) continue;
+    const start = place === 0 ? 0 : bytes.lastIndexOf(LINE_FEED, place - 1) + 1;
+    const feed = bytes.indexOf(LINE_FEED, place);
+    const end = feed < 0 ? bytes.length : feed + 1;
+    if (start > done) yield bytes.subarray(done, start);
+    yield block.part(start, end);
+    done = end;
+  }
+  if (done < bytes.length) yield bytes.subarray(done);
 }
 
 /**
