@@ -126,8 +126,9 @@ describe("lines that contain the texts of a match", () => {
     };
     const word = (length: number) => Array.from({ length }, () => "abé\n\r"[next(5)]).join("");
     let found = 0;
-    for (let round = 0; round < 1_500; round++) {
-      const text = Buffer.from(word(next(150)));
+    for (let round = 0; round < 500; round++) {
+      const filler = () => "xyz ö\n".repeat(next(3_000)).slice(0, -next(2));
+      const text = Buffer.from(Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""));
       const source = ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a"][next(8)] ?? "";
       const matcher = lineMatcher(textPattern(source, { literal: false, ignoreCase: false }));
       const request = {
@@ -144,7 +145,7 @@ describe("lines that contain the texts of a match", () => {
       expect(some).toEqual(all);
       found += some?.lines.length ?? 0;
     }
-    expect(found).toBeGreaterThan(500);
+    expect(found).toBeGreaterThan(300);
   });
 
   it("are decoded alone, and keep their numbers", () => {

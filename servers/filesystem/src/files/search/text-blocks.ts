@@ -51,8 +51,8 @@ export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding
   };
 }
 
-/** Candidates in a block that are looked at one by one; with more, decoding the whole block takes less time. */
-const MAX_CANDIDATES = 300;
+/** If there is more than one candidate in so many bytes, decoding them all takes less time. */
+const BYTES_PER_CANDIDATE = 4096;
 
 /**
  * Divides a block into lines that contain the rarest of `needles`, and the bytes between them, which need not be
@@ -62,12 +62,14 @@ const MAX_CANDIDATES = 300;
  */
 export function* candidatesIn(block: Block, needles: readonly Buffer[]): Generator<Block | Buffer> {
   const { bytes } = block;
+  const max = Math.floor(bytes.length / BYTES_PER_CANDIDATE);
+  if (max === 0) return yield block;
   let rarest: readonly number[] | undefined;
   for (const needle of needles) {
     const places: number[] = [];
     let at = bytes.indexOf(needle);
-    for (; at >= 0 && places.length <= MAX_CANDIDATES; at = bytes.indexOf(needle, at + 1)) places.push(at);
-    if (at < 0 && places.length < (rarest?.length ?? MAX_CANDIDATES + 1)) rarest = places;
+    for (; at >= 0 && places.length <= max; at = bytes.indexOf(needle, at + 1)) places.push(at);
+    if (at < 0 && places.length < (rarest?.length ?? max + 1)) rarest = places;
   }
   if (rarest === undefined) return yield block;
   let done = 0;
