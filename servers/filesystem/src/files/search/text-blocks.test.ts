@@ -131,16 +131,18 @@ describe("lines that contain the texts of a match", () => {
       const text = Buffer.from(Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""));
       const source = ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a"][next(8)] ?? "";
       const matcher = lineMatcher(textPattern(source, { literal: false, ignoreCase: false }));
+      const isCounted = next(2) === 0;
       const request = {
         from: 1 + next(3),
         limit: next(6),
         context: next(2),
         width: 100,
-        total: next(2) === 0,
+        total: isCounted,
+        numbered: isCounted,
       };
       const [some, all] = [matcher, { ...matcher, needles: [] }].map((one) => {
-        const { total, ...extract } = extractLines(blocksIn(text), one, request);
-        return request.total ? { total, ...extract } : extract;
+        const { lines, more, ...counts } = extractLines(blocksIn(text), one, request);
+        return request.total ? { lines, more, ...counts } : { lines, more };
       });
       expect(some).toEqual(all);
       found += some?.lines.length ?? 0;

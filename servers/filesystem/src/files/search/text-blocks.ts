@@ -90,28 +90,28 @@ export function* candidatesIn(block: Block, needles: readonly Buffer[]): Generat
  * the encoding guessed from its beginning. Each block is valid only until the next is requested.
  *
  * @param head what `readHead` has just read of this file, if anything.
+ * @param range only the lines that begin in these bytes; a file in UTF-16 is in its first range completely.
  * @returns the blocks; ends with undefined as soon as a NUL byte shows that it is not text.
  */
-export function* blocksOf(fd: number, head?: Buffer): Generator<Block | undefined> {
-  let encoding: BlockEncoding = "utf-8";
-  let decoder: TextDecoder | undefined;
-  let isFirst = true;
+export function* blocksOf(fd: number, head = readHead(fd), range?: ByteRange): Generator<Block | undefined> {
+  const mark = markedEncoding(head);
+  const decoder = mark === undefined || mark === "utf-8" ? undefined : new TextDecoder(mark);
+  const begin = mark === "utf-8" ? head.subarray(3) : head;
+  if (decoder === undefined && begin.includes(0)) return yield undefined;
+  // In none of these encodings is a line feed part of another character, so lines are split before decoding.
+  const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(begin));
+  // Compressed data without a NUL byte.
+  if (!isUtf && hasTooManyControls(begin)) return yield undefined;
+  const encoding: BlockEncoding = isUtf ? "utf-8" : legacyOf(begin);
+  const isStart = range === undefined || range.start === 0;
+  if (decoder !== undefined && !isStart) return;
+  const chunks = range === undefined || decoder !== undefined ? chunksOf(fd, head) : chunksIn(fd, range);
+  let isFirst = isStart;
   /** The beginning of a line whose end was not read yet; a copy, since the next chunk is read into the same memory. */
   let open: Buffer = Buffer.alloc(0);
-  for (const chunk of chunksOf(fd, head)) {
-    let bytes = chunk;
-    if (isFirst) {
-      isFirst = false;
-      const mark = markedEncoding(bytes);
-      if (mark === "utf-8") bytes = bytes.subarray(3);
-      else if (mark !== undefined) decoder = new TextDecoder(mark);
-      if (decoder === undefined && bytes.includes(0)) return yield undefined;
-      // In none of these encodings is a line feed part of another character, so lines are split before decoding.
-      const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(bytes));
-      // Compressed data without a NUL byte.
-      if (!isUtf && hasTooManyControls(bytes)) return yield undefined;
-      if (!isUtf) encoding = legacyOf(bytes);
-    }
+  for (const chunk of chunks) {
+    let bytes = isFirst && mark === "utf-8" ? chunk.subarray(3) : chunk;
+    isFirst = false;
     if (decoder !== undefined) bytes = Buffer.from(decoder.decode(bytes, { stream: true }));
     if (bytes.includes(0)) return yield undefined;
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -181,10 +181,35 @@ function readChunk(fd: number, position: number): Buffer {
 }
 
 /** Each chunk is valid only until the next is requested, here or for another file. */
-function* chunksOf(fd: number, head?: Buffer): Generator<Buffer> {
+function* chunksOf(fd: number, head: Buffer): Generator<Buffer> {
   let position = 0;
-  for (let chunk = head ?? readChunk(fd, 0); chunk.length > 0; chunk = readChunk(fd, position)) {
+  for (let chunk = head; chunk.length > 0; chunk = readChunk(fd, position)) {
     yield chunk;
+    position += chunk.length;
+  }
+}
+
+/** A part of a file; a line is in the part that contains its first byte. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The chunks of the lines that begin in `range`. */
+function* chunksIn(fd: number, { start, end }: ByteRange): Generator<Buffer> {
+  // The line feed before the first line may be the last byte of the previous range.
+  let position = Math.max(0, start - 1);
+  let isInside = start === 0;
+  while (start < end) {
+    const chunk = readChunk(fd, position);
+    if (chunk.length === 0) return;
+    const from = isInside ? 0 : chunk.indexOf(LINE_FEED) + 1;
+    isInside ||= from > 0;
+    if (from > 0 && position + from >= end) return;
+    const feed =
+      position + chunk.length < end ? -1 : chunk.indexOf(LINE_FEED, Math.max(from, end - 1 - position));
+    if (isInside && feed >= 0) return yield chunk.subarray(from, feed + 1);
+    if (isInside) yield chunk.subarray(from);
     position += chunk.length;
   }
 }
