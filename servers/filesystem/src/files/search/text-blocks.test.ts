@@ -129,7 +129,8 @@ describe("lines that contain the texts of a match", () => {
     for (let round = 0; round < 500; round++) {
       const filler = () => "xyz ö\n".repeat(next(3_000)).slice(0, -next(2));
       const text = Buffer.from(Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""));
-      const source = ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a"][next(8)] ?? "";
+      const source =
+        ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a", "aa|éb", "(ba|b$)"][next(10)] ?? "";
       const matcher = lineMatcher(textPattern(source, { literal: false, ignoreCase: false }));
       const isCounted = next(2) === 0;
       const request = {

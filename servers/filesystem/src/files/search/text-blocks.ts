@@ -51,25 +51,34 @@ export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding
   };
 }
 
+/** Texts of which a match contains one of each list. */
+export type Needles = readonly (readonly Buffer[])[];
+
+export function hasNeedles(bytes: Buffer, needles: Needles): boolean {
+  return needles.every((some) => some.some((needle) => bytes.includes(needle)));
+}
+
 /** If there is more than one candidate in so many bytes, decoding them all takes less time. */
 const BYTES_PER_CANDIDATE = 4096;
 
 /**
- * Divides a block into lines that contain the rarest of `needles`, and the bytes between them, which need not be
+ * Divides a block into lines that contain the rarest list of `needles`, and the bytes between them, which need not be
  * decoded.
  *
  * @returns the parts in order; the block itself if most of it would be left.
  */
-export function* candidatesIn(block: Block, needles: readonly Buffer[]): Generator<Block | Buffer> {
+export function* candidatesIn(block: Block, needles: Needles): Generator<Block | Buffer> {
   const { bytes } = block;
   const max = Math.floor(bytes.length / BYTES_PER_CANDIDATE);
   if (max === 0) return yield block;
   let rarest: readonly number[] | undefined;
-  for (const needle of needles) {
+  for (const some of needles) {
     const places: number[] = [];
-    let at = bytes.indexOf(needle);
-    for (; at >= 0 && places.length <= max; at = bytes.indexOf(needle, at + 1)) places.push(at);
-    if (at < 0 && places.length < (rarest?.length ?? max + 1)) rarest = places;
+    for (const needle of some) {
+      let at = bytes.indexOf(needle);
+      for (; at >= 0 && places.length <= max; at = bytes.indexOf(needle, at + 1)) places.push(at);
+    }
+    if (places.length < (rarest?.length ?? max + 1)) rarest = places.sort((a, b) => a - b);
   }
   if (rarest === undefined) return yield block;
   let done = 0;
@@ -167,9 +176,9 @@ export function readHead(fd: number): Buffer {
  * Whether a file is shorter than its `head` could be, and does not contain all `needles` in any encoding that contains
  * ASCII. Most files of a search end here, without being decoded.
  */
-export function certainlyLacks(fd: number, head: Buffer, needles: readonly Buffer[]): boolean {
+export function certainlyLacks(fd: number, head: Buffer, needles: Needles): boolean {
   // With a byte order mark it may be UTF-16.
-  if ((head[0] ?? 0) >= 0xfe || needles.every((needle) => head.includes(needle))) return false;
+  if ((head[0] ?? 0) >= 0xfe || hasNeedles(head, needles)) return false;
   return head.length < CHUNK_BYTES && readSync(fd, END, 0, 1, head.length) === 0;
 }
 
