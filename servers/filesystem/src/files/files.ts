@@ -18,6 +18,7 @@ import { readMedia } from "./read/media.ts";
 import { type ReadManyOptions, readMany } from "./read/read-many.ts";
 import { type ReadTextOptions, readText } from "./read/read-text.ts";
 import { completePath, readWhole } from "./read/resource.ts";
+import { summarize } from "./read/summary.ts";
 import { textSearcher } from "./search/search-text.ts";
 import { ThreadPool } from "./threads/thread-pool.ts";
 import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
@@ -77,6 +78,7 @@ export function openFiles(options: FilesOptions) {
     readMedia: bind(context, readMedia),
     readWhole: bind(guard, readWhole),
     info: bind(guard, getInfo),
+    summarize: bind(guard, summarize),
     list: bind(guard, listDirectory),
     tree: (request: TreeRequest) => drawTree(guard, request, ignored),
     searchNames: (request: NameSearch) => searchNames(guard, request, ignored),
