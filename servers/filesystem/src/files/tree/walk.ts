@@ -64,7 +64,7 @@ export class TimeSlices {
     this.#signal = signal;
     const now = performance.now();
     this.#end = now + budgetMs;
-    this.#sliceEnd = now + Math.min(SLICE_MS, budgetMs);
+    this.#sliceEnd = now + SLICE_MS;
   }
 
   /** Whether the current slice is over. About 50 ns. */
