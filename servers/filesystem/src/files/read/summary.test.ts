@@ -1,8 +1,6 @@
 import { link, symlink, utimes } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { use } from "../../../test/use.ts";
-import getFileInfo from "../../tools/get-file-info.ts";
 import { reporter } from "../tree/reporter.ts";
 import { summaryAnswer } from "./summary.ts";
 
@@ -22,7 +20,7 @@ it("summarizes a directory: folders, kinds, years, extremes and duplicates", asy
     await utimes(path, new Date(day), new Date(day));
   }
   await symlink(outside, at("d/out"));
-  expect(await use(getFileInfo, files, { path: "d", summary: true })).toBe(
+  expect(summaryAnswer(await files.summarize("d"))).toBe(
     [
       `path: ${at("d")}`,
       "total: 7 files, 117 KiB, 3 directories",

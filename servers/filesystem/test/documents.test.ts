@@ -1,14 +1,14 @@
 import { open, truncate } from "node:fs/promises";
 import { docx, docxOf, epub, pdf, pptx, xlsx, zip } from "@refmcp/documents/testing";
 import { expect, it, onTestFinished } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
-import { makeTree } from "../../../test/tree.ts";
-import { texts, use } from "../../../test/use.ts";
-import readMultipleFiles from "../../tools/read-multiple-files.ts";
-import readTextFile from "../../tools/read-text-file.ts";
-import searchText from "../../tools/search-text.ts";
-import { ThreadPool } from "../threads/thread-pool.ts";
-import { Documents, splitPart } from "./documents.ts";
+import { Documents, splitPart } from "../src/files/read/documents.ts";
+import { ThreadPool } from "../src/files/threads/thread-pool.ts";
+import readMultipleFiles from "../src/tools/read-multiple-files.ts";
+import readTextFile from "../src/tools/read-text-file.ts";
+import searchText from "../src/tools/search-text.ts";
+import { scratch } from "./scratch.ts";
+import { makeTree } from "./tree.ts";
+import { texts, use } from "./use.ts";
 
 /** A directory with a server's operations on it, whose threads end with the test. */
 async function folder() {
