@@ -9,6 +9,7 @@ import { directoryAt, orRefused, withFile } from "../open-path.ts";
 import type { Documents } from "../read/documents.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
+import { type Report, reporter } from "../tree/reporter.ts";
 import { walk } from "../tree/walk.ts";
 import { COUNT } from "./line-extract.ts";
 import { DONE, type PageRequest, type TextFound, textPages } from "./result-pages.ts";
@@ -27,6 +28,8 @@ export interface TextSearch extends PageRequest {
   /** After this time, only documents whose text is in memory are searched. */
   readonly documentsMs?: number;
   readonly signal?: AbortSignal;
+  /** Gets the number of files that were searched. */
+  readonly progress?: Report;
 }
 
 const BUDGET_MS = 40_000;
@@ -76,7 +79,9 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const select = (path: string, name: string) => isWanted?.matches(path, name, false) !== false;
     const documentsEnd = performance.now() + (request.documentsMs ?? DOCUMENTS_MS);
     const isLate = () => performance.now() >= documentsEnd;
-    await findFiles({ root, pattern, select, ignore, unread, later, isLate, ...deadline }, (path, lines) => {
+    const done = reporter(request.progress);
+    const search = { root, pattern, select, ignore, unread, later, isLate, done };
+    await findFiles({ ...search, ...deadline }, (path, lines) => {
       total.files += 1;
       total.lines += lines;
       const order = pages.after === undefined ? 1 : comparePaths(path, pages.after[0]);
@@ -116,16 +121,18 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       unread: string[];
       later: string[];
       isLate: () => boolean;
+      done: (files: number) => void;
     } & Pick<Deadline, "signal" | "abort">,
     found: (path: string, lines: number) => void,
   ): Promise<void> {
-    const { root, pattern, select, ignore, unread, later, isLate, signal, abort } = request;
+    const { root, pattern, select, ignore, unread, later, isLate, done, signal, abort } = request;
     const running = new Set<Promise<void>>();
     let batch: string[] = [];
 
     async function count(paths: readonly string[]): Promise<void> {
       const { realPath } = root;
       const counts = await pool.run("count", { pattern, at: root.entry(""), realPath, paths }, signal);
+      done(counts.length);
       for (const [index, lines] of counts.entries()) {
         const path = paths[index];
         if (lines > 0 && path !== undefined) found(path, lines);
@@ -151,6 +158,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
         // What only has the name of a document is searched as any other file.
         if (document === undefined) return await count([path]);
         if (document === null) return;
+        done(1);
         const { bytes, marks } = document;
         const work = { pattern, from: { bytes, marks }, path: expected, extract: COUNT };
         const { total } = await pool.run("extract", work, signal);

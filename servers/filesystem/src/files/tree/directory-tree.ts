@@ -5,6 +5,7 @@ import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { counted } from "../messages.ts";
 import { withDirectory } from "../open-path.ts";
 import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import { type Report, reporter } from "./reporter.ts";
 import { TimeSlices } from "./walk.ts";
 
 export interface TreeRequest {
@@ -15,6 +16,8 @@ export interface TreeRequest {
   readonly include_ignored: boolean;
   readonly budget: number;
   readonly signal?: AbortSignal;
+  /** Gets the number of directories that were read. */
+  readonly progress?: Report;
 }
 
 interface Branch {
@@ -65,7 +68,7 @@ export async function drawTree(
 
 /** The tree's entries that are shown, and the facts about it. */
 async function grow(
-  { max_depth, max_entries, include_ignored, budget, signal }: TreeRequest,
+  { max_depth, max_entries, include_ignored, budget, signal, progress }: TreeRequest,
   exclude: Exclusion,
   root: WalkedDirectory,
   outermost: IgnoreScope | undefined,
@@ -76,6 +79,7 @@ async function grow(
   let folded = 0;
   const isCut = { depth: false, entries: false, chars: false };
   const slices = new TimeSlices(signal);
+  const done = reporter(progress);
   const trunk = read("", 0, outermost);
   for (let level = [trunk]; level.length > 0; ) {
     share(level);
@@ -121,6 +125,7 @@ async function grow(
         const path = branch.path === "" ? name : `${branch.path}/${name}`;
         if (exclude.hidesContents(path)) continue;
         const child = read(path, branch.depth + 1, branch.ignore);
+        done(1);
         branch.branches.set(name, child);
         if (child.depth < max_depth) next.push(child);
         else if (child.entries.length > 0) isCut.depth = true;
