@@ -56,7 +56,9 @@ export async function world(): Promise<World> {
   for (let i = 0; i < 1_500; i++) {
     // With digits, a tree would show them as one line.
     const name = String(10_000 + i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
-    await writeFile(join(root, "many", `entry-${name}.txt`), `entry ${i}\n`);
+    const path = join(root, "many", `entry-${name}.txt`);
+    await writeFile(path, `entry ${i}\n`);
+    await utimes(path, 1_600_000_000, 1_600_000_000);
   }
   const changeId = await changeSomething(root, journal);
   for (const file of [

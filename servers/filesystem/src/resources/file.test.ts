@@ -54,6 +54,7 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
       uri,
       name: "fresh.rs",
       title: path,
+      description: "13 B, modified 2099-01-01T00:00:00.000Z",
       mimeType: "text/x-rust",
       size: 13,
       annotations: { lastModified: "2099-01-01T00:00:00.000Z" },
@@ -68,6 +69,10 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
     await appendFile(log, "one\ntwo\n");
     const { client, close } = await connectInMemory(server, { era, args: world.args });
     const uri = pathToFileURL(log).href;
+    await writeFile(join(root, "large.bin"), Buffer.alloc(5_000_000));
+    const listed = (await client.listResources()).resources.map((one) => one.uri);
+    expect(listed).toContain(`${uri}?tail=200`);
+    expect(listed.filter((one) => one.includes("large.bin"))).toEqual([]);
     await expect(client.readResource({ uri })).rejects.toThrow("?tail=200");
     const { contents } = await client.readResource({ uri: `${uri}?tail=2` });
     expect(contents).toEqual([{ uri: `${uri}?tail=2`, mimeType: "text/x-log", text: "one\ntwo\n" }]);

@@ -1,7 +1,9 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
+import { sized } from "@refmcp/boundary/answer";
 import { resource } from "../context.ts";
 import { textTypeOf } from "../files/read/file-kinds.ts";
+import { resourceQuery } from "../files/read/resource.ts";
 
 /** `file:///` and the rest of an absolute path: on Windows the rest begins with the drive. */
 const absolute = (path: string) => (/^[A-Za-z]:/.test(path) ? path : `/${path}`);
@@ -28,14 +30,22 @@ export default resource({
       mimeType: "inode/directory",
     }));
     const newest = await files.newestFiles({ cursor, signal: call.signal });
-    const found = newest.files.map(({ path, size, time }) => ({
-      uri: pathToFileURL(path).href,
-      name: basename(path),
-      title: path,
-      mimeType: textTypeOf(path),
-      size,
-      annotations: { lastModified: new Date(time).toISOString() },
-    }));
+    const found = newest.files.flatMap(({ path, size, time }) => {
+      const query = resourceQuery(path, size);
+      const lastModified = new Date(time).toISOString();
+      const facts = `${sized(size)}, modified ${lastModified}`;
+      return query === undefined
+        ? []
+        : {
+            uri: pathToFileURL(path).href + query,
+            name: basename(path),
+            title: path,
+            description: query === "" ? facts : `The last lines; ${facts}`,
+            mimeType: textTypeOf(path),
+            size,
+            annotations: { lastModified },
+          };
+    });
     return {
       resources: [...(cursor === undefined ? directories : []), ...found],
       ...(newest.next_cursor === undefined ? {} : { nextCursor: newest.next_cursor }),

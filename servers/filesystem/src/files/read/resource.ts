@@ -4,13 +4,15 @@ import type { PathGuard } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
 import { directoryAt, orRefused, withDirectory, withFile } from "../open-path.ts";
-import { textTypeOf } from "./file-kinds.ts";
+import { kindOfFile, textTypeOf } from "./file-kinds.ts";
 import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { readText } from "./read-text.ts";
 import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
 const MAX_TEXT_BYTES = 1024 * 1024;
+/** How many lines of a large log are offered. */
+const LISTED_LINES = 200;
 const MAX_TAIL_LINES = 10_000;
 const MAX_TAIL_CHARS = 500_000;
 const MAX_ENTRIES = 1000;
@@ -43,6 +45,16 @@ export async function readWhole(
     const bytes = await readAt(file, 0, size);
     return form === undefined ? { bytes, mime } : { text: decode(bytes, form), mime };
   });
+}
+
+/**
+ * How a file of this size is read as a resource: the query of its URI, which is empty for the whole file and `?tail=…` for
+ * a large text; undefined if it is too large.
+ */
+export function resourceQuery(path: string, size: number): "" | `?tail=${number}` | undefined {
+  if (size <= MAX_TEXT_BYTES) return "";
+  if (textTypeOf(basename(path)) !== undefined) return `?tail=${LISTED_LINES}`;
+  return size <= MAX_MEDIA_BYTES && /^(?:images|audio)$/.test(kindOfFile(path)) ? "" : undefined;
 }
 
 /**

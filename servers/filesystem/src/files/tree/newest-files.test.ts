@@ -28,6 +28,12 @@ it("lists the newest files first, in pages that do not overlap", async () => {
   await expect(newestFiles(tree.guard, { cursor: "damaged" }, [])).rejects.toMatchObject({ kind: "invalid" });
 });
 
+it("lists logs that ignore files hide, but not those that the option hides", async () => {
+  const { tree, paths } = await agedTree(["a.log", "b.log", "c.tmp"]);
+  await tree.add({ ".gitignore": "*.log\n*.tmp\n" });
+  expect(paths((await newestFiles(tree.guard, {}, ["b.*"])).files)).toEqual(["a.log"]);
+});
+
 it("leaves out what is hidden, ignored, installed or a link", async () => {
   const { tree, paths } = await agedTree(["a.txt"]);
   const more: TreeContent = {

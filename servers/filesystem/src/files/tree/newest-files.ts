@@ -3,7 +3,7 @@ import type { PathGuard } from "@refmcp/boundary";
 import { cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { compileExclusion } from "../glob/glob.ts";
-import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { compileIgnoreLines, IgnoreScope, parseIgnoreLines } from "../glob/ignore-scope.ts";
 import { orRefused } from "../open-path.ts";
 import { statOf } from "./open-below.ts";
 import { compareText, TopItems } from "./path-order.ts";
@@ -26,7 +26,7 @@ interface NewFile {
 const position = z.tuple([z.int().min(0).max(MAX_LISTED), z.number(), z.string()]);
 
 /**
- * The newest files of all allowed directories in pages, newest first, without what ignore rules hide.
+ * The newest files of all allowed directories in pages, newest first, without what ignore rules hide except logs.
  *
  * @param ignored patterns of the `--ignore` option.
  * @throws ToolError `invalid` for a damaged cursor, and the signal's reason.
@@ -48,6 +48,10 @@ export async function newestFiles(
   const count = Math.min(page, MAX_LISTED - shown);
   const top = new TopItems<NewFile>(count + 1, compare);
   const exclude = compileExclusion(UNWANTED);
+  // People attach logs, which most projects keep out of git; what the server's option hides stays hidden.
+  const option = compileIgnoreLines(parseIgnoreLines(ignored.join("\n")));
+  const keep = (path: string, name: string) =>
+    /\.log$/i.test(name) && option.verdict(path, name, false) !== true;
   // Allowed directories can contain each other.
   const outer = directories.filter(
     ({ path }) => !directories.some((other) => other.path !== path && path.startsWith(below(other.path))),
@@ -57,20 +61,15 @@ export async function newestFiles(
     if (root === undefined) continue;
     try {
       const ignore = await IgnoreScope.above(guard, root, ignored);
-      const budgetMs = BUDGET_MS / outer.length;
-      await walk(
-        guard,
-        root,
-        { signal, budgetMs, ignore, exclude },
-        ({ path: inside, name, type, parent }) => {
-          if (type !== "file") return undefined;
-          const stat = statOf(parent.entry(name));
-          if (stat === undefined) return undefined;
-          const file = { path: join(root.path, inside), size: stat.size, time: stat.mtimeMs };
-          if (compare(file, { time, path }) > 0) top.add(file);
-          return undefined;
-        },
-      );
+      const walking = { signal, budgetMs: BUDGET_MS / outer.length, ignore, exclude, keep };
+      await walk(guard, root, walking, ({ path: inside, name, type, parent }) => {
+        if (type !== "file") return undefined;
+        const stat = statOf(parent.entry(name));
+        if (stat === undefined) return undefined;
+        const file = { path: join(root.path, inside), size: stat.size, time: stat.mtimeMs };
+        if (compare(file, { time, path }) > 0) top.add(file);
+        return undefined;
+      });
       await root.verify();
     } finally {
       await root.close();
