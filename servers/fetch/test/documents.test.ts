@@ -175,7 +175,7 @@ it("OpenDocument files and EPUB books become Markdown", async () => {
       openDocumentFile("spreadsheet", `<table:table table:name="Prices">${row}${row}</table:table>`),
       openDocumentFile("presentation", "<draw:page><text:p>Hello</text:p></draw:page>"),
       epub("Trees", "<h1>Oak</h1><p>Old wood.</p>", "<h1>Elm</h1><p>Tall.</p>"),
-    ].map(read),
+    ].map((file) => read(file)),
   );
   expect(texts[0]).toContain("## The mill\n\nIt turns.");
   expect(texts[1]).toContain("## Prices\n\n| Bread | 3 |");
