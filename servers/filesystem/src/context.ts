@@ -19,3 +19,25 @@ export const excludePatterns = z
   .describe("Globs to exclude, for example **/*.test.ts.");
 
 export const includeIgnored = z.boolean().default(false).describe("Include what .gitignore hides.");
+
+/** What to move or copy: the input of move_file and copy_file. */
+export const moves = {
+  source: z
+    .string()
+    .optional()
+    .describe("A path, or a glob for many files: *, **, ? and (…) are captured as $1, $2 …"),
+  destination: z
+    .string()
+    .optional()
+    .describe(
+      "New path; for a glob with $1, $0 (the name), {name}, {ext}, {mtime:yyyy-MM} (also dd, HH, mm; local time).",
+    ),
+  moves: z
+    .array(z.strictObject({ source: z.string(), destination: z.string() }))
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe("Up to 1,000 paths and new paths, instead of source and destination."),
+  overwrite: z.boolean().default(false).describe("Replace existing files."),
+  dryRun: z.boolean().default(false).describe("Only show what would be done."),
+};

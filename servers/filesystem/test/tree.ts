@@ -1,6 +1,16 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { createPathGuard, DirectoryAllowlist, type PathGuard } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
 
@@ -51,4 +61,19 @@ export async function makeTree(
   };
   await tree.add(content);
   return tree;
+}
+
+/** Every entry below a directory with its content: a file's text, a link's target, `directory`. */
+export async function snapshot(directory: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const content = entry.isDirectory()
+      ? "directory"
+      : entry.isSymbolicLink()
+        ? `→ ${await readlink(path)}`
+        : await readFile(path, "latin1");
+    found[relative(directory, path)] = content;
+  }
+  return found;
 }

@@ -136,18 +136,18 @@ export function openerBelow(parent: GuardedDirectory, opener: Opener): Opener {
   return own.has(parent) ? ownOpener : opener;
 }
 
-/** Files up to this size are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
+/** The first bytes of a local file are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
 export const SMALL_BYTES = 64 * 1024;
 
 const readLater = promisify(read);
 const readWhole = promisify(readFile);
 
 /**
- * A small regular file on a local file system, opened and read without the thread pool. Never use it for anything else:
- * a FIFO, a device or a file server would block all other calls until it responds. A sleeping disk blocks them too,
- * which is acceptable because at most `SMALL_BYTES` are read.
+ * A regular file on a local file system, opened without the thread pool, as are its first `SMALL_BYTES` read. Never use
+ * it for anything else: a FIFO, a device or a file server would block all other calls until it responds. A sleeping disk
+ * blocks them too, which is acceptable for so few bytes.
  */
-export class SmallFile implements ReadHandle {
+export class LocalFile implements ReadHandle {
   #fd: number;
 
   private constructor(fd: number) {
@@ -155,9 +155,9 @@ export class SmallFile implements ReadHandle {
   }
 
   /** Undefined if opening would block: for another program's lease, fcntl(2). */
-  static open(path: string): SmallFile | undefined {
+  static open(path: string): LocalFile | undefined {
     try {
-      return new SmallFile(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+      return new LocalFile(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
     } catch (error) {
       if (errorCode(error) === "EAGAIN") return undefined;
       throw error;
@@ -168,7 +168,6 @@ export class SmallFile implements ReadHandle {
     return this.#fd;
   }
 
-  /** The file may have grown since it was opened, hence the comparison. */
   async read(buffer: Uint8Array, offset: number, length: number, position: number) {
     return position + length > SMALL_BYTES
       ? readLater(this.#fd, buffer, offset, length, position)
@@ -268,9 +267,8 @@ export function procOpener(allowed: AllowedDirectories): Opener {
       try {
         const { kind, found } = verify(fd, path, asked);
         if (!found.stat.isFile()) throw pathError("is_directory", asked);
-        const isSmall = kind === "local" && found.stat.size <= SMALL_BYTES;
-        const small = isSmall ? SmallFile.open(through(fd)) : undefined;
-        const handle = small ?? (await openHandle(through(fd), constants.O_RDONLY));
+        const local = kind === "local" ? LocalFile.open(through(fd)) : undefined;
+        const handle = local ?? (await openHandle(through(fd), constants.O_RDONLY));
         return { handle, path: asked, ...found };
       } finally {
         closeSync(fd);

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeWorkspace, readThrough, refusal, type Workspace } from "../../test/fixtures/boundary.ts";
-import { hasProc, SMALL_BYTES, SmallFile } from "./open.ts";
+import { hasProc, LocalFile, SMALL_BYTES } from "./open.ts";
 
 /** On Linux always a local file system. */
 const place = "/dev/shm";
 
-describe.runIf(hasProc() && existsSync(place))("a small file", () => {
+describe.runIf(hasProc() && existsSync(place))("a local file", () => {
   let workspace: Workspace;
   let path: string;
   beforeEach(async () => {
@@ -19,8 +19,8 @@ describe.runIf(hasProc() && existsSync(place))("a small file", () => {
   });
   afterEach(() => workspace.remove());
 
-  it.each(["SmallFile", "FileHandle"])("is read the same way by %s", async (kind) => {
-    const handle = kind === "SmallFile" ? SmallFile.open(path) : await open(path);
+  it.each(["LocalFile", "FileHandle"])("is read the same way by %s", async (kind) => {
+    const handle = kind === "LocalFile" ? LocalFile.open(path) : await open(path);
     if (handle === undefined) throw new Error("not opened");
     const bytes = Buffer.alloc(8);
     expect(await handle.read(bytes, 2, 3, 1)).toMatchObject({ bytesRead: 3 });
@@ -38,17 +38,26 @@ describe.runIf(hasProc() && existsSync(place))("a small file", () => {
 
   it("is read to its end even if it grows during the read", async () => {
     const file = await workspace.guard("proc").openFile(path);
-    expect(file.handle).toBeInstanceOf(SmallFile);
+    expect(file.handle).toBeInstanceOf(LocalFile);
     await appendFile(path, "x".repeat(SMALL_BYTES));
     const bytes = Buffer.alloc(SMALL_BYTES + 10);
     expect(await file.handle.read(bytes, 0, bytes.length, 0)).toMatchObject({ bytesRead: SMALL_BYTES + 5 });
     await file.handle.close();
   });
 
-  it("is no larger than 64 KiB", async () => {
-    await writeFile(path, Buffer.alloc(SMALL_BYTES + 1));
+  it("is read at any position, however large it is", async () => {
+    await writeFile(path, Buffer.concat([Buffer.alloc(SMALL_BYTES, "a"), Buffer.from("the end")]));
     const file = await workspace.guard("proc").openFile(path);
-    expect(file.handle).not.toBeInstanceOf(SmallFile);
+    expect(file.handle).toBeInstanceOf(LocalFile);
+    const bytes = Buffer.alloc(9);
+    for (const [position, text] of [
+      [0, "aaaaaaaaa"],
+      [SMALL_BYTES - 2, "aathe end"],
+    ] as const) {
+      expect(await file.handle.read(bytes, 0, 9, position)).toMatchObject({ bytesRead: 9 });
+      expect(bytes.toString()).toBe(text);
+    }
+    expect((await file.handle.readFile()).length).toBe(SMALL_BYTES + 7);
     await file.handle.close();
   });
 

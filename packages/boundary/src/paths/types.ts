@@ -23,7 +23,7 @@ export interface AllowedDirectories {
   refresh?(): void;
 }
 
-/** Operations on a file opened for reading: the methods of `FileHandle` that `SmallFile` also has. */
+/** Operations on a file opened for reading: the methods of `FileHandle` that `LocalFile` also has. */
 export interface ReadHandle {
   /** -1 once it is closed. */
   readonly fd: number;

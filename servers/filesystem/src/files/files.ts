@@ -3,7 +3,9 @@ import { HARD_ANSWER_CHARS } from "@refmcp/boundary/answer";
 import { type ChangeContext, createDirectory, Locks } from "./change/change-context.ts";
 import { copy } from "./change/copy.ts";
 import { deletePlanned, planDelete } from "./change/delete.ts";
-import { move, replaceQuestion } from "./change/move.ts";
+import { move } from "./change/move.ts";
+import { plan } from "./change/plan.ts";
+import { planQuestion, runPlan } from "./change/run-plan.ts";
 import { undo } from "./change/undo.ts";
 import { applyPatch } from "./edit/apply-patch.ts";
 import { compareFiles, diffOfChange } from "./edit/compare.ts";
@@ -57,7 +59,7 @@ export function openFiles(options: FilesOptions) {
     enabled: options.journal,
     maxDays: journalDays,
   });
-  const context: ChangeContext = { guard, locks: new Locks(), journal, threads };
+  const context: ChangeContext = { guard, locks: new Locks(), journal, record: journal.record, threads };
   const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   /** An operation with its first argument. */
   const bind =
@@ -98,8 +100,11 @@ export function openFiles(options: FilesOptions) {
     createDirectory: bind(context, createDirectory),
     move: bind(context, move),
     copy: bind(context, copy),
-    /** The question to ask the user before `move` or `copy`; undefined if nothing will be permanently lost. */
-    replaceQuestion: bind(context, replaceQuestion),
+    /** Plans moves or copies, and checks them without changing anything. */
+    plan: bind(context, plan),
+    runPlan: bind(context, runPlan),
+    /** The question to ask the user before `runPlan`; undefined if nothing will be permanently lost. */
+    planQuestion: bind(context, planQuestion),
     planDelete: bind(context, planDelete),
     delete: bind(context, deletePlanned),
 

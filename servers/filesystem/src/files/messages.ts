@@ -100,6 +100,16 @@ const ERRORS = {
     "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
   ],
   bad_patch: ["invalid", "Give a unified diff, as written by diff -u or git diff."],
+  binary_in_patch: [
+    "invalid",
+    "Leave it out of the patch, for example with git diff -- PATHS, and copy the file with copy_file.",
+  ],
+  special_in_patch: [
+    "invalid",
+    "Only files can be patched. Leave it out of the patch, or ask the user to run git apply.",
+  ],
+  twice_in_patch: ["invalid", "Apply the patch of one commit at a time, or combine them with git diff."],
+  in_the_way: ["conflict", "Delete or move it first, or create the patch again from the current files."],
   not_patched: ["not_found", "Set path to the directory that the patch's paths are relative to."],
   bad_hunk: [
     "conflict",
@@ -111,6 +121,13 @@ const ERRORS = {
   exists: ["conflict", "Choose another name, or set overwrite to replace it."],
   directory_exists: ["conflict", "Give a path inside it, choose another name, or move or delete it first."],
   link_exists: ["conflict", "Give the path of its target, or delete the symlink first."],
+  no_pairs: [
+    "invalid",
+    "Give source and destination, or moves: a list of objects with source and destination.",
+  ],
+  bad_template: ["invalid"],
+  no_match_source: ["not_found"],
+  plan_refused: ["conflict", "Correct or leave out these, then repeat the call."],
   onto_itself: ["invalid", "Give another destination."],
   into_itself: ["invalid", "Choose a destination outside the directory being copied."],
   not_empty: ["conflict", "To delete it with its contents, pass recursive: true."],

@@ -34,12 +34,12 @@ it("applies git patches like git apply: edits, creates, deletes", async () => {
   expect(checked).toMatch(/\[The patch applies to 3 files; nothing was changed\.\]$/);
   expect(await read("src/a.ts")).toBe(moved);
   const answer = String(await use(applyPatch, files, { patch }));
-  expect(answer).toMatch(/\/src\/a\.ts: 3 lines added, 2 removed\. Change \w+-\w+\.\n\[Changed 3 files\.\]$/);
+  expect(answer).toMatch(/\/src\/a\.ts: 3 lines added, 2 removed\.\n\[Changed 3 files\. Change \w+-\w+\.\]$/);
   expect(await read("src/a.ts")).toBe(`first\nsecond\n${wanted[0]}`.replaceAll("\n", "\r\n"));
   expect(await read("new/b.txt")).toBe(wanted[1]);
   expect(await list()).not.toContain("gone.txt");
 
-  for (const [id] of answer.matchAll(/\w{9}-\w{6}/g)) await files.undo(id);
+  await files.undo(/Change (\w+-\w+)/.exec(answer)?.[1] ?? "");
   expect(await read("src/a.ts")).toBe(moved);
   expect(await read("gone.txt")).toBe("to be deleted\n");
   expect(await list("new").catch(() => "none")).toBe("none");

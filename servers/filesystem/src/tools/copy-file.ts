@@ -1,7 +1,8 @@
 import { sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { path, tool } from "../context.ts";
+import { moves, tool } from "../context.ts";
 import { describe } from "../files/change/entries.ts";
+import { planAnswer } from "../files/change/plan-answer.ts";
 import { changeAnswer } from "../files/journal/list-changes.ts";
 import { named } from "../files/messages.ts";
 
@@ -10,20 +11,30 @@ const MAX_SKIPPED = 50;
 export default tool({
   name: "copy_file",
   title: "Copy",
-  description: "Copy a file or a directory with its contents. destination is the path of the copy itself.",
+  description:
+    "Copy a file or a directory with its contents, or many in one call: moves, or a pattern as source. " +
+    "destination is the path of the copy itself. Checks everything first and creates missing parents.",
   effect: "change",
   toolset: "write",
-  input: z.strictObject({
-    source: path,
-    destination: path,
-    overwrite: z.boolean().default(false).describe("Replace an existing file."),
-  }),
+  input: z.strictObject(moves),
   async run(input, files, call) {
-    const progress = (done: number, total: number) => call.progress(done, total);
-    const request = { ...input, progress, signal: call.signal };
-    const question = await files.replaceQuestion(request);
+    const planned = await files.plan({ ...input, action: "copy", signal: call.signal });
+    if (input.dryRun) return planAnswer(planned);
+    const question = await files.planQuestion(planned);
     if (question !== undefined) await call.confirm(question);
-    const copied = await files.copy(request);
+    const options = {
+      progress: (done: number, total: number) => call.progress(done, total),
+      signal: call.signal,
+    };
+    const [only] = planned.pairs;
+    if (only === undefined || planned.pairs.length > 1 || planned.parents.length > 0)
+      return planAnswer(planned, await files.runPlan(planned, options));
+    const copied = await files.copy({
+      source: only.from,
+      destination: only.to,
+      overwrite: input.overwrite,
+      ...options,
+    });
     const { skipped, replaced, receipt } = copied;
     const done = `Copied ${named(copied.path)} to ${named(copied.destination)}: ${describe({ ...copied, others: 0 })}`;
     const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;

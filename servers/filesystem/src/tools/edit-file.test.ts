@@ -41,8 +41,8 @@ it("edits every file that matches a glob, after a preview, all or none", async (
   expect(await read("a.ts")).toBe('old("a.ts");\r\n');
 
   const done = String(await use(editFile, files, request));
-  expect(done).toMatch(/\n\[Replaced 2 places in 2 files\.\]$/);
-  expect(done.match(/1 line added, 1 removed\. Change \w+-\w+\./g)).toHaveLength(2);
+  expect(done).toMatch(/\n\[Replaced 2 places in 2 files\. Change \w+-\w+\.\]$/);
+  expect(done.match(/: 1 line added, 1 removed\.\n/g)).toHaveLength(2);
   expect([await read("a.ts"), await read("src/b.ts")]).toEqual([
     'brandNew("a.ts");\r\n',
     'brandNew("src/b.ts");\r\n',

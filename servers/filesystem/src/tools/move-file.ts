@@ -1,6 +1,7 @@
 import { sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { path, tool } from "../context.ts";
+import { moves, tool } from "../context.ts";
+import { planAnswer } from "../files/change/plan-answer.ts";
 import { changeAnswer } from "../files/journal/list-changes.ts";
 import { named } from "../files/messages.ts";
 
@@ -8,21 +9,30 @@ export default tool({
   name: "move_file",
   title: "Move or rename",
   description:
-    "Move or rename a file, directory or symlink (not its target). " +
-    "destination is the new path itself, not the directory to move into.",
+    "Move or rename a file, directory or symlink (not its target), or many in one call: moves, or a pattern as source. " +
+    "destination is the new path itself. Checks everything first and creates missing parents; " +
+    "undo_change undoes the whole call.",
   effect: "change",
   toolset: "write",
-  input: z.strictObject({
-    source: path,
-    destination: path,
-    overwrite: z.boolean().default(false).describe("Replace an existing file."),
-  }),
+  input: z.strictObject(moves),
   async run(input, files, call) {
-    const request = { ...input, signal: call.signal };
-    const question = await files.replaceQuestion(request);
+    const planned = await files.plan({ ...input, action: "move", signal: call.signal });
+    if (input.dryRun) return planAnswer(planned);
+    const question = await files.planQuestion(planned);
     if (question !== undefined) await call.confirm(question);
-    const { path, destination, replaced, receipt } = await files.move(request);
-    const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
-    return changeAnswer(`Moved ${named(path)} to ${named(destination)}${bytes}.`, receipt);
+    const progress = (done: number, total: number) => call.progress(done, total);
+    const [only, other] = planned.pairs;
+    if (only !== undefined && other === undefined && planned.parents.length === 0) {
+      const request = {
+        source: only.from,
+        destination: only.to,
+        overwrite: input.overwrite,
+        signal: call.signal,
+      };
+      const { path, destination, replaced, receipt } = await files.move(request);
+      const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
+      return changeAnswer(`Moved ${named(path)} to ${named(destination)}${bytes}.`, receipt);
+    }
+    return planAnswer(planned, await files.runPlan(planned, { progress, signal: call.signal }));
   },
 });

@@ -6,13 +6,17 @@ export default tool({
   name: "undo_change",
   title: "Undo change",
   description:
-    "Undo a change made through this server, unless the file has changed since. " +
+    "Undo a change made through this server, with all its files, unless one of them has changed since. " +
     "An undo can be undone in the same way.",
   effect: "change",
   toolset: "journal",
-  input: z.strictObject({ id: z.string().describe("Id of the change, from its response or list_changes.") }),
-  async run({ id }, files, call) {
-    const { change, done, receipt } = await files.undo(id, call.signal);
+  input: z.strictObject({
+    id: z.string().describe("Id of the change, from its response or list_changes."),
+    skip_changed: z.boolean().default(false).describe("Of many files, undo those that are unchanged since."),
+  }),
+  async run({ id, skip_changed: skipChanged }, files, call) {
+    const progress = (done: number, total: number) => call.progress(done, total);
+    const { change, done, receipt } = await files.undo(id, { skipChanged, progress, signal: call.signal });
     return changeAnswer(`Undid ${change.id}: ${done}`, receipt);
   },
 });

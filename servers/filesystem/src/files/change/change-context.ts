@@ -2,6 +2,7 @@ import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { keyedLock, type PathGuard } from "@refmcp/boundary";
 import type { Journal } from "../journal/journal.ts";
+import type { ChangeGroup, Receipt, RecordChange, Subject } from "../journal/recording.ts";
 import { withPlace } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 
@@ -9,25 +10,46 @@ export interface ChangeContext {
   readonly guard: PathGuard;
   readonly locks: Locks;
   readonly journal: Journal;
+  /** Records a change: as a change of its own, or in `inGroup` as a step of a group. */
+  readonly record: RecordChange;
   readonly threads: ThreadPool;
 }
 
+/**
+ * Runs a call that changes many files as one change, with one id: everything recorded through the context that `work`
+ * receives is a step of it. If `work` fails, `takeBack` undoes the steps that were made.
+ *
+ * @returns what `work` returns, with the receipt; undefined if it changed nothing.
+ */
+export async function inGroup<Value extends object>(
+  context: ChangeContext,
+  subject: Subject,
+  work: (grouped: ChangeContext) => Promise<Value>,
+  takeBack: (group: ChangeGroup) => Promise<void>,
+): Promise<Value & { readonly receipt: Receipt | undefined }> {
+  const group = await context.journal.group(subject);
+  try {
+    const value = await work({ ...context, record: group.record });
+    return { ...value, receipt: await group.end() };
+  } catch (error) {
+    await takeBack(group);
+    throw error;
+  }
+}
+
 /** Creates a directory and any missing parents: `created`, outermost first; none if it already existed. */
-export async function createDirectory({ guard, journal }: ChangeContext, given: string) {
+export async function createDirectory({ guard, record }: ChangeContext, given: string) {
   const path = await guard.resolve(given);
-  const { created, receipt } = await journal.record(
-    { action: "create_directory", path },
-    async (recording) => {
-      const created = await guard.createDirectory(path);
-      try {
-        if (created.length > 0) await recording.write({ kind: "made", directories: created });
-        return { created };
-      } catch (error) {
-        await removeEmpty(guard, created);
-        throw error;
-      }
-    },
-  );
+  const { created, receipt } = await record({ action: "create_directory", path }, async (recording) => {
+    const created = await guard.createDirectory(path);
+    try {
+      if (created.length > 0) await recording.write({ kind: "made", directories: created });
+      return { created };
+    } catch (error) {
+      await removeEmpty(guard, created);
+      throw error;
+    }
+  });
   return { path, created, receipt: created.length === 0 ? undefined : receipt };
 }
 
@@ -60,8 +82,7 @@ export async function removeEmpty(guard: PathGuard, directories: readonly string
       await withPlace(guard, path, ({ entry }) => rmdir(entry));
       removed.unshift(path);
     } catch {
-      // It is in use or gone, so its parents are not empty or do not exist either.
-      break;
+      // It is in use or gone.
     }
   }
   return removed;
@@ -107,7 +128,7 @@ export class Locks {
   }
 }
 
-function keyOf(path: string): string {
+export function keyOf(path: string): string {
   const normal = path.normalize("NFC");
   return FOLDS_CASE ? normal.toLowerCase() : normal;
 }

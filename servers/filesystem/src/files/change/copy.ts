@@ -10,8 +10,8 @@ import {
   temporaryName,
 } from "@refmcp/boundary";
 import type { Effect } from "../journal/change-record.ts";
-import type { Recording } from "../journal/journal.ts";
 import { within } from "../journal/journal-directory.ts";
+import type { Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { directoryAt, entryPath, withPlace } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
@@ -37,13 +37,13 @@ export interface CopyRequest extends MoveRequest {
  * `invalid` for a copy into itself.
  */
 export async function copy(context: ChangeContext, request: CopyRequest) {
-  const { guard, journal, locks } = context;
+  const { guard, record, locks } = context;
   const { overwrite, signal } = request;
   const from = await guard.resolve(request.source);
   const to = await guard.resolve(request.destination);
   const hidden = temporaryName();
   const hiddenPath = join(dirname(to), hidden);
-  return journal.record({ action: "copy", path: from, destination: to }, async (recording) => {
+  return record({ action: "copy", path: from, destination: to }, async (recording) => {
     const copyLocked = async () => {
       const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
       try {

@@ -56,7 +56,7 @@ export async function planDelete(
  * @throws ToolError `conflict` if there is now more to delete than planned.
  */
 export async function deletePlanned(context: ChangeContext, plan: DeletePlan, signal?: AbortSignal) {
-  const { guard, journal, locks } = context;
+  const { guard, record, locks } = context;
   const { path, bytes } = plan;
   const work = async () => {
     const now = await planDelete(context, path, { recursive: plan.content !== undefined, signal });
@@ -69,7 +69,7 @@ export async function deletePlanned(context: ChangeContext, plan: DeletePlan, si
       const message = `${named(path)} changed while the deletion was being prepared; nothing was deleted.`;
       throw failure("plan_changed", message);
     }
-    return journal.record({ action: "delete", path }, async (recording) => {
+    return record({ action: "delete", path }, async (recording) => {
       const image = recording.imageFor(bytes);
       await recording.write({ kind: "removed", path }, { before: bytes });
       return { leftover: await recording.withRoom(() => removeEntry(guard, path, image, signal)) };
@@ -89,7 +89,7 @@ export function describePlan({ type, content, bytes }: DeletePlan): string {
  * A name for an entry that is about to be renamed back or removed. If this process is killed, it may be the only copy,
  * so it does not have the name of a temporary file, which would be cleaned up.
  */
-function hiddenName(): string {
+export function hiddenName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.moved`;
 }
 

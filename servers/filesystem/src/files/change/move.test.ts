@@ -95,9 +95,10 @@ describe("move", () => {
     const { files, another, at, put } = await scratch();
     await put("a", "a");
     await put("b", "bb");
-    const request = { source: at("a"), destination: at("b"), overwrite: true };
-    expect(await files.replaceQuestion(request)).toBeUndefined();
-    expect(await another({ journal: false }).replaceQuestion(request)).toBe(
+    const request = { action: "move", source: at("a"), destination: at("b"), overwrite: true } as const;
+    expect(await files.planQuestion(await files.plan(request))).toBeUndefined();
+    const without = another({ journal: false });
+    expect(await without.planQuestion(await without.plan(request))).toBe(
       `Replace "${at("b")}"? Its current content (2 B) will be permanently lost: the journal is off (--no-journal).`,
     );
   });

@@ -1,7 +1,7 @@
 import { readlink, symlink } from "node:fs/promises";
 import { sized } from "@refmcp/boundary/answer";
 import type { State } from "../journal/change-record.ts";
-import type { Recording } from "../journal/journal.ts";
+import type { Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { entryPath, placeOf, withFile, withPlace } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
@@ -23,10 +23,10 @@ export interface MoveRequest {
  * @throws ToolError `conflict` if something is at the destination, decided by the file system; `not_found`.
  */
 export async function move(context: ChangeContext, request: MoveRequest) {
-  const { guard, journal, locks } = context;
+  const { guard, record, locks } = context;
   const from = await guard.resolve(request.source);
   const to = await guard.resolve(request.destination);
-  return journal.record({ action: "move", path: from, destination: to }, async (recording) => {
+  return record({ action: "move", path: from, destination: to }, async (recording) => {
     const keys = [await entryPath(guard, from), await entryPath(guard, to)];
     if (keys[0] === keys[1]) throw failure("onto_itself", `${named(from)} cannot be moved onto itself.`);
     return locks.hold(keys, () => moveRecorded(context, recording, from, to, request), request.signal);
@@ -112,17 +112,6 @@ export async function keepDisplaced(
     await recording.keep(file, options.signal);
     return file.stat.size;
   });
-}
-
-/** The question to ask before a file at `path` is permanently replaced; undefined if the journal keeps its content. */
-export async function replaceQuestion(
-  context: ChangeContext,
-  { destination, overwrite }: Pick<MoveRequest, "destination" | "overwrite">,
-): Promise<string | undefined> {
-  if (!overwrite) return undefined;
-  const { path, stat } = await placeOf(context.guard, destination, { write: true });
-  if (stat === undefined || stat.isDirectory() || stat.size === 0) return undefined;
-  return lossQuestion(context, "Replace", path, stat.size);
 }
 
 /**

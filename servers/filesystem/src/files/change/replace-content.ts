@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { oneLine } from "@refmcp/boundary/answer";
 import type { Action } from "../journal/change-record.ts";
-import type { Receipt } from "../journal/journal.ts";
+import type { Receipt } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { openIfThere } from "../open-path.ts";
 import { hashOf, hashOfFile, readAt, sameHash } from "../read/source.ts";
@@ -71,14 +71,14 @@ export interface Replacement {
  * @throws ToolError `conflict` if another program has changed the file since it was read.
  */
 export async function replaceContent(
-  { guard, journal }: ChangeContext,
+  { guard, record }: ChangeContext,
   { action, path, bytes, before, createParents = false, kept, undoes, signal }: Replacement,
 ): Promise<Receipt & { hash: string }> {
   const hash = hashOf(bytes);
   const after = { type: "file", hash, size: bytes.length } as const;
   const then = before?.stat;
   const sizes = { before: then?.size, after: bytes.length };
-  const { receipt } = await journal.record({ action, path, undoes }, (recording) =>
+  const { receipt } = await record({ action, path, undoes }, (recording) =>
     withParents(guard, path, createParents, async (parents) => {
       await guard.writeFile(path, bytes, {
         mode: before === undefined ? "create" : "overwrite",

@@ -1,16 +1,18 @@
 import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Change, Effect } from "../journal/change-record.ts";
+import { type Change, type Effect, type Step, stepsOf } from "../journal/change-record.ts";
 import { imagePath } from "../journal/entries.ts";
-import type { Receipt, Recording } from "../journal/journal.ts";
+import { groupImage, type Receipt, type Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
-import { entryPath, lockPath, withDirectory } from "../open-path.ts";
+import { entryPath, lockPath, orNothing, placeOf, withDirectory } from "../open-path.ts";
 import { type ChangeContext, removeEmpty, withParents } from "./change-context.ts";
 import { removeEntry, restoreEntry } from "./delete.ts";
 import { contentOf, entriesOf, sameState, stateAt, stateOfEntry } from "./entries.ts";
+import { changeMode, modeOf } from "./executable.ts";
 import { moveRecorded } from "./move.ts";
 import { readBefore, replaceContent } from "./replace-content.ts";
+import { undoGroup } from "./undo-group.ts";
 
 export interface Undone {
   readonly change: Change;
@@ -18,34 +20,38 @@ export interface Undone {
   readonly receipt: Receipt;
 }
 
+export interface UndoOptions {
+  /** Of a change of many files: undoes the others if some have changed since. */
+  readonly skipChanged?: boolean;
+  readonly progress?: (done: number, total: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * Undoes a change. The undo is also recorded as a change, so undoing it redoes the first one.
+ * Undoes a change. The undo is also recorded as a change, so undoing it redoes the first one. A change of many files is
+ * checked completely first.
  *
  * @throws ToolError `conflict` if the result of the change has changed since, `denied` for a change that cannot be
  *   undone, `not_found` for an unknown id.
  */
-export async function undo(context: ChangeContext, id: string, signal?: AbortSignal): Promise<Undone> {
-  const { guard, journal, locks } = context;
+export async function undo(context: ChangeContext, id: string, options: UndoOptions = {}): Promise<Undone> {
+  const { journal } = context;
   const { directory, change } = await journal.get(id);
-  const { effect } = change;
-  if (effect === undefined) {
-    const reason = change.final ?? "nothing was kept to restore";
-    throw failure("not_undoable", `Change ${id} cannot be undone: ${reason}.`);
-  }
+  const images = imagePath(directory, id);
   const again = (await journal.undone()).get(id);
   try {
-    const undoing = { context, change, image: imagePath(directory, id), signal };
-    const keys =
-      effect.kind === "made" || effect.kind === "unmade"
-        ? []
-        : effect.kind === "replaced"
-          ? [await lockPath(guard, effect.path)]
-          : effect.kind === "moved"
-            ? [await entryPath(guard, effect.from), await entryPath(guard, effect.to)]
-            : [await entryPath(guard, effect.path)];
-    // It is the one for this kind of effect.
-    const undoer = UNDO[effect.kind] as (undoing: Undoing, effect: Effect) => Promise<Undone>;
-    return await locks.hold(keys, () => undoer(undoing, effect), signal);
+    if (change.steps !== undefined) return { change, ...(await undoGroup(context, change, images, options)) };
+    const undoing = {
+      context,
+      change,
+      step: change,
+      image: images,
+      isSettled: false,
+      isFreed: false,
+      signal: options.signal,
+    };
+    const { done, receipt } = await undoStep(undoing);
+    return { change, done, receipt };
   } catch (error) {
     if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
     throw failure("already_undone", `Change ${id} was already undone by change ${again}.`, {
@@ -55,51 +61,127 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
   }
 }
 
-interface Undoing {
+/** Every step of a change with its image. */
+export function undoingsOf(context: ChangeContext, change: Change, images: string, signal?: AbortSignal) {
+  return stepsOf(change).map((step, index): Undoing => {
+    const image = groupImage(images, step.image ?? index);
+    return { context, change, step, image, isSettled: false, isFreed: false, signal };
+  });
+}
+
+/** A step to undo. */
+export interface Undoing {
   readonly context: ChangeContext;
   readonly change: Change;
+  readonly step: Step;
   readonly image: string;
-  readonly signal: AbortSignal | undefined;
+  /** A later step of the same change, which was undone before, changed this path; so its state is known. */
+  readonly isSettled: boolean;
+  /** The same for the path that a move left. */
+  readonly isFreed: boolean;
+  /** The change is being taken back, so what it created is removed without being kept. */
+  readonly isTakenBack?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Outcome {
+  readonly done: string;
+  readonly receipt: Receipt;
 }
 
 type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
 
-/** The caller holds the locks of the paths. */
-const UNDO: { [Name in Effect["kind"]]: (undoing: Undoing, effect: Kind<Name>) => Promise<Undone> } = {
-  replaced: undoReplaced,
-  created: undoCreated,
-  removed: undoRemoved,
-  moved: undoMoved,
-  made: undoMade,
-  unmade: undoUnmade,
+/** How an effect is undone. The caller holds the locks of the paths. */
+interface Undoer<Name extends Effect["kind"]> {
+  /** Throws if it cannot be undone now; changes nothing. */
+  check(undoing: Undoing, effect: Kind<Name>): Promise<void>;
+  undo(undoing: Undoing, effect: Kind<Name>): Promise<Outcome>;
+}
+
+const UNDOERS: { [Name in Effect["kind"]]: Undoer<Name> } = {
+  replaced: { check: checkReplaced, undo: undoReplaced },
+  created: { check: checkCreated, undo: undoCreated },
+  removed: { check: checkRemoved, undo: undoRemoved },
+  moved: { check: checkMoved, undo: undoMoved },
+  mode: { check: checkMode, undo: undoMode },
+  made: { check: checkMade, undo: undoMade },
+  unmade: { check: async () => {}, undo: undoUnmade },
 };
+
+/** Checks one step, and undoes it. @throws ToolError as `undo` does. */
+export async function undoStep(undoing: Undoing): Promise<Outcome> {
+  const { context, signal } = undoing;
+  const { effect, undoer } = undoerOf(undoing);
+  const work = async () => {
+    await undoer.check(undoing, effect);
+    return undoer.undo(undoing, effect);
+  };
+  return context.locks.hold(await keysOf(context, effect), work, signal);
+}
+
+/** Only checks whether a step can be undone now. @throws ToolError as `undo` does. */
+export async function checkStep(undoing: Undoing): Promise<void> {
+  const { effect, undoer } = undoerOf(undoing);
+  await undoer.check(undoing, effect);
+}
+
+function undoerOf({ change, step }: Undoing) {
+  const { effect } = step;
+  if (effect === undefined) {
+    const reason = step.final ?? "nothing was kept to restore";
+    throw failure("not_undoable", `Change ${change.id} cannot be undone: ${reason}.`);
+  }
+  // It is the one for this kind of effect.
+  return { effect, undoer: UNDOERS[effect.kind] as Undoer<Effect["kind"]> };
+}
+
+async function keysOf({ guard }: ChangeContext, effect: Effect): Promise<string[]> {
+  if (effect.kind === "made" || effect.kind === "unmade") return [];
+  if (effect.kind === "replaced") return [await lockPath(guard, effect.path)];
+  if (effect.kind !== "moved") return [await entryPath(guard, effect.path)];
+  return [await entryPath(guard, effect.from), await entryPath(guard, effect.to)];
+}
+
+async function checkReplaced(
+  { context, change, image, isSettled, signal }: Undoing,
+  { path, after, kept }: Kind<"replaced">,
+): Promise<void> {
+  if (kept === undefined) await lstat(image).catch(imageMissing(change));
+  if (isSettled) return;
+  const now = await stateAt(context.guard, path, "file", signal);
+  if (after.type !== "file" || now?.type !== "file" || now.hash !== after.hash) throw changed(change, path);
+}
 
 async function undoReplaced(
   { context, change, image, signal }: Undoing,
-  { path, after, kept }: Kind<"replaced">,
-): Promise<Undone> {
-  // Only an appended file's bytes are needed; any other content is hashed piece by piece.
+  { path, kept }: Kind<"replaced">,
+): Promise<Outcome> {
+  // Only an appended file's bytes are needed; any other content was hashed piece by piece.
   const max = kept === undefined ? 0 : context.journal.maxImageBytes;
-  const now = await readBefore(context, path, { max, hash: true, signal });
-  if (after.type !== "file" || now?.hash !== after.hash) throw changed(change, path);
+  const now = await readBefore(context, path, { max, hash: false, signal });
   const bytes =
-    kept === undefined ? await readFile(image).catch(imageMissing(change)) : now.bytes?.subarray(0, kept);
+    kept === undefined ? await readFile(image).catch(imageMissing(change)) : now?.bytes?.subarray(0, kept);
   if (bytes === undefined) throw changed(change, path);
   const replacement = { action: "undo", undoes: change.id, path, bytes, before: now, signal } as const;
   const receipt = await replaceContent(context, replacement);
-  return { change, done: `${named(path)} was restored to its previous content.`, receipt };
+  return { done: `${named(path)} was restored to its previous content.`, receipt };
 }
 
-async function undoCreated(
-  { context, change, signal }: Undoing,
-  { path, after, parents }: Kind<"created">,
-): Promise<Undone> {
-  const { guard } = context;
+async function checkCreated(
+  { context: { guard }, change, isSettled, signal }: Undoing,
+  { path, after }: Kind<"created">,
+): Promise<void> {
+  if (isSettled) return;
   if (!sameState(after, await stateAt(guard, path, after.type, signal))) throw changed(change, path);
+}
+
+async function undoCreated(undoing: Undoing, { path, after, parents }: Kind<"created">): Promise<Outcome> {
+  const { context, isTakenBack, signal } = undoing;
+  const { guard } = context;
   const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
-  return recordUndo(context, change, { path }, async (recording) => {
-    const image = recording.imageFor(bytes);
-    if (image === undefined) {
+  return recordUndo(undoing, { path }, async (recording) => {
+    const image = isTakenBack ? undefined : recording.imageFor(bytes);
+    if (image === undefined && !isTakenBack) {
       throw failure("not_removed", `${named(path)} was not removed: ${recording.final ?? ""}.`);
     }
     await recording.write({ kind: "removed", path }, { before: bytes });
@@ -109,13 +191,18 @@ async function undoCreated(
   });
 }
 
-async function undoRemoved(
-  { context, change, image, signal }: Undoing,
+async function checkRemoved(
+  { context: { guard }, change, image, isSettled }: Undoing,
   { path }: Kind<"removed">,
-): Promise<Undone> {
-  const { guard } = context;
+): Promise<void> {
   await lstat(image).catch(imageMissing(change));
-  return recordUndo(context, change, { path }, (recording) =>
+  if (!isSettled && (await stateAt(guard, path, "moved file")) !== undefined) throw occupied(path);
+}
+
+async function undoRemoved(undoing: Undoing, { path }: Kind<"removed">): Promise<Outcome> {
+  const { context, image, signal } = undoing;
+  const { guard } = context;
+  return recordUndo(undoing, { path }, (recording) =>
     withParents(guard, path, true, async (parents) => {
       const ready = async (parent: GuardedDirectory, name: string) => {
         const after = await stateOfEntry(guard, parent, name, signal);
@@ -127,40 +214,83 @@ async function undoRemoved(
   );
 }
 
-async function undoMoved(
-  { context, change, image, signal }: Undoing,
+async function checkMoved(
+  { context: { guard }, change, image, isSettled, isFreed, signal }: Undoing,
   { from, to, after, displaced, uncovered }: Kind<"moved">,
-): Promise<Undone> {
-  const { guard } = context;
-  if (!sameState(after, await stateAt(guard, to, after.type, signal))) throw changed(change, to);
+): Promise<void> {
+  if (!isSettled && !sameState(after, await stateAt(guard, to, after.type, signal)))
+    throw changed(change, to);
+  if (!isFreed && !uncovered) {
+    const [old, now] = [
+      await placeOf(guard, from).catch(orNothing),
+      await placeOf(guard, to).catch(orNothing),
+    ];
+    // A change of letter case, on a file system that ignores it, has one entry under both names.
+    if (old?.stat !== undefined && old.stat.ino !== now?.stat?.ino) throw occupied(from);
+  }
   if (displaced) await lstat(image).catch(imageMissing(change));
-  return recordUndo(context, change, { path: to, destination: from }, async (recording) => {
+}
+
+async function undoMoved(
+  undoing: Undoing,
+  { from, to, displaced, uncovered }: Kind<"moved">,
+): Promise<Outcome> {
+  const { context, image, signal } = undoing;
+  const { guard } = context;
+  return recordUndo(undoing, { path: to, destination: from }, async (recording) => {
     const afterwards = () => restoreEntry(guard, image, to, { signal });
     // If the move had restored a file, that now goes back into the journal.
     const options = { overwrite: uncovered, ...(displaced ? { afterwards } : {}), signal };
-    await moveRecorded(context, recording, to, from, options);
+    // The directory that it left may have been deleted since.
+    await withParents(guard, from, true, () => moveRecorded(context, recording, to, from, options));
     const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
     return `${named(from)} was moved back${back}.`;
   });
 }
 
-async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Promise<Undone> {
-  const { guard } = context;
-  const innermost = effect.directories.at(-1) ?? change.path;
+async function checkMode(
+  { context, change, isSettled }: Undoing,
+  { path, after }: Kind<"mode">,
+): Promise<void> {
+  if (!isSettled && (await modeOf(context, path)) !== after) throw changed(change, path);
+}
+
+async function undoMode(undoing: Undoing, { path, before, after }: Kind<"mode">): Promise<Outcome> {
+  const { context, change } = undoing;
+  return recordUndo(undoing, { path }, async (recording) => {
+    await recording.write({ kind: "mode", path, before: after, after: before });
+    if (!(await changeMode(context, path, after, before))) throw changed(change, path);
+    return `${named(path)} has its previous permissions.`;
+  });
+}
+
+async function checkMade(
+  { context: { guard }, change }: Undoing,
+  { directories }: Kind<"made">,
+): Promise<void> {
+  // In a change of many files, the directories are not empty yet, and those in use are kept.
+  if (change.steps !== undefined) return;
+  const innermost = directories.at(-1) ?? change.path;
   const look = (directory: GuardedDirectory) => contentOf(guard, directory);
   const content = await withDirectory(guard, innermost, look).catch(() => undefined);
   if (content === undefined || entriesOf(content) > 0) throw changed(change, innermost);
-  return recordUndo(context, change, change, async (recording) => {
-    const directories = await removeEmpty(guard, effect.directories);
-    if (directories.length === 0) throw changed(change, innermost);
-    await recording.write({ kind: "unmade", directories });
+}
+
+async function undoMade(undoing: Undoing, effect: Kind<"made">): Promise<Outcome> {
+  const { context, change } = undoing;
+  return recordUndo(undoing, change, async (recording) => {
+    const directories = await removeEmpty(context.guard, effect.directories);
+    if (directories.length > 0) await recording.write({ kind: "unmade", directories });
+    else if (change.steps === undefined) throw changed(change, effect.directories.at(-1) ?? change.path);
     return `${directories.map(named).join(", ")}: removed.`;
   });
 }
 
-async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">): Promise<Undone> {
-  return recordUndo(context, change, change, async (recording) => {
-    const directories = await context.guard.createDirectory(effect.directories.at(-1) ?? change.path);
+async function undoUnmade(undoing: Undoing, effect: Kind<"unmade">): Promise<Outcome> {
+  const { context, change } = undoing;
+  return recordUndo(undoing, change, async (recording) => {
+    const directories: string[] = [];
+    for (const path of effect.directories) directories.push(...(await context.guard.createDirectory(path)));
     if (directories.length === 0) throw changed(change, change.path);
     await recording.write({ kind: "made", directories });
     return `${directories.map(named).join(", ")}: recreated.`;
@@ -168,18 +298,21 @@ async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">):
 }
 
 /** @param make returns the sentence that describes the result. */
-function recordUndo(
-  { journal }: ChangeContext,
-  change: Change,
+async function recordUndo(
+  { context, change }: Undoing,
   { path, destination }: Pick<Change, "path" | "destination">,
   make: (recording: Recording) => Promise<string>,
-): Promise<Undone> {
+): Promise<Outcome> {
   const subject = { action: "undo", path, destination, undoes: change.id } as const;
-  return journal.record(subject, async (recording) => ({ change, done: await make(recording) }));
+  return context.record(subject, async (recording) => ({ done: await make(recording) }));
 }
 
 function changed({ id }: Change, path: string): ToolError {
   return failure("changed_since", `${named(path)} has changed since change ${id}; it was left unchanged.`);
+}
+
+function occupied(path: string): ToolError {
+  return failure("occupied", `${named(path)} already exists.`);
 }
 
 function imageMissing({ id }: Change): (cause: unknown) => never {

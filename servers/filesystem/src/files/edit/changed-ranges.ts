@@ -17,15 +17,58 @@ export interface Splice {
   readonly text: string;
 }
 
+/** How many parts are joined at once, so that millions of them do not take memory at the same time. */
+const JOINED = 10_000;
+
 /** The text with all `splices` (sorted, not overlapping) applied. */
-export function spliced(text: string, splices: readonly Splice[]): string {
-  const parts: string[] = [];
+export function spliced(text: string, splices: Iterable<Splice>): string {
+  const joined: string[] = [];
+  let parts: string[] = [];
   let at = 0;
   for (const { start, end, text: replacement } of splices) {
     parts.push(text.slice(at, start), replacement);
     at = end;
+    if (parts.length < JOINED) continue;
+    joined.push(parts.join(""));
+    parts = [];
   }
-  return parts.join("") + text.slice(at);
+  joined.push(parts.join(""), text.slice(at));
+  return joined.join("");
+}
+
+/** Where `wanted` begins in `text`, at least `step` characters apart. */
+export function placesOf(text: string, wanted: string, step = wanted.length): Int32Array {
+  let places = new Int32Array(64);
+  let count = 0;
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + step)) {
+    if (count === places.length) {
+      const more = new Int32Array(2 * count);
+      more.set(places);
+      places = more;
+    }
+    places[count++] = at;
+  }
+  return places.subarray(0, count);
+}
+
+/** The regions of a text in which `oldText` was replaced with `newText` at all `places`, computed when they are read. */
+export function repeatedRegions(places: Int32Array, oldText: string, newText: string): Iterable<Region> {
+  const changed = difference(oldText, newText);
+  return {
+    *[Symbol.iterator]() {
+      if (changed === undefined) return;
+      let shift = 0;
+      for (const place of places) {
+        yield {
+          oldStart: place + changed.oldStart,
+          oldEnd: place + changed.oldEnd,
+          newStart: place + shift + changed.newStart,
+          newEnd: place + shift + changed.newEnd,
+        };
+        shift += newText.length - oldText.length;
+      }
+    },
+  };
 }
 
 /**
@@ -89,16 +132,19 @@ export function unified(original: string, eol: Eol) {
   const isCr = eol === "cr";
   const carriages = eol === "crlf" || eol === "mixed" ? carriagesIn(original) : [];
   const toOriginal = (at: number) => at + countBelow(carriages, at);
+  function* originals(after: string, regions: Iterable<Region>): Generator<Splice> {
+    for (const { oldStart, oldEnd, newStart, newEnd } of regions) {
+      const [start, end] = [toOriginal(oldStart), toOriginal(oldEnd)];
+      const text = after.slice(newStart, newEnd);
+      const ending = isCr ? "\r" : text.includes("\n") ? endAt(original, start, end) : "\n";
+      yield { start, end, text: withEnds(text, ending) };
+    }
+  }
   return {
     text: isCr ? original.replaceAll("\r", "\n") : withLf(original),
     /** The original with the ranges of `regions` (in `text`) replaced from `after`; everything else is unchanged. */
-    restore: (after: string, regions: readonly Region[]): string => {
-      const splices = regions.map(({ oldStart, oldEnd, newStart, newEnd }) => {
-        const [start, end] = [toOriginal(oldStart), toOriginal(oldEnd)];
-        const ending = isCr ? "\r" : endAt(original, start, end);
-        return { start, end, text: withEnds(after.slice(newStart, newEnd), ending) };
-      });
-      return spliced(original, splices);
+    restore: (after: string, regions: Iterable<Region>): string => {
+      return isCr || carriages.length > 0 ? spliced(original, originals(after, regions)) : after;
     },
   };
 }

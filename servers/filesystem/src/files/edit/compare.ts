@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import type { PathGuard } from "@refmcp/boundary";
 import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
-import type { Change } from "../journal/change-record.ts";
+import { type Change, type Step, stepsOf } from "../journal/change-record.ts";
 import { imagePath } from "../journal/entries.ts";
+import { groupImage } from "../journal/recording.ts";
 import { withFile } from "../open-path.ts";
 import { binary, hashOf, readAt, tooLarge } from "../read/source.ts";
 import { textOf } from "../read/text-encoding.ts";
@@ -67,12 +68,29 @@ async function readText(guard: PathGuard, given: string) {
 }
 
 /**
- * The unified diff of a change to a text file. The new content is the file's current one, or the one that the next
+ * The unified diff of a change to text files. The new content is the file's current one, or the one that the next
  * change replaced. Undefined if neither is known, or if it is not text.
  */
 export async function diffOfChange(
   context: ChangeContext,
-  { id, effect, path }: Change,
+  change: Change,
+  maxChars: number,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  let text: string | undefined;
+  for (const step of stepsOf(change)) {
+    const remaining = maxChars - (text?.length ?? 0);
+    if (remaining <= 0) break;
+    const diff = await diffOfStep(context, change.id, step, remaining, signal);
+    if (diff !== undefined) text = (text ?? "") + diff;
+  }
+  return text;
+}
+
+async function diffOfStep(
+  context: ChangeContext,
+  id: string,
+  { effect, path, image }: Step,
   maxChars: number,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
@@ -81,9 +99,10 @@ export async function diffOfChange(
     if (effect.after.type !== "file") return undefined;
     after = await contentAfter(context, id, path, effect.after.hash);
     if (effect.kind === "replaced") {
-      before = effect.kept === undefined ? await imageOf(context, id) : after?.subarray(0, effect.kept);
+      before =
+        effect.kept === undefined ? await imageOf(context, id, image) : after?.subarray(0, effect.kept);
     }
-  } else if (effect?.kind === "removed") before = await imageOf(context, id);
+  } else if (effect?.kind === "removed") before = await imageOf(context, id, image);
   else return undefined;
   const texts = { before: await linesOf(before), after: await linesOf(after) };
   if (texts.before === undefined || texts.after === undefined) return undefined;
@@ -96,16 +115,22 @@ async function contentAfter(context: ChangeContext, id: string, path: string, ha
   if (now?.hash === hash) return now.bytes;
   for (const later of await context.journal.list({ below: path, limit: 100 })) {
     if (later.id <= id) break;
-    const image = later.path === path ? await imageOf(context, later.id) : undefined;
+    const step = stepsOf(later).find((one) => one.path === path);
+    const image = step && (await imageOf(context, later.id, step.image));
     if (image !== undefined && hashOf(image) === hash) return image;
   }
   return undefined;
 }
 
 /** Undefined for a directory, or a change without an image. */
-async function imageOf({ journal }: ChangeContext, id: string): Promise<Buffer | undefined> {
+async function imageOf(
+  { journal }: ChangeContext,
+  id: string,
+  number: number | undefined,
+): Promise<Buffer | undefined> {
   const { directory } = await journal.get(id);
-  return readFile(imagePath(directory, id)).catch(() => undefined);
+  const image = imagePath(directory, id);
+  return readFile(number === undefined ? image : groupImage(image, number)).catch(() => undefined);
 }
 
 async function linesOf(bytes: Buffer | undefined): Promise<string | undefined> {

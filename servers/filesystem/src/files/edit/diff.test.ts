@@ -105,3 +105,30 @@ describe("unifiedDiff", () => {
     expect(countLines(before, after)).toEqual({ added: 50_000, removed: 50_000 });
   });
 });
+
+describe("unifiedDiff of random texts", () => {
+  it("always applies, also if many regions share a line", () => {
+    let state = 11;
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 8) % below;
+    };
+    const word = (length: number) => Array.from({ length }, () => "abcd\n"[next(5)]).join("");
+    for (let round = 0; round < 3_000; round++) {
+      const before = word(next(200));
+      const splices: Splice[] = [];
+      for (let at = next(20); at <= before.length; ) {
+        const end = Math.min(before.length, at + next(4));
+        splices.push({ start: at, end, text: word(next(4)) });
+        at = end + 1 + next(30);
+      }
+      const after = spliced(before, splices);
+      const regions = regionsOf(splices).filter(
+        ({ oldStart, oldEnd, newStart, newEnd }) =>
+          before.slice(oldStart, oldEnd) !== after.slice(newStart, newEnd),
+      );
+      const { text } = unifiedDiff("f", before, after, regions, 100_000);
+      expect(text === "" ? before : applyPatch(before, text)).toBe(after);
+    }
+  });
+});

@@ -7,6 +7,8 @@ const CONTEXT = 3;
 /** Maximum length of the edit script to search for; beyond it, the whole range counts as replaced. */
 const MAX_EDITS = 1000;
 const MAX_LINE_CHARS = 1000;
+/** More changed lines in one range than any budget can show, so that comparing it takes bounded time. */
+const MAX_EXCERPT_LINES = 400_000;
 
 type Hunk = StructuredPatch["hunks"][number];
 
@@ -52,7 +54,7 @@ export function unifiedDiff(
   path: string,
   before: string,
   after: string,
-  regions: readonly Region[],
+  regions: Iterable<Region>,
   maxChars: number,
   newPath = path,
 ): Diff {
@@ -113,31 +115,35 @@ interface Excerpt {
   readonly touched: LineCounts;
 }
 
-/** Regions whose contexts touch share one excerpt. */
+/** Regions whose contexts touch share one excerpt, except that a very long one ends early. */
 function* excerptsOf(
   before: string,
   after: string,
-  regions: readonly Region[],
+  regions: Iterable<Region>,
   context: number,
 ): Generator<Excerpt> {
   let line = 1;
   let counted = 0;
   let shift = 0;
-  for (let index = 0; index < regions.length; ) {
-    let core = coreOf(before, after, regions[index]);
-    const start = linesBack(before, core.oldStart, context);
-    let end = linesOn(before, core.oldEnd, context);
+  let shown = 0;
+  const cores = coresOf(before, after, regions);
+  for (let next = cores.next(); next.done !== true; ) {
+    let core = next.value;
+    const start = Math.max(shown, linesBack(before, core.oldStart, context));
     const newStart = core.newStart - (core.oldStart - start);
-    let added = 0;
-    let removed = 0;
-    for (let next = core; ; core = next) {
-      added += linesIn(after.slice(next.newStart, next.newEnd));
-      removed += linesIn(before.slice(next.oldStart, next.oldEnd));
-      end = linesOn(before, next.oldEnd, context);
-      const following = regions[++index];
-      if (following === undefined) break;
-      next = coreOf(before, after, following);
-      if (linesBack(before, next.oldStart, context) > end) break;
+    const touched = { added: 0, removed: 0 };
+    let end: number;
+    while (true) {
+      touched.added += linesIn(after.slice(core.newStart, core.newEnd));
+      touched.removed += linesIn(before.slice(core.oldStart, core.oldEnd));
+      end = linesOn(before, core.oldEnd, context);
+      next = cores.next();
+      if (next.done === true || linesBack(before, next.value.oldStart, context) > end) break;
+      if (touched.added + touched.removed > MAX_EXCERPT_LINES) {
+        end = core.oldEnd;
+        break;
+      }
+      core = next.value;
     }
     line += linesIn(before.slice(counted, start));
     counted = start;
@@ -146,26 +152,36 @@ function* excerptsOf(
       after: after.slice(newStart, core.newEnd + (end - core.oldEnd)),
       oldLine: line,
       newLine: line + shift,
-      touched: { added, removed },
+      touched,
     };
     shift += linesIn(excerpt.after) - linesIn(excerpt.before);
+    shown = end;
     yield excerpt;
   }
 }
 
-/** The region widened to whole lines of both texts. */
-function coreOf(before: string, after: string, region: Region | undefined): Region {
-  if (region === undefined) return { oldStart: 0, oldEnd: 0, newStart: 0, newEnd: 0 };
-  const { oldStart, oldEnd, newStart, newEnd } = region;
-  const start = linesBack(before, oldStart, 0);
-  const closed = startsLine(before, oldEnd) && startsLine(after, newEnd);
-  const end = closed ? oldEnd : linesOn(before, oldEnd, 1);
-  return {
-    oldStart: start,
-    oldEnd: end,
-    newStart: newStart - (oldStart - start),
-    newEnd: newEnd + (end - oldEnd),
-  };
+/** The regions widened to whole lines of both texts; those that share a line are one. */
+function* coresOf(before: string, after: string, regions: Iterable<Region>): Generator<Region> {
+  let core: Region | undefined;
+  for (const { oldStart, oldEnd, newStart, newEnd } of regions) {
+    // Also at the end of a text without a last line ending.
+    const isSameLine =
+      core !== undefined &&
+      (oldStart < core.oldEnd || (oldStart === core.oldEnd && !startsLine(before, oldStart)));
+    const last = isSameLine ? core : undefined;
+    if (core !== undefined && last === undefined) yield core;
+    const start = last?.oldStart ?? linesBack(before, oldStart, 0);
+    const isClosed = startsLine(before, oldEnd) && startsLine(after, newEnd);
+    const isInside = last !== undefined && oldEnd < last.oldEnd;
+    const end = isInside ? last.oldEnd : isClosed ? oldEnd : linesOn(before, oldEnd, 1);
+    core = {
+      oldStart: start,
+      oldEnd: end,
+      newStart: last?.newStart ?? newStart - (oldStart - start),
+      newEnd: newEnd + (end - oldEnd),
+    };
+  }
+  if (core !== undefined) yield core;
 }
 
 function startsLine(text: string, at: number): boolean {

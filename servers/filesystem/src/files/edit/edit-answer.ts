@@ -9,7 +9,7 @@ import type { ChangedFiles, Edited } from "./edit.ts";
 /** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;
 
-type Changed = Pick<Patched, "path" | "added" | "removed" | "receipt">;
+type Changed = Pick<Patched, "path" | "added" | "removed"> & Partial<Pick<Patched, "from" | "executable">>;
 
 /** The server's own line, in square brackets, which cannot be mistaken for a line of a diff. */
 const line = (...facts: readonly string[]) => `[${facts.join(" ")}]`;
@@ -24,7 +24,7 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
 
 /** The diffs of many files as far as they fit, then one line for each of the other files. */
 export function editManyAnswer(
-  { files, stopped }: ChangedFiles<Edited>,
+  { files, stopped, receipt }: ChangedFiles<Edited>,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
 ): string {
   let remaining = maxChars;
@@ -36,13 +36,17 @@ export function editManyAnswer(
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
   const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
   const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;
-  return parts.join("") + changedLines(dryRun ? left : files) + line(done, ...stoppedFacts(stopped));
+  return (
+    parts.join("") +
+    changedLines(dryRun ? left : files) +
+    line(done, ...stoppedFacts(stopped), ...receiptText(receipt))
+  );
 }
 
-export function patchAnswer({ files, stopped }: ChangedFiles<Patched>, dryRun: boolean): string {
+export function patchAnswer({ files, stopped, receipt }: ChangedFiles<Patched>, dryRun: boolean): string {
   const count = counted(files.length, "file");
   const done = dryRun ? `The patch applies to ${count}; nothing was changed.` : `Changed ${count}.`;
-  return changedLines(files) + line(done, ...stoppedFacts(stopped));
+  return changedLines(files) + line(done, ...stoppedFacts(stopped), ...receiptText(receipt));
 }
 
 export function compareAnswer(comparison: Comparison): string {
@@ -58,10 +62,13 @@ const hiddenFacts = (hunks: number) =>
 
 function changedLines(files: readonly Changed[]): string {
   const lines = files.slice(0, MAX_NAMED).map((file) => {
-    return `${[`${oneLine(file.path)}: ${lineCounts(file)}.`, ...receiptText(file.receipt)].join(" ")}\n`;
+    const { path, from, executable } = file;
+    const name = from === undefined ? oneLine(path) : `${oneLine(from)} → ${oneLine(path)}`;
+    const mode = executable === undefined ? "" : `, now ${executable ? "" : "not "}executable`;
+    return `${name}: ${lineCounts(file)}${mode}.\n`;
   });
   const more = files.length - MAX_NAMED;
-  return lines.join("") + (more > 0 ? `… and ${grouped(more)} more; list_changes names them.\n` : "");
+  return lines.join("") + (more > 0 ? `… and ${grouped(more)} more.\n` : "");
 }
 
 function stoppedFacts(stopped: ChangedFiles<Changed>["stopped"]): string[] {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Region } from "./changed-ranges.ts";
+import { unifiedDiff } from "./diff.ts";
 import { type Edit, editInSequence, editText, editTogether } from "./edit-text.ts";
 
 describe("editTogether", () => {
@@ -66,5 +68,35 @@ describe("editText", () => {
     expect(() =>
       editText("f", "x\n".repeat(15), [{ oldText: "x", newText: "y" }], { replace_all: false }),
     ).toThrow("at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more");
+  });
+
+  it("replaces every occurrence of a single text as editing in sequence does", () => {
+    let state = 5;
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 8) % below;
+    };
+    const word = (length: number) => Array.from({ length }, () => "ab\n"[next(3)]).join("");
+    for (let round = 0; round < 2_000; round++) {
+      const text = word(next(80));
+      const edits: Edit[] = [{ oldText: word(1 + next(3)), newText: word(next(4)) }];
+      const options = { replace_all: true, skipMissing: true };
+      const once = editText("f", text, edits, options);
+      const inSequence = editInSequence("f", text, edits, options);
+      expect({ ...once, regions: [] }).toEqual({ ...inSequence, regions: [] });
+      const diff = (regions: Iterable<Region>) => unifiedDiff("f", text, once.text, regions, 100_000);
+      expect(diff(once.regions)).toEqual(diff(inSequence.regions));
+    }
+  });
+
+  it("replaces two million places in one line of 16 MB", () => {
+    const text = "needle, ".repeat(2_000_000);
+    const edits = [{ oldText: "needle", newText: "pin" }];
+    const { text: edited, regions, replacements } = editText("f", text, edits, { replace_all: true });
+    expect(replacements).toBe(2_000_000);
+    expect(edited).toBe("pin, ".repeat(2_000_000));
+    const diff = unifiedDiff("f", text, edited, regions, 10_000);
+    expect(diff).toMatchObject({ added: 1, removed: 1, hiddenHunks: 0 });
+    expect(diff.text.length).toBeLessThan(10_000);
   });
 });

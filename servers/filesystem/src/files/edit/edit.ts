@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
-import type { ChangeContext } from "../change/change-context.ts";
+import { type ChangeContext, inGroup } from "../change/change-context.ts";
 import { checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
+import { takeBack } from "../change/undo-group.ts";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import type { Receipt } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath, notThere, withDirectory } from "../open-path.ts";
 import { binary, hashOf, tooLarge } from "../read/source.ts";
@@ -59,8 +61,8 @@ export async function edit(context: ChangeContext, request: EditRequest) {
     };
     const { after, ...outcome } =
       bytes.length <= MAX_INLINE_BYTES && regex !== true ? editBytes(work) : await inThread();
-    const edited = { path, ...outcome, hash: hashOf(after ?? bytes), receipt: undefined };
-    if (after === undefined || request.dryRun) return edited;
+    const edited = { path, ...outcome, receipt: undefined };
+    if (after === undefined || request.dryRun) return { ...edited, hash: hashOf(after ?? bytes) };
     const replacement = { action: "edit", path, bytes: after, before, signal } as const;
     const { hash, ...receipt } = await replaceContent(context, replacement);
     return { ...edited, hash, receipt };
@@ -96,23 +98,36 @@ export interface ChangedFiles<File> {
   readonly files: readonly File[];
   /** The file that could not be changed after the previous ones were, and why. */
   readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
+  readonly receipt: Receipt | undefined;
 }
 
-/** Changes files in order. Stops at the first refusal, which is thrown if nothing has been changed yet. */
+/**
+ * Changes files in order, as one change. Stops at the first refusal, which is thrown if nothing has been changed yet.
+ *
+ * @param change receives the context in which it records what it changes.
+ */
 export async function changeInTurn<Step extends { readonly path: string }, File>(
+  context: ChangeContext,
+  { path, dryRun }: { path: string; dryRun: boolean },
   steps: readonly Step[],
-  change: (step: Step) => Promise<File>,
+  change: (step: Step, inside: ChangeContext) => Promise<File>,
 ): Promise<ChangedFiles<File>> {
-  const files: File[] = [];
-  for (const step of steps) {
-    try {
-      files.push(await change(step));
-    } catch (error) {
-      if (!(error instanceof ToolError) || files.length === 0) throw error;
-      return { files, stopped: { path: step.path, error } };
+  const work = async (inside: ChangeContext) => {
+    const files: File[] = [];
+    for (const step of steps) {
+      try {
+        files.push(await change(step, inside));
+      } catch (error) {
+        if (!(error instanceof ToolError) || files.length === 0) throw error;
+        return { files, stopped: { path: step.path, error } };
+      }
     }
-  }
-  return { files, stopped: undefined };
+    return { files, stopped: undefined };
+  };
+  if (dryRun) return { ...(await work(context)), receipt: undefined };
+  return inGroup(context, { action: "edit", path: await context.guard.resolve(path) }, work, (group) =>
+    takeBack(context, group),
+  );
 }
 
 export interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
@@ -155,7 +170,9 @@ export async function editMany(
     const text = JSON.stringify(missing.oldText.slice(0, 120));
     throw failure("in_no_file", `No file contains oldText ${text}.`);
   }
-  return changeInTurn(planned, async ({ edited, again }) => (dryRun ? edited : edit(context, again)));
+  return changeInTurn(context, request, planned, async ({ edited, again }, inside) =>
+    dryRun ? edited : edit(inside, again),
+  );
 }
 
 async function filesBelow(

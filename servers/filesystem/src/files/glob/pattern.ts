@@ -16,7 +16,7 @@ const SUFFIX = /^\*([^*?[{}()\\@+!/]+)$/;
 const PREFIX = /^([^*?[{}()\\@+!/]+)\*$/;
 
 /** Whether a pattern's class or wildcard accepts a character (a code point). */
-type CharacterTest = (code: number) => boolean;
+export type CharacterTest = (code: number) => boolean;
 
 /**
  * One state of a pattern. It accepts one character and continues with the next state, with `repeats` any number of
@@ -344,13 +344,13 @@ const CLASS = new RegExp(
 const MEMBER = new RegExp(`${POSIX_CLASS}|(?:\\\\(?=.))?(.)(?:-(?:\\\\(?=.))?(.))?`, "gsu");
 
 /** Where the class that opens at `start` closes; undefined if it does not, so `[` is an ordinary character. */
-function classEnd(glob: string, start: number): number | undefined {
+export function classEnd(glob: string, start: number): number | undefined {
   CLASS.lastIndex = start;
   return CLASS.test(glob) ? CLASS.lastIndex - 1 : undefined;
 }
 
 /** The test for the body of a class, which never accepts `/`; undefined if a range is reversed, `[z-a]`. */
-function classTest(body: string): CharacterTest | undefined {
+export function classTest(body: string): CharacterTest | undefined {
   const negated = /^[!^]/.test(body);
   const ranges: [first: number, last: number][] = [];
   for (const [, name, from = "", to = from] of body.slice(negated ? 1 : 0).matchAll(MEMBER)) {

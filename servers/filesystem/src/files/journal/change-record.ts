@@ -14,6 +14,7 @@ const action = z.enum([
   "move",
   "copy",
   "delete",
+  "mode",
   "undo",
 ]);
 
@@ -42,6 +43,7 @@ export type State = z.output<typeof after>;
  * - `removed`: the entry is the image.
  * - `moved`: if `displaced`, the image is the entry that it replaced; if `uncovered`, it restored the entry that an
  *   earlier move had replaced.
+ * - `mode`: the permissions of a file.
  * - `made`, `unmade`: directories were created, or removed while empty.
  */
 const effect = z.discriminatedUnion("kind", [
@@ -56,25 +58,76 @@ const effect = z.discriminatedUnion("kind", [
     displaced: z.boolean(),
     uncovered: z.boolean(),
   }),
+  z.object({ kind: z.literal("mode"), path, before: z.number(), after: z.number() }),
   z.object({ kind: z.literal("made"), directories }),
   z.object({ kind: z.literal("unmade"), directories }),
 ]);
 
 export type Effect = z.output<typeof effect>;
 
-export const changeSchema = z.object({
-  id: z.string(),
-  time: z.string(),
+/** One step of a change: what happened to one path. A change of one file is one step; a call for many files has many. */
+const stepSchema = z.object({
   action,
   path,
   destination: path.optional(),
-  /** For `undo`: the change that it undid. */
-  undoes: z.string().optional(),
   /** Absent if it cannot be undone; then `final` says why. */
   effect: effect.optional(),
   final: z.string().optional(),
   size_before: z.number().optional(),
   size_after: z.number().optional(),
+  /** Of a group's step: the number of its image. */
+  image: z.number().optional(),
 });
 
-export type Change = z.output<typeof changeSchema>;
+export type Step = z.output<typeof stepSchema>;
+
+const changeSchema = stepSchema.extend({
+  id: z.string(),
+  time: z.string(),
+  /** For `undo`: the change that it undid. */
+  undoes: z.string().optional(),
+  /** The first line of a group: its steps follow, one per line. */
+  group: z.literal(true).optional(),
+});
+
+/** A recorded change. */
+export interface Change extends Omit<z.output<typeof changeSchema>, "group"> {
+  /** The steps of a call that changed many files, in order; its own `effect` is absent. */
+  readonly steps?: readonly Step[];
+  /** The process was killed during the call, so the last step may not have been made. */
+  readonly interrupted?: boolean;
+}
+
+const END_LINE = JSON.stringify({ end: true });
+
+/** The text of a record: a change, or the first line of a group. */
+export function recordText(change: Change): string {
+  return JSON.stringify(change);
+}
+
+export const groupText = {
+  begin: (change: Change) => `${JSON.stringify({ ...change, steps: undefined, group: true })}\n`,
+  step: (step: Step) => `${JSON.stringify(step)}\n`,
+  end: `${END_LINE}\n`,
+};
+
+/**
+ * Reads a record. The last line of a group may be incomplete if the process was killed while it was written; then the
+ * step was not made.
+ *
+ * @throws Error for a damaged record.
+ */
+export function parseRecord(text: string): Change {
+  const [first = "", ...lines] = text.split("\n");
+  const { group, ...change } = changeSchema.parse(JSON.parse(first));
+  if (group !== true) return change;
+  const isComplete = lines.at(-2) === END_LINE;
+  const whole = lines.slice(0, isComplete ? -2 : -1);
+  const steps = whole.map((line) => stepSchema.parse(JSON.parse(line)));
+  return { ...change, steps, ...(isComplete ? {} : { interrupted: true }) };
+}
+
+/** Every step of a change; a change of one file is its own only step. */
+export function stepsOf(change: Change): readonly Step[] {
+  return change.steps ?? [change];
+}

@@ -28,6 +28,14 @@ export function imagePath(directory: string, id: string): string {
   return join(directory, `${id}.image`);
 }
 
+/** The name of a change's record. */
+export function entryName(
+  { id, undoes }: { id: string; undoes?: string | undefined },
+  bytes: number,
+): string {
+  return `${id}.${bytes}${undoes === undefined ? "" : `.${undoes}`}.json`;
+}
+
 /** The entries of a journal by time. */
 export async function entriesIn(directory: string): Promise<Entry[]> {
   const found: Entry[] = [];

@@ -192,7 +192,8 @@ describe("the journal", () => {
       maxImageBytes: 10,
     });
     const path = await put("a.txt", "more than ten bytes");
-    const context = { guard, locks: new Locks(), journal, threads: new ThreadPool() };
+    const { record } = journal;
+    const context = { guard, locks: new Locks(), journal, record, threads: new ThreadPool() };
     const written = await write(context, request(path, "new"));
     expect(written.receipt?.final).toContain("exceed the 10 B that the journal keeps");
     const [change] = await journal.list({ limit: 1 });

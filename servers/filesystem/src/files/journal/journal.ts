@@ -1,38 +1,35 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AllowedDirectories, ensureDirectory, errorCode, type GuardedFile } from "@refmcp/boundary";
-import { sized, type ToolError } from "@refmcp/boundary/answer";
+import { type AllowedDirectories, ensureDirectory, errorCode } from "@refmcp/boundary";
+import { sized } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
-import { chunksOf } from "../read/source.ts";
-import { type Change, changeSchema, type Effect } from "./change-record.ts";
+import { type Change, parseRecord, recordText, stepsOf } from "./change-record.ts";
 import {
   byId,
   type Entry,
   entriesIn,
+  entryName,
   idAt,
-  imagePath,
   journalsIn,
   OWNER_NAME,
   removeFiles,
   removeOrphans,
 } from "./entries.ts";
 import { openStateDirectory, within } from "./journal-directory.ts";
+import {
+  ChangeGroup,
+  notJournaled,
+  type Opened,
+  type RecordChange,
+  recorded,
+  recordingIn,
+  type Subject,
+  singleSlot,
+} from "./recording.ts";
 
-export interface Receipt {
-  /** For `undo_change`; undefined if there is no journal. */
-  readonly changeId: string | undefined;
-  /** Why it cannot be undone; undefined if it can. */
-  readonly final: string | undefined;
-  /** A note about the journal for the user, only in the first answer. */
-  readonly note?: string | undefined;
-}
-
-/** What is changed: its action and absolute paths, and the change that it undoes. */
-type Subject = Pick<Change, "action" | "path" | "destination" | "undoes">;
-
-/** Where changes are recorded, or the reason why they are not. */
-type Opened = { directory: string } | { reason: string };
+/** Ids of changes that must not be dropped to free space. */
+type Kept = readonly (string | undefined)[];
 
 export interface JournalOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
@@ -79,23 +76,15 @@ export class Journal {
     this.maxImageBytes = this.#options.maxImageBytes;
   }
 
-  /**
-   * Makes a change and records it. `make` saves the current state (`keep` or `imageFor`), calls `write`, and then makes
-   * the change; if it fails, the record is removed.
-   *
-   * @returns what `make` returns, with the receipt.
-   */
-  async record<Value extends object>(
-    subject: Subject,
-    make: (recording: Recording) => Promise<Value>,
-  ): Promise<Value & { readonly receipt: Receipt }> {
-    const recording = recordingIn(this, subject, await this.open(subject.path));
-    try {
-      return { ...(await make(recording)), receipt: recording.receipt() };
-    } catch (error) {
-      await recording.drop();
-      throw error;
-    }
+  /** See `RecordChange`. */
+  readonly record: RecordChange = async (subject, make) => {
+    const opened = await this.open(subject.path);
+    return recorded(recordingIn(this, subject, opened, singleSlot(this, subject, opened)), make);
+  };
+
+  /** Starts a change of many steps, for a call that changes many files. */
+  async group(subject: Subject): Promise<ChangeGroup> {
+    return new ChangeGroup(this, subject, await this.open(subject.path));
   }
 
   /** The journal for changes at an absolute path, created if it is missing; or the reason why there is none. */
@@ -158,9 +147,12 @@ export class Journal {
 
   /** Records a change whose image (`bytes` bytes) is in place. The record is written before the change is made. */
   async write(directory: string, change: Change, bytes: number): Promise<void> {
-    const undoes = change.undoes === undefined ? "" : `.${change.undoes}`;
-    const name = `${change.id}.${bytes}${undoes}.json`;
-    await this.#put(directory, name, JSON.stringify(change), change.undoes);
+    await this.#put(directory, entryName(change, bytes), recordText(change), [change.id, change.undoes]);
+    await this.written(directory, change, bytes);
+  }
+
+  /** Counts a change whose record is complete, and removes old ones if it is time. */
+  async written(directory: string, change: Change, bytes: number): Promise<void> {
     this.#cache.set(change.id, change);
     for (const listener of this.#listeners) listener();
     const since = (this.#sincePrune.get(directory) ?? 0) + 1;
@@ -170,7 +162,7 @@ export class Journal {
   }
 
   /** Writes a file of a journal completely or not at all. */
-  async #put(directory: string, name: string, text: string, keep?: string): Promise<void> {
+  async #put(directory: string, name: string, text: string, keep: Kept = []): Promise<void> {
     const draft = join(directory, `${this.newId()}.tmp`);
     const write = () => writeFile(draft, text, { mode: 0o600 });
     try {
@@ -186,11 +178,11 @@ export class Journal {
    * Runs work that needs space on the journal's disk. If the disk is full, the oldest changes of this journal are
    * dropped until there is enough space.
    *
-   * @param need.keep a change that must be kept.
+   * @param need.keep changes that must be kept.
    */
   async withRoom<Value>(
     directory: string,
-    { bytes, keep }: { bytes: number; keep?: string | undefined },
+    { bytes, keep }: { bytes: number; keep: Kept },
     work: () => Promise<Value>,
   ): Promise<Value> {
     for (;;) {
@@ -203,12 +195,12 @@ export class Journal {
     }
   }
 
-  async #makeRoom(directory: string, bytes: number, keep: string | undefined): Promise<boolean> {
+  async #makeRoom(directory: string, bytes: number, keep: Kept): Promise<boolean> {
     const recent = idAt(Date.now() - RECENT_MS);
     let freed = 0;
     for (const entry of await entriesIn(directory)) {
       if (freed >= bytes || entry.id >= recent) break;
-      if (entry.id === keep) continue;
+      if (keep.includes(entry.id)) continue;
       await this.#remove(entry);
       freed += entry.bytes + ENTRY_BYTES;
     }
@@ -298,12 +290,13 @@ export class Journal {
   async #read({ directory, id, name }: Entry): Promise<Change | undefined> {
     let change = this.#cache.get(id);
     try {
-      change ??= changeSchema.parse(JSON.parse(await readFile(join(directory, name), "utf8")));
+      change ??= parseRecord(await readFile(join(directory, name), "utf8"));
     } catch {
       // Pruned by another process, or damaged; treated as missing.
       return undefined;
     }
-    this.#cache.set(id, change);
+    // The group of another process may still grow.
+    if (change.interrupted !== true) this.#cache.set(id, change);
     const allowed = this.#options.allowed.directories().flatMap((one) => [one.path, one.realPath]);
     const isVisible = pathsOf(change).every((path) => allowed.some((one) => within(path, one)));
     return change.id === id && isVisible ? change : undefined;
@@ -336,99 +329,8 @@ export class Journal {
   }
 }
 
-function pathsOf({ path, destination }: Change): string[] {
-  return destination === undefined ? [path] : [path, destination];
-}
-
-export type Recording = ReturnType<typeof recordingIn>;
-
-/** The record of one change. Without a journal nothing is kept, and `final` says why. */
-function recordingIn(journal: Journal, subject: Subject, opened: Opened) {
-  const directory = "directory" in opened ? opened.directory : undefined;
-  const id = journal.newId();
-  let imageBytes = 0;
-  let isWritten = false;
-  let final = "reason" in opened ? opened.reason : undefined;
-  return {
-    get final() {
-      return final;
-    },
-    imageFor,
-    keep,
-    write,
-    withRoom,
-    drop,
-    receipt(): Receipt {
-      const changeId = directory === undefined ? undefined : id;
-      // The note is for the first answer that reports a change.
-      return { changeId, final, note: isWritten ? journal.takeNote() : undefined };
-    },
-  };
-
-  /** The path for an image of `bytes` bytes; undefined if it is not kept, and `final` says why. */
-  function imageFor(bytes: number): string | undefined {
-    if (directory === undefined) return undefined;
-    final = journal.whyNoImage(bytes);
-    if (final !== undefined) return undefined;
-    imageBytes = bytes;
-    return imagePath(directory, id);
-  }
-
-  /** Saves the content of an open file, or content in memory, as the image. */
-  async function keep(content: GuardedFile | Uint8Array, signal?: AbortSignal): Promise<void> {
-    const isFile = "handle" in content;
-    const image = imageFor(isFile ? content.stat.size : content.length);
-    if (image === undefined) return;
-    const copy = () => writeFile(image, isFile ? chunksOf(content, signal) : content, { mode: 0o600 });
-    await guarded(() => withRoom(copy), signal);
-  }
-
-  /** Writes the entry; from then on the change counts as made. */
-  async function write(
-    effect: Effect,
-    sizes: { before?: number | undefined; after?: number | undefined } = {},
-  ): Promise<void> {
-    if (directory === undefined) return;
-    isWritten = true;
-    const change: Change = {
-      id,
-      time: new Date().toISOString(),
-      ...subject,
-      effect: final === undefined ? effect : undefined,
-      final,
-      size_before: sizes.before,
-      size_after: sizes.after,
-    };
-    await guarded(() => journal.write(directory, change, imageBytes));
-  }
-
-  /** Runs work that stores the image, dropping older changes if space is needed. */
-  function withRoom<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (directory === undefined) return work();
-    return journal.withRoom(directory, { bytes: imageBytes, keep: subject.undoes }, work);
-  }
-
-  async function drop(): Promise<void> {
-    if (directory !== undefined && (isWritten || imageBytes > 0)) await journal.drop(directory, id);
-  }
-
-  async function guarded(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      await drop().catch(() => {});
-      // The caller cancelled the call, which is not a failure of the journal.
-      if (signal?.aborted) throw error;
-      throw notJournaled(directory ?? "the journal", error);
-    }
-  }
-}
-
-/** A change that cannot be recorded is not made, since the caller relies on undo. */
-function notJournaled(directory: string, cause: unknown): ToolError {
-  return failure(
-    "not_journaled",
-    `The change was not made, because it could not be recorded in ${directory} (${errorCode(cause)}).`,
-    { cause },
+function pathsOf(change: Change): string[] {
+  return stepsOf(change).flatMap(({ path, destination }) =>
+    destination === undefined ? [path] : [path, destination],
   );
 }

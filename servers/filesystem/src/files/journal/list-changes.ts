@@ -1,9 +1,10 @@
 import type { PathGuard } from "@refmcp/boundary";
-import { cursorsOf, fitting, oneLine, sized } from "@refmcp/boundary/answer";
+import { cursorsOf, fitting, grouped, oneLine, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { counted } from "../messages.ts";
-import type { Change } from "./change-record.ts";
-import type { Journal, Receipt } from "./journal.ts";
+import { type Change, stepsOf } from "./change-record.ts";
+import type { Journal } from "./journal.ts";
+import type { Receipt } from "./recording.ts";
 
 /** Characters of a response reserved for text other than the changes. */
 const PAGE_CHARS = 300;
@@ -72,19 +73,35 @@ export async function changesAnswer(
   return `${text}[${facts.join(" ")}]`;
 }
 
-/** `0mwrwtp3p-adc3d4 2026-01-01T00:00:00Z edit /a/b (3 B → 5 B, undone by 0mw…)` */
+/**
+ * `0mwrwtp3p-adc3d4 2026-01-01T00:00:00Z edit /a/b (3 B → 5 B, undone by 0mw…)`, and for many files `… move /a/b → /c/b
+ * and 299 more (undone by 0mw…)`.
+ */
 function changeLine({ change, undoneBy }: ListedChange): string {
-  const { id, time, action, path, destination, undoes, size_before, size_after, final } = change;
-  const sizes = [size_before, size_after];
+  const { id, time, action, undoes, interrupted } = change;
+  const { first, more, final } = summaryOf(change);
+  const sizes = more > 0 ? [] : [first.size_before, first.size_after];
   const shown = sizes.map((size) => (size === undefined ? "nothing" : sized(size))).join(" → ");
   const facts = [
     ...(sizes.every((size) => size === undefined) ? [] : [shown]),
+    ...(interrupted === true ? ["interrupted"] : []),
     ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
     ...(undoneBy === undefined ? [] : [`undone by ${undoneBy}`]),
     ...(final === undefined ? [] : [`cannot be undone: ${final}`]),
   ];
-  const to = destination === undefined ? "" : ` → ${oneLine(destination)}`;
-  return `${id} ${time} ${action} ${oneLine(path)}${to}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}\n`;
+  const to = first.destination === undefined ? "" : ` → ${oneLine(first.destination)}`;
+  const others = more > 0 ? ` and ${grouped(more)} more` : "";
+  const details = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  return `${id} ${time} ${action} ${oneLine(first.path)}${to}${others}${details}\n`;
+}
+
+/** The first file of a change, how many more it has, and why it cannot be undone. */
+export function summaryOf(change: Change) {
+  const steps = stepsOf(change);
+  const files = steps.filter(({ action }) => action !== "create_directory" || change.action === action);
+  const [first = change] = files;
+  const final = steps.find((step) => step.final !== undefined)?.final;
+  return { first, more: Math.max(0, files.length - 1), final };
 }
 
 /** The sentences about the journal in an answer; none if nothing was changed. */

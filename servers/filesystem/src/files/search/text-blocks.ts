@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { fstatSync, readSync } from "node:fs";
+import { readSync } from "node:fs";
 import { TextDecoder } from "node:util";
 import { analyse } from "chardet";
 import { CHUNK_BYTES } from "../read/source.ts";
@@ -52,16 +52,16 @@ export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding
  * Reads the text of an open file in blocks of complete lines: as UTF-16 if it has a byte order mark, as UTF-8, or in
  * the encoding guessed from its beginning. Each block is valid only until the next is requested.
  *
- * @param size in bytes, if known.
+ * @param head what `readHead` has just read of this file, if anything.
  * @returns the blocks; ends with undefined as soon as a NUL byte shows that it is not text.
  */
-export function* blocksOf(fd: number, size = fstatSync(fd).size): Generator<Block | undefined> {
+export function* blocksOf(fd: number, head?: Buffer): Generator<Block | undefined> {
   let encoding: BlockEncoding = "utf-8";
   let decoder: TextDecoder | undefined;
   let isFirst = true;
   /** The beginning of a line whose end was not read yet; a copy, since the next chunk is read into the same memory. */
   let open: Buffer = Buffer.alloc(0);
-  for (const chunk of chunksOf(fd, size)) {
+  for (const chunk of chunksOf(fd, head)) {
     let bytes = chunk;
     if (isFirst) {
       isFirst = false;
@@ -121,15 +121,34 @@ function legacyOf(bytes: Buffer): () => Encoding {
 /** A single buffer for all files, since a thread reads one file at a time. */
 let buffer: Buffer | undefined;
 
-/** Each chunk is valid only until the next is requested, here or for another file. */
-function* chunksOf(fd: number, size: number): Generator<Buffer> {
+/** The first megabyte of a file; valid only until something else is read. */
+export function readHead(fd: number): Buffer {
+  return readChunk(fd, 0);
+}
+
+/**
+ * Whether a file is shorter than its `head` could be, and does not contain all `needles` in any encoding that contains
+ * ASCII. Most files of a search end here, without being decoded.
+ */
+export function certainlyLacks(fd: number, head: Buffer, needles: readonly Buffer[]): boolean {
+  // With a byte order mark it may be UTF-16.
+  if ((head[0] ?? 0) >= 0xfe || needles.every((needle) => head.includes(needle))) return false;
+  return head.length < CHUNK_BYTES && readSync(fd, END, 0, 1, head.length) === 0;
+}
+
+const END = Buffer.alloc(1);
+
+function readChunk(fd: number, position: number): Buffer {
   buffer ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
-  for (let position = 0; ; ) {
-    const read = readSync(fd, buffer, 0, buffer.length, position);
-    if (read === 0) return;
-    yield buffer.subarray(0, read);
-    position += read;
-    if (position === size && read < buffer.length) return;
+  return buffer.subarray(0, readSync(fd, buffer, 0, CHUNK_BYTES, position));
+}
+
+/** Each chunk is valid only until the next is requested, here or for another file. */
+function* chunksOf(fd: number, head?: Buffer): Generator<Buffer> {
+  let position = 0;
+  for (let chunk = head ?? readChunk(fd, 0); chunk.length > 0; chunk = readChunk(fd, position)) {
+    yield chunk;
+    position += chunk.length;
   }
 }
 

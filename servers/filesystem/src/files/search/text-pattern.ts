@@ -12,6 +12,8 @@ export interface TextPattern {
   readonly manyLines: string | undefined;
   /** The text itself, if the pattern is a case-sensitive literal, which can be found without a regex engine. */
   readonly literal: string | undefined;
+  /** ASCII texts that every matching line contains. */
+  readonly needles: readonly string[];
 }
 
 const MAX_PATTERN = 1_000;
@@ -72,11 +74,40 @@ export function textPattern(
       flags: flagsFor(source, folds ? "i" : ""),
       manyLines: manyLines(source),
       literal: plain && !folds ? text : undefined,
+      needles: folds ? [] : needlesOf(tokens),
     };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw refuse(`${error.message.replace(/^Invalid regular expression: \/.*\/\w*: /s, "")}.`);
   }
+}
+
+/** Escapes whose meaning continues in the following tokens. */
+const LONG_ESCAPE = /^\\[pPkxuc\d]/;
+
+/** The ASCII texts among the tokens of an expression that every match contains, longest first. */
+function needlesOf(tokens: readonly string[]): string[] {
+  if (tokens.some((token) => token === "|" || LONG_ESCAPE.test(token))) return [];
+  const found: string[] = [];
+  let run = "";
+  let depth = 0;
+  const end = () => {
+    if (run !== "") found.push(run);
+    run = "";
+  };
+  for (const [index, token] of tokens.entries()) {
+    const next = tokens[index + 1] ?? "";
+    const char = /^\\[!-/:-@[-`{-~]$/.test(token) ? token.slice(1) : token;
+    const isLiteral = depth === 0 && (char !== token || /^[^\\.^$()[\]*+?{}|]$/.test(token));
+    // Neither groups nor the numbers of a quantifier are taken.
+    if (token === "(" || token === "{") depth += 1;
+    if (token === ")" || token === "}") depth -= 1;
+    if (isLiteral && /^[ -~]$/.test(char) && !/^[*?{]$/.test(next)) run += char;
+    else end();
+    if (next === "+") end();
+  }
+  end();
+  return depth === 0 ? found.sort((a, b) => b.length - a.length) : [];
 }
 
 function escapeRegex(text: string): string {
@@ -125,6 +156,8 @@ function refusal(text: string, reason: string, literal: boolean): ToolError {
 }
 
 export interface LineMatcher {
+  /** ASCII texts that every matching line contains. */
+  readonly needles: readonly Buffer[];
   /** The positions in the block's text at which matching lines begin, in order. */
   lines(block: Block): number[];
   /** The position of the first match in a line (without its line feed), in UTF-16 code units. */
@@ -135,16 +168,19 @@ export interface LineMatcher {
  * Creates a pattern's matcher, which uses V8's engine. Run it only where it can be terminated, since some patterns
  * never finish.
  */
-export function lineMatcher({ source, flags, manyLines, literal }: TextPattern): LineMatcher {
+export function lineMatcher({ source, flags, manyLines, literal, needles: texts }: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
-  const needle = literal === undefined || literal === "" ? undefined : Buffer.from(literal);
-  const isAscii = needle !== undefined && needle.length === literal?.length;
+  const needles = texts.map((text) => Buffer.from(text));
+  // Text that is not ASCII has other bytes in other encodings.
+  const utf8 = literal === undefined ? [] : [Buffer.from(literal)];
   return {
+    needles,
     lines(block) {
-      if (needle !== undefined && literal !== undefined) {
-        // Most texts do not contain it, and need no decoding.
-        if ((block.isUtf8 || isAscii) && !block.bytes.includes(needle)) return [];
+      // Most texts do not contain it, and need no decoding.
+      const wanted = block.isUtf8 && utf8.length > 0 ? utf8 : needles;
+      if (wanted.some((needle) => !block.bytes.includes(needle))) return [];
+      if (literal !== undefined && literal !== "") {
         return linesWith(block.text, (text, from) => text.indexOf(literal, from));
       }
       if (anywhere === undefined) return lineByLine(block.text, within);

@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
@@ -32,6 +31,7 @@ const NEVER = new AbortController().signal;
 interface Job {
   readonly request: ThreadRequest;
   readonly signal: AbortSignal;
+  readonly nameOf: ((file: number) => string) | undefined;
   readonly resolve: (answer: ThreadAnswer) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -50,11 +50,19 @@ export class ThreadPool {
     this.#heapMb = heapMb;
   }
 
-  /** @throws the signal's reason as soon as it aborts; a thread that is still working is terminated. */
-  async run<K extends Kind>(kind: K, work: Work<K>, signal: AbortSignal = NEVER): Promise<Answer<K>> {
+  /**
+   * @param nameOf the path of the file with this number, for messages about work on many.
+   * @throws the signal's reason as soon as it aborts; a thread that is still working is terminated.
+   */
+  async run<K extends Kind>(
+    kind: K,
+    work: Work<K>,
+    signal: AbortSignal = NEVER,
+    nameOf?: (file: number) => string,
+  ): Promise<Answer<K>> {
     signal.throwIfAborted();
     const answer = await new Promise<ThreadAnswer>((resolve, reject) => {
-      this.#waiting.push({ request: { kind, work }, signal, resolve, reject });
+      this.#waiting.push({ request: { kind, work }, signal, nameOf, resolve, reject });
       this.#next();
     });
     // The answer belongs to this request.
@@ -157,7 +165,7 @@ function startThread(heapMb: number, ended: () => void) {
 
 function answerTo(
   worker: Worker,
-  { request, signal }: Job,
+  { request, signal, nameOf }: Job,
   progress: Int32Array,
   isCrowded: () => boolean,
 ): Promise<ThreadAnswer> {
@@ -181,7 +189,7 @@ function answerTo(
       const stuck = crowded ? STUCK_CROWDED_MS : STUCK_MS;
       if ("pattern" in request.work && now - moved >= stuck) {
         const file = Atomics.load(progress, PROGRESS.file);
-        settle(() => reject(tooSlow(request, file, stuck)));
+        settle(() => reject(tooSlow(request, nameOf?.(file), stuck)));
       }
     }, WATCH_MS);
     const settle = (work: () => void) => {
@@ -201,9 +209,8 @@ function answerTo(
   });
 }
 
-function tooSlow({ work }: ThreadRequest, file: number, ms: number): ToolError {
-  const path =
-    "paths" in work ? join(work.realPath, work.paths[file] ?? "") : "path" in work ? work.path : "";
+function tooSlow({ work }: ThreadRequest, file: string | undefined, ms: number): ToolError {
+  const path = file ?? ("path" in work ? work.path : "");
   const pattern = JSON.stringify("pattern" in work ? work.pattern.text : "");
   const where = `for one part of ${named(path)}, so the search was stopped`;
   return failure("matching_too_slow", `Matching ${pattern} took more than ${ms / 1000} s ${where}.`);

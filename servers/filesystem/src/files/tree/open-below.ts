@@ -32,6 +32,8 @@ export interface WalkedDirectory {
   entry(name: string): string;
   /** Opens the subdirectory `name`, never through a link. */
   child(name: string): WalkedDirectory | Unopened;
+  /** Keeps it open after `close`, until the returned function is called. */
+  keep(): () => void;
   close(): void;
 }
 
@@ -63,8 +65,13 @@ function byDescriptor(
   realPath: string,
   at: string,
   forbidden: ReadonlySet<string>,
-  close = () => {},
+  closeLast = () => {},
 ): WalkedDirectory {
+  let users = 1;
+  const close = () => {
+    users -= 1;
+    if (users === 0) closeLast();
+  };
   return {
     realPath,
     entries: () => readEntries(at),
@@ -79,6 +86,10 @@ function byDescriptor(
         const code = unlessStarved(error);
         return code === "EACCES" || code === "EPERM" ? "unreadable" : "gone";
       }
+    },
+    keep() {
+      users += 1;
+      return close;
     },
     close,
   };
@@ -109,6 +120,7 @@ function byPath(realPath: string): WalkedDirectory {
     },
     entry,
     child: (name) => (isItself(entry(name)) ? byPath(entry(name)) : "gone"),
+    keep: () => () => {},
     close() {},
   };
 }

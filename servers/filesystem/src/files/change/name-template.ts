@@ -1,0 +1,57 @@
+import { basename, extname } from "node:path";
+import { failure } from "../messages.ts";
+
+const DATE_PARTS = /yyyy|MM|dd|HH|mm/g;
+const PLACEHOLDER = /\$(\$|\d{1,2})|\{([^{}]*)\}/g;
+const ALLOWED = "$0, $1 …, $$, {name}, {ext} and {mtime:yyyy-MM-dd} (yyyy, MM, dd, HH, mm)";
+
+/** What a template is filled in with: the file's name, its captures, and when it was last modified. */
+export interface Named {
+  readonly name: string;
+  readonly captures: readonly string[];
+  readonly modified: Date;
+}
+
+/**
+ * Compiles the destination of a pattern: `$1`, `$2` … are its captures, `$0` the whole name, `$$` a dollar sign,
+ * `{name}` the name without `{ext}`, its extension, and `{mtime:yyyy-MM}` the time of the last modification in local
+ * time.
+ *
+ * @param count the number of captures of the pattern.
+ * @throws ToolError `invalid` for an unknown placeholder.
+ */
+export function compileTemplate(template: string, count: number): (named: Named) => string {
+  for (const [whole, digits, field] of template.matchAll(PLACEHOLDER)) {
+    const isNumber = digits !== undefined && (digits === "$" || Number(digits) <= count);
+    const isField = field === "name" || field === "ext" || (field !== undefined && isDate(field));
+    if (isNumber || isField) continue;
+    const why = digits === undefined ? "is unknown" : `is not one of the ${count} captures of source`;
+    throw failure("bad_template", `The placeholder ${whole} in destination ${why}.`, {
+      hint: `Use ${ALLOWED}.`,
+    });
+  }
+  return ({ name, captures, modified }) =>
+    template.replace(PLACEHOLDER, (_, digits: string | undefined, field = "") => {
+      if (digits === "$") return "$";
+      if (digits !== undefined) return digits === "0" ? name : (captures[Number(digits) - 1] ?? "");
+      const extension = extname(name);
+      if (field === "name") return basename(name, extension);
+      return field === "ext" ? extension.slice(1) : dateText(modified, field.slice("mtime:".length));
+    });
+}
+
+function isDate(field: string): boolean {
+  const format = /^mtime:(.+)$/.exec(field)?.[1];
+  return format !== undefined && !/[a-zA-Z\\]/.test(format.replace(DATE_PARTS, ""));
+}
+
+function dateText(date: Date, format: string): string {
+  const parts: Readonly<Record<string, number>> = {
+    yyyy: date.getFullYear(),
+    MM: date.getMonth() + 1,
+    dd: date.getDate(),
+    HH: date.getHours(),
+    mm: date.getMinutes(),
+  };
+  return format.replace(DATE_PARTS, (part) => String(parts[part]).padStart(part.length, "0"));
+}

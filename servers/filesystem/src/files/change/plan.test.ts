@@ -1,0 +1,270 @@
+import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { fakeCall } from "@refmcp/testing";
+import { describe, expect, it } from "vitest";
+import { type Scratch, scratch } from "../../../test/scratch.ts";
+import { snapshot } from "../../../test/tree.ts";
+import { use } from "../../../test/use.ts";
+import copyFile from "../../tools/copy-file.ts";
+import listChanges from "../../tools/list-changes.ts";
+import moveFile from "../../tools/move-file.ts";
+import undoChange from "../../tools/undo-change.ts";
+
+const changeOf = (answer: unknown) => /Change (\w+-\w+)/.exec(String(answer))?.[1] ?? "";
+
+/** Puts pictures of two years, and returns their number. */
+async function pictures({ at, put }: Scratch, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const name = `IMG_${String(i).padStart(4, "0")}.jpg`;
+    await put(`Pictures/${name}`, `picture ${i}`);
+    const taken = new Date(2024, i % 24, 10, 12);
+    await utimes(at("Pictures", name), taken, taken);
+  }
+}
+
+describe("patterns", () => {
+  it("arranges 300 pictures by month in two calls with few tokens, and undoes it in one", async () => {
+    const place = await scratch();
+    const { files, root, list } = place;
+    await pictures(place, 300);
+    const before = await snapshot(root);
+    const request = { source: "Pictures/*.jpg", destination: "Pictures/{mtime:yyyy-MM}/$0" };
+    const preview = String(await use(moveFile, files, { ...request, dryRun: true }));
+    expect(preview).toContain("Would move 300 files into 24 directories (24 created). Nothing was changed.");
+    expect(preview).toContain('"." → "2024-03": 13 files, "IMG_0002.jpg" … "IMG_0290.jpg"');
+    expect(await snapshot(root)).toEqual(before);
+    const done = String(await use(moveFile, files, request));
+    expect(done).toMatch(/Moved 300 files into 24 directories \(24 created\)\. Change \w+-\w+\.\]$/);
+    expect(await list("Pictures/2025-12")).toHaveLength(12);
+    const calls = JSON.stringify(request).length * 2 + preview.length + done.length;
+    expect(calls / 3.5).toBeLessThan(3_000);
+
+    const listed = String(await use(listChanges, files, {}));
+    expect(listed.split("\n")).toHaveLength(2);
+    expect(listed).toContain("and 299 more");
+    const undone = await use(undoChange, files, { id: changeOf(done) });
+    expect(undone).toContain("300 steps undone.");
+    expect(await snapshot(root)).toEqual(before);
+    await use(undoChange, files, { id: changeOf(undone) });
+    expect(await list("Pictures/2025-12")).toHaveLength(12);
+  });
+
+  it("fills captures, names, extensions and times into the destination", async () => {
+    const { files, put, at, list } = await scratch();
+    await put("in/2024/Report (1).final.pdf", "a");
+    await utimes(at("in/2024/Report (1).final.pdf"), new Date(), new Date(2023, 0, 5, 7, 9));
+    const move = (source: string, destination: string) => use(copyFile, files, { source, destination });
+    await move("in/**/Report \\((?)\\)*.pdf", "out/$1/$2$3/{name}-$2.{ext}");
+    expect(await list("out/2024/1.final")).toEqual(["Report (1).final-1.pdf"]);
+    await move("in/*/*.{pdf,txt}", "times/{mtime:yyyy-MM-dd HH.mm} $$ $0");
+    expect(await list("times")).toEqual(["2023-01-05 07.09 $ Report (1).final.pdf"]);
+    await move("in/*/*", "flat/");
+    expect(await list("flat")).toEqual(["Report (1).final.pdf"]);
+    await mkdir(at("there"));
+    await move("in/[0-9]*/(Report|Letter)*", "there");
+    expect(await list("there")).toEqual(["Report (1).final.pdf"]);
+  });
+
+  it("takes an existing name with special characters as it is", async () => {
+    const { files, put, list } = await scratch();
+    await put("a[1] (*).txt", "a");
+    await put("a1 x.txt", "b");
+    await use(moveFile, files, { source: "a[1] (*).txt", destination: "b.txt" });
+    expect(await list()).toEqual(["a1 x.txt", "b.txt"]);
+  });
+
+  it("moves directories only if the pattern ends with a slash", async () => {
+    const { files, put, list } = await scratch();
+    await put("old-a/f", "a");
+    await put("old-b/f", "b");
+    await put("old-c", "c");
+    await use(moveFile, files, { source: "old-*/", destination: "new-$1" });
+    expect(await list()).toEqual(["new-a", "new-b", "old-c"]);
+  });
+
+  it("refuses unknown placeholders and patterns that match nothing, with what to do", async () => {
+    const { files, put } = await scratch();
+    await put("a.txt", "a");
+    const move = (source: string, destination: string) => use(moveFile, files, { source, destination });
+    await expect(move("*.txt", "x/$2")).rejects.toThrow("$2 in destination is not one of the 1 captures");
+    await expect(move("*.txt", "x/{size}")).rejects.toThrow("{size} in destination is unknown");
+    await expect(move("*.txt", "x/{mtime:YYYY}")).rejects.toMatchObject({ kind: "invalid" });
+    await expect(move("*.jpg", "x/$0")).rejects.toMatchObject({ kind: "not_found" });
+    await expect(move("(*.jpg", "x/$0")).rejects.toThrow("not closed");
+  });
+
+  it("matches in time proportional to the pattern and the name", async () => {
+    const { files, put } = await scratch();
+    await put(`${"a".repeat(200)}.txt`, "a");
+    const source = `${"*a".repeat(40)}*b`;
+    await expect(use(moveFile, files, { source, destination: "x/$0" })).rejects.toMatchObject({
+      kind: "not_found",
+    });
+  });
+});
+
+describe("plans", () => {
+  it("orders chains and swaps, and undoes them", async () => {
+    const { files, put, root, read } = await scratch();
+    for (const name of ["a", "b", "c", "x", "y", "z"]) await put(name, name);
+    const before = await snapshot(root);
+    const moves = [
+      { source: "a", destination: "b" },
+      { source: "b", destination: "c" },
+      { source: "c", destination: "d" },
+      { source: "x", destination: "y" },
+      { source: "y", destination: "z" },
+      { source: "z", destination: "x" },
+    ];
+    const answer = await use(moveFile, files, { moves });
+    const names = ["b", "c", "d", "y", "z", "x"];
+    expect(await Promise.all(names.map(read))).toEqual(["a", "b", "c", "x", "y", "z"]);
+    await use(undoChange, files, { id: changeOf(answer) });
+    expect(await snapshot(root)).toEqual(before);
+  });
+
+  it("checks everything first, and names each pair that cannot be made", async () => {
+    const { files, put, root, at, outside } = await scratch();
+    for (const name of ["a", "b", "c", "d/e", "taken"]) await put(name, name);
+    const before = await snapshot(root);
+    const moves = [
+      { source: "a", destination: "new/a" },
+      { source: "b", destination: "new/a" },
+      { source: "c", destination: "taken" },
+      { source: "missing", destination: "m" },
+      { source: "d", destination: "d/e/f" },
+      { source: "taken", destination: "d" },
+    ];
+    const refusal = use(moveFile, files, { moves: moves.slice(0, 5) });
+    await expect(refusal).rejects.toMatchObject({ kind: "conflict" });
+    await expect(refusal).rejects.toThrow("4 of 5 moves cannot be made; nothing was changed.");
+    await expect(refusal).rejects.toThrow(`"${at("a")}" has the same destination`);
+    await expect(refusal).rejects.toThrow(`"${at("taken")}" already exists.`);
+    await expect(refusal).rejects.toThrow(`"${at("missing")}" does not exist`);
+    const out = { source: "a", destination: `${outside}/a` };
+    await expect(use(moveFile, files, { moves: [out] })).rejects.toMatchObject({ kind: "denied" });
+    await expect(use(moveFile, files, { moves, source: "a" })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(use(moveFile, files, { source: "a" })).rejects.toMatchObject({ kind: "invalid" });
+    const inside = [
+      { source: "d", destination: "d2" },
+      { source: "d/e", destination: "e" },
+    ];
+    await expect(use(moveFile, files, { moves: inside })).rejects.toThrow("which contains it, is also moved");
+    expect(await snapshot(root)).toEqual(before);
+  });
+
+  it("takes everything back if a move fails in the middle", async () => {
+    const { files, put, root } = await scratch();
+    for (const name of ["a", "b", "c"]) await put(name, name);
+    const moves = ["a", "b", "c"].map((source) => ({ source, destination: `to/${source}` }));
+    const planned = await files.plan({ action: "move", moves, overwrite: false });
+    // Another program creates the last destination after the check.
+    await put("to/c", "theirs");
+    const before = await snapshot(root);
+    await expect(files.runPlan(planned, {})).rejects.toMatchObject({ kind: "conflict" });
+    expect(await snapshot(root)).toEqual(before);
+    expect((await files.changes({ limit: 10, maxChars: 1_000 })).changes).toEqual([]);
+  });
+
+  it("takes everything back if the call is cancelled", async () => {
+    const { files, put, root } = await scratch();
+    for (let i = 0; i < 60; i++) await put(`f${i}`, "x");
+    const before = await snapshot(root);
+    const planned = await files.plan({
+      action: "move",
+      source: "f*",
+      destination: "to/$0",
+      overwrite: false,
+    });
+    const stop = new AbortController();
+    const progress = () => stop.abort(new Error("cancelled"));
+    await expect(files.runPlan(planned, { progress, signal: stop.signal })).rejects.toThrow("cancelled");
+    expect(await snapshot(root)).toEqual(before);
+  });
+
+  it("replaces with overwrite, also through links, and restores what it replaced", async () => {
+    const { files, put, at, root } = await scratch();
+    await put("in/a", "new a");
+    await put("in/b", "new b");
+    await put("out/a", "old a");
+    await symlink("a", at("out/b"));
+    const before = await snapshot(root);
+    const request = { source: "in/*", destination: "out/$1", overwrite: true };
+    const answer = await use(moveFile, files, request);
+    expect(answer).toContain("2 files replaced");
+    await use(undoChange, files, { id: changeOf(answer) });
+    expect(await snapshot(root)).toEqual(before);
+  });
+
+  it("undoes all or nothing, names what has changed since, and skips it on request", async () => {
+    const { files, put, read, list } = await scratch();
+    for (const name of ["a", "b", "c"]) await put(name, name);
+    const moves = ["a", "b", "c"].map((source) => ({ source, destination: `to/${source}` }));
+    const id = changeOf(await use(moveFile, files, { moves }));
+    await put("to/b", "changed since");
+    const refusal = use(undoChange, files, { id });
+    await expect(refusal).rejects.toThrow("Nothing was undone: 1 of 4 steps cannot be undone.");
+    await expect(refusal).rejects.toThrow('to/b" has changed since');
+    expect(await list("to")).toEqual(["a", "b", "c"]);
+    expect(await use(undoChange, files, { id, skip_changed: true })).toContain("2 steps undone. 1 step left");
+    expect(await list()).toEqual(["a", "c", "to"]);
+    expect(await read("to/b")).toBe("changed since");
+  });
+
+  it("copies many files and directories, and undoes it", async () => {
+    const { files, put, root, read } = await scratch();
+    await put("a", "a");
+    await put("d/e", "e");
+    const before = await snapshot(root);
+    const moves = [
+      { source: "a", destination: "copies/a" },
+      { source: "d", destination: "copies/d" },
+    ];
+    const answer = await use(copyFile, files, { moves });
+    expect(await read("copies/d/e")).toBe("e");
+    expect(await read("a")).toBe("a");
+    await use(undoChange, files, { id: changeOf(answer) });
+    expect(await snapshot(root)).toEqual(before);
+  });
+
+  it("reads the changes of older versions", async () => {
+    const { files, put, journalDirectory, at, read } = await scratch();
+    const path = await put("old.txt", "new");
+    const { receipt } = await files.write({
+      path,
+      content: "newer",
+      mode: "overwrite",
+      create_parents: false,
+    });
+    const id = "000000001-abcdef";
+    const effect = {
+      kind: "moved",
+      from: at("was"),
+      to: path,
+      after: { type: "moved file", size: 5, mtime_ms: 0 },
+    };
+    const change = {
+      id,
+      time: "2026-01-01T00:00:00.000Z",
+      action: "move",
+      path: at("was"),
+      destination: path,
+    };
+    const record = { ...change, effect: { ...effect, displaced: false, uncovered: false } };
+    await writeFile(`${journalDirectory}/${id}.0.json`, JSON.stringify(record));
+    await utimes(path, 0, 0);
+    await use(undoChange, files, { id });
+    expect(await read("was")).toBe("newer");
+    expect(receipt?.changeId).toBeDefined();
+  });
+
+  it("reports progress", async () => {
+    const { files, put } = await scratch();
+    for (let i = 0; i < 60; i++) await put(`f${i}`, "x");
+    const call = fakeCall();
+    await use(moveFile, files, { source: "f*", destination: "to/$0" }, call);
+    expect(call.reported).toEqual([
+      { done: 25, total: 60 },
+      { done: 50, total: 60 },
+    ]);
+  });
+});
