@@ -83,7 +83,7 @@ export function openFiles(options: FilesOptions) {
     readTail: bind(guard, readTail),
     newestFiles: (request: Parameters<typeof newestFiles>[1]) => newestFiles(guard, request, ignored),
     info: bind(guard, getInfo),
-    summarize: bind(guard, summarize),
+    summarize: bind(context, summarize),
     list: bind(guard, listDirectory),
     tree: (request: TreeRequest) => drawTree(guard, request, ignored),
     searchNames: (request: NameSearch) => searchNames(guard, request, ignored),

@@ -1,15 +1,20 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { PathGuard } from "@refmcp/boundary";
+import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import { orRefused } from "../open-path.ts";
+import { FileBatch } from "../search/file-batch.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
+import { statOf } from "../tree/open-below.ts";
 import { compareText } from "../tree/path-order.ts";
-import { chunksOf, readAt } from "./source.ts";
+import { walk } from "../tree/walk.ts";
+import { START_BYTES } from "./file-starts.ts";
+import { chunksOf } from "./source.ts";
 
-/** Files of other sizes than this many paths are not compared. */
+/** Files beyond this number are not compared. */
 const MAX_PATHS = 300_000;
-/** How many bytes are read in total, and of a file before reading all of it. */
+/** How many bytes are read of files whose beginnings are the same. */
 const MAX_READ_BYTES = 2 * 1024 ** 3;
-const START_BYTES = 16 * 1024;
+const BATCH = 256;
 
 /** Files with the same content; hard links to the same file count once. */
 export interface DuplicateGroup {
@@ -27,88 +32,139 @@ export interface Duplicates {
   readonly isCut: boolean;
 }
 
-/** Finds files with the same content: those of the same size first, then those whose beginning has the same hash. */
-export class DuplicateFinder {
-  readonly #bySize = new Map<number, string[]>();
-  #paths = 0;
+interface SearchOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the number of files that were read. */
+  readonly done: (count: number) => void;
+  /** Whether to stop. */
+  readonly isLate: () => boolean;
+}
 
-  /** Adds a file; empty files are not duplicates. */
-  add(path: string, size: number): void {
-    if (size === 0) return;
-    this.#paths += 1;
-    if (this.#paths > MAX_PATHS) return;
-    const same = this.#bySize.get(size);
-    if (same === undefined) this.#bySize.set(size, [path]);
-    else same.push(path);
+/** Finds files with the same content: of those with the same size, those whose beginnings and then all bytes are equal. */
+export class DuplicateFinder {
+  /** How many files have a size. */
+  readonly #sizes = new Map<number, number>();
+
+  /** Adds the size of a file; empty files are not duplicates. */
+  add(size: number): void {
+    if (size > 0) this.#sizes.set(size, (this.#sizes.get(size) ?? 0) + 1);
   }
 
   /**
-   * Compares the files, in the order of the space that their group could waste.
+   * Compares the files below `root` that have one of the sizes that were added more than once.
    *
-   * @param root the real path that the paths are below.
-   * @param done called with the number of files that were read.
-   * @param isLate whether to stop.
-   * @throws the signal's reason.
+   * @throws the signal's reason, and what the guard throws.
    */
   async find(
-    guard: PathGuard,
-    root: string,
-    options: { signal?: AbortSignal | undefined; done: (count: number) => void; isLate: () => boolean },
+    { guard, threads }: { guard: PathGuard; threads: ThreadPool },
+    root: GuardedDirectory,
+    options: SearchOptions,
   ): Promise<Duplicates> {
-    const candidates = [...this.#bySize].filter(([, paths]) => paths.length > 1);
-    candidates.sort(([a, one], [b, other]) => b * (other.length - 1) - a * (one.length - 1) || b - a);
-    const groups: DuplicateGroup[] = [];
-    let isCut = this.#paths > MAX_PATHS;
-    let left = MAX_READ_BYTES;
-
-    /** Groups paths by a hash of their files' content; each file counts once. */
-    async function byHash(paths: readonly string[], size: number, whole: boolean): Promise<string[][]> {
-      const found = new Map<string, string[]>();
-      const inodes = new Set<string>();
-      for (const path of paths) {
-        options.signal?.throwIfAborted();
-        if (options.isLate()) {
-          isCut = true;
-          break;
-        }
-        const file = await guard.openFile(join(root, path)).catch(orRefused);
-        if (file === undefined) continue;
-        try {
-          const { dev, ino } = file.stat;
-          const inode = `${dev}:${ino}`;
-          if (file.realPath !== join(root, path) || file.stat.size !== size || inodes.has(inode)) continue;
-          inodes.add(inode);
-          left -= whole ? size : Math.min(size, START_BYTES);
-          const hash = createHash("sha256");
-          if (whole) for await (const bytes of chunksOf(file, options.signal)) hash.update(bytes);
-          else hash.update(await readAt(file, 0, Math.min(size, START_BYTES)));
-          const digest = hash.digest("base64");
-          const same = found.get(digest);
-          if (same === undefined) found.set(digest, [path]);
-          else same.push(path);
-        } finally {
-          await file.handle.close();
-        }
-        options.done(1);
-      }
-      return [...found.values()].filter((same) => same.length > 1);
-    }
-
-    for (const [size, paths] of candidates) {
-      if (size > left || options.isLate()) {
-        isCut = true;
-        continue;
-      }
-      for (const alike of await byHash(paths, size, size <= START_BYTES)) {
-        if (size <= START_BYTES) groups.push({ size, paths: alike.sort(compareText) });
-        else if (size * alike.length > left) isCut = true;
-        else
-          for (const same of await byHash(alike, size, true))
-            groups.push({ size, paths: same.sort(compareText) });
-      }
-    }
+    const { found, isCut: tooMany } = await this.#sameStarts(guard, threads, root, options);
     const waste = ({ size, paths }: DuplicateGroup) => size * (paths.length - 1);
-    groups.sort((a, b) => waste(b) - waste(a) || compareText(a.paths[0] ?? "", b.paths[0] ?? ""));
-    return { groups, wasted: groups.reduce((sum, group) => sum + waste(group), 0), isCut };
+    const order = (a: DuplicateGroup, b: DuplicateGroup) =>
+      waste(b) - waste(a) || compareText(a.paths[0] ?? "", b.paths[0] ?? "");
+    const groups: DuplicateGroup[] = [];
+    let isCut = tooMany;
+    let left = MAX_READ_BYTES;
+    for (const group of found.sort(order)) {
+      const bytes = group.size * group.paths.length;
+      if (group.size <= START_BYTES) groups.push(group);
+      else if (bytes > left || options.isLate()) isCut = true;
+      else {
+        left -= bytes;
+        groups.push(...(await sameContent(guard, root, group, options)));
+      }
+    }
+    return { groups: groups.sort(order), wasted: groups.reduce((sum, one) => sum + waste(one), 0), isCut };
   }
+
+  /** Groups the files whose size and beginning are the same. Threads read the beginnings. */
+  async #sameStarts(
+    guard: PathGuard,
+    threads: ThreadPool,
+    root: GuardedDirectory,
+    { signal, done, isLate }: SearchOptions,
+  ): Promise<{ found: DuplicateGroup[]; isCut: boolean }> {
+    const alike = new Map<string, { size: number; paths: string[]; inodes: Set<string> }>();
+    let paths = 0;
+    let isCut = false;
+    let batch = new FileBatch();
+    /** Ends when the batch before it, too: one waits while the next is collected. */
+    let running = Promise.resolve();
+
+    async function read(files: FileBatch): Promise<void> {
+      for (let start = 0; start < files.paths.length; ) {
+        const starts = await threads.run("starts", { files: files.text(start) }, signal);
+        for (const [index, one] of starts.entries()) {
+          const path = files.paths[start + index];
+          if (one === null || path === undefined) continue;
+          const { size, inode, hash } = one;
+          const key = `${size}:${hash}`;
+          const same = alike.get(key) ?? { size, paths: [], inodes: new Set<string>() };
+          if (!same.inodes.has(inode)) same.paths.push(path);
+          same.inodes.add(inode);
+          alike.set(key, same);
+        }
+        done(starts.length);
+        // Other calls got their turn in between.
+        start += starts.length;
+      }
+    }
+
+    function send(): void {
+      const files = batch;
+      batch = new FileBatch();
+      running = running.then(() => read(files)).finally(() => files.release());
+      // The walk awaits it; until then, a failure is not unhandled.
+      running.catch(() => undefined);
+    }
+
+    try {
+      const { ended } = await walk(guard, root, { signal, rest: () => running }, (met) => {
+        if (isLate() || paths >= MAX_PATHS) return "stop";
+        if (met.type !== "file") return undefined;
+        const size = statOf(met.parent.entry(met.name))?.size ?? 0;
+        if ((this.#sizes.get(size) ?? 0) < 2) return undefined;
+        paths += 1;
+        batch.add(met);
+        if (batch.paths.length >= BATCH) send();
+        return undefined;
+      });
+      isCut = ended !== "complete";
+      if (batch.paths.length > 0) send();
+      await running;
+    } finally {
+      // The thread uses the descriptors of directories, so it must end before those are closed.
+      await running.catch(() => undefined);
+      batch.release();
+    }
+    const found = [...alike.values()].filter((same) => same.paths.length > 1);
+    return { found: found.map(({ size, paths }) => ({ size, paths: paths.sort(compareText) })), isCut };
+  }
+}
+
+/** Divides files whose beginnings are the same by their content. Each is opened through the guard. */
+async function sameContent(
+  guard: PathGuard,
+  root: GuardedDirectory,
+  { size, paths }: DuplicateGroup,
+  { signal, done }: SearchOptions,
+): Promise<DuplicateGroup[]> {
+  const found = new Map<string, string[]>();
+  for (const path of paths) {
+    const expected = join(root.realPath, path);
+    const file = await guard.openFile(expected).catch(orRefused);
+    try {
+      if (file?.realPath !== expected || file.stat.size !== size) continue;
+      const hash = createHash("sha256");
+      for await (const bytes of chunksOf(file, signal)) hash.update(bytes);
+      const digest = hash.digest("base64");
+      found.set(digest, [...(found.get(digest) ?? []), path]);
+    } finally {
+      await file?.handle.close();
+    }
+    done(1);
+  }
+  return [...found.values()].filter((same) => same.length > 1).map((same) => ({ size, paths: same }));
 }

@@ -2,6 +2,7 @@ import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
 import { clip, grouped, oneLine, sized } from "@refmcp/boundary/answer";
 import { counted } from "../messages.ts";
 import { withDirectory } from "../open-path.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import { statOf } from "../tree/open-below.ts";
 import { compareText, TopItems } from "../tree/path-order.ts";
 import { type Report, reporter } from "../tree/reporter.ts";
@@ -38,18 +39,23 @@ export interface SummaryOptions {
   readonly totalMs?: number;
 }
 
+interface SummaryContext {
+  readonly guard: PathGuard;
+  readonly threads: ThreadPool;
+}
+
 /**
  * Summarizes everything below a directory, ignored and hidden entries too: sizes by folder, kind and year, the largest,
  * oldest and newest files, and duplicates. Symlinks are not followed.
  *
  * @throws what the guard throws, and the signal's reason.
  */
-export async function summarize(guard: PathGuard, given: string, options: SummaryOptions = {}) {
-  return withDirectory(guard, given, (root) => summaryOf(guard, root, options));
+export async function summarize(context: SummaryContext, given: string, options: SummaryOptions = {}) {
+  return withDirectory(context.guard, given, (root) => summaryOf(context, root, options));
 }
 
 async function summaryOf(
-  guard: PathGuard,
+  context: SummaryContext,
   root: GuardedDirectory,
   { signal, progress, walkMs = WALK_MS, totalMs = TOTAL_MS }: SummaryOptions,
 ) {
@@ -65,7 +71,7 @@ async function summaryOf(
   const finder = new DuplicateFinder();
   const end = performance.now() + totalMs;
   const report = await walk(
-    guard,
+    context.guard,
     root,
     { signal, budgetMs: walkMs, git: true },
     ({ path, name, type, parent }) => {
@@ -85,14 +91,14 @@ async function summaryOf(
       largest.add(file);
       oldest.add(file);
       newest.add(file);
-      // What git stores is compressed, and its copies are none of the user's.
-      if (!path.startsWith(".git/") && !path.includes("/.git/")) finder.add(path, size);
+      // What git stores is not the user's to delete.
+      if (!path.startsWith(".git/") && !path.includes("/.git/")) finder.add(size);
       return undefined;
     },
   );
   await root.verify();
   const isLate = () => performance.now() >= end;
-  const duplicates = await finder.find(guard, root.realPath, { signal, done: add, isLate });
+  const duplicates = await finder.find(context, root, { signal, done: add, isLate });
   return {
     path: root.path,
     ...total,
