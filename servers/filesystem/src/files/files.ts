@@ -19,11 +19,13 @@ import { getInfo } from "./read/info.ts";
 import { readMedia } from "./read/media.ts";
 import { type ReadManyOptions, readMany } from "./read/read-many.ts";
 import { type ReadTextOptions, readText } from "./read/read-text.ts";
-import { completePath, readWhole } from "./read/resource.ts";
+import { completePath, readTail, readWhole } from "./read/resource.ts";
+import { summarize } from "./read/summary.ts";
 import { textSearcher } from "./search/search-text.ts";
 import { ThreadPool } from "./threads/thread-pool.ts";
 import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
 import { listDirectory, type NameSearch, searchNames } from "./tree/listings.ts";
+import { newestFiles } from "./tree/newest-files.ts";
 import { watchersOf } from "./watch.ts";
 
 const FACTS_CHARS = 600;
@@ -78,7 +80,10 @@ export function openFiles(options: FilesOptions) {
       readMany(guard, paths, { ...more, maxChars: Math.min(maxChars, maxReadChars) }, documents),
     readMedia: bind(context, readMedia),
     readWhole: bind(guard, readWhole),
+    readTail: bind(guard, readTail),
+    newestFiles: (request: Parameters<typeof newestFiles>[1]) => newestFiles(guard, request, ignored),
     info: bind(guard, getInfo),
+    summarize: bind(context, summarize),
     list: bind(guard, listDirectory),
     tree: (request: TreeRequest) => drawTree(guard, request, ignored),
     searchNames: (request: NameSearch) => searchNames(guard, request, ignored),

@@ -33,6 +33,7 @@ const ERRORS = {
     "invalid",
     "Use head for the first lines, tail for the last lines, or offset with limit for lines in between.",
   ],
+  bad_tail: ["invalid"],
   past_end: ["invalid"],
   short_line: ["invalid", "Use a smaller column, or leave it out."],
   line_too_far: ["too_large", "Read the end with tail, or find the text with search_text."],

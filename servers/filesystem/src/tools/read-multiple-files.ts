@@ -5,7 +5,8 @@ import { framed } from "../files/read/read-many.ts";
 export default tool({
   name: "read_multiple_files",
   title: "Read text files",
-  description: "Read several text files in one call. Long files are cut to a fair share of the response.",
+  description:
+    "Read several text files or documents in one call. Long files are cut to a fair share of the response.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({

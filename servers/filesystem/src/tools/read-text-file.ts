@@ -1,6 +1,6 @@
 import { HARD_ANSWER_CHARS, largeAnswers } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { path, tool } from "../context.ts";
+import { tool } from "../context.ts";
 import { factsLine, onItsOwn } from "../files/read/read-text.ts";
 import { encodingNamed } from "../files/read/text-encoding.ts";
 
@@ -10,7 +10,7 @@ export default tool({
   name: "read_text_file",
   title: "Read text file",
   description:
-    "Read a text file or a range of its lines, or the text of a PDF; for images use read_media_file. " +
+    "Read a text file or document (Office, PDF, EPUB, mail, notebook, archive) or some of its lines. For images use read_media_file. " +
     "The last line, in brackets, is the server's: what is shown, how to continue, the hash.",
   effect: "read",
   toolset: "read",
@@ -18,7 +18,11 @@ export default tool({
   meta: largeAnswers(HARD_ANSWER_CHARS),
   aliases: ["read_file"],
   input: z.strictObject({
-    path,
+    path: z
+      .string()
+      .describe(
+        "Absolute or relative path. For a part of a document add #: a.xlsx#Sheet1!A1:D20, b.pdf#2-4.",
+      ),
     head: line.describe("First lines only."),
     tail: line.describe("Last lines only."),
     offset: z
@@ -30,7 +34,10 @@ export default tool({
     limit: line.describe("Maximum lines."),
     column: line.describe("First character of a long line."),
     line_numbers: z.boolean().default(false).describe("Prefix lines with number and tab."),
-    encoding: z.string().optional().describe("For example gbk; detected by default."),
+    encoding: z
+      .string()
+      .optional()
+      .describe("For example gbk; detected by default. Reads a document's own bytes as text."),
   }),
   async run({ path, line_numbers, encoding, ...range }, files, call) {
     const { head, tail, offset, limit, column } = range;

@@ -7,7 +7,7 @@ export default tool({
   name: "search_text",
   title: "Search text",
   description:
-    "Search file contents for a JavaScript regular expression or literal text, in a directory or one file. " +
+    "Search the text of files and documents (Office, PDF, mail) for a JavaScript regular expression or literal text. " +
     "To find files by name call search_files.",
   effect: "read",
   toolset: "search",
@@ -27,7 +27,8 @@ export default tool({
     cursor: fields.cursor,
   }),
   async run(input, files, call) {
-    const found = await files.searchText({ ...input, budget: call.budget, signal: call.signal });
+    const progress = (done: number) => call.progress(done, undefined, "files searched");
+    const found = await files.searchText({ ...input, budget: call.budget, signal: call.signal, progress });
     return searchAnswer(found, input.context, files.allowedDirectories()[0]?.path);
   },
 });

@@ -48,11 +48,11 @@ export class Documents {
    */
   async textOf(file: GuardedFile, request: DocumentRequest = {}): Promise<ConvertedDocument | undefined> {
     const { part, signal, sniff = false } = request;
+    const { size } = file.stat;
     const named = documentKind(file.path);
     if (named === undefined && !sniff) return undefined;
     const kind = named ?? "pdf";
-    const { dev, ino, size, mtimeMs, ctimeMs } = file.stat;
-    const key = JSON.stringify([file.realPath, dev, ino, size, mtimeMs, ctimeMs, part]);
+    const key = keyOf(file, part);
     const kept = this.#kept.get(key);
     if (kept !== undefined) {
       this.#kept.delete(key);
@@ -70,6 +70,11 @@ export class Documents {
     return unlessText(converted, kind, part);
   }
 
+  /** Whether the text of the whole file is in memory, or why there is none. */
+  has(file: GuardedFile): boolean {
+    return this.#kept.has(keyOf(file));
+  }
+
   #keep(key: string, converted: ConvertedDocument | ToolError): void {
     this.#bytes += bytesOf(converted);
     this.#kept.set(key, converted);
@@ -79,6 +84,12 @@ export class Documents {
       this.#bytes -= bytesOf(one);
     }
   }
+}
+
+/** Changes with the file's content. */
+function keyOf({ realPath, stat }: GuardedFile, part?: string): string {
+  const { dev, ino, size, mtimeMs, ctimeMs } = stat;
+  return JSON.stringify([realPath, dev, ino, size, mtimeMs, ctimeMs, part]);
 }
 
 function bytesOf(converted: ConvertedDocument | ToolError): number {

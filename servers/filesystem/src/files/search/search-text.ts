@@ -9,6 +9,7 @@ import { directoryAt, orRefused, withFile } from "../open-path.ts";
 import type { Documents } from "../read/documents.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
+import { type Report, reporter } from "../tree/reporter.ts";
 import { walk } from "../tree/walk.ts";
 import { FileBatch } from "./file-batch.ts";
 import { COUNT } from "./line-extract.ts";
@@ -25,10 +26,15 @@ export interface TextSearch extends PageRequest {
   readonly glob?: string | undefined;
   readonly include_ignored: boolean;
   readonly budgetMs?: number;
+  /** After this time, only documents whose text is in memory are searched. */
+  readonly documentsMs?: number;
   readonly signal?: AbortSignal;
+  /** Gets the number of files that were searched. */
+  readonly progress?: Report;
 }
 
 const BUDGET_MS = 40_000;
+const DOCUMENTS_MS = 25_000;
 /** The names of documents that could not be read are shown up to this many. */
 const MAX_UNREAD = 5;
 /** How many batches may wait for a thread before the walk pauses. */
@@ -69,8 +75,13 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const candidates = new TopItems<string>(limit + 1, comparePaths);
     const total = { files: 0, lines: 0 };
     const unread: string[] = [];
+    const later: string[] = [];
     const select = (path: string, name: string) => isWanted?.matches(path, name, false) !== false;
-    await findFiles({ root, pattern, select, ignore, unread, ...deadline }, (path, lines) => {
+    const documentsEnd = performance.now() + (request.documentsMs ?? DOCUMENTS_MS);
+    const isLate = () => performance.now() >= documentsEnd;
+    const done = reporter(request.progress);
+    const search = { root, pattern, select, ignore, unread, later, isLate, done };
+    await findFiles({ ...search, ...deadline }, (path, lines) => {
       total.files += 1;
       total.lines += lines;
       const order = pages.after === undefined ? 1 : comparePaths(path, pages.after[0]);
@@ -84,7 +95,8 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
     const notes = [
       ...(total.files === 0 && !include_ignored ? [hint] : []),
-      ...(unread.length > 0 ? [unreadNote(unread)] : []),
+      ...(unread.length > 0 ? [documentsNote(unread, "could not be read; read_text_file says why")] : []),
+      ...(later.length > 0 ? [documentsNote(later, "not searched yet; repeat the call to continue")] : []),
     ];
     const totals = { total_files: total.files, total_lines: total.lines };
     return { ...page, ...totals, ...(notes.length > 0 ? { notes } : {}) };
@@ -95,6 +107,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
    *
    * @param request.ignore the ignore rules that apply at `root`; undefined to search ignored files too.
    * @param request.unread gets the paths of documents that cannot be converted to text.
+   * @param request.later gets the paths of documents that are left for another search, once it `isLate`.
    * @param request.abort aborts the signal, so that nothing continues after a failure.
    * @param found gets a path below the root, and the number of matching lines.
    * @throws the error of a thread.
@@ -106,10 +119,13 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       select: (path: string, name: string) => boolean;
       ignore: IgnoreScope | undefined;
       unread: string[];
+      later: string[];
+      isLate: () => boolean;
+      done: (files: number) => void;
     } & Pick<Deadline, "signal" | "abort">,
     found: (path: string, lines: number) => void,
   ): Promise<void> {
-    const { root, pattern, select, ignore, unread, signal, abort } = request;
+    const { root, pattern, select, ignore, unread, later, isLate, done, signal, abort } = request;
     const running = new Set<Promise<void>>();
     let batch = new FileBatch();
 
@@ -117,23 +133,29 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       const { paths } = files;
       const nameOf = (file: number) => join(root.realPath, paths[start + file] ?? "");
       const work = { pattern, files: files.text(start) };
-      const { done, found: counts } = await pool.run("count", work, signal, nameOf);
+      const { done: searched, found: counts } = await pool.run("count", work, signal, nameOf);
+      done(searched);
       for (let at = 0; at < counts.length; at += 2) {
         const [index = 0, lines = 0] = counts.slice(at, at + 2);
         const path = paths[start + index];
         if (path !== undefined) found(path, lines);
       }
       // Other calls got their turn in between.
-      if (start + done < paths.length) await count(files, start + done);
+      if (start + searched < paths.length) await count(files, start + searched);
     }
 
     /** @param file a batch of this file only. */
     async function countDocument(file: FileBatch): Promise<void> {
+      signal.throwIfAborted();
       const [path = ""] = file.paths;
       const expected = join(root.realPath, path);
       const opened = await guard.openFile(expected).catch(orRefused);
       try {
         if (opened?.realPath !== expected) return;
+        if (isLate() && !documents.has(opened)) {
+          later.push(path);
+          return;
+        }
         const document = await documents.textOf(opened, { signal }).catch((error: unknown) => {
           if (!(error instanceof ToolError) || signal.aborted) throw error;
           unread.push(path);
@@ -142,6 +164,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
         // What only has the name of a document is searched as any other file.
         if (document === undefined) return await count(file);
         if (document === null) return;
+        done(1);
         const { bytes, marks } = document;
         const work = { pattern, from: { bytes, marks }, path: expected, extract: COUNT };
         const { total } = await pool.run("extract", work, signal);
@@ -149,6 +172,16 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       } finally {
         await opened?.handle.close();
       }
+    }
+
+    /** Documents take turns, since each one is open while it waits for its text. */
+    const turns: Promise<void>[] = Array.from({ length: pool.width }, () => Promise.resolve());
+    let next = 0;
+    function countInTurn(file: FileBatch): Promise<void> {
+      next = (next + 1) % turns.length;
+      const count = (turns[next] ?? Promise.resolve()).then(() => countDocument(file));
+      turns[next] = count.catch(() => {});
+      return count;
     }
 
     function send(): void {
@@ -173,7 +206,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
         const isDocument = documentKind(name) !== undefined;
         const files = isDocument ? new FileBatch() : batch;
         files.add(met);
-        if (isDocument) start(files, countDocument);
+        if (isDocument) start(files, countInTurn);
         else if (batch.isFull) send();
         return signal.aborted ? "stop" : undefined;
       });
@@ -210,9 +243,9 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
   };
 }
 
-/** A note about documents that a search could not read. */
-function unreadNote(paths: readonly string[]): string {
+/** A note about documents that were not searched. */
+function documentsNote(paths: readonly string[], why: string): string {
   const shown = [...paths].sort(comparePaths).slice(0, MAX_UNREAD).map(oneLine).join(", ");
   const more = paths.length > MAX_UNREAD ? ", …" : "";
-  return `${counted(paths.length, "document")} could not be read; read_text_file says why: ${shown}${more}.`;
+  return `${counted(paths.length, "document")} ${why}: ${shown}${more}.`;
 }

@@ -9,6 +9,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
 import { type ConvertedDocument, type DocumentWork, searchable } from "../read/convert-document.ts";
+import { type FileStart, startOf } from "../read/file-starts.ts";
 import { filesIn } from "../search/file-batch.ts";
 import { COUNT, type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
 import {
@@ -54,18 +55,35 @@ const kinds = {
    */
   count({ pattern, files }: CountWork): { done: number; found: number[] } {
     const matcher = matcherOf(pattern);
+    const count = (fd: number) => countLines(fd, matcher);
     const found: number[] = [];
     let done = 0;
     for (const { at, names } of filesIn(files)) {
       for (const name of names) {
         tick(done);
-        const lines = countLines(at, name, matcher);
+        const lines = withScanned(at, name, count) ?? 0;
         if (lines > 0) found.push(done, lines);
         done += 1;
         if (Atomics.load(progress, PROGRESS.hurry) === 1) return { done, found };
       }
     }
     return { done, found };
+  },
+  /**
+   * Reads the beginnings of files; only of the first ones if other calls wait for a thread.
+   *
+   * @param work.files see `FileBatch.text`.
+   * @returns one for each file, null for one that cannot be read.
+   */
+  starts({ files }: { files: string }): (FileStart | null)[] {
+    const starts: (FileStart | null)[] = [];
+    for (const { at, names } of filesIn(files)) {
+      for (const name of names) {
+        starts.push(withScanned(at, name, startOf) ?? null);
+        if (Atomics.load(progress, PROGRESS.hurry) === 1) return starts;
+      }
+    }
+    return starts;
   },
   extract: (work: ExtractWork) => extract(work, matcherOf(work.pattern)),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
@@ -90,17 +108,21 @@ export type ThreadAnswer =
   | { readonly value: Answer<Kind> }
   | { readonly refusal: Pick<ToolError, "kind" | "message" | "hint"> };
 
-/** The number of matching lines; 0 if the file cannot be read. */
-function countLines(at: string, name: string, matcher: LineMatcher): number {
+/** The number of matching lines. */
+function countLines(fd: number, matcher: LineMatcher): number {
+  const head = readHead(fd);
+  if (certainlyLacks(fd, head, matcher.needles)) return 0;
+  return extractLines(blocksOf(fd, head), matcher, COUNT).total;
+}
+
+/** Opens a file, works with it and closes it; undefined if it cannot be read. */
+function withScanned<Result>(at: string, name: string, work: (fd: number) => Result): Result | undefined {
   let fd: number | undefined;
   try {
     fd = openScanned(at, name);
-    if (fd === undefined) return 0;
-    const head = readHead(fd);
-    if (certainlyLacks(fd, head, matcher.needles)) return 0;
-    return extractLines(blocksOf(fd, head), matcher, COUNT).total;
+    return fd === undefined ? undefined : work(fd);
   } catch (error) {
-    if (error instanceof Error && "syscall" in error) return 0;
+    if (error instanceof Error && "syscall" in error) return undefined;
     throw error;
   } finally {
     if (fd !== undefined) closeSync(fd);

@@ -10,6 +10,7 @@ import { counted, failure } from "../messages.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
 import { type EntryType, statOf, typeOf } from "./open-below.ts";
 import { comparePaths, compareText, TopItems } from "./path-order.ts";
+import { type Report, reporter } from "./reporter.ts";
 import { type Met, TimeSlices, walk } from "./walk.ts";
 
 /** An entry of a listing; `key` is its sort key, descending, and 0 if sorted by path. */
@@ -220,6 +221,8 @@ export interface NameSearch {
   readonly budget: number;
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
+  /** Gets the number of entries that were visited. */
+  readonly progress?: Report;
 }
 
 const BUDGET_MS = 20_000;
@@ -244,7 +247,9 @@ export async function searchNames(guard: PathGuard, request: NameSearch, ignored
     const page = keyedPage("search_files", query, request, comparePaths);
     const isFirst = page.after === undefined;
     let total = 0;
+    const done = reporter(request.progress);
     const visit = ({ path, name, type, parent }: Met): "stop" | undefined => {
+      done(1);
       if (wanted !== "any" && type !== wanted) return undefined;
       if (!glob.matches(path, name, type === "directory")) return undefined;
       const stat = byPath ? undefined : statOf(parent.entry(name));
