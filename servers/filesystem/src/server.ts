@@ -43,15 +43,21 @@ export const server = defineServer({
     options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars },
     allowed,
   }) {
-    const { createPathGuard } = await import("@refmcp/boundary");
+    const { createPathGuard, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
+    const { stateDirectories } = await import("./files/journal/journal-directory.ts");
+    const { hiddenPlaces, homeTrash } = await import("./files/trash/trash.ts");
+    const journalDirectories = journalDir === undefined ? stateDirectories() : [journalDir];
+    const home = homeTrash();
+    const hidden = hiddenPlaces({ stateDirectories: journalDirectories, home });
     const files = openFiles({
-      guard: createPathGuard(allowed),
+      guard: createPathGuard(withHidden(allowed, hidden)),
+      homeTrash: home,
       journal,
       journalDays,
       maxReadChars,
       ignored: ignore,
-      ...(journalDir === undefined ? {} : { journalDirectories: [journalDir] }),
+      journalDirectories,
     });
     if (forgetChanges) await files.forgetChanges();
     return files;

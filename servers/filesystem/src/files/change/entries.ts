@@ -32,6 +32,7 @@ async function* entriesBelow(
 ): AsyncGenerator<{ directory: GuardedDirectory; name: string; stat: Stats }> {
   for (const name of (await readdir(directory.entry(""))).sort()) {
     signal?.throwIfAborted();
+    if (guard.allowed.hidden?.hides(join(directory.realPath, name))) continue;
     const stat = await lstat(directory.entry(name)).catch((error: unknown) => {
       if (errorCode(error) !== "ENOENT") throw error;
     });
@@ -140,6 +141,16 @@ export async function stateOfEntry(
   const handle = await open(entry);
   const hash = await hashOfFile({ handle }, signal).finally(() => handle.close());
   return { type: "file", hash, size: stat.size };
+}
+
+/** The state of a file that is kept outside the allowed directories. */
+export async function stateOfImage(image: string, signal?: AbortSignal): Promise<State> {
+  const handle = await open(image);
+  try {
+    return { type: "file", hash: await hashOfFile({ handle }, signal), size: (await handle.stat()).size };
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Closes `root`. */

@@ -92,7 +92,7 @@ export async function replaceContent(
             await recording.write({ kind: "created", path, after, parents }, sizes);
             return;
           }
-          if (kept === undefined) await recording.keep(before?.bytes ?? existing, signal);
+          if (kept === undefined) await recording.keep(existing, signal, before?.bytes);
           await recording.write({ kind: "replaced", path, after, kept }, sizes);
         },
       });

@@ -74,6 +74,8 @@ const stepSchema = z.object({
   size_after: z.number().optional(),
   /** Of a group's step: the number of its image. */
   image: z.number().optional(),
+  /** Where the image is if it is not in the journal: its path in a trash. */
+  trash: path.optional(),
 });
 
 export type Step = z.output<typeof stepSchema>;
