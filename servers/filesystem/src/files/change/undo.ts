@@ -144,8 +144,7 @@ async function checkReplaced(undoing: Undoing, { path, after, kept }: Kind<"repl
   const { context, change, isSettled, signal } = undoing;
   if (kept === undefined) await checkImage(undoing);
   if (isSettled) return;
-  const now = await stateAt(context.guard, path, "file", signal);
-  if (after.type !== "file" || now?.type !== "file" || now.hash !== after.hash) throw changed(change, path);
+  if (!sameState(after, await stateAt(context.guard, path, after.type, signal))) throw changed(change, path);
 }
 
 async function undoReplaced(undoing: Undoing, { path, kept }: Kind<"replaced">): Promise<Outcome> {
@@ -187,7 +186,7 @@ async function checkCreated(
 async function undoCreated(undoing: Undoing, { path, after, parents }: Kind<"created">): Promise<Outcome> {
   const { context, isTakenBack, signal } = undoing;
   const { guard } = context;
-  const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
+  const bytes = after.type === "tree" ? after.bytes : "size" in after ? after.size : 0;
   return recordUndo(undoing, { path }, async (recording) => {
     const final = isTakenBack
       ? undefined

@@ -1,9 +1,8 @@
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ensureDirectory, errorCode, type GuardedFile } from "@refmcp/boundary";
+import { copyData, ensureDirectory, errorCode, type GuardedFile } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
-import { chunksOf } from "../read/source.ts";
 import { linked, type TrashPlace } from "../trash/trash.ts";
 import { type Change, type Effect, groupText, type Step } from "./change-record.ts";
 import { entryName, imagePath } from "./entries.ts";
@@ -275,11 +274,15 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
    */
   async function keep(file: GuardedFile, signal?: AbortSignal, bytes?: Uint8Array): Promise<void> {
     const image = imageFor(file.stat.size);
-    const content = () => bytes ?? chunksOf(file, signal);
+    const copy = async (to: string) => {
+      if (bytes !== undefined) await writeFile(to, bytes, { mode: 0o600, flag: "wx" });
+      else await (await copyData(file, to, signal)).close();
+    };
     if (image !== undefined) {
       const save = async () => {
         if (file.stat.size > MAX_COPIED_BYTES && (await linked(file, image))) return;
-        await writeFile(image, content(), { mode: 0o600 });
+        await rm(image, { force: true });
+        await copy(image);
       };
       await guarded(() => withRoom(save), signal);
       return;
@@ -288,7 +291,6 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
     if (file.stat.size === 0 || (directory === undefined && subject.action === "edit")) return;
     const place = await inTrash(file.realPath);
     if (place === undefined) return;
-    const copy = (to: string) => writeFile(to, content(), { mode: 0o600, flag: "wx" });
     await guarded(() => place.keep(file, copy), signal).finally(() => place.close());
   }
 
