@@ -55,6 +55,9 @@ export async function world(): Promise<World> {
   );
   for (let i = 0; i < 1_500; i++)
     await writeFile(join(root, "many", `entry-${String(i).padStart(5, "0")}.txt`), `entry ${i}\n`);
+  // Files where the trash would be: so there is none, and a deletion without a journal asks.
+  await mkdir(journal);
+  for (const trash of [join(journal, "trash"), join(root, ".refmcp-trash")]) await writeFile(trash, "");
   const changeId = await changeSomething(root, journal);
   for (const file of [
     "README.md",

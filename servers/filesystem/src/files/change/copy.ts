@@ -68,6 +68,7 @@ export async function copy(context: ChangeContext, request: CopyRequest) {
     await copied.chmod(source.stat.mode & 0o777).finally(() => copied.close());
     const after = await stateOfEntry(guard, parent, hidden, signal);
     const bytes = source.stat.size;
+    signal?.throwIfAborted();
     const effect: Effect =
       replaced === undefined
         ? { kind: "created", path: to, after, parents: [] }

@@ -62,10 +62,7 @@ function withoutHidden(directory: WalkedDirectory, hidden: HiddenPlaces | undefi
   const { realPath } = directory;
   return {
     ...directory,
-    entries: () =>
-      directory
-        .entries()
-        ?.filter(({ name, type }) => type !== "directory" || !hidden.hides(join(realPath, name))),
+    entries: () => directory.entries()?.filter(({ name }) => !hidden.hides(join(realPath, name))),
     child(name) {
       if (hidden.hides(join(realPath, name))) return "gone";
       const child = directory.child(name);
