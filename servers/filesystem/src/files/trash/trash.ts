@@ -38,7 +38,10 @@ export function hiddenPlaces({ stateDirectories, home }: TrashOptions): HiddenPl
   const paths = [...new Set(asWritten.flatMap((path) => [path, realPathOf(path)]))];
   return {
     paths,
-    hides: (realPath) => TRASH_NAMES.test(realPath) || paths.some((path) => within(realPath, path)),
+    // Called for every entry of every walk.
+    hides: (realPath) =>
+      (realPath.includes("rash") && TRASH_NAMES.test(realPath)) ||
+      paths.some((path) => realPath.startsWith(path) && /^$|^[\\/]/.test(realPath.slice(path.length))),
   };
 }
 

@@ -60,11 +60,12 @@ export async function walkedDirectory(
 function withoutHidden(directory: WalkedDirectory, hidden: HiddenPlaces | undefined): WalkedDirectory {
   if (hidden === undefined) return directory;
   const { realPath } = directory;
+  const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
   return {
     ...directory,
-    entries: () => directory.entries()?.filter(({ name }) => !hidden.hides(join(realPath, name))),
+    entries: () => directory.entries()?.filter(({ name }) => !hidden.hides(begin + name)),
     child(name) {
-      if (hidden.hides(join(realPath, name))) return "gone";
+      if (hidden.hides(begin + name)) return "gone";
       const child = directory.child(name);
       return typeof child === "string" ? child : withoutHidden(child, hidden);
     },
