@@ -85,7 +85,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "take back a whole tidying",
-    prompt: "Copy all TypeScript files below src into flat, then undo that.",
+    prompt: "Copy all TypeScript files below src into flat, then undo that, and tell me how many files that was.",
     async reference(call) {
       const copied = await call("copy_file", { source: "src/**/*.ts", destination: "flat/" });
       return call("undo_change", { id: /Change (\w+-\w+)/.exec(copied)?.[1] ?? "" });
