@@ -84,13 +84,31 @@ export const tasks: readonly Task[] = [
       !(await exists(world, "many/entry-00000.txt")),
   },
   {
+    name: "merge files without reading them",
+    prompt: "Write all.ts: the contents of src/greet.ts and then src/main.ts without its first line.",
+    async reference(call) {
+      const parts = [{ path: "src/greet.ts" }, { path: "src/main.ts", from: 2 }];
+      return call("write_file", { path: "all.ts", parts });
+    },
+    check: async (_answer, world) => {
+      const [merged, one, other] = [
+        await content(world, "all.ts"),
+        await content(world, "src/greet.ts"),
+        await content(world, "src/main.ts"),
+      ];
+      return merged !== undefined && merged === `${one}${other?.replace(/^.*\n/, "")}`;
+    },
+  },
+  {
     name: "take back a whole tidying",
-    prompt: "Copy all TypeScript files below src into flat, then undo that, and tell me how many files that was.",
+    prompt:
+      "Copy all TypeScript files below src into flat, then undo that, and tell me how many files that was.",
     async reference(call) {
       const copied = await call("copy_file", { source: "src/**/*.ts", destination: "flat/" });
       return call("undo_change", { id: /Change (\w+-\w+)/.exec(copied)?.[1] ?? "" });
     },
-    check: async (_answer, world) => (await exists(world, "src/main.ts")) && !(await exists(world, "flat")),
+    check: async (answer, world) =>
+      answer.includes("2") && (await exists(world, "src/main.ts")) && !(await exists(world, "flat")),
   },
   {
     name: "find files by name behind the ignore rules",

@@ -108,6 +108,7 @@ async function wasNotMade({
   signal,
 }: Undoing): Promise<boolean> {
   if (effect === undefined || effect.kind === "made" || effect.kind === "unmade") return false;
+  if (effect.kind === "cut") return false;
   if (effect.kind === "removed") return (await stateAt(guard, effect.path, "moved file")) !== undefined;
   if (effect.kind === "created") return (await stateAt(guard, effect.path, "moved file")) === undefined;
   if (effect.kind === "replaced") {

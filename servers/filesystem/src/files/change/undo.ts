@@ -1,16 +1,17 @@
 import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Change, type Effect, type Step, stepsOf } from "../journal/change-record.ts";
+import { type Change, type Effect, type State, type Step, stepsOf } from "../journal/change-record.ts";
 import { imagePath } from "../journal/entries.ts";
 import { groupImage, type Receipt, type Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { entryPath, lockPath, orNothing, placeOf, withDirectory, withFile } from "../open-path.ts";
+import { hashOf, readAt } from "../read/source.ts";
 import { type ChangeContext, removeEmpty, withParents } from "./change-context.ts";
 import { removeEntry, removeRecorded, restoreEntry } from "./delete.ts";
 import { contentOf, entriesOf, sameState, stateAt, stateOfEntry, stateOfImage } from "./entries.ts";
 import { moveRecorded } from "./move.ts";
-import { readBefore, replaceContent } from "./replace-content.ts";
+import { appendInPlace, readBefore, replaceContent } from "./replace-content.ts";
 import { undoGroup } from "./undo-group.ts";
 
 export interface Undone {
@@ -104,6 +105,7 @@ const UNDOERS: { [Name in Effect["kind"]]: Undoer<Name> } = {
   moved: { check: checkMoved, undo: undoMoved },
   made: { check: checkMade, undo: undoMade },
   unmade: { check: async () => {}, undo: undoUnmade },
+  cut: { check: checkCut, undo: undoCut },
 };
 
 /** Checks one step, and undoes it. @throws ToolError as `undo` does. */
@@ -135,7 +137,7 @@ function undoerOf({ change, step }: Undoing) {
 
 async function keysOf({ guard }: ChangeContext, effect: Effect): Promise<string[]> {
   if (effect.kind === "made" || effect.kind === "unmade") return [];
-  if (effect.kind === "replaced") return [await lockPath(guard, effect.path)];
+  if (effect.kind === "replaced" || effect.kind === "cut") return [await lockPath(guard, effect.path)];
   if (effect.kind !== "moved") return [await entryPath(guard, effect.path)];
   return [await entryPath(guard, effect.from), await entryPath(guard, effect.to)];
 }
@@ -144,10 +146,20 @@ async function checkReplaced(undoing: Undoing, { path, after, kept }: Kind<"repl
   const { context, change, isSettled, signal } = undoing;
   if (kept === undefined) await checkImage(undoing);
   if (isSettled) return;
+  if (after.type === "appended") {
+    const isSame = await withFile(context.guard, path, async (file) => {
+      if (file.stat.size !== after.size) return false;
+      return hashOf(await readAt(file, after.from, after.size - after.from)) === after.tail;
+    });
+    if (!isSame) throw changed(change, path);
+    return;
+  }
   if (!sameState(after, await stateAt(context.guard, path, after.type, signal))) throw changed(change, path);
 }
 
-async function undoReplaced(undoing: Undoing, { path, kept }: Kind<"replaced">): Promise<Outcome> {
+async function undoReplaced(undoing: Undoing, effect: Kind<"replaced">): Promise<Outcome> {
+  if (effect.after.type === "appended") return cutAppended(undoing, effect.path, effect.after);
+  const { path, kept } = effect;
   const { context, change, step, image, signal } = undoing;
   if (step.trash !== undefined) return restoreFromTrash(undoing, path);
   // Only an appended file's bytes are needed; any other content was hashed piece by piece.
@@ -158,6 +170,38 @@ async function undoReplaced(undoing: Undoing, { path, kept }: Kind<"replaced">):
   if (bytes === undefined) throw changed(change, path);
   const replacement = { action: "undo", undoes: change.id, path, bytes, before: now, signal } as const;
   const receipt = await replaceContent(context, replacement);
+  return { done: `${named(path)} was restored to its previous content.`, receipt };
+}
+
+/** Undoes an append in place, and keeps what was appended. */
+async function cutAppended(
+  undoing: Undoing,
+  path: string,
+  { from, size }: Extract<State, { type: "appended" }>,
+): Promise<Outcome> {
+  const { context, change } = undoing;
+  return recordUndo(undoing, { path }, (recording) =>
+    context.guard.updateFile(path, async (handle, now) => {
+      if (now.size !== size) throw changed(change, path);
+      await recording.keepBytes(await readAt({ handle }, from, size - from));
+      await recording.write({ kind: "cut", path, size: from }, { before: size, after: from });
+      await handle.truncate(from);
+      return `${named(path)} was restored to its previous content.`;
+    }),
+  );
+}
+
+async function checkCut(undoing: Undoing, { path, size }: Kind<"cut">): Promise<void> {
+  await checkImage(undoing);
+  const place = await placeOf(undoing.context.guard, path);
+  if (place.stat?.size !== size) throw changed(undoing.change, path);
+}
+
+async function undoCut(undoing: Undoing, { path }: Kind<"cut">): Promise<Outcome> {
+  const { context, change, image } = undoing;
+  const bytes = await readFile(image).catch(imageMissing(change));
+  const subject = { action: "undo", path, undoes: change.id } as const;
+  const { receipt } = await appendInPlace(context, subject, bytes);
   return { done: `${named(path)} was restored to its previous content.`, receipt };
 }
 

@@ -234,6 +234,7 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
     imageFor,
     inTrash,
     keep,
+    keepBytes,
     write,
     withRoom,
     drop,
@@ -292,6 +293,12 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
     const place = await inTrash(file.realPath);
     if (place === undefined) return;
     await guarded(() => place.keep(file, copy), signal).finally(() => place.close());
+  }
+
+  /** Saves bytes as the image. */
+  async function keepBytes(bytes: Uint8Array): Promise<void> {
+    const image = imageFor(bytes.length);
+    if (image !== undefined) await guarded(() => withRoom(() => writeFile(image, bytes, { mode: 0o600 })));
   }
 
   /** Writes the entry; from then on the change counts as made. */

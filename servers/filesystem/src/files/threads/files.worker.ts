@@ -8,6 +8,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
+import type { TransformWork } from "../edit/transform.ts";
 import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
 import type { Block } from "../search/text-blocks.ts";
 import { type LineMatcher, lineMatcher, type TextPattern } from "../search/text-pattern.ts";
@@ -60,6 +61,7 @@ const kinds = {
   },
   extract: (work: ExtractWork) => extract(work.fd, matcherOf(work.pattern), work.extract),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
+  transform: async (work: TransformWork) => (await import("../edit/transform.ts")).transformText(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   pdf: async (work: { path: string; bytes: Uint8Array }) =>
     (await import("../read/pdf-text.ts")).pdfText(work),
