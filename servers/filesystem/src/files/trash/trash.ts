@@ -92,13 +92,15 @@ export class Trash {
 
   /** Whether there is or can be any trash for the entry at an absolute real path. */
   async accepts(realPath: string): Promise<boolean> {
+    const dev = devOf(dirname(realPath));
+    if (dev === undefined) return false;
     if (await this.hasSystem(realPath)) return true;
     for (const { path, top } of this.#ownCandidates(realPath)) {
       const found = await privateDirectory(path, { create: false });
       await found?.close();
-      if (found !== undefined && found.dev === devOf(dirname(realPath))) return true;
+      if (found !== undefined && found.dev === dev) return true;
       const isFree = (await lstat(path).catch(() => undefined)) === undefined;
-      if (isFree && devOf(top) === devOf(dirname(realPath)) && (await isWritable(top))) return true;
+      if (isFree && devOf(top) === dev && (await isWritable(top))) return true;
     }
     return false;
   }
@@ -180,6 +182,7 @@ export class Trash {
 
   async #reserveInOwn(realPath: string, id: string): Promise<TrashPlace | undefined> {
     const dev = devOf(dirname(realPath));
+    if (dev === undefined) return undefined;
     for (const { path, top } of this.#ownCandidates(realPath)) {
       if (devOf(top) !== dev) continue;
       const files = await privateDirectory(path, { create: true });
@@ -202,7 +205,10 @@ export class Trash {
     }
   }
 
-  /** Next to the journal; or in the allowed directory, as far up as the file system and the permissions allow. */
+  /**
+   * Next to the journal, or at the top of the allowed directory: not below it, where another program could put a link
+   * in the way.
+   */
   #ownCandidates(realPath: string): { path: string; top: string }[] {
     const states = this.#options.stateDirectories.map((state) => ({
       path: join(state, "trash"),
@@ -211,14 +217,7 @@ export class Trash {
     const allowed = this.#allowed
       .directories()
       .filter((one) => one.writable && within(realPath, one.realPath));
-    const dev = devOf(dirname(realPath));
-    const inside: string[] = [];
-    for (let at = dirname(realPath); allowed.some((one) => within(at, one.realPath)); at = dirname(at)) {
-      if (devOf(at) !== dev) break;
-      inside.unshift(at);
-      if (dirname(at) === at) break;
-    }
-    return [...states, ...inside.map((top) => ({ path: join(top, OWN_NAME), top }))];
+    return [...states, ...allowed.map(({ realPath: top }) => ({ path: join(top, OWN_NAME), top }))];
   }
 }
 
