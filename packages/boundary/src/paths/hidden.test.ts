@@ -84,7 +84,8 @@ describe.each(verifications)("updateFile (%s)", (verification) => {
     await expect(guard.updateFile(join(root, "missing"), async () => {})).rejects.toMatchObject({
       kind: "not_found",
     });
-    await expect(guard.updateFile(join(root, "dir"), async () => {})).rejects.toMatchObject({
+    await mkdir(join(root, "plain"));
+    await expect(guard.updateFile(join(root, "plain"), async () => {})).rejects.toMatchObject({
       kind: "invalid",
     });
     expect(await readFile(join(outside, "file"), "utf8")).toBe("outside");

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 export interface TrashOptions {
   /** Directories that may contain the journal; our trash is next to it. */
   readonly stateDirectories: readonly string[];
-  /** The user's trash, for files on its file system; undefined for none. */
+  /** The user's trash, for files on its file system; undefined if the system's trash is not used on any. */
   readonly home: string | undefined;
 }
 
@@ -164,11 +164,9 @@ export class Trash {
   async #system(realPath: string): Promise<SystemTrash | undefined> {
     const { home } = this.#options;
     const dev = devOf(dirname(realPath));
-    if (dev === undefined || process.platform === "win32") return undefined;
-    if (home !== undefined) {
-      const found = await systemTrash(home, dev, process.platform === "darwin", undefined);
-      if (found !== undefined) return found;
-    }
+    if (dev === undefined || home === undefined) return undefined;
+    const inHome = await systemTrash(home, dev, process.platform === "darwin", undefined);
+    if (inHome !== undefined) return inHome;
     const uid = process.getuid?.();
     if (process.platform === "darwin" || uid === undefined) return undefined;
     const top = topOf(dirname(realPath), dev);
