@@ -1,4 +1,4 @@
-import { strToU8, zipSync } from "fflate";
+import { strToU8, type ZipOptions, zipSync } from "fflate";
 
 /** A PDF (1.4) with a line of text on each page. */
 export function pdf(pages: readonly string[]): Buffer {
@@ -46,11 +46,11 @@ export function officeFile(main: string, type: string, parts: Readonly<Record<st
 
 /** A ZIP archive of text files. */
 export function zip(files: Readonly<Record<string, string>>): Buffer {
-  return Buffer.from(
-    zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, strToU8(text)])), {
-      level: 9,
-    }),
-  );
+  // A document's type is its first part, which programs read without decompressing it.
+  const parts = Object.entries(files).map(([name, text]): [string, [Uint8Array, ZipOptions]] => {
+    return [name, [strToU8(text), { level: name === "mimetype" ? 0 : 9 }]];
+  });
+  return Buffer.from(zipSync(Object.fromEntries(parts)));
 }
 
 /** A part's relationships: by their id the type and the target. */
@@ -135,12 +135,16 @@ const OPEN = ["office", "text", "table", "draw", "presentation"]
   .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
   .join(" ");
 
-/** An OpenDocument of this kind and body. */
-export function openDocumentFile(kind: "text" | "spreadsheet" | "presentation", body: string): Buffer {
+/** An OpenDocument of this kind, body and entries of its manifest. */
+export function openDocumentFile(
+  kind: "text" | "spreadsheet" | "presentation",
+  body: string,
+  manifest = "",
+): Buffer {
   return zip({
     mimetype: `application/vnd.oasis.opendocument.${kind}`,
     "content.xml": `<office:document-content ${OPEN}><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`,
-    "META-INF/manifest.xml": "<manifest:manifest/>",
+    "META-INF/manifest.xml": `<manifest:manifest>${manifest}</manifest:manifest>`,
   });
 }
 

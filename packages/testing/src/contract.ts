@@ -75,6 +75,8 @@ export interface ContractOptions {
 }
 
 type Via = "memory" | "stdio";
+/** How many resources a snapshot shows. */
+const MAX_RESOURCES = 20;
 const ERAS: readonly Era[] = ["legacy", "modern"];
 /** `npm test` runs in memory, the long tests use the built process, and an author's own run does both. */
 const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
@@ -151,7 +153,8 @@ export function contract(options: ContractOptions): void {
       const hasResources = server.resources !== undefined;
       rest = {
         instructions: client.getInstructions(),
-        resources: hasResources ? (await client.listResources()).resources : [],
+        // A server may list its data, of which a snapshot needs only examples.
+        resources: hasResources ? (await client.listResources()).resources.slice(0, MAX_RESOURCES) : [],
         resourceTemplates: hasResources ? (await client.listResourceTemplates()).resourceTemplates : [],
         prompts: server.prompts === undefined ? [] : (await client.listPrompts()).prompts,
       };

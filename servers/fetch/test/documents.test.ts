@@ -1,3 +1,4 @@
+import { epub, openDocumentFile } from "@refmcp/documents/testing";
 import { describe, expect, it } from "vitest";
 import { officeFile, relations } from "./files.ts";
 import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
@@ -163,6 +164,28 @@ it("a presentation has its slides in their order: titles, lists, tables, charts,
   expect(shown).toContain("|  | Rye |\n| --- | --- |\n| 2025 | 7 |\n| 2026 | 9 |");
   expect(shown).toContain("| Bread | € 3 |");
   expect(shown).not.toContain("FOOTER");
+});
+
+it("OpenDocument files and EPUB books become Markdown", async () => {
+  const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`;
+  const row = `<table:table-row>${cell("Bread")}${cell("3")}</table:table-row>`;
+  const texts = await Promise.all(
+    [
+      openDocumentFile("text", '<text:h text:outline-level="2">The mill</text:h><text:p>It turns.</text:p>'),
+      openDocumentFile("spreadsheet", `<table:table table:name="Prices">${row}${row}</table:table>`),
+      openDocumentFile("presentation", "<draw:page><text:p>Hello</text:p></draw:page>"),
+      epub("Trees", "<h1>Oak</h1><p>Old wood.</p>", "<h1>Elm</h1><p>Tall.</p>"),
+    ].map((file) => read(file)),
+  );
+  expect(texts[0]).toContain("## The mill\n\nIt turns.");
+  expect(texts[1]).toContain("## Prices\n\n| Bread | 3 |");
+  expect(texts[2]).toContain("## Slide 1\n\nHello");
+  expect(texts[3]).toContain("# Oak\n\nOld wood.\n\n# Elm\n\nTall.");
+});
+
+it("a password-protected document says so", async () => {
+  const locked = openDocumentFile("text", "<text:p>x</text:p>", "<manifest:encryption-data/>");
+  await expect(read(locked)).rejects.toThrow("it is password-protected");
 });
 
 describe("a malicious document", () => {

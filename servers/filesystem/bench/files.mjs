@@ -1,9 +1,17 @@
-// The filesystem table: searching, trees, content search, large files, many files, edits, memory.
-import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+// The filesystem table: searching, trees, large files, many files, edits, memory.
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { command, figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import {
+  command,
+  figure,
+  inTurn,
+  median,
+  peers,
+  processorTime,
+  RawClient,
+  ratio,
+} from "../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
 
 /** @typedef {import("../../../scripts/lib/bench-kit.mjs").Report} Report */
@@ -37,9 +45,9 @@ export async function bench({ report }) {
     const rg = peer(`${platform}/bin/rg`);
     const parts = { official, ours, rg, tree, work };
     await searches(report, parts);
-    await log(report, parts);
-    await pictures(report, parts);
     await contents(report, parts);
+    await heads(report, parts);
+    await replacements(report, parts);
   } finally {
     await rm(top, { recursive: true, force: true });
   }
@@ -138,98 +146,6 @@ async function searches(report, { official, ours, rg, tree }) {
   await mine.close();
 }
 
-/**
- * A folder of 1,000 pictures of 200 kB, like those of a camera, and one note.
- *
- * @param {Report} report @param {Parts} parts
- */
-async function pictures(report, { ours, rg, work }) {
-  const folder = join(work, "pictures");
-  await mkdir(folder);
-  const head = Buffer.from("\xff\xd8\xff\xe0\0\x10JFIF\0", "latin1");
-  const count = 1_000;
-  for (let i = 0; i < count; i++)
-    await writeFile(join(folder, `IMG_${i}.jpg`), Buffer.concat([head, randomBytes(200_000)]));
-  await writeFile(join(folder, "note.txt"), "the lake in Graz\n");
-  const mine = await connect(ours);
-  const taken = await inTurn(5, {
-    ripgrep: () => command(rg, ["--no-config", "--json", "lake in", folder]),
-    ours: async () => {
-      const answer = await mine.call("search_text", { path: folder, pattern: "lake in" });
-      if (!JSON.stringify(answer.content).includes("note.txt")) throw new Error("The note was not found.");
-    },
-  });
-  const [floor, time] = [median(taken.ripgrep), median(taken.ours)];
-  report({
-    title: "Content search in a folder of pictures",
-    columns: ["files", "ripgrep ms", "ours ms", "ratio"],
-    rows: [[`${figure(count)} pictures of 200 kB, 1 note`, figure(floor), figure(time), ratio(time / floor)]],
-  });
-  await mine.close();
-  await rm(folder, { recursive: true });
-}
-
-/**
- * A literal and three expressions in a log of 50 MB. Both must find the same number of lines.
- *
- * @param {Report} report @param {Parts} parts
- */
-async function log(report, { ours, rg, work }) {
-  const file = join(work, "server.log");
-  await writeFile(file, logText(50_000_000));
-  const mine = await connect(ours);
-  const rows = [];
-  for (const pattern of [
-    "ERROR",
-    "ERROR\\s+\\[worker-\\d+\\] request \\d+ timeout after \\d+s",
-    "(ERROR|FATAL|PANIC)",
-    "^2026-11-22T10:1[0-5].*items/99\\d$",
-  ]) {
-    let [total, lines] = [0, 0];
-    const taken = await inTurn(5, {
-      ripgrep: async () => {
-        lines = Number(await command(rg, ["--no-config", "--count", pattern, file]));
-      },
-      ours: async () => {
-        const answer = await mine.call("search_text", { path: file, pattern });
-        total = Number(/([\d,]+) lines? in/.exec(JSON.stringify(answer.content))?.[1]?.replaceAll(",", ""));
-      },
-    });
-    if (total !== lines) throw new Error(`${pattern}: ${total} lines, ripgrep finds ${lines}.`);
-    const [floor, time] = [median(taken.ripgrep), median(taken.ours)];
-    rows.push([
-      `\`${pattern.replaceAll("|", "\\|")}\``,
-      figure(lines),
-      figure(floor),
-      figure(time),
-      ratio(time / floor),
-    ]);
-  }
-  report({
-    title: "Content search in a log of 50 MB",
-    columns: ["pattern", "lines", "ripgrep ms", "ours ms", "ratio"],
-    rows,
-    notes: ["ripgrep only counts, in a new process each time; ours counts and shows the first 100 lines."],
-  });
-  await mine.close();
-}
-
-/** @param {number} bytes */
-function logText(bytes) {
-  const lines = [];
-  let size = 0;
-  for (let i = 0; size < bytes; i++) {
-    const [level, what] =
-      i % 7500 === 17 ? ["ERROR", `timeout after ${i % 90}s`] : ["INFO", `handled in ${i % 900}ms`];
-    const minute = String(i % 60).padStart(2, "0");
-    const path = `path=/api/v1/items/${i % 1000}`;
-    const line = `2026-11-22T10:${minute}:11.123Z ${level} [worker-${i % 16}] request ${i} ${what} ${path}\n`;
-    lines.push(line);
-    size += line.length;
-  }
-  return lines.join("");
-}
-
 /** @param {Report} report @param {Parts} parts */
 async function contents(report, { official, ours, work }) {
   const theirs = await connect(official);
@@ -287,6 +203,67 @@ async function contents(report, { official, ours, work }) {
     rows: [[figure((await theirs.memory()).peak), figure((await mine.memory()).peak)]],
   });
   await theirs.close();
+  await mine.close();
+}
+
+/** Processor time of the first lines of a large file. @param {Report} report @param {Parts} parts */
+async function heads(report, { official, ours, work }) {
+  const calls = 400;
+  const path = join(work, "large.txt");
+  const clients = { official: await connect(official), ours: await connect(ours) };
+  /** @param {RawClient} client */
+  const cpuOf = (client) => async () => {
+    const before = await processorTime(client.child.pid);
+    for (let i = 0; i < calls; i++) await client.call("read_text_file", { path, head: 10 });
+    return (((await processorTime(client.child.pid)) - before) / calls) * 1000;
+  };
+  const taken = await inTurn(9, { official: cpuOf(clients.official), ours: cpuOf(clients.ours) });
+  const [theirs, mine] = [median(taken.official), median(taken.ours)];
+  report({
+    title: "First 10 lines of 100 MB, CPU a call",
+    columns: ["official µs", "ours µs", "ratio"],
+    rows: [[figure(theirs), figure(mine), ratio(mine / theirs)]],
+  });
+  await clients.official.close();
+  await clients.ours.close();
+}
+
+/**
+ * Every occurrence of a literal. The official server has no such edit, so the floor is reading, replacing and writing.
+ *
+ * @param {Report} report @param {Parts} parts
+ */
+async function replacements(report, { ours, work }) {
+  const mine = await connect(ours);
+  const path = join(work, "replaced.txt");
+  const rows = [];
+  for (const [line, count] of /** @type {const} */ ([
+    ["the quick brown fox jumps over lazy dogs\n", 600_000],
+    ["fox, ok\n", 3_900_000],
+  ])) {
+    const text = line.repeat(count);
+    /** @param {() => Promise<unknown>} work */
+    const timed = async (work) => {
+      await writeFile(path, text);
+      const started = performance.now();
+      await work();
+      return performance.now() - started;
+    };
+    const edits = [{ oldText: "fox", newText: "hound" }];
+    const taken = await inTurn(3, {
+      floor: () =>
+        timed(async () => writeFile(path, (await readFile(path, "utf8")).replaceAll("fox", "hound"))),
+      ours: () => timed(() => mine.call("edit_file", { path, edits, replace_all: true })),
+    });
+    const [floor, time] = [median(taken.floor), median(taken.ours)];
+    rows.push([figure(count), figure(text.length / 1e6), figure(floor), figure(time), ratio(time / floor)]);
+  }
+  report({
+    title: "Replacing every occurrence of a literal",
+    columns: ["places", "MB", "Node.js alone, ms", "ours ms", "ratio"],
+    rows,
+    notes: ["Ours also makes the diff, hashes the result and keeps the previous content for undo_change."],
+  });
   await mine.close();
 }
 

@@ -30,7 +30,8 @@ export const options = defineOptions({
     default: true,
     heading: "Safety",
     description:
-      "Keep the previous content of changed and deleted files, so that undo_change can restore it.",
+      "Keep the previous content of changed and deleted files, so that undo_change can restore it. " +
+      "Without it, deleted and replaced files still go to a trash.",
   },
   journalDays: {
     type: "integer",
@@ -49,6 +50,7 @@ export const options = defineOptions({
   journalDir: {
     type: "directory",
     heading: "Safety",
-    description: "Where to keep the journal. Default: the user's state directory.",
+    description:
+      "Where to keep the journal, and what is deleted. Default: the user's state directory, and the system's trash.",
   },
 });

@@ -53,8 +53,16 @@ export async function world(): Promise<World> {
     join(root, "large.txt"),
     Array.from({ length: 20_000 }, (_, i) => `line ${i + 1} of many\n`).join(""),
   );
-  for (let i = 0; i < 1_500; i++)
-    await writeFile(join(root, "many", `entry-${String(i).padStart(5, "0")}.txt`), `entry ${i}\n`);
+  for (let i = 0; i < 1_500; i++) {
+    // With digits, a tree would show them as one line.
+    const name = String(10_000 + i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
+    const path = join(root, "many", `entry-${name}.txt`);
+    await writeFile(path, `entry ${i}\n`);
+    await utimes(path, 1_600_000_000, 1_600_000_000);
+  }
+  // Files where the trash would be: so there is none, and a deletion without a journal asks.
+  await mkdir(journal);
+  for (const trash of [join(journal, "trash"), join(root, ".refmcp-trash")]) await writeFile(trash, "");
   const changeId = await changeSomething(root, journal);
   for (const file of [
     "README.md",

@@ -124,6 +124,18 @@ const LOCAL_TYPES = new Set([
   0x01021994, // tmpfs
 ]);
 
+/** Local file systems that do not compress: `st_blocks` is never less than the data. */
+const COUNTING_TYPES = new Set([0xef53, 0x58465342, 0x01021994]); // ext2 to ext4, xfs, tmpfs
+
+/** Whether the blocks of a file at `path` say how much data it has at most. */
+export function countsBlocks(path: string): boolean {
+  try {
+    return COUNTING_TYPES.has(statfsSync(path).type);
+  } catch {
+    return false;
+  }
+}
+
 /** Special: contains no user data. Local: reading waits for no network and no other program. */
 export type FileSystemKind = "special" | "local" | "other";
 

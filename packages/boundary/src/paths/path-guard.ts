@@ -1,4 +1,5 @@
-import { readlink } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { type FileHandle, readlink } from "node:fs/promises";
 import { keyedLock } from "../waiting-line.ts";
 import { directoryAround, locate, surelyAround } from "./check.ts";
 import { makeDirectories, openEntry } from "./entries.ts";
@@ -19,7 +20,7 @@ import type {
   LinkTarget,
   WriteOptions,
 } from "./types.ts";
-import { writeFileAt } from "./write.ts";
+import { type Content, updateFileAt, writeFileAt } from "./write.ts";
 
 /**
  * The only way from a path in an argument to the disk. Every method throws `ToolError`: `invalid` (NUL
@@ -59,9 +60,17 @@ export interface PathGuard {
    */
   writeFile(
     path: string,
-    content: Uint8Array,
+    content: Content,
     options?: WriteOptions,
   ): Promise<{ created: boolean; path: string }>;
+  /**
+   * Runs `work` with an existing file, open to append to it or to truncate it in place. Its writes go to the end of the
+   * file, whatever their position.
+   */
+  updateFile<Result>(
+    path: string,
+    work: (handle: FileHandle, stat: Stats) => Promise<Result>,
+  ): Promise<Result>;
   /** Creates the directory and any missing parents; returns the created ones, outermost first. */
   createDirectory(path: string): Promise<string[]>;
   /**
@@ -115,6 +124,7 @@ export function createPathGuard(
     place: async (path, options) => openEntry(await resolve(path), context, options),
     writeFile: async (path, content, options = {}) =>
       writeFileAt(await resolve(path), content, options, context),
+    updateFile: async (path, work) => updateFileAt(await resolve(path), work, context),
     createDirectory: async (path) => makeDirectories(await resolve(path), context),
     move: async (from, to, options = {}) =>
       moveEntry(await resolve(from), await resolve(to), options, context),

@@ -7,7 +7,7 @@ export default tool({
   name: "fetch",
   title: "Fetch a page",
   description:
-    "Fetch a web page, PDF or Office document (docx, xlsx, pptx) as clean Markdown, or an image. Long pages come in pieces: " +
+    "Fetch a web page, PDF, Office or OpenDocument file or EPUB book as clean Markdown, or an image. Long pages come in pieces: " +
     "the last line, in square brackets, gives the start_index to continue from. For several pages use fetch_many, to " +
     "search a page fetch_find.",
   effect: "read",

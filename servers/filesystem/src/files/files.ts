@@ -19,11 +19,13 @@ import { getInfo } from "./read/info.ts";
 import { readMedia } from "./read/media.ts";
 import { type ReadManyOptions, readMany } from "./read/read-many.ts";
 import { type ReadTextOptions, readText } from "./read/read-text.ts";
-import { completePath, readWhole } from "./read/resource.ts";
+import { completePath, readTail, readWhole } from "./read/resource.ts";
+import { summarize } from "./read/summary.ts";
 import { textSearcher } from "./search/search-text.ts";
 import { ThreadPool } from "./threads/thread-pool.ts";
 import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
 import { listDirectory, type NameSearch, searchNames } from "./tree/listings.ts";
+import { newestFiles } from "./tree/newest-files.ts";
 import { watchersOf } from "./watch.ts";
 
 const FACTS_CHARS = 600;
@@ -38,6 +40,8 @@ export interface FilesOptions {
   readonly journalDays?: number;
   /** Candidates for the journal's directory, in order of preference; by default in the user's state directory. */
   readonly journalDirectories?: readonly string[];
+  /** The user's trash, for files on its file system; undefined for none. */
+  readonly homeTrash?: string | undefined;
   readonly maxReadChars: number;
   readonly ignored?: readonly string[];
 }
@@ -56,6 +60,7 @@ export function openFiles(options: FilesOptions) {
     allowed: guard.allowed,
     enabled: options.journal,
     maxDays: journalDays,
+    homeTrash: options.homeTrash,
   });
   const context: ChangeContext = { guard, locks: new Locks(), journal, record: journal.record, threads };
   const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
@@ -78,7 +83,10 @@ export function openFiles(options: FilesOptions) {
       readMany(guard, paths, { ...more, maxChars: Math.min(maxChars, maxReadChars) }, documents),
     readMedia: bind(context, readMedia),
     readWhole: bind(guard, readWhole),
+    readTail: bind(guard, readTail),
+    newestFiles: (request: Parameters<typeof newestFiles>[1]) => newestFiles(guard, request, ignored),
     info: bind(guard, getInfo),
+    summarize: bind(context, summarize),
     list: bind(guard, listDirectory),
     tree: (request: TreeRequest) => drawTree(guard, request, ignored),
     searchNames: (request: NameSearch) => searchNames(guard, request, ignored),

@@ -88,6 +88,24 @@ describe("ReturnType<typeof watchersOf>", () => {
     expect(events).toBe(after);
   });
 
+  it("sees a file that does not exist yet when it appears, and its changes", async () => {
+    const log = join(root, "later.log");
+    let events = 0;
+    await watchers.watch("later.log", () => {
+      events += 1;
+    });
+    await passes(".", () => writeFile(join(root, "other.log"), String(events)));
+    expect(events).toBe(0);
+    await noticed(
+      () => events,
+      () => writeFile(log, "start\n"),
+    );
+    await noticed(
+      () => events,
+      () => appendFile(log, "line\n"),
+    );
+  });
+
   it("sees changes of a directory's entries and nothing deeper", async () => {
     await mkdir(join(root, "sub", "deeper"), { recursive: true });
     let events = 0;
@@ -134,7 +152,11 @@ describe("ReturnType<typeof watchersOf>", () => {
     for (const path of [join(top, "outside.txt"), "link.txt"]) {
       await expect(watchers.watch(path, () => undefined)).rejects.toMatchObject({ kind: "denied" });
     }
-    await expect(watchers.watch("missing.txt", () => undefined)).rejects.toMatchObject({ kind: "not_found" });
+    await expect(watchers.watch("missing/a.txt", () => undefined)).rejects.toMatchObject({
+      kind: "not_found",
+    });
+    const beyond = join(top, "missing.txt");
+    await expect(watchers.watch(beyond, () => undefined)).rejects.toMatchObject({ kind: "denied" });
   });
 
   it("reports nothing that the client's roots have excluded since", async () => {

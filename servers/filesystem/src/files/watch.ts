@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { FSWatcher } from "chokidar";
 import { failure } from "./messages.ts";
-import { directoryAt, withFile } from "./open-path.ts";
+import { directoryAt, placeOf, withFile } from "./open-path.ts";
 
 /** Maximum files and directories watched at once, since each uses a system handle. */
 export const MAX_WATCHED = 256;
@@ -19,7 +21,8 @@ export function watchersOf(guard: PathGuard) {
   let opening = 0;
   return {
     /**
-     * Calls `changed` when the file, or an entry of the directory itself, changes, appears or disappears.
+     * Calls `changed` when the file, or an entry of the directory itself, changes, appears or disappears. The file need
+     * not exist yet, but its directory must.
      *
      * @returns the function that stops it.
      * @throws ToolError `too_large` beyond the limit, and what the guard throws.
@@ -31,9 +34,7 @@ export function watchersOf(guard: PathGuard) {
       }
       opening += 1;
       try {
-        const directory = await directoryAt(guard, path);
-        await directory?.close();
-        const realPath = directory?.realPath ?? (await withFile(guard, path, async (file) => file.realPath));
+        const realPath = await watchedPath(guard, path);
         const stop = await start(guard, realPath, changed);
         open.add(stop);
         return async () => {
@@ -51,6 +52,20 @@ export function watchersOf(guard: PathGuard) {
       await Promise.all(stops.map((stop) => stop()));
     },
   };
+}
+
+/** The real path of a file or directory, or the one that a missing file would get. */
+async function watchedPath(guard: PathGuard, path: string): Promise<string> {
+  const place = await placeOf(guard, path).catch(orDenied);
+  if (place !== undefined && place.stat === undefined) return join(place.parent.realPath, place.name);
+  const directory = await directoryAt(guard, path);
+  await directory?.close();
+  return directory?.realPath ?? (await withFile(guard, path, async (file) => file.realPath));
+}
+
+/** The parent of an allowed directory is not accessible. */
+function orDenied(error: unknown): undefined {
+  if (!(error instanceof ToolError) || error.kind !== "denied") throw error;
 }
 
 async function start(guard: PathGuard, realPath: string, changed: () => void): Promise<() => Promise<void>> {

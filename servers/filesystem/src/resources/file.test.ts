@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { appendFile, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { connectInMemory, type Era, type World } from "@refmcp/testing";
@@ -25,11 +25,13 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
       (await client.readResource({ uri: pathToFileURL(join(root, path)).href })).contents[0];
     expect(await read("README.md")).toMatchObject({
       text: "# A project\n\nIt greets people.\n",
-      mimeType: "text/plain",
+      mimeType: "text/markdown",
     });
     const pixel = await readFile(join(root, "pixel.png"));
     expect(await read("pixel.png")).toMatchObject({ blob: pixel.toString("base64"), mimeType: "image/png" });
     expect(await read("src")).toMatchObject({ text: "greet.ts\nmain.ts", mimeType: "inode/directory" });
+
+    expect(await read("src/main.ts")).toMatchObject({ mimeType: "text/typescript" });
 
     await expect(read("leak.txt")).rejects.toMatchObject({ code: -32602 });
     await expect(read("../secret.txt")).rejects.toMatchObject({ code: -32602 });
@@ -38,12 +40,56 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
     await close();
   });
 
+  it("lists the newest files of the directories, with their size, type and time", async () => {
+    const path = join(root, "src", "fresh.rs");
+    await writeFile(path, "fn main() {}\n");
+    const later = new Date("2099-01-01T00:00:00Z");
+    await utimes(path, later, later);
+    const { client, close } = await connectInMemory(server, { era, args: world.args });
+    const { resources } = await client.listResources();
+    const uri = pathToFileURL(path).href;
+    expect(
+      resources.find((one) => one.uri.startsWith("file:") && one.mimeType !== "inode/directory"),
+    ).toEqual({
+      uri,
+      name: "fresh.rs",
+      title: path,
+      description: "13 B, modified 2099-01-01T00:00:00.000Z",
+      mimeType: "text/x-rust",
+      size: 13,
+      annotations: { lastModified: "2099-01-01T00:00:00.000Z" },
+    });
+    expect((await client.readResource({ uri })).contents[0]).toMatchObject({ mimeType: "text/x-rust" });
+    await close();
+  });
+
+  it("reads the last lines of a log of any size", async () => {
+    const log = join(root, "app.log");
+    await writeFile(log, "a line of the log\n".repeat(400_000));
+    await appendFile(log, "one\ntwo\n");
+    const { client, close } = await connectInMemory(server, { era, args: world.args });
+    const uri = pathToFileURL(log).href;
+    await writeFile(join(root, "large.bin"), Buffer.alloc(5_000_000));
+    const listed = (await client.listResources()).resources.map((one) => one.uri);
+    expect(listed).toContain(`${uri}?tail=200`);
+    expect(listed.filter((one) => one.includes("large.bin"))).toEqual([]);
+    await expect(client.readResource({ uri })).rejects.toThrow("?tail=200");
+    const { contents } = await client.readResource({ uri: `${uri}?tail=2` });
+    expect(contents).toEqual([{ uri: `${uri}?tail=2`, mimeType: "text/x-log", text: "one\ntwo\n" }]);
+    for (const tail of ["0", "-1", "x", "100000"])
+      await expect(client.readResource({ uri: `${uri}?tail=${tail}` })).rejects.toThrow("1 to 10,000");
+    await expect(client.readResource({ uri: "file:///etc/passwd?tail=5" })).rejects.toMatchObject({
+      code: -32602,
+    });
+    await close();
+  });
+
   it("completes paths from the allowed directories downwards", async () => {
     const { client, close } = await connectInMemory(server, { era, args: world.args });
     const complete = async (value: string) =>
       (
         await client.complete({
-          ref: { type: "ref/resource", uri: "file:///{+path}" },
+          ref: { type: "ref/resource", uri: "file:///{+path}{?tail}" },
           argument: { name: "path", value },
         })
       ).completion.values;

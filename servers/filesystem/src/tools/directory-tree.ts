@@ -16,5 +16,8 @@ export default tool({
     max_entries: z.int().min(1).max(5000).default(1000).describe("Entries to show."),
     include_ignored: includeIgnored,
   }),
-  run: (input, files, call) => files.tree({ ...input, budget: call.budget, signal: call.signal }),
+  run(input, files, call) {
+    const progress = (done: number) => call.progress(done, undefined, "directories");
+    return files.tree({ ...input, budget: call.budget, signal: call.signal, progress });
+  },
 });

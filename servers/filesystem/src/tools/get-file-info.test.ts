@@ -43,3 +43,14 @@ it("counts the files below a directory and their bytes, without following symlin
   const info = String(await use(getFileInfo, files, { path: "dir" }));
   expect(info).toMatch(/\ntype: directory\nfiles: 3\ntotal_size: 15\npermissions: /);
 });
+
+it("summarizes a directory on request", async () => {
+  const { files, put } = await scratch();
+  await put("dir/a.txt", "one\n");
+  await put("dir/sub/b.txt", "one\n");
+  const summary = String(await use(getFileInfo, files, { path: "dir", summary: true }));
+  expect(summary).toContain("by_folder:\n  (directly in it) 4 B, 1 file\n  sub/ 4 B, 1 file\n");
+  expect(summary).toContain(
+    'duplicates: 1 group; deleting the copies frees 4 B\n  2 × 4 B: "a.txt", "sub/b.txt"',
+  );
+});

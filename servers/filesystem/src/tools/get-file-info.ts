@@ -1,16 +1,24 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 import { infoAnswer } from "../files/read/info.ts";
+import { summaryAnswer } from "../files/read/summary.ts";
 
 export default tool({
   name: "get_file_info",
   title: "File information",
   description:
-    "Get type, size, times, encoding, lines and hash of a file or symlink; of a directory also its file count and total size.",
+    "Get type, size, times, encoding, lines and hash of a file or symlink; of a directory also its file count and total size. " +
+    "With summary, get what a directory contains: sizes by folder, kind and year, the largest, oldest and newest files, and duplicates.",
   effect: "read",
   toolset: "read",
-  input: z.strictObject({ path }),
-  async run({ path }, files, call) {
-    return infoAnswer(await files.info(path, call.signal));
+  input: z.strictObject({
+    path,
+    summary: z.boolean().default(false).describe("Summarize everything below a directory."),
+  }),
+  async run({ path, summary }, files, call) {
+    const { signal } = call;
+    const progress = (done: number) => call.progress(done, undefined, "entries");
+    if (summary) return summaryAnswer(await files.summarize(path, { signal, progress }));
+    return infoAnswer(await files.info(path, { signal, progress }));
   },
 });

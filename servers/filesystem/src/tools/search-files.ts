@@ -22,6 +22,8 @@ export default tool({
     cursor: fields.cursor,
   }),
   async run(input, files, call) {
-    return namesAnswer(await files.searchNames({ ...input, budget: call.budget, signal: call.signal }));
+    const progress = (done: number) => call.progress(done, undefined, "entries");
+    const request = { ...input, budget: call.budget, signal: call.signal, progress };
+    return namesAnswer(await files.searchNames(request));
   },
 });

@@ -27,7 +27,8 @@ export default tool({
     cursor: fields.cursor,
   }),
   async run(input, files, call) {
-    const found = await files.searchText({ ...input, budget: call.budget, signal: call.signal });
+    const progress = (done: number) => call.progress(done, undefined, "files searched");
+    const found = await files.searchText({ ...input, budget: call.budget, signal: call.signal, progress });
     return searchAnswer(found, input.context, files.allowedDirectories()[0]?.path);
   },
 });

@@ -1,15 +1,16 @@
 import type { Stats } from "node:fs";
 import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/boundary";
-import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
 import { statOf } from "../tree/open-below.ts";
+import { type Report, reporter } from "../tree/reporter.ts";
 import { walk } from "../tree/walk.ts";
 import { typeOf } from "./media.ts";
 import { formOf, hashOf, hashOfFile, Lines, sourceOf } from "./source.ts";
 
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
-/** Maximum entries of a directory that are counted, in about a second. */
-const MAX_COUNTED = 100_000;
+/** How long the entries of a directory are counted, in milliseconds: some millions. */
+const COUNTING_MS = 30_000;
 
 /** The text of a link, and whether its target is inside. */
 type LinkTarget = Awaited<ReturnType<PathGuard["readLink"]>> | undefined;
@@ -17,29 +18,36 @@ type LinkTarget = Awaited<ReturnType<PathGuard["readLink"]>> | undefined;
 /** The facts that only a file's content or only a directory has. */
 const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: undefined, below: undefined };
 
+export interface InfoOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: Report;
+  readonly countingMs?: number;
+}
+
 /**
  * Returns information about a file, a directory or a link. A link that leads inside is followed. For one that leads
  * outside, and for FIFOs, sockets and devices, only the entry itself is examined, and nothing is opened.
  */
-export async function getInfo(guard: PathGuard, given: string, signal?: AbortSignal) {
+export async function getInfo(guard: PathGuard, given: string, options: InfoOptions = {}) {
+  const { signal } = options;
   const place = await guard.place(await guard.resolve(given)).catch((error: unknown) => {
     // The parent of an allowed directory is not accessed.
     if (error instanceof ToolError && error.kind === "denied") return undefined;
     throw error;
   });
-  if (place === undefined) return directoryInfo(guard, given, undefined, signal);
+  if (place === undefined) return directoryInfo(guard, given, undefined, options);
   try {
     const { path } = place;
     const stat = place.stat ?? (await notThere(guard, path));
     const link = stat.isSymbolicLink() ? await guard.readLink(path) : undefined;
-    if (stat.isDirectory()) return await directoryInfo(guard, path, link, signal);
+    if (stat.isDirectory()) return await directoryInfo(guard, path, link, options);
     if (!stat.isFile() && link?.inside !== true) {
       const { writable } = place.parent.directory;
       return { path, type: typeName(stat), link, stat, ...NO_CONTENT, writable };
     }
     const directory = await directoryAt(guard, path);
     await directory?.close();
-    if (directory !== undefined) return await directoryInfo(guard, path, link, signal);
+    if (directory !== undefined) return await directoryInfo(guard, path, link, options);
     return await withFile(guard, path, async (file) => {
       const content = await contentFacts(file, signal);
       return {
@@ -69,15 +77,10 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) 
   return { ...NO_CONTENT, mime, form, lines, hash: hashOf(whole) };
 }
 
-async function directoryInfo(
-  guard: PathGuard,
-  path: string,
-  link: LinkTarget,
-  signal: AbortSignal | undefined,
-) {
+async function directoryInfo(guard: PathGuard, path: string, link: LinkTarget, options: InfoOptions) {
   return withDirectory(guard, path, async (root) => {
     const { path, stat, directory } = root;
-    const below = await sizeOf(guard, root, signal);
+    const below = await sizeOf(guard, root, options);
     return {
       path,
       type: "directory" as const,
@@ -91,18 +94,23 @@ async function directoryInfo(
 }
 
 /** The files below a directory, at any depth; symlinks are not followed. `isCut`: only the first were counted. */
-async function sizeOf(guard: PathGuard, root: GuardedDirectory, signal: AbortSignal | undefined) {
-  let [entries, files, bytes] = [0, 0, 0];
-  const { ended, unreadable } = await walk(guard, root, { signal, git: true }, ({ name, type, parent }) => {
-    entries += 1;
-    if (entries > MAX_COUNTED) return "stop";
+async function sizeOf(
+  guard: PathGuard,
+  root: GuardedDirectory,
+  { signal, progress, countingMs: budgetMs = COUNTING_MS }: InfoOptions,
+) {
+  let [files, bytes] = [0, 0];
+  const add = reporter(progress);
+  const walking = { signal, git: true, budgetMs };
+  const { ended, unreadable } = await walk(guard, root, walking, ({ name, type, parent }) => {
+    add(1);
     if (type === "file") {
       files += 1;
       bytes += statOf(parent.entry(name))?.size ?? 0;
     }
     return undefined;
   });
-  return { files, bytes, unreadable, isCut: ended === "stopped" };
+  return { files, bytes, unreadable, isCut: ended === "late" };
 }
 
 function typeName(stat: Stats) {
@@ -127,7 +135,7 @@ export function infoAnswer(found: Awaited<ReturnType<typeof getInfo>>): string {
     size: below === undefined ? stat.size : undefined,
     files: below?.files,
     total_size: below?.bytes,
-    counted: below?.isCut ? `only the first ${grouped(MAX_COUNTED)} entries; there are more` : undefined,
+    counted: below?.isCut ? "only a part, because the time ran out; ask for its subdirectories" : undefined,
     unreadable_directories: below?.unreadable || undefined,
     mime: info.mime,
     encoding: form && form.encoding + (form.weak ? " (a guess)" : ""),

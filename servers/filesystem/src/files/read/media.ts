@@ -5,6 +5,7 @@ import { grouped, sized } from "@refmcp/boundary/answer";
 import { failure, named } from "../messages.ts";
 import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
+import { textTypeOf } from "./file-kinds.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
@@ -115,5 +116,9 @@ export async function typeOf(file: GuardedFile): Promise<{ mime: string; text: b
   // Loaded on first use, because it is large.
   const { fileTypeFromBuffer } = await import("file-type");
   const found = await fileTypeFromBuffer(sample);
-  return { mime: found?.mime ?? (text ? "text/plain" : "application/octet-stream"), text };
+  return {
+    mime:
+      found?.mime ?? (text ? (textTypeOf(basename(file.path)) ?? "text/plain") : "application/octet-stream"),
+    text,
+  };
 }

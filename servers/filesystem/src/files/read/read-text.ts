@@ -99,7 +99,7 @@ export async function readText(
   }
 }
 
-/** The file, and for a path such as `book.xlsx#Sales` the part of it, unless a file has this very name. */
+/** The file, and for a path such as `book.xlsx#Sales` which part of it to read, unless a file has exactly this name. */
 async function opened(guard: PathGuard, given: string): Promise<{ file: GuardedFile; part?: string }> {
   const split = splitPart(given);
   if (split === undefined) return { file: await guard.openFile(given) };

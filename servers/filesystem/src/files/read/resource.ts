@@ -1,13 +1,20 @@
 import { readdir } from "node:fs/promises";
-import { posix } from "node:path";
+import { basename, join, posix } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { failure } from "../messages.ts";
 import { directoryAt, orRefused, withDirectory, withFile } from "../open-path.ts";
+import { kindOfFile, textTypeOf } from "./file-kinds.ts";
 import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
+import { readText } from "./read-text.ts";
 import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
 const MAX_TEXT_BYTES = 1024 * 1024;
+/** How many lines of a large log are offered. */
+const LISTED_LINES = 200;
+const MAX_TAIL_LINES = 10_000;
+const MAX_TAIL_CHARS = 500_000;
 const MAX_ENTRIES = 1000;
 /** The protocol's limit on suggestions. */
 const MAX_SUGGESTIONS = 100;
@@ -29,7 +36,9 @@ export async function readWhole(
     const { size } = file.stat;
     const max = text ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
     if (size > max) {
-      const hint = "Use read_text_file with offset and limit.";
+      const hint = text
+        ? "Read its last lines by appending ?tail=200 to the URI, or use read_text_file with offset and limit."
+        : "Read it with another program.";
       throw tooLarge(file.path, size, max, "are read as a resource", hint);
     }
     const form = text ? await formOf(await sourceOf(file)) : undefined;
@@ -38,12 +47,46 @@ export async function readWhole(
   });
 }
 
+/**
+ * How a file of this size is read as a resource: the query of its URI, which is empty for the whole file and `?tail=…` for
+ * a large text; undefined if it is too large.
+ */
+export function resourceQuery(path: string, size: number): "" | `?tail=${number}` | undefined {
+  if (size <= MAX_TEXT_BYTES) return "";
+  if (textTypeOf(basename(path)) !== undefined) return `?tail=${LISTED_LINES}`;
+  return size <= MAX_MEDIA_BYTES && /^(?:images|audio)$/.test(kindOfFile(path)) ? "" : undefined;
+}
+
+/**
+ * Reads the last lines of a text file of any size, for clients that follow a log.
+ *
+ * @param lines how many, as in the URI: 1 to 10,000.
+ * @throws ToolError `invalid` for another number or a binary file, and what the guard throws.
+ */
+export async function readTail(
+  guard: PathGuard,
+  path: string,
+  lines: string,
+): Promise<{ text: string; mime: string }> {
+  const tail = /^\d{1,5}$/.test(lines) ? Number(lines) : 0;
+  if (tail < 1 || tail > MAX_TAIL_LINES) {
+    const allowed = `Use a number from 1 to ${grouped(MAX_TAIL_LINES)}, as in ?tail=200.`;
+    throw failure("bad_tail", `tail=${oneLine(lines.slice(0, 40))} is not a number of lines.`, {
+      hint: allowed,
+    });
+  }
+  const { text } = await readText(guard, path, { tail, maxChars: MAX_TAIL_CHARS });
+  return { text, mime: textTypeOf(basename(path)) ?? "text/plain" };
+}
+
 /** The names in a directory, sorted; undefined if the path is a file. */
 async function namesIn(guard: PathGuard, path: string): Promise<string | undefined> {
   const directory = await directoryAt(guard, path);
   if (directory === undefined) return undefined;
   try {
-    const entries = await readdir(directory.entry(""), { withFileTypes: true });
+    const { hidden } = guard.allowed;
+    const all = await readdir(directory.entry(""), { withFileTypes: true });
+    const entries = all.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
     const names = entries.map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : "")).sort();
     const more = names.length - MAX_ENTRIES;
     const note = more > 0 ? [`(${grouped(more)} more; list_directory pages through them)`] : [];

@@ -9,7 +9,9 @@ import { directoryAt, orRefused, withFile } from "../open-path.ts";
 import type { Documents } from "../read/documents.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
+import { type Report, reporter } from "../tree/reporter.ts";
 import { walk } from "../tree/walk.ts";
+import { FileBatch } from "./file-batch.ts";
 import { COUNT } from "./line-extract.ts";
 import { DONE, type PageRequest, type TextFound, textPages } from "./result-pages.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
@@ -27,11 +29,12 @@ export interface TextSearch extends PageRequest {
   /** After this time, only documents whose text is in memory are searched. */
   readonly documentsMs?: number;
   readonly signal?: AbortSignal;
+  /** Gets the number of files that were searched. */
+  readonly progress?: Report;
 }
 
 const BUDGET_MS = 40_000;
 const DOCUMENTS_MS = 25_000;
-const BATCH = 128;
 /** The names of documents that could not be read are shown up to this many. */
 const MAX_UNREAD = 5;
 /** How many batches may wait for a thread before the walk pauses. */
@@ -76,7 +79,9 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const select = (path: string, name: string) => isWanted?.matches(path, name, false) !== false;
     const documentsEnd = performance.now() + (request.documentsMs ?? DOCUMENTS_MS);
     const isLate = () => performance.now() >= documentsEnd;
-    await findFiles({ root, pattern, select, ignore, unread, later, isLate, ...deadline }, (path, lines) => {
+    const done = reporter(request.progress);
+    const search = { root, pattern, select, ignore, unread, later, isLate, done };
+    await findFiles({ ...search, ...deadline }, (path, lines) => {
       total.files += 1;
       total.lines += lines;
       const order = pages.after === undefined ? 1 : comparePaths(path, pages.after[0]);
@@ -116,58 +121,78 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       unread: string[];
       later: string[];
       isLate: () => boolean;
+      done: (files: number) => void;
     } & Pick<Deadline, "signal" | "abort">,
     found: (path: string, lines: number) => void,
   ): Promise<void> {
-    const { root, pattern, select, ignore, unread, later, isLate, signal, abort } = request;
+    const { root, pattern, select, ignore, unread, later, isLate, done, signal, abort } = request;
     const running = new Set<Promise<void>>();
-    let batch: string[] = [];
+    let batch = new FileBatch();
 
-    async function count(paths: readonly string[]): Promise<void> {
-      const { realPath } = root;
-      const counts = await pool.run("count", { pattern, at: root.entry(""), realPath, paths }, signal);
-      for (const [index, lines] of counts.entries()) {
-        const path = paths[index];
-        if (lines > 0 && path !== undefined) found(path, lines);
+    async function count(files: FileBatch, start = 0): Promise<void> {
+      const { paths } = files;
+      const nameOf = (file: number) => join(root.realPath, paths[start + file] ?? "");
+      const work = { pattern, files: files.text(start) };
+      const { done: searched, found: counts } = await pool.run("count", work, signal, nameOf);
+      done(searched);
+      for (let at = 0; at < counts.length; at += 2) {
+        const [index = 0, lines = 0] = counts.slice(at, at + 2);
+        const path = paths[start + index];
+        if (path !== undefined) found(path, lines);
       }
       // Other calls got their turn in between.
-      if (counts.length < paths.length) await count(paths.slice(counts.length));
+      if (start + searched < paths.length) await count(files, start + searched);
     }
 
-    async function countDocument(path: string): Promise<void> {
+    /** @param file a batch of this file only. */
+    async function countDocument(file: FileBatch): Promise<void> {
+      signal.throwIfAborted();
+      const [path = ""] = file.paths;
       const expected = join(root.realPath, path);
-      const file = await guard.openFile(expected).catch(orRefused);
+      const opened = await guard.openFile(expected).catch(orRefused);
       try {
-        if (file?.realPath !== expected) return;
-        if (isLate() && !documents.has(file)) {
+        if (opened?.realPath !== expected) return;
+        if (isLate() && !documents.has(opened)) {
           later.push(path);
           return;
         }
-        const document = await documents.textOf(file, { signal }).catch((error: unknown) => {
+        const document = await documents.textOf(opened, { signal }).catch((error: unknown) => {
           if (!(error instanceof ToolError) || signal.aborted) throw error;
           unread.push(path);
           return null;
         });
         // What only has the name of a document is searched as any other file.
-        if (document === undefined) return await count([path]);
+        if (document === undefined) return await count(file);
         if (document === null) return;
+        done(1);
         const { bytes, marks } = document;
         const work = { pattern, from: { bytes, marks }, path: expected, extract: COUNT };
         const { total } = await pool.run("extract", work, signal);
         if (total > 0) found(path, total);
       } finally {
-        await file?.handle.close();
+        await opened?.handle.close();
       }
     }
 
-    function send(): void {
-      const paths = batch;
-      batch = [];
-      start(count(paths));
+    /** Documents take turns, since each one is open while it waits for its text. */
+    const turns: Promise<void>[] = Array.from({ length: pool.width }, () => Promise.resolve());
+    let next = 0;
+    function countInTurn(file: FileBatch): Promise<void> {
+      next = (next + 1) % turns.length;
+      const count = (turns[next] ?? Promise.resolve()).then(() => countDocument(file));
+      turns[next] = count.catch(() => {});
+      return count;
     }
 
-    function start(work: Promise<void>): void {
-      const job = work.catch(abort);
+    function send(): void {
+      start(batch, count);
+      batch = new FileBatch();
+    }
+
+    function start(files: FileBatch, work: (files: FileBatch) => Promise<void>): void {
+      const job = work(files)
+        .catch(abort)
+        .finally(() => files.release());
       running.add(job);
       void job.then(() => running.delete(job));
     }
@@ -175,19 +200,22 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     // Returned so that the walk waits if the threads are behind.
     const rest = () => (running.size >= pool.width + WAITING ? Promise.race(running) : undefined);
     try {
-      await walk(guard, root, { signal, ignore, rest }, ({ path, name, type }) => {
+      await walk(guard, root, { signal, ignore, rest }, (met) => {
+        const { path, name, type } = met;
         if (type !== "file" || !select(path, name)) return signal.aborted ? "stop" : undefined;
-        if (documentKind(name) === undefined) batch.push(path);
-        else start(countDocument(path));
-        if (batch.length >= BATCH) send();
+        const isDocument = documentKind(name) !== undefined;
+        const files = isDocument ? new FileBatch() : batch;
+        files.add(met);
+        if (isDocument) start(files, countInTurn);
+        else if (batch.isFull) send();
         return signal.aborted ? "stop" : undefined;
       });
+      if (!batch.isEmpty && !signal.aborted) send();
     } finally {
-      // The threads use the root's descriptor, so they must end before it is closed.
+      batch.release();
+      // The threads use the descriptors of directories, so they must end before those are closed.
       await Promise.all(running);
     }
-    if (batch.length > 0 && !signal.aborted) send();
-    await Promise.all(running);
     signal.throwIfAborted();
   }
 

@@ -105,3 +105,78 @@ describe("textPattern", () => {
     }
   });
 });
+
+describe("the texts that every match contains", () => {
+  it.each<[string, string[][]]>([
+    ["def [a-z]+_at\\(", [["def "], ["_at("]]],
+    ["worker-3\\] request", [["worker-3] request"]]],
+    ["colou?r", [["colo"], ["r"]]],
+    ["ab+c", [["ab"], ["c"]]],
+    ["ab{0,3}cde", [["cde"], ["a"]]],
+    ["(optional)?needle", [["needle"]]],
+    ["a(?!hidden)b", [["a"], ["b"]]],
+    ["x*y", [["y"]]],
+    ["a|bc", [["a", "bc"]]],
+    ["(ERROR|FATAL: \\d+ of)", [["ERROR", "FATAL: "]]],
+    ["(?:a|b)", [["a", "b"]]],
+    ["(a|b)|c", []],
+    ["(a|b)c", [["c"]]],
+    ["(a)(b)", []],
+    ["(a|b)*", []],
+    ["(?!a|b)", []],
+    ["a|b?", []],
+    ["(?i)needle", []],
+    ["\\x41bc", []],
+    ["\\p{Script=Han}", []],
+    ["(a)\\1bc", []],
+    ["[abc]", []],
+    ["größe", [["gr"], ["e"]]],
+  ])("of %s are %j", (text, needles) => {
+    expect(textPattern(text, { literal: false, ignoreCase: false }).needles).toEqual(needles);
+  });
+
+  it("is in every line that an expression matches", () => {
+    let state = 3;
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 8) % below;
+    };
+    const parts = [
+      "a",
+      "b",
+      "\\.",
+      "[ab]",
+      "(ab)",
+      "(?:b|a)",
+      "a?",
+      "b*",
+      "a+",
+      "b{2}",
+      "a{0,1}",
+      ".",
+      "\\w",
+      "^",
+      "$",
+      "|",
+      "(?:ab|b)",
+    ];
+    const lines = Array.from({ length: 200 }, () =>
+      Array.from({ length: next(9) }, () => "ab."[next(3)]).join(""),
+    );
+    let checked = 0;
+    for (let round = 0; round < 2_000; round++) {
+      const text = Array.from({ length: 1 + next(5) }, () => parts[next(parts.length)]).join("");
+      const { needles, source, flags } = textPattern(text, { literal: false, ignoreCase: false });
+      const regex = new RegExp(source, flags);
+      for (const line of lines.filter((one) => regex.test(one))) {
+        for (const some of needles)
+          expect(
+            some.some((needle) => line.includes(needle)),
+            text,
+          ).toBe(true);
+        checked += needles.length;
+      }
+    }
+    expect(checked).toBeGreaterThan(1_000);
+  });
+});

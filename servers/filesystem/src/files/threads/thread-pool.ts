@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
@@ -26,12 +25,18 @@ const STUCK_CROWDED_MS = 2_000;
 
 /** Time limit for converting a document, in milliseconds. */
 const DOCUMENT_MS = 20_000;
+/**
+ * How much the process may grow while it converts a document, in MiB. A thread's own limit does not include decoded
+ * streams, which are outside its heap: 2 MB of a PDF can become gigabytes.
+ */
+const DOCUMENT_MB = 1_024;
 
 const NEVER = new AbortController().signal;
 
 interface Job {
   readonly request: ThreadRequest;
   readonly signal: AbortSignal;
+  readonly nameOf: ((file: number) => string) | undefined;
   readonly resolve: (answer: ThreadAnswer) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -44,17 +49,30 @@ export class ThreadPool {
   readonly #threads = new Set<Thread>();
   readonly width = MAX_WORKERS;
   readonly #heapMb: number;
+  readonly #documentMb: number;
 
-  /** @param heapMb memory limit of a request, which fails without affecting the server; buffers are not counted. */
-  constructor(heapMb = 256) {
+  /**
+   * @param heapMb memory limit of a request, which fails without affecting the server; buffers are not counted.
+   * @param documentMb how much the process may grow while it converts a document.
+   */
+  constructor(heapMb = 256, documentMb = DOCUMENT_MB) {
     this.#heapMb = heapMb;
+    this.#documentMb = documentMb;
   }
 
-  /** @throws the signal's reason as soon as it aborts; a thread that is still working is terminated. */
-  async run<K extends Kind>(kind: K, work: Work<K>, signal: AbortSignal = NEVER): Promise<Answer<K>> {
+  /**
+   * @param nameOf the path of the file with this number, for messages about work on many.
+   * @throws the signal's reason as soon as it aborts; a thread that is still working is terminated.
+   */
+  async run<K extends Kind>(
+    kind: K,
+    work: Work<K>,
+    signal: AbortSignal = NEVER,
+    nameOf?: (file: number) => string,
+  ): Promise<Answer<K>> {
     signal.throwIfAborted();
     const answer = await new Promise<ThreadAnswer>((resolve, reject) => {
-      this.#waiting.push({ request: { kind, work }, signal, resolve, reject });
+      this.#waiting.push({ request: { kind, work }, signal, nameOf, resolve, reject });
       this.#next();
     });
     // The answer belongs to this request.
@@ -92,7 +110,7 @@ export class ThreadPool {
 
   #start(): Thread | undefined {
     if (this.#threads.size >= MAX_WORKERS) return undefined;
-    const thread: Thread = startThread(this.#heapMb, () => {
+    const thread: Thread = startThread(this.#heapMb, this.#documentMb, () => {
       this.#threads.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
@@ -106,7 +124,7 @@ export class ThreadPool {
 type Thread = ReturnType<typeof startThread>;
 
 /** @param ended called once, when the thread takes no more work. */
-function startThread(heapMb: number, ended: () => void) {
+function startThread(heapMb: number, documentMb: number, ended: () => void) {
   const progress = new Int32Array(new SharedArrayBuffer(12));
   let timer: NodeJS.Timeout | undefined;
   const thread = { alive: true, run, end };
@@ -132,7 +150,7 @@ function startThread(heapMb: number, ended: () => void) {
       const worker = await starting;
       // An idle thread does not keep the process running.
       worker.ref();
-      const answer = await answerTo(worker, job, progress, isCrowded);
+      const answer = await answerTo(worker, job, progress, isCrowded, documentMb);
       worker.unref();
       timer = setTimeout(() => void end(), IDLE_MS).unref();
       return answer;
@@ -157,19 +175,20 @@ function startThread(heapMb: number, ended: () => void) {
 
 function answerTo(
   worker: Worker,
-  { request, signal }: Job,
+  { request, signal, nameOf }: Job,
   progress: Int32Array,
   isCrowded: () => boolean,
+  documentMb: number,
 ): Promise<ThreadAnswer> {
   return new Promise((resolve, reject) => {
     let ticks = Atomics.load(progress, PROGRESS.ticks);
     // Only work that has started can be stuck.
     let [began, moved] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    const started = performance.now();
+    const begin = { time: performance.now(), bytes: process.memoryUsage.rss() };
     const watch = setInterval(() => {
       const now = performance.now();
-      if (request.kind === "document" && now - started >= DOCUMENT_MS)
-        settle(() => reject(documentTooSlow(request)));
+      const excess = request.kind === "document" ? excessOf(request, begin, documentMb) : undefined;
+      if (excess !== undefined) return settle(() => reject(excess));
       const current = Atomics.load(progress, PROGRESS.ticks);
       if (current !== ticks) {
         ticks = current;
@@ -181,7 +200,7 @@ function answerTo(
       const stuck = crowded ? STUCK_CROWDED_MS : STUCK_MS;
       if ("pattern" in request.work && now - moved >= stuck) {
         const file = Atomics.load(progress, PROGRESS.file);
-        settle(() => reject(tooSlow(request, file, stuck)));
+        settle(() => reject(tooSlow(request, nameOf?.(file), stuck)));
       }
     }, WATCH_MS);
     const settle = (work: () => void) => {
@@ -201,17 +220,26 @@ function answerTo(
   });
 }
 
-function tooSlow({ work }: ThreadRequest, file: number, ms: number): ToolError {
-  const path =
-    "paths" in work ? join(work.realPath, work.paths[file] ?? "") : "path" in work ? work.path : "";
+function tooSlow({ work }: ThreadRequest, file: string | undefined, ms: number): ToolError {
+  const path = file ?? ("path" in work ? work.path : "");
   const pattern = JSON.stringify("pattern" in work ? work.pattern.text : "");
   const where = `for one part of ${named(path)}, so the search was stopped`;
   return failure("matching_too_slow", `Matching ${pattern} took more than ${ms / 1000} s ${where}.`);
 }
 
-function documentTooSlow({ work }: ThreadRequest): ToolError {
+/** Which limit the conversion of a document exceeds; undefined if none. */
+function excessOf(
+  { work }: ThreadRequest,
+  begin: { time: number; bytes: number },
+  documentMb: number,
+): ToolError | undefined {
   const path = "path" in work ? named(work.path) : "the document";
-  return failure("document_too_slow", `Converting ${path} to text took more than ${DOCUMENT_MS / 1000} s.`);
+  if (performance.now() - begin.time >= DOCUMENT_MS) {
+    const message = `Converting ${path} to text took more than ${DOCUMENT_MS / 1000} s.`;
+    return failure("document_too_slow", message);
+  }
+  if (process.memoryUsage.rss() - begin.bytes < documentMb * 1_048_576) return undefined;
+  return failure("bad_document", `${path} cannot be read: it needs more than ${documentMb} MiB of memory.`);
 }
 
 function explained(error: unknown): unknown {

@@ -26,6 +26,12 @@ async function drawn(
   return lines;
 }
 
+/** A number of two digits as letters, because names that differ only in digits share a line. */
+const letters = (number: number) =>
+  String(number)
+    .padStart(2, "0")
+    .replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
+
 describe("drawTree", () => {
   it("draws an indented tree with marks for directories and links, and a line of facts", async () => {
     const tree = await makeTree({
@@ -61,21 +67,43 @@ describe("drawTree", () => {
 
   it("gives each directory on a level a fair share", async () => {
     const content: Record<string, string> = {};
-    for (let i = 0; i < 50; i++) content[`big/f${String(i).padStart(2, "0")}`] = "";
+    for (let i = 0; i < 50; i++) content[`big/f${letters(i)}`] = "";
     for (const name of ["one", "two"]) content[`small/${name}`] = "";
     const tree = await makeTree(content);
     expect(await drawn(tree, { max_entries: 8 })).toEqual([
       "  big/",
-      "    f00",
-      "    f01",
-      "    f02",
-      "    f03",
+      "    faa",
+      "    fab",
+      "    fac",
+      "    fad",
       "    +46 more",
       "  small/",
       "    one",
       "    two",
       "[8 entries shown (max_depth 3, max_entries 8). More entries: raise max_entries, ask for a subdirectory, or page with list_directory.]",
     ]);
+  });
+
+  it("shows files whose names differ only in digits as one line, with an exact count", async () => {
+    const numbered = (name: (number: number) => string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), ""]));
+    const tree = await makeTree({
+      ...numbered((at) => `IMG_20250103_${String(at).padStart(4, "0")}.png`, 240),
+      ...numbered((at) => `IMG_20250103_${String(at).padStart(4, "0")}.json`, 9),
+      ...numbered((at) => `v${at}/index.ts`, 12),
+      "a … +3 more like it": "",
+    });
+    const lines = await drawn(tree, { max_depth: 1 });
+    expect(lines.filter((line) => line.includes(".json"))).toHaveLength(9);
+    expect(lines).toContain("  IMG_20250103_0000.png … +239 more like it");
+    expect(lines.filter((line) => line.includes(".png"))).toHaveLength(1);
+    expect(lines.filter((line) => line.endsWith("/"))).toHaveLength(12);
+    expect(lines).toContain('  "a … +3 more like it"');
+    expect(lines.at(-1)).toContain("[23 entries shown");
+    expect(lines.at(-1)).toContain("239 more are like those shown; list_directory lists each.");
+    // What is left out is counted exactly, too.
+    const cut = await drawn(tree, { max_depth: 1, max_entries: 3 });
+    expect(cut).toContain("  +20 more");
   });
 
   it("omits ignored and excluded entries", async () => {
@@ -132,7 +160,7 @@ describe("drawTree", () => {
   it("stays within its budget and shares it fairly", async () => {
     const content: Record<string, string> = {};
     for (let i = 0; i < 30; i++)
-      for (let j = 0; j < 30; j++) content[`dir-${i}/${"x".repeat(150)}-${j}`] = "";
+      for (let j = 0; j < 30; j++) content[`dir-${i}/${"x".repeat(150)}-${letters(j)}`] = "";
     const tree = await makeTree(content);
     const lines = await drawn(tree);
     expect(lines.join("\n").length).toBeLessThan(20_000);

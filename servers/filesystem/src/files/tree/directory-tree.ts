@@ -5,6 +5,7 @@ import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { counted } from "../messages.ts";
 import { withDirectory } from "../open-path.ts";
 import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import { type Report, reporter } from "./reporter.ts";
 import { TimeSlices } from "./walk.ts";
 
 export interface TreeRequest {
@@ -15,24 +16,35 @@ export interface TreeRequest {
   readonly include_ignored: boolean;
   readonly budget: number;
   readonly signal?: AbortSignal;
+  /** Gets the number of directories that were read. */
+  readonly progress?: Report;
 }
 
 interface Branch {
   readonly path: string;
   readonly depth: number;
   readonly ignore: IgnoreScope | undefined;
-  /** Its entries that may be shown; none if it was not, or cannot be, read. */
-  readonly entries: readonly Entry[];
+  /** Its lines that may be shown; none if it was not, or cannot be, read. */
+  readonly entries: readonly Line[];
+  /** How many of these lines are shown. */
   shown: number;
   readonly branches: Map<string, Branch>;
 }
 
+/** An entry, and how many files with a similar name its line represents in addition. */
+interface Line extends Entry {
+  readonly alike: number;
+}
+
+/** So many files whose names differ only in digits are shown as one line. */
+const MIN_ALIKE = 10;
 /** The maximum characters of the lines around the entries. */
 const FRAME = 1_000;
 
 /**
  * Shows the directory at `path` as indented text: directories end in `/`, links in `@`, and `+N more` counts the
- * entries of a directory that are not shown. A line of facts in square brackets follows. A name that could be mistaken
+ * entries of a directory that are not shown. Files whose names differ only in digits, such as pictures, share a line if
+ * there are at least ten. A line of facts in square brackets follows. A name that could be mistaken
  * for one of our lines or marks is quoted and escaped.
  *
  * Upper levels are filled before lower ones, and each directory of a level gets a fair share of `max_entries`. Only
@@ -56,7 +68,7 @@ export async function drawTree(
 
 /** The tree's entries that are shown, and the facts about it. */
 async function grow(
-  { max_depth, max_entries, include_ignored, budget, signal }: TreeRequest,
+  { max_depth, max_entries, include_ignored, budget, signal, progress }: TreeRequest,
   exclude: Exclusion,
   root: WalkedDirectory,
   outermost: IgnoreScope | undefined,
@@ -64,8 +76,10 @@ async function grow(
   let entriesLeft = max_entries;
   let charsLeft = budget - FRAME - root.realPath.length;
   let [totalShown, hidden, unreadable] = [0, 0, 0];
+  let folded = 0;
   const isCut = { depth: false, entries: false, chars: false };
   const slices = new TimeSlices(signal);
+  const done = reporter(progress);
   const trunk = read("", 0, outermost);
   for (let level = [trunk]; level.length > 0; ) {
     share(level);
@@ -93,6 +107,7 @@ async function grow(
         }
         used += cost;
         branch.shown += 1;
+        folded += entry.alike;
       }
       if (max < entries.length) isCut.entries = true;
       entriesLeft -= branch.shown;
@@ -110,6 +125,7 @@ async function grow(
         const path = branch.path === "" ? name : `${branch.path}/${name}`;
         if (exclude.hidesContents(path)) continue;
         const child = read(path, branch.depth + 1, branch.ignore);
+        done(1);
         branch.branches.set(name, child);
         if (child.depth < max_depth) next.push(child);
         else if (child.entries.length > 0) isCut.depth = true;
@@ -144,7 +160,7 @@ async function grow(
         if (isHidden) hidden += 1;
         return !isHidden && !exclude.hides(prefix + name, name, isDirectory);
       });
-      return { ...branch, ignore, entries };
+      return { ...branch, ignore, entries: fold(entries) };
     } finally {
       for (const one of opened) one.close();
     }
@@ -153,6 +169,7 @@ async function grow(
   function factsOf(): string[] {
     const limits = `max_depth ${max_depth}, max_entries ${grouped(max_entries)}`;
     const facts = [`${counted(totalShown, "entry", "entries")} shown (${limits}).`];
+    if (folded > 0) facts.push(`${grouped(folded)} more are like those shown; list_directory lists each.`);
     if (isCut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
     if (isCut.chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
     else if (isCut.entries)
@@ -172,17 +189,37 @@ function draw({ entries, shown, branches }: Branch, depth: number): string {
     const child = branches.get(entry.name);
     text += lineOf(entry, depth) + (child === undefined ? "" : draw(child, depth + 1));
   }
-  const more = entries.length - shown;
+  const more = entries.slice(shown).reduce((sum, { alike }) => sum + 1 + alike, 0);
   return more > 0 ? text + moreLine(more, depth) : text;
 }
 
-function lineOf({ name, type }: Entry, depth: number): string {
+/** Files whose names differ only in digits become one line, at the place of the first, if there are at least ten. */
+function fold(entries: readonly Entry[]): Line[] {
+  const templates = entries.map(({ name, type }) =>
+    type === "file" && /\d/.test(name) ? name.replace(/\d+/g, "0") : undefined,
+  );
+  const counts = new Map<string, number>();
+  for (const template of templates)
+    if (template !== undefined) counts.set(template, (counts.get(template) ?? 0) + 1);
+  const seen = new Set<string>();
+  return entries.flatMap((entry, index) => {
+    const template = templates[index];
+    const count = template === undefined ? 1 : (counts.get(template) ?? 1);
+    if (template === undefined || count < MIN_ALIKE) return [{ ...entry, alike: 0 }];
+    if (seen.has(template)) return [];
+    seen.add(template);
+    return [{ ...entry, alike: count - 1 }];
+  });
+}
+
+function lineOf({ name, type, alike }: Line, depth: number): string {
   const mark = type === "directory" ? "/" : type === "link" ? "@" : type === "other" ? "=" : "";
-  return `${"  ".repeat(depth)}${plainName(name)}${mark}\n`;
+  const more = alike > 0 ? ` … +${grouped(alike)} more like it` : "";
+  return `${"  ".repeat(depth)}${plainName(name)}${mark}${more}\n`;
 }
 
 /** Reserves space for a directory's line about omitted entries. */
-function costOf(entry: Entry, depth: number): number {
+function costOf(entry: Line, depth: number): number {
   const line = lineOf(entry, depth).length;
   return entry.type === "directory" ? line + moreLine(1_000_000, depth + 1).length : line;
 }
@@ -194,5 +231,5 @@ function moreLine(more: number, depth: number): string {
 /** Quotes a name with control characters, leading or trailing spaces, or the marks of our own lines. */
 function plainName(name: string): string {
   const line = oneLine(name);
-  return line !== name || /^[\s"+[]|[\s@=/]$/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;
+  return line !== name || /^[\s"+[]|[\s@=/]$| … \+/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;
 }

@@ -10,6 +10,7 @@ import { counted, failure } from "../messages.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
 import { type EntryType, statOf, typeOf } from "./open-below.ts";
 import { comparePaths, compareText, TopItems } from "./path-order.ts";
+import { type Report, reporter } from "./reporter.ts";
 import { type Met, TimeSlices, walk } from "./walk.ts";
 
 /** An entry of a listing; `key` is its sort key, descending, and 0 if sorted by path. */
@@ -105,7 +106,7 @@ export async function listDirectory(guard: PathGuard, request: ListRequest) {
     // All sizes are needed to sort by them, and for the total on the first page.
     const sizes = sort !== "name" || (details && isFirst);
     let total = 0;
-    for (const [index, dirent] of (await entriesOf(directory)).entries()) {
+    for (const [index, dirent] of (await entriesOf(guard, directory)).entries()) {
       if (index % 64 === 0 && slices.due()) await slices.rest();
       const type = typeOf(dirent);
       const stat = sizes ? statOf(directory.entry(dirent.name)) : undefined;
@@ -135,11 +136,12 @@ export async function listDirectory(guard: PathGuard, request: ListRequest) {
   });
 }
 
-async function entriesOf(directory: GuardedDirectory) {
-  return readdir(directory.entry(""), { withFileTypes: true }).catch((cause: unknown) => {
+async function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedDirectory) {
+  const entries = await readdir(directory.entry(""), { withFileTypes: true }).catch((cause: unknown) => {
     const path = JSON.stringify(directory.path);
     throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
   });
+  return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
 }
 
 async function described(
@@ -220,6 +222,8 @@ export interface NameSearch {
   readonly budget: number;
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
+  /** Gets the number of entries that were visited. */
+  readonly progress?: Report;
 }
 
 const BUDGET_MS = 20_000;
@@ -244,7 +248,9 @@ export async function searchNames(guard: PathGuard, request: NameSearch, ignored
     const page = keyedPage("search_files", query, request, comparePaths);
     const isFirst = page.after === undefined;
     let total = 0;
+    const done = reporter(request.progress);
     const visit = ({ path, name, type, parent }: Met): "stop" | undefined => {
+      done(1);
       if (wanted !== "any" && type !== wanted) return undefined;
       if (!glob.matches(path, name, type === "directory")) return undefined;
       const stat = byPath ? undefined : statOf(parent.entry(name));

@@ -20,6 +20,8 @@ export interface WalkOptions {
   /** Ignore rules; without them, only `.git` is hidden. */
   readonly ignore?: IgnoreScope | undefined;
   readonly git?: boolean;
+  /** Which files are visited although ignore rules hide them. */
+  readonly keep?: (path: string, name: string) => boolean;
   readonly exclude?: Exclusion;
   /** Continues after this path, as if everything before it had been visited. */
   readonly after?: string | undefined;
@@ -125,7 +127,9 @@ export async function walk(
       const { name, type } = entry;
       const path = prefix + name;
       const isDirectory = type === "directory";
-      if ((name === ".git" && git !== true) || frame.ignore?.hides(path, name, isDirectory)) {
+      const isIgnored = frame.ignore?.hides(path, name, isDirectory) === true;
+      const isKept = isIgnored && type === "file" && options.keep?.(path, name) === true;
+      if ((name === ".git" && git !== true) || (isIgnored && !isKept)) {
         hidden += 1;
         continue;
       }

@@ -1,14 +1,16 @@
 import { open, truncate } from "node:fs/promises";
-import { docx, docxOf, epub, pdf, pptx, xlsx, zip } from "@refmcp/documents/testing";
+import { deflateSync } from "node:zlib";
+import { docx, docxOf, epub, pdf, pdfOf, pptx, xlsx, zip } from "@refmcp/documents/testing";
 import { expect, it, onTestFinished } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
-import { makeTree } from "../../../test/tree.ts";
-import { texts, use } from "../../../test/use.ts";
-import readMultipleFiles from "../../tools/read-multiple-files.ts";
-import readTextFile from "../../tools/read-text-file.ts";
-import searchText from "../../tools/search-text.ts";
-import { ThreadPool } from "../threads/thread-pool.ts";
-import { Documents, splitPart } from "./documents.ts";
+import { withFile } from "../src/files/open-path.ts";
+import { Documents, splitPart } from "../src/files/read/documents.ts";
+import { ThreadPool } from "../src/files/threads/thread-pool.ts";
+import readMultipleFiles from "../src/tools/read-multiple-files.ts";
+import readTextFile from "../src/tools/read-text-file.ts";
+import searchText from "../src/tools/search-text.ts";
+import { scratch } from "./scratch.ts";
+import { makeTree } from "./tree.ts";
+import { texts, use } from "./use.ts";
 
 /** A directory with a server's operations on it, whose threads end with the test. */
 async function folder() {
@@ -109,6 +111,23 @@ it("explains why a document cannot be read, and keeps working after a bomb", asy
   );
 });
 
+it("stops a PDF whose streams need too much memory, and converts the next one", async () => {
+  const stream = deflateSync(Buffer.alloc(400_000_000, " "), { level: 1 }).toString("latin1");
+  const bomb = pdfOf([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R >>",
+    `<< /Length ${stream.length} /Filter /FlateDecode >>\nstream\n${stream}\nendstream`,
+  ]);
+  const tree = await makeTree({ "bomb.pdf": bomb, "fine.pdf": pdf(["Fine"]) });
+  const threads = new ThreadPool(256, 64);
+  onTestFinished(() => threads.close());
+  const documents = new Documents(threads);
+  const convert = (name: string) => withFile(tree.guard, tree.at(name), (file) => documents.textOf(file));
+  await expect(convert("bomb.pdf")).rejects.toThrow("it needs more than 64 MiB of memory");
+  expect(Buffer.from((await convert("fine.pdf"))?.bytes ?? []).toString()).toContain("Fine");
+});
+
 it("finds text in documents, and names the page, sheet or slide", async () => {
   const { files, put } = await folder();
   await put("a.pdf", pdf(["First needle", "Second", "Third needle"]));
@@ -175,15 +194,11 @@ it("converts a document once, until it changes", async () => {
   };
   const documents = new Documents(counting);
   const tree = await makeTree({ "a.docx": docx("Hello"), "b.docx": "PK broken" });
-  const text = async (name: string) => {
-    const file = await tree.guard.openFile(tree.at(name));
-    try {
+  const text = (name: string) =>
+    withFile(tree.guard, tree.at(name), async (file) => {
       const converted = await documents.textOf(file);
       return converted && Buffer.from(converted.bytes).toString();
-    } finally {
-      await file.handle.close();
-    }
-  };
+    });
   expect(await text("a.docx")).toContain("Hello");
   expect(await text("a.docx")).toContain("Hello");
   expect(conversions).toBe(1);
