@@ -14,7 +14,6 @@ import { chunksOf } from "./source.ts";
 const MAX_PATHS = 300_000;
 /** How many bytes are read of files whose beginnings are the same. */
 const MAX_READ_BYTES = 2 * 1024 ** 3;
-const BATCH = 256;
 
 /** Files with the same content; hard links to the same file count once. */
 export interface DuplicateGroup {
@@ -128,11 +127,11 @@ export class DuplicateFinder {
         if ((this.#sizes.get(size) ?? 0) < 2) return undefined;
         paths += 1;
         batch.add(met);
-        if (batch.paths.length >= BATCH) send();
+        if (batch.isFull) send();
         return undefined;
       });
       isCut = ended !== "complete";
-      if (batch.paths.length > 0) send();
+      if (!batch.isEmpty) send();
       await running;
     } finally {
       // The thread uses the descriptors of directories, so it must end before those are closed.

@@ -1,5 +1,9 @@
 import type { Met } from "../tree/walk.ts";
 
+const MAX_FILES = 512;
+/** Each directory of a batch uses a descriptor. */
+const MAX_DIRECTORIES = 64;
+
 /**
  * Files of a walk for a thread, as one text: the files of a directory after the path for fs calls on it, since each
  * string of a message is copied on its own. The directories stay open until `release`.
@@ -20,6 +24,15 @@ export class FileBatch {
     }
     this.paths.push(path);
     this.#names.push(name);
+  }
+
+  get isEmpty(): boolean {
+    return this.paths.length === 0;
+  }
+
+  /** Whether it should be searched before more is added. */
+  get isFull(): boolean {
+    return this.paths.length >= MAX_FILES || this.#directories.length >= MAX_DIRECTORIES;
   }
 
   /** The files from the one at index `start`, for `filesIn`. */

@@ -1,5 +1,5 @@
 import { feedsIn } from "../edit/changed-ranges.ts";
-import type { Block } from "./text-blocks.ts";
+import { type Block, candidatesIn } from "./text-blocks.ts";
 import type { LineMatcher } from "./text-pattern.ts";
 
 export interface FoundLine {
@@ -23,6 +23,8 @@ export interface ExtractRequest {
   readonly width: number;
   /** Whether to count all matching lines, from the first line of the file. */
   readonly total: boolean;
+  /** Whether to count the lines without a match too, also after the last one that is shown. */
+  readonly numbered?: boolean;
 }
 
 /** Only counts the matching lines. */
@@ -33,7 +35,12 @@ export interface Extract {
   readonly more: boolean;
   /** The number of matching lines, if all were counted. */
   readonly total: number;
+  /** The number of all lines, if they were counted. */
+  readonly count: number;
+  readonly binary?: true;
 }
+
+const BINARY: Extract = { lines: [], more: false, total: 0, count: 0, binary: true };
 
 /**
  * The matching lines of a text from `from` on; none if it is binary.
@@ -43,7 +50,7 @@ export interface Extract {
 export function extractLines(
   blocks: Iterable<Block | undefined>,
   matcher: LineMatcher,
-  { from, limit, context, width, total: isCounting }: ExtractRequest,
+  { from, limit, context, width, total: isCounting, numbered = false }: ExtractRequest,
 ): Extract {
   const lines: FoundLine[] = [];
   let more = false;
@@ -55,13 +62,23 @@ export function extractLines(
   let behind = 0;
   /** Whether the current line began in the previous block, and whether it matched there. */
   let continued: "no" | "open" | "found" = "no";
+  const isOnlyCounting = () => isCounting && !numbered && lines.length >= limit && behind === 0;
   /** Whether lines that do not match are needed. */
   const needsLines = () => behind > 0 || context > 0 || continued !== "no";
   for (const block of blocks) {
-    if (block === undefined) return { lines: [], more: false, total: 0 };
-    if (take(block) === "stop") break;
+    if (block === undefined) return BINARY;
+    const isWhole = block.partial || needsLines();
+    if ((isWhole ? take(block) : takeCandidates(block)) === "stop") break;
   }
-  return { lines, more, total };
+  return { lines, more, total, count: number - 1 };
+
+  function takeCandidates(block: Block): "stop" | undefined {
+    for (const part of candidatesIn(block, matcher.needles)) {
+      if (!("partial" in part)) number += isOnlyCounting() ? 0 : feedsInBytes(part);
+      else if (take(part) === "stop") return "stop";
+    }
+    return undefined;
+  }
 
   function take(block: Block): "stop" | undefined {
     const starts = matcher.lines(block);
@@ -69,8 +86,7 @@ export function extractLines(
     // A very long line comes in parts; it counts once.
     const again = continued === "found" && starts[0] === 0 ? 1 : 0;
     total += starts.length - again;
-    // Only counting is left.
-    if (isCounting && lines.length >= limit && behind === 0) {
+    if (isOnlyCounting()) {
       more ||= starts.length > again;
       const isFound = partial && (starts[0] === 0 || continued === "found");
       continued = isFound ? "found" : "no";

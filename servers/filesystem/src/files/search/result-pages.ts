@@ -7,6 +7,7 @@ import { counted } from "../messages.ts";
 import { orRefused } from "../open-path.ts";
 import type { Documents } from "../read/documents.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
+import { extractInParts } from "./extract-in-parts.ts";
 import type { FoundLine } from "./line-extract.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
@@ -100,7 +101,8 @@ export function textPages(
       const { bytes, marks, parts = [] } = document ?? {};
       const from = bytes === undefined || marks === undefined ? file.handle.fd : { bytes, marks };
       const work = { pattern, from, path: expected, extract };
-      const { lines, more, total: all } = await pool.run("extract", work, signal);
+      const size = document === undefined ? file.stat.size : 0;
+      const { lines, more, total: all } = await extractInParts(pool, work, size, signal);
       const matches = lines.map((line) => {
         const part = partAt(parts, line.line);
         return part === undefined ? line : { ...line, part };

@@ -35,7 +35,6 @@ export interface TextSearch extends PageRequest {
 
 const BUDGET_MS = 40_000;
 const DOCUMENTS_MS = 25_000;
-const BATCH = 512;
 /** The names of documents that could not be read are shown up to this many. */
 const MAX_UNREAD = 5;
 /** How many batches may wait for a thread before the walk pauses. */
@@ -197,10 +196,10 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
         const files = isDocument ? new FileBatch() : batch;
         files.add(met);
         if (isDocument) start(files, countDocument);
-        else if (batch.paths.length >= BATCH) send();
+        else if (batch.isFull) send();
         return signal.aborted ? "stop" : undefined;
       });
-      if (batch.paths.length > 0 && !signal.aborted) send();
+      if (!batch.isEmpty && !signal.aborted) send();
     } finally {
       batch.release();
       // The threads use the descriptors of directories, so they must end before those are closed.

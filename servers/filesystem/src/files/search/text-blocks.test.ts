@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { lines, searcherOf, utf16 } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { extractLines } from "./line-extract.ts";
-import { blocksOf } from "./text-blocks.ts";
+import { type Block, blocksIn, blocksOf } from "./text-blocks.ts";
 import { lineMatcher, textPattern } from "./text-pattern.ts";
 
 /** One of the encodings that each guess compares. Its class is spied on, because test files share their modules. */
@@ -114,5 +114,54 @@ describe("what counts as text", () => {
       { path: tree.at("huge"), lines: 2 },
     ]);
     expect((await search({ pattern: "a{5}needle-two" })).total_lines).toBe(1);
+  });
+});
+
+describe("lines that contain the texts of a match", () => {
+  it("are found as if every line was decoded", () => {
+    let state = 17;
+    const next = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 8) % below;
+    };
+    const word = (length: number) => Array.from({ length }, () => "abé\n\r"[next(5)]).join("");
+    let found = 0;
+    for (let round = 0; round < 500; round++) {
+      const filler = () => "xyz ö\n".repeat(next(3_000)).slice(0, -next(2));
+      const text = Buffer.from(Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""));
+      const source =
+        ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a", "aa|éb", "(ba|b$)"][next(10)] ?? "";
+      const matcher = lineMatcher(textPattern(source, { literal: false, ignoreCase: false }));
+      const isCounted = next(2) === 0;
+      const request = {
+        from: 1 + next(3),
+        limit: next(6),
+        context: next(2),
+        width: 100,
+        total: isCounted,
+        numbered: isCounted,
+      };
+      const [some, all] = [matcher, { ...matcher, needles: [] }].map((one) => {
+        const { lines, more, ...counts } = extractLines(blocksIn(text), one, request);
+        return request.total ? { lines, more, ...counts } : { lines, more };
+      });
+      expect(some).toEqual(all);
+      found += some?.lines.length ?? 0;
+    }
+    expect(found).toBeGreaterThan(300);
+  });
+
+  it("are decoded alone, and keep their numbers", () => {
+    const text = Buffer.from(`${"a long line of a log\n".repeat(40_000)}the needle\n`.repeat(3));
+    const matcher = lineMatcher(textPattern("the needle", { literal: true, ignoreCase: false }));
+    const seen: number[] = [];
+    const lines = (block: Block) => {
+      seen.push(block.bytes.length);
+      return matcher.lines(block);
+    };
+    const request = { from: 1, limit: 10, context: 0, width: 100, total: true };
+    const extract = extractLines(blocksIn(text), { ...matcher, lines }, request);
+    expect(extract.lines.map(({ line }) => line)).toEqual([40_001, 80_002, 120_003]);
+    expect(seen).toEqual([11, 11, 11]);
   });
 });

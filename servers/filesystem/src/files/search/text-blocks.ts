@@ -32,6 +32,8 @@ export interface Block {
   readonly isUtf8: boolean;
   /** Decoded on first use. */
   readonly text: string;
+  /** Some of its lines, by bytes. */
+  part(from: number, to: number): Block;
 }
 
 export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding): Block {
@@ -45,7 +47,51 @@ export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding
       text ??= decode(bytes, { encoding: name, bom: false, damaged: false });
       return text;
     },
+    part: (from, to) => blockOf(bytes.subarray(from, to), false, encoding),
   };
+}
+
+/** Texts of which a match contains one of each list. */
+export type Needles = readonly (readonly Buffer[])[];
+
+export function hasNeedles(bytes: Buffer, needles: Needles): boolean {
+  return needles.every((some) => some.some((needle) => bytes.includes(needle)));
+}
+
+/** If there is more than one candidate in so many bytes, decoding them all takes less time. */
+const BYTES_PER_CANDIDATE = 4096;
+
+/**
+ * Divides a block into lines that contain the rarest list of `needles`, and the bytes between them, which need not be
+ * decoded.
+ *
+ * @returns the parts in order; the block itself if most of it would be left.
+ */
+export function* candidatesIn(block: Block, needles: Needles): Generator<Block | Buffer> {
+  const { bytes } = block;
+  const max = Math.floor(bytes.length / BYTES_PER_CANDIDATE);
+  if (max === 0) return yield block;
+  let rarest: readonly number[] | undefined;
+  for (const some of needles) {
+    const places: number[] = [];
+    for (const needle of some) {
+      let at = bytes.indexOf(needle);
+      for (; at >= 0 && places.length <= max; at = bytes.indexOf(needle, at + 1)) places.push(at);
+    }
+    if (places.length < (rarest?.length ?? max + 1)) rarest = places.sort((a, b) => a - b);
+  }
+  if (rarest === undefined) return yield block;
+  let done = 0;
+  for (const place of rarest) {
+    if (place < done) continue;
+    const start = place === 0 ? 0 : bytes.lastIndexOf(LINE_FEED, place - 1) + 1;
+    const feed = bytes.indexOf(LINE_FEED, place);
+    const end = feed < 0 ? bytes.length : feed + 1;
+    if (start > done) yield bytes.subarray(done, start);
+    yield block.part(start, end);
+    done = end;
+  }
+  if (done < bytes.length) yield bytes.subarray(done);
 }
 
 /**
@@ -53,28 +99,28 @@ export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding
  * the encoding guessed from its beginning. Each block is valid only until the next is requested.
  *
  * @param head what `readHead` has just read of this file, if anything.
+ * @param range only the lines that begin in these bytes; a file in UTF-16 is in its first range completely.
  * @returns the blocks; ends with undefined as soon as a NUL byte shows that it is not text.
  */
-export function* blocksOf(fd: number, head?: Buffer): Generator<Block | undefined> {
-  let encoding: BlockEncoding = "utf-8";
-  let decoder: TextDecoder | undefined;
-  let isFirst = true;
+export function* blocksOf(fd: number, head = readHead(fd), range?: ByteRange): Generator<Block | undefined> {
+  const mark = markedEncoding(head);
+  const decoder = mark === undefined || mark === "utf-8" ? undefined : new TextDecoder(mark);
+  const begin = mark === "utf-8" ? head.subarray(3) : head;
+  if (decoder === undefined && begin.includes(0)) return yield undefined;
+  // In none of these encodings is a line feed part of another character, so lines are split before decoding.
+  const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(begin));
+  // Compressed data without a NUL byte.
+  if (!isUtf && hasTooManyControls(begin)) return yield undefined;
+  const encoding: BlockEncoding = isUtf ? "utf-8" : legacyOf(begin);
+  const isStart = range === undefined || range.start === 0;
+  if (decoder !== undefined && !isStart) return;
+  const chunks = range === undefined || decoder !== undefined ? chunksOf(fd, head) : chunksIn(fd, range);
+  let isFirst = isStart;
   /** The beginning of a line whose end was not read yet; a copy, since the next chunk is read into the same memory. */
   let open: Buffer = Buffer.alloc(0);
-  for (const chunk of chunksOf(fd, head)) {
-    let bytes = chunk;
-    if (isFirst) {
-      isFirst = false;
-      const mark = markedEncoding(bytes);
-      if (mark === "utf-8") bytes = bytes.subarray(3);
-      else if (mark !== undefined) decoder = new TextDecoder(mark);
-      if (decoder === undefined && bytes.includes(0)) return yield undefined;
-      // In none of these encodings is a line feed part of another character, so lines are split before decoding.
-      const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(bytes));
-      // Compressed data without a NUL byte.
-      if (!isUtf && hasTooManyControls(bytes)) return yield undefined;
-      if (!isUtf) encoding = legacyOf(bytes);
-    }
+  for (const chunk of chunks) {
+    let bytes = isFirst && mark === "utf-8" ? chunk.subarray(3) : chunk;
+    isFirst = false;
     if (decoder !== undefined) bytes = Buffer.from(decoder.decode(bytes, { stream: true }));
     if (bytes.includes(0)) return yield undefined;
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -130,9 +176,9 @@ export function readHead(fd: number): Buffer {
  * Whether a file is shorter than its `head` could be, and does not contain all `needles` in any encoding that contains
  * ASCII. Most files of a search end here, without being decoded.
  */
-export function certainlyLacks(fd: number, head: Buffer, needles: readonly Buffer[]): boolean {
+export function certainlyLacks(fd: number, head: Buffer, needles: Needles): boolean {
   // With a byte order mark it may be UTF-16.
-  if ((head[0] ?? 0) >= 0xfe || needles.every((needle) => head.includes(needle))) return false;
+  if ((head[0] ?? 0) >= 0xfe || hasNeedles(head, needles)) return false;
   return head.length < CHUNK_BYTES && readSync(fd, END, 0, 1, head.length) === 0;
 }
 
@@ -144,10 +190,35 @@ function readChunk(fd: number, position: number): Buffer {
 }
 
 /** Each chunk is valid only until the next is requested, here or for another file. */
-function* chunksOf(fd: number, head?: Buffer): Generator<Buffer> {
+function* chunksOf(fd: number, head: Buffer): Generator<Buffer> {
   let position = 0;
-  for (let chunk = head ?? readChunk(fd, 0); chunk.length > 0; chunk = readChunk(fd, position)) {
+  for (let chunk = head; chunk.length > 0; chunk = readChunk(fd, position)) {
     yield chunk;
+    position += chunk.length;
+  }
+}
+
+/** A part of a file; a line is in the part that contains its first byte. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The chunks of the lines that begin in `range`. */
+function* chunksIn(fd: number, { start, end }: ByteRange): Generator<Buffer> {
+  // The line feed before the first line may be the last byte of the previous range.
+  let position = Math.max(0, start - 1);
+  let isInside = start === 0;
+  while (start < end) {
+    const chunk = readChunk(fd, position);
+    if (chunk.length === 0) return;
+    const from = isInside ? 0 : chunk.indexOf(LINE_FEED) + 1;
+    isInside ||= from > 0;
+    if (from > 0 && position + from >= end) return;
+    const feed =
+      position + chunk.length < end ? -1 : chunk.indexOf(LINE_FEED, Math.max(from, end - 1 - position));
+    if (isInside && feed >= 0) return yield chunk.subarray(from, feed + 1);
+    if (isInside) yield chunk.subarray(from);
     position += chunk.length;
   }
 }

@@ -1,6 +1,6 @@
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
-import type { Block } from "./text-blocks.ts";
+import { type Block, hasNeedles, type Needles } from "./text-blocks.ts";
 
 /** What to search for in lines of text. Plain data, so that it can be sent to a worker. */
 export interface TextPattern {
@@ -12,8 +12,8 @@ export interface TextPattern {
   readonly manyLines: string | undefined;
   /** The text itself, if the pattern is a case-sensitive literal, which can be found without a regex engine. */
   readonly literal: string | undefined;
-  /** ASCII texts that every matching line contains. */
-  readonly needles: readonly string[];
+  /** ASCII texts that every matching line contains: one of each list. */
+  readonly needles: readonly (readonly string[])[];
 }
 
 const MAX_PATTERN = 1_000;
@@ -85,9 +85,44 @@ export function textPattern(
 /** Escapes whose meaning continues in the following tokens. */
 const LONG_ESCAPE = /^\\[pPkxuc\d]/;
 
-/** The ASCII texts among the tokens of an expression that every match contains, longest first. */
-function needlesOf(tokens: readonly string[]): string[] {
-  if (tokens.some((token) => token === "|" || LONG_ESCAPE.test(token))) return [];
+/** ASCII texts of an expression that every match contains, one of each list; those that are likely rare first. */
+function needlesOf(tokens: readonly string[]): string[][] {
+  if (tokens.some((token) => LONG_ESCAPE.test(token))) return [];
+  const branches = branchesOf(tokens);
+  const [only = []] = branches;
+  if (branches.length === 1) return textsOf(only).map((text) => [text]);
+  // Of each alternative, the longest text.
+  const texts = branches.flatMap((branch) => textsOf(branch).slice(0, 1));
+  return texts.length === branches.length ? [texts] : [];
+}
+
+/** The alternatives of an expression, also if it is a group as a whole: `a|b`, `(a|b)`. */
+function branchesOf(tokens: readonly string[]): string[][] {
+  const branches: string[][] = [[]];
+  let depth = 0;
+  for (const token of withoutGroup(tokens)) {
+    if (token === "(") depth += 1;
+    if (token === ")") depth -= 1;
+    if (token === "|" && depth === 0) branches.push([]);
+    else branches.at(-1)?.push(token);
+  }
+  return branches;
+}
+
+/** The content of a group that is the whole expression; otherwise the expression itself. */
+function withoutGroup(tokens: readonly string[]): readonly string[] {
+  const begin = tokens[1] !== "?" ? 1 : tokens[2] === ":" ? 3 : 0;
+  if (tokens[0] !== "(" || begin === 0) return tokens;
+  let depth = 0;
+  const end = tokens.findIndex((token) => {
+    depth += token === "(" ? 1 : token === ")" ? -1 : 0;
+    return depth === 0;
+  });
+  return end === tokens.length - 1 ? tokens.slice(begin, -1) : tokens;
+}
+
+/** The ASCII texts of a sequence that every match contains, longest first. */
+function textsOf(tokens: readonly string[]): string[] {
   const found: string[] = [];
   let run = "";
   let depth = 0;
@@ -156,8 +191,8 @@ function refusal(text: string, reason: string, literal: boolean): ToolError {
 }
 
 export interface LineMatcher {
-  /** ASCII texts that every matching line contains. */
-  readonly needles: readonly Buffer[];
+  /** ASCII texts that every matching line contains: one of each list. */
+  readonly needles: Needles;
   /** The positions in the block's text at which matching lines begin, in order. */
   lines(block: Block): number[];
   /** The position of the first match in a line (without its line feed), in UTF-16 code units. */
@@ -171,15 +206,14 @@ export interface LineMatcher {
 export function lineMatcher({ source, flags, manyLines, literal, needles: texts }: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
-  const needles = texts.map((text) => Buffer.from(text));
+  const needles = texts.map((some) => some.map((text) => Buffer.from(text)));
   // Text that is not ASCII has other bytes in other encodings.
-  const utf8 = literal === undefined ? [] : [Buffer.from(literal)];
+  const utf8 = literal === undefined ? [] : [[Buffer.from(literal)]];
   return {
     needles,
     lines(block) {
       // Most texts do not contain it, and need no decoding.
-      const wanted = block.isUtf8 && utf8.length > 0 ? utf8 : needles;
-      if (wanted.some((needle) => !block.bytes.includes(needle))) return [];
+      if (!hasNeedles(block.bytes, block.isUtf8 && utf8.length > 0 ? utf8 : needles)) return [];
       if (literal !== undefined && literal !== "") {
         return linesWith(block.text, (text, from) => text.indexOf(literal, from));
       }

@@ -12,7 +12,14 @@ import { type ConvertedDocument, type DocumentWork, searchable } from "../read/c
 import { type FileStart, startOf } from "../read/file-starts.ts";
 import { filesIn } from "../search/file-batch.ts";
 import { COUNT, type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
-import { type Block, blocksIn, blocksOf, certainlyLacks, readHead } from "../search/text-blocks.ts";
+import {
+  type Block,
+  type ByteRange,
+  blocksIn,
+  blocksOf,
+  certainlyLacks,
+  readHead,
+} from "../search/text-blocks.ts";
 import { type LineMatcher, lineMatcher, type TextPattern } from "../search/text-pattern.ts";
 import { FILE_FLAGS } from "../tree/open-below.ts";
 import { PROGRESS } from "./progress.ts";
@@ -30,12 +37,13 @@ interface CountWork {
   readonly files: string;
 }
 
-interface ExtractWork {
+export interface ExtractWork {
   readonly pattern: TextPattern;
   /** A descriptor of this process, which the caller keeps open until the answer, or the text of a document. */
   readonly from: number | Pick<ConvertedDocument, "bytes" | "marks">;
   readonly path: string;
   readonly extract: ExtractRequest;
+  readonly range?: ByteRange;
 }
 
 /** The operations of a thread. Work and answers are plain data. */
@@ -77,7 +85,7 @@ const kinds = {
     }
     return starts;
   },
-  extract: (work: ExtractWork) => extract(work.from, matcherOf(work.pattern), work.extract),
+  extract: (work: ExtractWork) => extract(work, matcherOf(work.pattern)),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   document: async (work: DocumentWork) => (await import("../read/convert-document.ts")).convertDocument(work),
@@ -160,12 +168,12 @@ function matcherOf(pattern: TextPattern): LineMatcher {
 }
 
 /** Returns no lines if the file cannot be read. */
-function extract(from: ExtractWork["from"], matcher: LineMatcher, request: ExtractRequest): Extract {
+function extract({ from, extract: request, range }: ExtractWork, matcher: LineMatcher): Extract {
   try {
-    const blocks = typeof from === "number" ? blocksOf(from) : blocksIn(searchable(from));
+    const blocks = typeof from === "number" ? blocksOf(from, undefined, range) : blocksIn(searchable(from));
     return extractLines(blocks, matcher, request);
   } catch (error) {
-    if (error instanceof Error && "syscall" in error) return { lines: [], more: false, total: 0 };
+    if (error instanceof Error && "syscall" in error) return extractLines([], matcher, request);
     throw error;
   }
 }
