@@ -123,7 +123,7 @@ describe("office documents", () => {
   it("reads OpenDocument spreadsheets and presentations", async () => {
     const sheet =
       '<table:table table:name="S"><table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>' +
-      '<table:table-row><table:table-cell table:number-columns-repeated="2"/><table:table-cell><text:p>a &lt; b</text:p></table:table-cell><table:table-cell office:value="5"/></table:table-row>' +
+      '<table:table-row><table:table-cell table:number-columns-repeated="2"/><table:table-cell><text:p>a &lt; b</text:p></table:table-cell><table:table-cell office:value="5"><office:annotation><text:p>a remark</text:p></office:annotation></table:table-cell></table:table-row>' +
       '<table:table-row table:number-rows-repeated="1048570"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>';
     expect(await textOf("a.ods", openDocumentFile("spreadsheet", sheet))).toBe(
       '=== OpenDocument spreadsheet, 1 sheet: "S" (C1:D3)\n=== sheet "S"\nrow\tC\tD\n3\ta < b\t5\n',
@@ -191,6 +191,14 @@ describe("limits", () => {
       "content.xml": `${entities}<office:document-content><office:body><office:text><text:p>x&b;</text:p></office:text></office:body></office:document-content>`,
     });
     expect(await textOf("a.odt", file)).not.toContain("aaaa");
+  });
+
+  it("reads a paragraph of a million pieces, and tables in tables, in linear time", async () => {
+    const book = epub("Long", `<p>${"<b>x</b> <a href='https://a.example/'>y</a>".repeat(300_000)}</p>`);
+    expect((await textOf("a.epub", book)).length).toBeGreaterThan(1_000_000);
+    const cell = "<table:table><table:table-row><table:table-cell>";
+    const nested = openDocumentFile("text", `${cell.repeat(200)}<text:p>inside</text:p>`);
+    expect((await textOf("a.odt", nested)).match(/inside/g)).toHaveLength(1);
   });
 
   it("refuses sheets of billions of cells", async () => {
