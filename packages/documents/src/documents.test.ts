@@ -282,12 +282,12 @@ describe("mail", () => {
 
   it("splits a mailbox into messages", async () => {
     const box =
-      "From a@b Mon Nov  2 10:00:00 2026\nSubject: One\n\nHello\n>From the start\n\nFrom c@d Mon Nov  2 11:00:00 2026\nSubject: Two\n\nBye\n";
+      "From a@b Mon Nov  2 10:00:00 2026\nSubject: One\n\nHello\n>From the start\n\nFrom c@d Mon Nov  2 11:00:00 2026\nSubject: Two\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\nGrüße\n";
     expect(await textOf("a.mbox", box)).toBe(
-      "=== Mailbox, 2 messages\n=== message 1: One\nSubject: One\n\nHello\nFrom the start\n=== message 2: Two\nSubject: Two\n\nBye\n",
+      "=== Mailbox, 2 messages\n=== message 1: One\nSubject: One\n\nHello\nFrom the start\n=== message 2: Two\nSubject: Two\n\nGrüße\n",
     );
     const second = await textOf("a.mbox", box, "2");
-    expect(second).toContain("Bye");
+    expect(second).toContain("Grüße");
     expect(second).not.toContain("Hello");
   });
 });
