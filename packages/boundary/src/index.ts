@@ -9,7 +9,8 @@ export { ensureDirectory } from "./paths/ensure-directory.ts";
 export { giveFreeName, temporaryName } from "./paths/move.ts";
 export { ownDirectory } from "./paths/open.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
-export { createPathGuard, type PathGuard } from "./paths/path-guard.ts";
+export { createPathGuard, type PathGuard, withHidden } from "./paths/path-guard.ts";
+export { copyData } from "./paths/tree.ts";
 export type {
   AllowedDirectories,
   AllowedDirectory,
@@ -17,6 +18,7 @@ export type {
   GuardedDirectory,
   GuardedFile,
   GuardedPlace,
+  HiddenPlaces,
   LinkTarget,
   ReadHandle,
   WriteOptions,

@@ -76,6 +76,48 @@ export const tasks: readonly Task[] = [
       (await exists(world, "docs/index.md")) && !(await exists(world, "README.md")),
   },
   {
+    name: "sort hundreds of files into folders",
+    prompt:
+      "Sort the first 300 files in many (entry-00000.txt to entry-00299.txt) into folders of 100 by the third digit: many/0, many/1 and many/2. Show the plan first.",
+    async reference(call) {
+      const request = { source: "many/entry-00([0-2])??.txt", destination: "many/$1/$0" };
+      await call("move_file", { ...request, dryRun: true });
+      return call("move_file", request);
+    },
+    check: async (answer, world) =>
+      answer.includes("300") &&
+      (await exists(world, "many/2/entry-00299.txt")) &&
+      (await exists(world, "many/entry-00300.txt")) &&
+      !(await exists(world, "many/entry-00000.txt")),
+  },
+  {
+    name: "merge files without reading them",
+    prompt: "Write all.ts: the contents of src/greet.ts and then src/main.ts without its first line.",
+    async reference(call) {
+      const parts = [{ path: "src/greet.ts" }, { path: "src/main.ts", from: 2 }];
+      return call("write_file", { path: "all.ts", parts });
+    },
+    check: async (_answer, world) => {
+      const [merged, one, other] = [
+        await content(world, "all.ts"),
+        await content(world, "src/greet.ts"),
+        await content(world, "src/main.ts"),
+      ];
+      return merged !== undefined && merged === `${one}${other?.replace(/^.*\n/, "")}`;
+    },
+  },
+  {
+    name: "take back a whole tidying",
+    prompt:
+      "Copy all TypeScript files below src into flat, then undo that, and tell me how many files that was.",
+    async reference(call) {
+      const copied = await call("copy_file", { source: "src/**/*.ts", destination: "flat/" });
+      return call("undo_change", { id: /Change (\w+-\w+)/.exec(copied)?.[1] ?? "" });
+    },
+    check: async (answer, world) =>
+      answer.includes("2") && (await exists(world, "src/main.ts")) && !(await exists(world, "flat")),
+  },
+  {
     name: "find files by name behind the ignore rules",
     prompt: "Is there an index.js anywhere, also in what git ignores?",
     reference: (call) => call("search_files", { path: ".", pattern: "index.js", include_ignored: true }),

@@ -30,7 +30,8 @@ export const options = defineOptions({
     default: true,
     heading: "Safety",
     description:
-      "Keep the previous content of changed and deleted files, so that undo_change can restore it.",
+      "Keep the previous content of changed and deleted files, so that undo_change can restore it. " +
+      "Without it, deleted and replaced files still go to a trash.",
   },
   journalDays: {
     type: "integer",

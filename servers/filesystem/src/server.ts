@@ -22,7 +22,8 @@ export const server = defineServer({
     "the lines that you need (offset, limit). Change a file with edit_file, many files with edit_file and glob, or with",
     "apply_patch; write_file is for new files and whole replacements. Pass expected_hash if the file may have changed",
     "since you read it. A truncated answer says how to continue. Searches and trees hide what .gitignore lists;",
-    "include_ignored shows it. Every change is recorded: list_changes shows it, undo_change undoes it.",
+    "include_ignored shows it. Move, rename or copy many files with one call of move_file or copy_file, with a pattern",
+    "or moves, and dryRun first. Every call is one change: list_changes shows it, undo_change undoes it.",
   ].join("\n"),
   options,
   directories: { readOnly: "readOnlyDirs" },
@@ -43,15 +44,21 @@ export const server = defineServer({
     options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars },
     allowed,
   }) {
-    const { createPathGuard } = await import("@refmcp/boundary");
+    const { createPathGuard, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
+    const { stateDirectories } = await import("./files/journal/journal-directory.ts");
+    const { hiddenPlaces, homeTrash } = await import("./files/trash/trash.ts");
+    const journalDirectories = journalDir === undefined ? stateDirectories() : [journalDir];
+    const home = homeTrash();
+    const hidden = hiddenPlaces({ stateDirectories: journalDirectories, home });
     const files = openFiles({
-      guard: createPathGuard(allowed),
+      guard: createPathGuard(withHidden(allowed, hidden)),
+      homeTrash: home,
       journal,
       journalDays,
       maxReadChars,
       ignored: ignore,
-      ...(journalDir === undefined ? {} : { journalDirectories: [journalDir] }),
+      journalDirectories,
     });
     if (forgetChanges) await files.forgetChanges();
     return files;

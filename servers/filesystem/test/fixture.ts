@@ -60,6 +60,9 @@ export async function world(): Promise<World> {
     await writeFile(path, `entry ${i}\n`);
     await utimes(path, 1_600_000_000, 1_600_000_000);
   }
+  // Files where the trash would be: so there is none, and a deletion without a journal asks.
+  await mkdir(journal);
+  for (const trash of [join(journal, "trash"), join(root, ".refmcp-trash")]) await writeFile(trash, "");
   const changeId = await changeSomething(root, journal);
   for (const file of [
     "README.md",

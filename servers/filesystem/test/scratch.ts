@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
+import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
 import { type Files, openFiles } from "../src/files/files.ts";
+import { hiddenPlaces } from "../src/files/trash/trash.ts";
 
 /** A temporary allowed directory with the domain; both are removed after the test. */
 export interface Scratch {
@@ -30,20 +31,32 @@ export interface Scratch {
   another(options?: { journal?: boolean }): Files;
 }
 
-/** Call it inside a test or a hook of one. */
-export async function scratch(options: { journal?: boolean; writable?: boolean } = {}): Promise<Scratch> {
+/**
+ * Call it inside a test or a hook of one.
+ *
+ * @param options.trash false: files stand where the trash would be, so nothing can be moved there.
+ */
+export async function scratch(
+  options: { journal?: boolean; writable?: boolean; trash?: boolean; homeTrash?: string } = {},
+): Promise<Scratch> {
   const top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-files-")));
   onTestFinished(() => rm(top, { recursive: true, force: true }));
   const [root, outside, state] = [join(top, "root"), join(top, "outside"), join(top, "state")];
   await mkdir(root);
   await mkdir(outside);
+  if (options.trash === false) {
+    await mkdir(state);
+    for (const path of [join(state, "trash"), join(root, ".refmcp-trash")]) await writeFile(path, "");
+  }
   const allowed = new DirectoryAllowlist({
     configured: [{ path: root, source: "argument", writable: options.writable ?? true }],
     mode: "narrow",
   });
-  const guard = createPathGuard(allowed);
+  const { homeTrash } = options;
+  const hidden = hiddenPlaces({ stateDirectories: [state], home: homeTrash });
+  const guard = createPathGuard(withHidden(allowed, hidden));
   const another = ({ journal = true } = {}) =>
-    openFiles({ guard, journal, journalDirectories: [state], maxReadChars: 80_000 });
+    openFiles({ guard, journal, homeTrash, journalDirectories: [state], maxReadChars: 80_000 });
   const at = (...parts: string[]) => join(root, ...parts);
   return {
     root,
@@ -60,6 +73,6 @@ export async function scratch(options: { journal?: boolean; writable?: boolean }
     },
     read: (name) => readFile(at(name), "utf8"),
     bytes: (name) => readFile(at(name)),
-    list: async (name = "") => (await readdir(at(name))).sort(),
+    list: async (name = "") => (await readdir(at(name))).filter((one) => one !== ".refmcp-trash").sort(),
   };
 }

@@ -36,7 +36,7 @@ function availableOf(allowed: AllowedDirectories): AllowedDirectory[] {
 
 /** The innermost allowed directory around an absolute real path, from cached state. */
 export function directoryAround(realPath: string, allowed: AllowedDirectories): AllowedDirectory | undefined {
-  if (isSpecialPlace(realPath)) return undefined;
+  if (isSpecialPlace(realPath) || allowed.hidden?.hides(realPath)) return undefined;
   const found = innermost(allowed.directories(), realPath);
   if (found?.unavailable === undefined) return found;
   // It may have returned, and be read-only even if its parent is not.
@@ -123,6 +123,18 @@ const LOCAL_TYPES = new Set([
   0x794c7630, // overlayfs
   0x01021994, // tmpfs
 ]);
+
+/** Local file systems that do not compress: `st_blocks` is never less than the data. */
+const COUNTING_TYPES = new Set([0xef53, 0x58465342, 0x01021994]); // ext2 to ext4, xfs, tmpfs
+
+/** Whether the blocks of a file at `path` say how much data it has at most. */
+export function countsBlocks(path: string): boolean {
+  try {
+    return COUNTING_TYPES.has(statfsSync(path).type);
+  } catch {
+    return false;
+  }
+}
 
 /** Special: contains no user data. Local: reading waits for no network and no other program. */
 export type FileSystemKind = "special" | "local" | "other";

@@ -3,7 +3,14 @@ import { lstat, mkdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { existingPart, explain, hasForms, isInsideNow, storedName } from "./explain.ts";
 import { openDirectoryAt } from "./open.ts";
-import { errorCode, isAllowedDirectory, leadsOutside, outside, readOnly } from "./path-errors.ts";
+import {
+  errorCode,
+  hiddenPlace,
+  isAllowedDirectory,
+  leadsOutside,
+  outside,
+  readOnly,
+} from "./path-errors.ts";
 import { isInside, mayBeInside } from "./resolve.ts";
 import { type GuardContext, type GuardedDirectory, type GuardedPlace, isSame } from "./types.ts";
 
@@ -33,6 +40,7 @@ export async function openEntry(
   try {
     const { name, stat } = await findEntry(parent, basename(path));
     const place = { parent, name, path, entry: parent.entry(name), stat };
+    if (allowed.hidden?.hides(join(parent.realPath, name))) throw hiddenPlace(path);
     if (options.write) requireWritable(place, context);
     return place;
   } catch (error) {
@@ -59,6 +67,8 @@ export function requireWritable(place: GuardedPlace, { allowed }: GuardContext):
   const { parent, name, path } = place;
   if (!parent.directory.writable) throw readOnly(path, parent.directory);
   const real = join(parent.realPath, name);
+  const { hidden } = allowed;
+  if (hidden?.paths.some((one) => isInside(one, real))) throw hiddenPlace(path);
   for (const directory of allowed.directories()) {
     const isHeld = [directory.path, directory.realPath].some(
       (one) => isInside(one, real) || (mayBeInside(one, real) && isAncestor(place, real, one)),
@@ -99,6 +109,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
     for (const asked of existing.missing) {
       const name = (await storedName(directory, asked)) ?? asked;
       const at = join(directory.path, name);
+      if (context.allowed.hidden?.hides(join(directory.realPath, name))) throw hiddenPlace(path);
       if (await makeIn(directory, name, path)) created.push(at);
       const next: GuardedDirectory = await context.opener.openDirectory(directory.entry(name), at);
       await directory.close();

@@ -3,7 +3,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Candidate, candidatesByIdentity, fileSystemKind, surelyAround } from "./check.ts";
 import { checkEntryName, openUnlinked } from "./open.ts";
-import { inSpecialFileSystem, leadsOutside, pathError, specialFile } from "./path-errors.ts";
+import { hiddenPlace, inSpecialFileSystem, leadsOutside, pathError, specialFile } from "./path-errors.ts";
 import {
   type AllowedDirectories,
   type AllowedDirectory,
@@ -35,6 +35,7 @@ export function portableOpener(allowed: AllowedDirectories): Opener {
   /** The target of `path`, if it is inside and did not change during the check. */
   async function find(path: string, asked: string) {
     const realPath = await realpath(path);
+    if (allowed.hidden?.hides(realPath)) throw hiddenPlace(asked);
     const around = surelyAround(realPath, allowed);
     const directory = (await aroundByIdentity(realPath, candidatesByIdentity(realPath, allowed))) ?? around;
     if (directory === undefined) throw leadsOutside(asked, allowed);
@@ -60,6 +61,8 @@ export function portableOpener(allowed: AllowedDirectories): Opener {
   }
 
   return {
+    hidden: allowed.hidden,
+
     openFile: (path, asked) =>
       settled(path, asked, async ({ realPath, directory, identity }) => {
         if (!identity.isFile()) throw pathError("is_directory", asked);

@@ -28,6 +28,7 @@ import {
 import { explain, storedPath } from "./explain.ts";
 import {
   errorCode,
+  hiddenPlace,
   inSpecialFileSystem,
   isMissing,
   leadsOutside,
@@ -246,6 +247,7 @@ export function procOpener(allowed: AllowedDirectories): Opener {
   function verify(fd: number, path: string, asked: string) {
     const stat = fstatSync(fd);
     const realPath = kernelPath(fd, stat);
+    if (allowed.hidden?.hides(realPath)) throw hiddenPlace(asked);
     const around = surelyAround(realPath, allowed);
     const candidates = candidatesByIdentity(realPath, allowed);
     const directory = aroundByIdentity(fd, stat, realPath, candidates) ?? around;
@@ -262,6 +264,8 @@ export function procOpener(allowed: AllowedDirectories): Opener {
   }
 
   return {
+    hidden: allowed.hidden,
+
     async openFile(path, asked) {
       const fd = await find(path);
       try {

@@ -36,6 +36,7 @@ export const pathFailure = errorsOf({
   ],
   read_only: ["denied", "Write in another allowed directory, or ask the user to allow changes in this one."],
   allowed_directory: ["denied", "Change its contents instead."],
+  hidden: ["denied", "Choose another path; list_changes and undo_change show and restore what it keeps."],
   special_file: ["denied", "Choose a regular file."],
   into_itself: ["invalid", "Choose a destination outside the directory being moved."],
   source_remains: ["conflict", "No data is lost: compare the two, then delete one."],
@@ -143,6 +144,12 @@ export function readOnly(path: string, directory: AllowedDirectory): ToolError {
 export function isAllowedDirectory(path: string, directory: AllowedDirectory): ToolError {
   const what = `is or contains the allowed directory ${quote(directory.path)}, which cannot be replaced, moved or deleted`;
   return pathFailure("allowed_directory", `${quote(path)} ${what}.`);
+}
+
+/** For this server's journal and trash, and what contains them. */
+export function hiddenPlace(path: string): ToolError {
+  const what = "is, contains or is in the journal or the trash, which tools cannot access";
+  return pathFailure("hidden", `${quote(path)} ${what}.`);
 }
 
 export function specialFile(

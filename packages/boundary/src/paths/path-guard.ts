@@ -1,4 +1,5 @@
-import { readlink } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { type FileHandle, readlink } from "node:fs/promises";
 import { keyedLock } from "../waiting-line.ts";
 import { directoryAround, locate, surelyAround } from "./check.ts";
 import { makeDirectories, openEntry } from "./entries.ts";
@@ -15,10 +16,11 @@ import type {
   GuardedDirectory,
   GuardedFile,
   GuardedPlace,
+  HiddenPlaces,
   LinkTarget,
   WriteOptions,
 } from "./types.ts";
-import { writeFileAt } from "./write.ts";
+import { type Content, updateFileAt, writeFileAt } from "./write.ts";
 
 /**
  * The only way from a path in an argument to the disk. Every method throws `ToolError`: `invalid` (NUL
@@ -58,9 +60,17 @@ export interface PathGuard {
    */
   writeFile(
     path: string,
-    content: Uint8Array,
+    content: Content,
     options?: WriteOptions,
   ): Promise<{ created: boolean; path: string }>;
+  /**
+   * Runs `work` with an existing file, open to append to it or to truncate it in place. Its writes go to the end of the
+   * file, whatever their position.
+   */
+  updateFile<Result>(
+    path: string,
+    work: (handle: FileHandle, stat: Stats) => Promise<Result>,
+  ): Promise<Result>;
   /** Creates the directory and any missing parents; returns the created ones, outermost first. */
   createDirectory(path: string): Promise<string[]>;
   /**
@@ -80,11 +90,21 @@ export interface PathGuard {
   removeTree(entry: DirectoryEntry): Promise<void>;
 }
 
+/** The same allowed directories without places that a guard must never access. */
+export function withHidden(allowed: AllowedDirectories, hidden: HiddenPlaces): AllowedDirectories {
+  return {
+    directories: () => allowed.directories(),
+    onChange: (listener) => allowed.onChange(listener),
+    refresh: () => allowed.refresh?.(),
+    hidden,
+  };
+}
+
 /** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */
 export type Verification = "proc" | "portable";
 
 /**
- * Creates the guard of the allowed directories.
+ * Creates the guard of the allowed directories, without their `hidden` places.
  *
  * @param verification default: the strongest that this system supports
  */
@@ -104,6 +124,7 @@ export function createPathGuard(
     place: async (path, options) => openEntry(await resolve(path), context, options),
     writeFile: async (path, content, options = {}) =>
       writeFileAt(await resolve(path), content, options, context),
+    updateFile: async (path, work) => updateFileAt(await resolve(path), work, context),
     createDirectory: async (path) => makeDirectories(await resolve(path), context),
     move: async (from, to, options = {}) =>
       moveEntry(await resolve(from), await resolve(to), options, context),

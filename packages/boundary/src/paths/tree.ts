@@ -1,7 +1,8 @@
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import {
   chmod,
   chown,
+  copyFile,
   type FileHandle,
   lstat,
   mkdir,
@@ -14,9 +15,16 @@ import {
   utimes,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { openerBelow } from "./open.ts";
+import { countsBlocks } from "./check.ts";
+import { hasProc, openerBelow, openUnlinked, SMALL_BYTES } from "./open.ts";
 import { pathError, specialFile } from "./path-errors.ts";
-import { type DirectoryEntry, type GuardedDirectory, isSame, type Opener, type ReadHandle } from "./types.ts";
+import {
+  type DirectoryEntry,
+  type GuardedDirectory,
+  type GuardedFile,
+  isSame,
+  type Opener,
+} from "./types.ts";
 
 /** The stat of each path in a tree; the tree's root is "". */
 export type Inventory = Map<string, BigIntStats>;
@@ -99,6 +107,7 @@ async function copyDirectory(
   const made = await lstat(target, { bigint: true });
   await inside(to, made, context.opener, async (copies) => {
     for (const name of (await readdir(children.entry(""))).sort()) {
+      if (context.opener.hidden?.hides(join(children.realPath, name))) continue;
       const child = join(path, name);
       await copyEntry(
         { parent: children, name, path: child },
@@ -177,6 +186,9 @@ async function inside(
 }
 
 const CHUNK_BYTES = 1024 * 1024;
+/** The usual size of a block: a hole is at least as large. */
+const PIECE_BYTES = 4096;
+const ZEROS = Buffer.alloc(PIECE_BYTES);
 
 /**
  * Copies a regular file to a free name with its mode; with `attributes`, also its times and, as far as the system
@@ -194,9 +206,8 @@ async function copyContent(
   try {
     if (!isSame(await source.handle.stat({ bigint: true }), seen))
       throw pathError("changed_meanwhile", from.path);
-    const target = await open(to.parent.entry(to.name), "wx", 0o600);
+    const target = await copyData(source, to.parent.entry(to.name), signal);
     try {
-      await pump(source.handle, target, signal);
       const after = await source.handle.stat({ bigint: true });
       if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size)
         throw pathError("changed_meanwhile", from.path);
@@ -213,14 +224,83 @@ async function copyContent(
   }
 }
 
-async function pump(source: ReadHandle, target: FileHandle, signal: AbortSignal | undefined): Promise<void> {
+/**
+ * Copies the content of an open file to a new file at `target`, which is returned open. It shares the blocks of the
+ * original where the file system can (reflink); otherwise holes remain holes, so a sparse file needs no more space than
+ * before.
+ */
+export async function copyData(
+  source: GuardedFile,
+  target: string,
+  signal?: AbortSignal,
+): Promise<FileHandle> {
+  if (source.stat.size > SMALL_BYTES && (await isCloned(source, target)))
+    return openUnlinked(target, constants.O_RDWR);
+  const handle = await open(target, "wx", 0o600);
+  try {
+    await pump(source, handle, signal);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function isCloned({ handle, realPath }: GuardedFile, target: string): Promise<boolean> {
+  // The descriptor's path cannot be redirected; elsewhere, what was cloned is compared afterwards.
+  const from = hasProc() ? `/proc/self/fd/${handle.fd}` : realPath;
+  const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
+  try {
+    await copyFile(from, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+  } catch {
+    return false;
+  }
+  if (hasProc()) return true;
+  const now = await lstat(realPath, { bigint: true }).catch(() => undefined);
+  if (now !== undefined && isSame(now, await handle.stat({ bigint: true }))) return true;
+  await unlink(target);
+  return false;
+}
+
+async function pump(source: GuardedFile, target: FileHandle, signal: AbortSignal | undefined): Promise<void> {
+  const { blocks, size } = source.stat;
+  const isSparse = size > SMALL_BYTES && blocks * 512 < size;
+  // Where blocks are neither compressed nor shared, there is no data after that many bytes.
+  const dataBytes = isSparse && countsBlocks(source.realPath) ? blocks * 512 : Number.POSITIVE_INFINITY;
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let copied = 0;
   for (let position = 0; ; ) {
     signal?.throwIfAborted();
-    const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) return;
+    const { bytesRead } =
+      copied >= dataBytes ? { bytesRead: 0 } : await source.handle.read(buffer, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) break;
+    const read = buffer.subarray(0, bytesRead);
+    for (const [start, end] of isSparse ? dataIn(read) : [[0, bytesRead] as const]) {
+      await writeAll(target, read.subarray(start, end), position + start);
+      copied += end - start;
+    }
     position += bytesRead;
-    await target.writeFile(buffer.subarray(0, bytesRead));
+  }
+  if (isSparse) await target.truncate(size);
+}
+
+/** The runs of blocks that are not all zeros. */
+function dataIn(bytes: Buffer): [start: number, end: number][] {
+  const runs: [number, number][] = [];
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const piece = bytes.subarray(at, at + PIECE_BYTES);
+    if (piece.equals(ZEROS.subarray(0, piece.length))) continue;
+    const last = runs.at(-1);
+    if (last !== undefined && last[1] === at) last[1] = at + piece.length;
+    else runs.push([at, at + piece.length]);
+  }
+  return runs;
+}
+
+async function writeAll(target: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesWritten } = await target.write(bytes, at, bytes.length - at, position + at);
+    at += bytesWritten;
   }
 }
 

@@ -21,6 +21,15 @@ export interface AllowedDirectories {
   onChange(listener: () => void): () => void;
   /** Checks the disk again now; `directories()` briefly caches its result. */
   refresh?(): void;
+  /** Places inside that are never accessed, such as a server's own journal and trash. */
+  readonly hidden?: HiddenPlaces;
+}
+
+export interface HiddenPlaces {
+  /** Absolute real paths, which cannot be moved or deleted with a directory around them either. */
+  readonly paths: readonly string[];
+  /** Whether an absolute real path is one of these places or in one. */
+  hides(realPath: string): boolean;
 }
 
 /** Operations on a file opened for reading: the methods of `FileHandle` that `LocalFile` also has. */
@@ -107,6 +116,7 @@ export interface WriteOptions {
  * errors of the operating system unchanged.
  */
 export interface Opener {
+  readonly hidden?: HiddenPlaces | undefined;
   openFile(path: string, asked: string): Promise<GuardedFile>;
   openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
 }

@@ -17,10 +17,49 @@ import {
   type WriteOptions,
 } from "./types.ts";
 
+/** The bytes of a file: all of them, or piece by piece. */
+export type Content = Uint8Array | AsyncIterable<Uint8Array>;
+
+/** See `PathGuard.updateFile`. */
+export async function updateFileAt<Result>(
+  path: string,
+  work: (handle: FileHandle, stat: Stats) => Promise<Result>,
+  context: GuardContext,
+): Promise<Result> {
+  const place = await openTarget(path, {}, context);
+  const real = join(place.parent.realPath, place.name);
+  try {
+    return await context.writing(foldsCase() ? fold(real) : real, async () => {
+      await requirePermission(place);
+      const existing = await context.opener.openFile(place.entry, path);
+      try {
+        const handle = await openUnlinked(place.entry, constants.O_RDWR | constants.O_APPEND);
+        try {
+          const [one, other] = [
+            await handle.stat({ bigint: true }),
+            await existing.handle.stat({ bigint: true }),
+          ];
+          if (!isSame(one, other)) throw pathError("changed_meanwhile", path);
+          await place.parent.verify();
+          return await work(handle, existing.stat);
+        } finally {
+          await handle.close();
+        }
+      } finally {
+        await existing.handle.close();
+      }
+    });
+  } catch (error) {
+    throw await explain(error, path, context);
+  } finally {
+    await place.parent.close();
+  }
+}
+
 /** See `PathGuard.writeFile`. Extended attributes and access control lists are not preserved. */
 export async function writeFileAt(
   path: string,
-  content: Uint8Array,
+  content: Content,
   options: WriteOptions,
   context: GuardContext,
 ): Promise<{ created: boolean; path: string }> {
@@ -62,7 +101,7 @@ async function openTarget(path: string, options: WriteOptions, context: GuardCon
 
 async function writeInto(
   place: GuardedPlace,
-  content: Uint8Array,
+  content: Content,
   options: WriteOptions,
   context: GuardContext,
 ): Promise<{ created: boolean; path: string }> {
@@ -77,7 +116,9 @@ async function writeInto(
 
   const temporary = await createTemporaryFile(parent, present === undefined ? 0o666 : 0o600, path);
   try {
-    await temporary.handle.writeFile(content);
+    // Each call continues where the previous one ended.
+    if (content instanceof Uint8Array) await temporary.handle.writeFile(content);
+    else for await (const bytes of content) await temporary.handle.writeFile(bytes);
     await temporary.handle.sync();
     const checked = options.check === undefined ? undefined : await runCheck(place, options.check, context);
     const old = checked?.stat ?? present;

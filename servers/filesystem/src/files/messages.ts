@@ -99,6 +99,11 @@ const ERRORS = {
     "invalid",
     "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
   ],
+  bad_part: [
+    "invalid",
+    "Give path for a whole file, path with from and to for some of its lines (from 1), or text.",
+  ],
+  no_content: ["invalid", "Give content, or parts."],
   bad_patch: ["invalid", "Give a unified diff, as written by diff -u or git diff."],
   binary_in_patch: [
     "invalid",

@@ -1,6 +1,7 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { prompt } from "../context.ts";
+import { summaryOf } from "../files/journal/list-changes.ts";
 
 const LISTED = 30;
 
@@ -16,10 +17,11 @@ export default prompt({
     const where = path === undefined ? "" : ` at or below ${oneLine(path)}`;
     if (changes.length === 0) return `Nothing was changed through the filesystem server${where}. Tell me so.`;
     const lines = changes.map(({ change, undoneBy }) => {
-      const to = change.destination === undefined ? "" : ` → ${oneLine(change.destination)}`;
-      const state =
-        undoneBy !== undefined ? ", undone" : change.final !== undefined ? ", cannot be undone" : "";
-      return `- ${change.id} ${change.time} ${change.action} ${oneLine(change.path)}${to}${state}`;
+      const { first, more, final } = summaryOf(change);
+      const to = first.destination === undefined ? "" : ` → ${oneLine(first.destination)}`;
+      const others = more > 0 ? ` and ${more} more` : "";
+      const state = undoneBy !== undefined ? ", undone" : final !== undefined ? ", cannot be undone" : "";
+      return `- ${change.id} ${change.time} ${change.action} ${oneLine(first.path)}${to}${others}${state}`;
     });
     return [
       `Review these changes${where}, newest first${nextCursor === undefined ? "" : " (list_changes shows older ones)"}:`,

@@ -1,4 +1,5 @@
 import { resource } from "../context.ts";
+import { summaryOf } from "../files/journal/list-changes.ts";
 
 /** How many changes the resource shows; list_changes goes further back. */
 const SHOWN = 50;
@@ -11,12 +12,18 @@ export default resource({
   mimeType: "application/json",
   async read(files) {
     const { changes } = await files.changes({ limit: SHOWN, maxChars: 80_000 });
-    const shown = changes.map(({ change: { effect, final, ...change }, undoneBy }) => ({
-      ...change,
-      undoable: effect !== undefined,
-      not_undoable: final,
-      undone_by: undoneBy,
-    }));
+    const shown = changes.map(({ change, undoneBy }) => {
+      const { effect, steps, ...rest } = change;
+      const { more, final } = summaryOf(change);
+      return {
+        ...rest,
+        ...(more > 0 ? { files: more + 1 } : {}),
+        final: undefined,
+        undoable: final === undefined,
+        not_undoable: final,
+        undone_by: undoneBy,
+      };
+    });
     return JSON.stringify({ changes: shown }, undefined, 2);
   },
   watch: (files, changed) => files.onChange(changed),

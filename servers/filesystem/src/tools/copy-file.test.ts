@@ -19,7 +19,7 @@ it("copies a file, and a directory with a list of skipped entries", async () => 
 });
 
 it("asks before replacing a file that the journal cannot keep, and reports progress", async () => {
-  const { files, put, read } = await scratch({ journal: false });
+  const { files, put, read } = await scratch({ journal: false, trash: false });
   await put("a", "a");
   await put("b", "bb");
   await expect(

@@ -14,7 +14,7 @@ it("moves a deleted file to the journal without asking", async () => {
 });
 
 it("states the exact loss before deleting a non-empty directory", async () => {
-  const { files, put, list, another } = await scratch({ journal: false });
+  const { files, put, list, another } = await scratch({ journal: false, trash: false });
   await put("dir/a", "abc");
   await expect(use(deleteFile, files, { path: "dir" })).rejects.toMatchObject({
     hint: expect.stringContaining("recursive"),

@@ -19,7 +19,7 @@ it("moves, and replaces only on request", async () => {
 });
 
 it("asks before replacing a file that the journal cannot keep", async () => {
-  const { files, put, read } = await scratch({ journal: false });
+  const { files, put, read } = await scratch({ journal: false, trash: false });
   await put("a", "a");
   await put("b", "bb");
   const call = fakeCall();

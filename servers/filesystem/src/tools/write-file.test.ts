@@ -17,7 +17,7 @@ it("writes and reports the change and how to undo it", async () => {
 });
 
 it("asks before a loss that cannot be undone, and keeps the file without confirmation", async () => {
-  const { files, put, read } = await scratch({ journal: false });
+  const { files, put, read } = await scratch({ journal: false, trash: false });
   await put("a.txt", "old\n");
   for (const call of [fakeCall(), fakeCall({ agrees: false })]) {
     await expect(use(writeFile, files, { path: "a.txt", content: "new" }, call)).rejects.toMatchObject({

@@ -1,17 +1,37 @@
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
+import { TRANSFORMS } from "../files/edit/transform.ts";
 import { writeAnswer } from "../files/edit/write.ts";
 
 export default tool({
   name: "write_file",
   title: "Write file",
   description:
-    "Create a text file, replace its whole content, or append to it; to change a part use edit_file.",
+    "Create a text file, replace its whole content, or append to it; to change a part use edit_file. " +
+    "parts merge, split or sort files without their text passing through you.",
   effect: "change",
   toolset: "write",
   input: z.strictObject({
     path,
-    content: z.string().describe("The text; UTF-8, or the file's encoding when appended."),
+    content: z.string().optional().describe("The text; UTF-8, or the file's encoding when appended."),
+    parts: z
+      .array(
+        z.strictObject({
+          path: z.string().optional(),
+          from: z.int().min(1).max(1e9).optional().describe("First line, from 1."),
+          to: z.int().min(1).max(1e9).optional().describe("Last line."),
+          text: z.string().optional(),
+        }),
+      )
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe("Instead of content: files, lines of files (path, from, to) and text, joined in order."),
+    transform: z
+      .array(z.enum(TRANSFORMS))
+      .max(6)
+      .optional()
+      .describe("Change the text or its lines, in this order; trim: at line ends."),
     mode: z
       .enum(["overwrite", "create", "append"])
       .default("overwrite")

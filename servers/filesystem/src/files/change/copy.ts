@@ -1,8 +1,7 @@
-import { createWriteStream } from "node:fs";
-import { chmod, unlink } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import {
+  copyData,
   type GuardedDirectory,
   type GuardedFile,
   type PathGuard,
@@ -65,11 +64,11 @@ export async function copy(context: ChangeContext, request: CopyRequest) {
   async function copyFile(recording: Recording, parent: GuardedDirectory, source: GuardedFile) {
     const replaced = await keepDisplaced(context, recording, to, { overwrite, signal, links: "refuse" });
     const entry = parent.entry(hidden);
-    const copied = createWriteStream(entry, { flags: "wx", mode: 0o600 });
-    await pipeline(source.handle.createReadStream({ start: 0, autoClose: false }), copied, { signal });
-    await chmod(entry, source.stat.mode & 0o777);
+    const copied = await copyData(source, entry, signal);
+    await copied.chmod(source.stat.mode & 0o777).finally(() => copied.close());
     const after = await stateOfEntry(guard, parent, hidden, signal);
-    const bytes = after.type === "file" ? after.size : 0;
+    const bytes = source.stat.size;
+    signal?.throwIfAborted();
     const effect: Effect =
       replaced === undefined
         ? { kind: "created", path: to, after, parents: [] }

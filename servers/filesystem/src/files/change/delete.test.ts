@@ -25,7 +25,7 @@ describe("deleting", () => {
   });
 
   it("states the exact loss before deleting a directory", async () => {
-    const { files, another, at, put, list } = await scratch();
+    const { files, another, at, put, list } = await scratch({ trash: false });
     await put("dir/a", "abc");
     await put("dir/sub/b", "x".repeat(2000));
     await symlink("a", at("dir/link"));
@@ -43,7 +43,7 @@ describe("deleting", () => {
   });
 
   it("without a journal, deletes permanently after asking, and does not follow symlinks", async () => {
-    const { files, at, put, list, outside } = await scratch({ journal: false });
+    const { files, at, put, list, outside } = await scratch({ journal: false, trash: false });
     await writeFile(join(outside, "kept"), "kept");
     await put("dir/sub/a", "abc");
     await symlink(outside, at("dir/out"));
@@ -97,7 +97,7 @@ describe("deleting", () => {
   });
 
   it("does not follow a directory that is swapped for a symlink during the operation", async () => {
-    const { files, at, put, outside } = await scratch({ journal: false });
+    const { files, at, put, outside } = await scratch({ journal: false, trash: false });
 
     for (let round = 0; round < 50; round++) {
       await writeFile(join(outside, "kept"), "kept");

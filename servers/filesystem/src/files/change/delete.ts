@@ -10,6 +10,7 @@ import {
   systemError,
 } from "@refmcp/boundary";
 import { grouped, sized } from "@refmcp/boundary/answer";
+import type { Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { entryPath, notThere, placeOf, withDirectory, withPlace } from "../open-path.ts";
 import { typeOf } from "../tree/open-below.ts";
@@ -20,7 +21,7 @@ export type DeletePlan = Awaited<ReturnType<typeof planDelete>>;
 
 /**
  * Determines what deleting `path` would remove, without changing anything: `content` of a directory, the total `bytes`
- * of all files, why it could not be undone (`final`), and the `question` to ask the user first, if one is needed.
+ * of all files, why it would be lost (`final`), and the `question` to ask the user first, if one is needed.
  *
  * @throws ToolError `conflict` for a directory that is not empty without `recursive`, `too_large` beyond a million
  * entries.
@@ -40,7 +41,7 @@ export async function planDelete(
     throw failure("not_empty", `${named(path)} is a directory with ${grouped(entries)} entries.`);
   }
   const bytes = content?.bytes ?? (type === "file" ? (place.stat?.size ?? 0) : 0);
-  const final = await journal.whyFinal(path, bytes);
+  const final = await journal.whyLost(join(place.parent.realPath, place.name), bytes);
   const isLost = final !== undefined && (type !== "directory" || entries > 0);
   const what = content === undefined ? `(${sized(bytes)})` : `and its contents: ${describe(content)}`;
   const question = isLost
@@ -50,7 +51,7 @@ export async function planDelete(
 }
 
 /**
- * Carries out a planned deletion: into the journal, or permanently if `final` is set.
+ * Carries out a planned deletion: into a trash or the journal, or permanently if `final` is set.
  *
  * @returns `leftover`: the path of an entry that the system refused to delete.
  * @throws ToolError `conflict` if there is now more to delete than planned.
@@ -70,12 +71,55 @@ export async function deletePlanned(context: ChangeContext, plan: DeletePlan, si
       throw failure("plan_changed", message);
     }
     return record({ action: "delete", path }, async (recording) => {
-      const image = recording.imageFor(bytes);
-      await recording.write({ kind: "removed", path }, { before: bytes });
-      return { leftover: await recording.withRoom(() => removeEntry(guard, path, image, signal)) };
+      return {
+        leftover: await removeRecorded(context, recording, path, { bytes, signal, isDeletion: true }),
+      };
     });
   };
   return locks.hold([await entryPath(guard, path)], work, signal);
+}
+
+/**
+ * Removes an entry and records it: into the system's trash if there is one and the user deletes something, otherwise
+ * into the journal or, if it is too large for that or there is no journal, into our own trash.
+ *
+ * @returns the path of an entry that the system refused to delete, if any.
+ */
+export async function removeRecorded(
+  { guard, journal }: ChangeContext,
+  recording: Recording,
+  path: string,
+  { bytes, signal, isDeletion }: { bytes: number; signal?: AbortSignal | undefined; isDeletion: boolean },
+): Promise<string | undefined> {
+  const effect = { kind: "removed", path } as const;
+  const realPath = await entryPath(guard, path);
+  const isForTrash =
+    (isDeletion && (await journal.trash.hasSystem(realPath))) ||
+    (await journal.whyFinal(realPath, bytes)) !== undefined;
+  const place = isForTrash ? await recording.inTrash(realPath) : undefined;
+  if (place !== undefined) {
+    try {
+      await recording.write(effect, { before: bytes });
+      await withPlace(guard, path, async (source) => {
+        await ordinaryType(guard, source);
+        signal?.throwIfAborted();
+        await place.take(source.entry);
+      });
+      return undefined;
+    } catch (error) {
+      // Some file systems, such as overlays, refuse to rename a directory: then it is copied into the journal.
+      if (errorCode(error) !== "EXDEV") throw systemError(error, path);
+      await recording.drop();
+    } finally {
+      await place.close();
+    }
+  }
+  const image = recording.imageFor(bytes);
+  if (place !== undefined && image === undefined) {
+    throw failure("not_removed", `${named(path)} was not removed: ${recording.final ?? ""}.`);
+  }
+  await recording.write(effect, { before: bytes });
+  return recording.withRoom(() => removeEntry(guard, path, image, signal));
 }
 
 /** Describes what a plan removes: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
@@ -152,17 +196,20 @@ export async function restoreEntry(
   path: string,
   options: {
     ready?(parent: GuardedDirectory, name: string): Promise<void>;
+    /** Replaces the file at `path`. */
+    overwrite?: boolean;
     signal?: AbortSignal | undefined;
   },
 ): Promise<void> {
   const hidden = hiddenName();
+  const { overwrite = false } = options;
   await withPlace(guard, path, async ({ parent, stat }) => {
-    if (stat !== undefined) throw failure("occupied", `${named(path)} already exists.`);
+    if (stat !== undefined && !overwrite) throw failure("occupied", `${named(path)} already exists.`);
     const moved = await renamed(image, parent.entry(hidden));
     try {
       if (!moved) await guard.copyTree(imagePlace(image), { parent, name: hidden, path }, options);
       await options.ready?.(parent, hidden);
-      await guard.move(join(parent.path, hidden), path);
+      await guard.move(join(parent.path, hidden), path, { overwrite });
     } catch (error) {
       if (moved) await rename(parent.entry(hidden), image);
       else await discard(guard, parent, hidden);

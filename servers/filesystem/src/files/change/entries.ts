@@ -32,6 +32,7 @@ async function* entriesBelow(
 ): AsyncGenerator<{ directory: GuardedDirectory; name: string; stat: Stats }> {
   for (const name of (await readdir(directory.entry(""))).sort()) {
     signal?.throwIfAborted();
+    if (guard.allowed.hidden?.hides(join(directory.realPath, name))) continue;
     const stat = await lstat(directory.entry(name)).catch((error: unknown) => {
       if (errorCode(error) !== "ENOENT") throw error;
     });
@@ -137,9 +138,22 @@ export async function stateOfEntry(
   const stat = await lstat(entry);
   if (stat.isSymbolicLink()) return { type: "link", target: await readlink(entry) };
   if (stat.isDirectory()) return treeState(guard, await openChild(guard, parent, name), signal);
-  const handle = await open(entry);
-  const hash = await hashOfFile({ handle }, signal).finally(() => handle.close());
-  return { type: "file", hash, size: stat.size };
+  return stateOfImage(entry, signal);
+}
+
+/** A larger file is recognized by its size and time: to hash it would take longer than to copy or move it. */
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
+
+/** The state of a file that is kept outside the allowed directories. */
+export async function stateOfImage(image: string, signal?: AbortSignal): Promise<State> {
+  const handle = await open(image);
+  try {
+    const stat = await handle.stat();
+    if (stat.size > MAX_HASHED_BYTES) return movedState(stat);
+    return { type: "file", hash: await hashOfFile({ handle }, signal), size: stat.size };
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Closes `root`. */

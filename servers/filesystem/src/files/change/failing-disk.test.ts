@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdir, stat } from "node:fs/promises";
+import { link, readdir, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
@@ -49,6 +49,8 @@ describe.runIf(process.platform === "linux")("a disk that fails during a write",
     const { files, put, read } = place;
     const old = "y".repeat(150_000);
     const path = await put("a.txt", old);
+    // A file with another name is copied rather than kept under a second one.
+    await link(path, place.at("b.txt"));
     await limitFileSize(100_000);
     await expect(
       files.write({ path, content: "new", mode: "overwrite", create_parents: false }),

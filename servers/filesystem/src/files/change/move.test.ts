@@ -92,7 +92,7 @@ describe("move", () => {
   });
 
   it("asks before replacing a file that the journal cannot keep", async () => {
-    const { files, another, at, put } = await scratch();
+    const { files, another, at, put } = await scratch({ trash: false });
     await put("a", "a");
     await put("b", "bb");
     const request = { action: "move", source: at("a"), destination: at("b"), overwrite: true } as const;

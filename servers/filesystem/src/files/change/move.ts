@@ -115,10 +115,15 @@ export async function keepDisplaced(
 }
 
 /**
- * `Overwrite "…"? Its current content will be permanently lost: …`, or undefined if the journal keeps that many bytes.
+ * `Overwrite "…"? Its current content will be permanently lost: …`, or undefined if the journal or a trash keeps it.
  */
-export async function lossQuestion({ journal }: ChangeContext, verb: string, path: string, bytes: number) {
-  const reason = await journal.whyFinal(path, bytes);
+export async function lossQuestion(
+  { guard, journal }: ChangeContext,
+  verb: string,
+  path: string,
+  bytes: number,
+): Promise<string | undefined> {
+  const reason = await journal.whyLost(await entryPath(guard, path), bytes);
   return reason === undefined
     ? undefined
     : `${verb} ${named(path)}? Its current content (${sized(bytes)}) will be permanently lost: ${reason}.`;

@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import { oneLine } from "@refmcp/boundary/answer";
 import type { Action } from "../journal/change-record.ts";
-import type { Receipt } from "../journal/recording.ts";
+import type { Receipt, Subject } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { openIfThere } from "../open-path.ts";
-import { hashOf, hashOfFile, readAt, sameHash } from "../read/source.ts";
+import { hashOf, hashOfFile, readAt, sameHash, shortHash } from "../read/source.ts";
 import { type ChangeContext, withParents } from "./change-context.ts";
 
 export interface Before {
@@ -48,10 +49,35 @@ export function checkExpected(path: string, before: Before | undefined, expected
   throw failure("other_hash", `${named(path)} does not match expected_hash ${oneLine(expected)}: ${now}.`);
 }
 
+/** Content that is written piece by piece; its hash and size are known when it was. */
+export class Streamed implements AsyncIterable<Uint8Array> {
+  readonly #source: AsyncIterable<Uint8Array>;
+  readonly #hash = createHash("sha256");
+  #digest: string | undefined;
+  length = 0;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for await (const bytes of this.#source) {
+      this.#hash.update(bytes);
+      this.length += bytes.length;
+      yield bytes;
+    }
+  }
+
+  get hash(): string {
+    this.#digest ??= shortHash(this.#hash);
+    return this.#digest;
+  }
+}
+
 export interface Replacement {
   readonly action: Action;
   readonly path: string;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array | Streamed;
   /** The content that was read; the file must be unchanged when it is replaced. */
   readonly before: Before | undefined;
   readonly createParents?: boolean;
@@ -74,10 +100,8 @@ export async function replaceContent(
   { guard, record }: ChangeContext,
   { action, path, bytes, before, createParents = false, kept, undoes, signal }: Replacement,
 ): Promise<Receipt & { hash: string }> {
-  const hash = hashOf(bytes);
-  const after = { type: "file", hash, size: bytes.length } as const;
   const then = before?.stat;
-  const sizes = { before: then?.size, after: bytes.length };
+  const hash = () => (bytes instanceof Streamed ? bytes.hash : hashOf(bytes));
   const { receipt } = await record({ action, path, undoes }, (recording) =>
     withParents(guard, path, createParents, async (parents) => {
       await guard.writeFile(path, bytes, {
@@ -88,11 +112,13 @@ export async function replaceContent(
             throw failure("just_changed", `${named(path)} was just changed by another program.`);
           }
           signal?.throwIfAborted();
+          const after = { type: "file", hash: hash(), size: bytes.length } as const;
+          const sizes = { before: then?.size, after: bytes.length };
           if (existing === undefined) {
             await recording.write({ kind: "created", path, after, parents }, sizes);
             return;
           }
-          if (kept === undefined) await recording.keep(before?.bytes ?? existing, signal);
+          if (kept === undefined) await recording.keep(existing, signal, before?.bytes);
           await recording.write({ kind: "replaced", path, after, kept }, sizes);
         },
       });
@@ -100,7 +126,49 @@ export async function replaceContent(
     }),
   );
   const links = then?.nlink ?? 1;
-  if (links === 1) return { ...receipt, hash };
+  if (links === 1) return { ...receipt, hash: hash() };
   const linkNote = `The file had ${links} hard links: this name has the new content, the others keep the old content.`;
-  return { ...receipt, note: receipt.note === undefined ? linkNote : `${receipt.note} ${linkNote}`, hash };
+  return {
+    ...receipt,
+    note: receipt.note === undefined ? linkNote : `${receipt.note} ${linkNote}`,
+    hash: hash(),
+  };
+}
+
+/**
+ * Appends to a file in place, at any size, and records only the previous length. The caller holds the path's lock.
+ *
+ * @param before the state that was read; the file must be unchanged.
+ * @throws ToolError `conflict` if another program has changed the file since it was read.
+ */
+export async function appendInPlace(
+  { guard, record }: ChangeContext,
+  subject: Subject,
+  bytes: Uint8Array,
+  before?: Stats,
+) {
+  const { path } = subject;
+  return record(subject, (recording) =>
+    guard.updateFile(path, async (handle, now) => {
+      if (before !== undefined && (before.size !== now.size || before.mtimeMs !== now.mtimeMs)) {
+        throw failure("just_changed", `${named(path)} was just changed by another program.`);
+      }
+      const from = now.size;
+      const after = { type: "appended", from, size: from + bytes.length, tail: hashOf(bytes) } as const;
+      await recording.write(
+        { kind: "replaced", path, after, kept: from },
+        { before: from, after: after.size },
+      );
+      let written = 0;
+      try {
+        while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;
+        await handle.sync();
+      } catch (error) {
+        // Unless another program has appended in the meantime.
+        if ((await handle.stat()).size === from + written) await handle.truncate(from);
+        throw error;
+      }
+      return { size: after.size };
+    }),
+  );
 }

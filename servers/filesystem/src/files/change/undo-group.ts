@@ -1,12 +1,11 @@
-import { open, rmdir, unlink } from "node:fs/promises";
+import { rmdir, unlink } from "node:fs/promises";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import type { Change, Step } from "../journal/change-record.ts";
 import type { ChangeGroup, Receipt } from "../journal/recording.ts";
 import { counted, failure, named } from "../messages.ts";
 import { withPlace } from "../open-path.ts";
-import { hashOfFile } from "../read/source.ts";
 import { type ChangeContext, inGroup } from "./change-context.ts";
-import { sameState, stateAt } from "./entries.ts";
+import { sameState, stateAt, stateOfImage } from "./entries.ts";
 import { modeOf } from "./executable.ts";
 import { checkStep, type Undoing, type UndoOptions, undoingsOf, undoStep } from "./undo.ts";
 
@@ -108,11 +107,13 @@ async function wasNotMade({ context, step: { effect }, image, signal }: Undoing)
   const { guard } = context;
   if (effect?.kind === "mode") return (await modeOf(context, effect.path)) === effect.before;
   if (effect === undefined || effect.kind === "made" || effect.kind === "unmade") return false;
+  if (effect.kind === "cut") return false;
   if (effect.kind === "removed") return (await stateAt(guard, effect.path, "moved file")) !== undefined;
   if (effect.kind === "created") return (await stateAt(guard, effect.path, "moved file")) === undefined;
   if (effect.kind === "replaced") {
     const now = await stateAt(guard, effect.path, "file", signal);
-    return now?.type === "file" && now.hash === (await hashOfImage(image));
+    const kept = await stateOfImage(image, signal).catch(() => undefined);
+    return kept !== undefined && sameState(kept, now);
   }
   const { from, to, after } = effect;
   if (!sameState(after, await stateAt(guard, from, after.type))) return false;
@@ -125,11 +126,6 @@ async function wasNotMade({ context, step: { effect }, image, signal }: Undoing)
     );
   }
   return true;
-}
-
-async function hashOfImage(image: string): Promise<string | undefined> {
-  const handle = await open(image).catch(() => undefined);
-  return handle && hashOfFile({ handle }).finally(() => handle.close());
 }
 
 function blockedText(blocked: readonly Blocked[]): string {

@@ -1,17 +1,18 @@
 import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Change, type Effect, type Step, stepsOf } from "../journal/change-record.ts";
+import { type Change, type Effect, type State, type Step, stepsOf } from "../journal/change-record.ts";
 import { imagePath } from "../journal/entries.ts";
 import { groupImage, type Receipt, type Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
-import { entryPath, lockPath, orNothing, placeOf, withDirectory } from "../open-path.ts";
+import { entryPath, lockPath, orNothing, placeOf, withDirectory, withFile } from "../open-path.ts";
+import { hashOf, readAt } from "../read/source.ts";
 import { type ChangeContext, removeEmpty, withParents } from "./change-context.ts";
-import { removeEntry, restoreEntry } from "./delete.ts";
-import { contentOf, entriesOf, sameState, stateAt, stateOfEntry } from "./entries.ts";
+import { removeEntry, removeRecorded, restoreEntry } from "./delete.ts";
+import { contentOf, entriesOf, sameState, stateAt, stateOfEntry, stateOfImage } from "./entries.ts";
 import { changeMode, modeOf } from "./executable.ts";
 import { moveRecorded } from "./move.ts";
-import { readBefore, replaceContent } from "./replace-content.ts";
+import { appendInPlace, readBefore, replaceContent } from "./replace-content.ts";
 import { undoGroup } from "./undo-group.ts";
 
 export interface Undone {
@@ -45,7 +46,7 @@ export async function undo(context: ChangeContext, id: string, options: UndoOpti
       context,
       change,
       step: change,
-      image: images,
+      image: change.trash ?? images,
       isSettled: false,
       isFreed: false,
       signal: options.signal,
@@ -64,7 +65,7 @@ export async function undo(context: ChangeContext, id: string, options: UndoOpti
 /** Every step of a change with its image. */
 export function undoingsOf(context: ChangeContext, change: Change, images: string, signal?: AbortSignal) {
   return stepsOf(change).map((step, index): Undoing => {
-    const image = groupImage(images, step.image ?? index);
+    const image = step.trash ?? groupImage(images, step.image ?? index);
     return { context, change, step, image, isSettled: false, isFreed: false, signal };
   });
 }
@@ -106,6 +107,7 @@ const UNDOERS: { [Name in Effect["kind"]]: Undoer<Name> } = {
   mode: { check: checkMode, undo: undoMode },
   made: { check: checkMade, undo: undoMade },
   unmade: { check: async () => {}, undo: undoUnmade },
+  cut: { check: checkCut, undo: undoCut },
 };
 
 /** Checks one step, and undoes it. @throws ToolError as `undo` does. */
@@ -137,25 +139,31 @@ function undoerOf({ change, step }: Undoing) {
 
 async function keysOf({ guard }: ChangeContext, effect: Effect): Promise<string[]> {
   if (effect.kind === "made" || effect.kind === "unmade") return [];
-  if (effect.kind === "replaced") return [await lockPath(guard, effect.path)];
+  if (effect.kind === "replaced" || effect.kind === "cut") return [await lockPath(guard, effect.path)];
   if (effect.kind !== "moved") return [await entryPath(guard, effect.path)];
   return [await entryPath(guard, effect.from), await entryPath(guard, effect.to)];
 }
 
-async function checkReplaced(
-  { context, change, image, isSettled, signal }: Undoing,
-  { path, after, kept }: Kind<"replaced">,
-): Promise<void> {
-  if (kept === undefined) await lstat(image).catch(imageMissing(change));
+async function checkReplaced(undoing: Undoing, { path, after, kept }: Kind<"replaced">): Promise<void> {
+  const { context, change, isSettled, signal } = undoing;
+  if (kept === undefined) await checkImage(undoing);
   if (isSettled) return;
-  const now = await stateAt(context.guard, path, "file", signal);
-  if (after.type !== "file" || now?.type !== "file" || now.hash !== after.hash) throw changed(change, path);
+  if (after.type === "appended") {
+    const isSame = await withFile(context.guard, path, async (file) => {
+      if (file.stat.size !== after.size) return false;
+      return hashOf(await readAt(file, after.from, after.size - after.from)) === after.tail;
+    });
+    if (!isSame) throw changed(change, path);
+    return;
+  }
+  if (!sameState(after, await stateAt(context.guard, path, after.type, signal))) throw changed(change, path);
 }
 
-async function undoReplaced(
-  { context, change, image, signal }: Undoing,
-  { path, kept }: Kind<"replaced">,
-): Promise<Outcome> {
+async function undoReplaced(undoing: Undoing, effect: Kind<"replaced">): Promise<Outcome> {
+  if (effect.after.type === "appended") return cutAppended(undoing, effect.path, effect.after);
+  const { path, kept } = effect;
+  const { context, change, step, image, signal } = undoing;
+  if (step.trash !== undefined) return restoreFromTrash(undoing, path);
   // Only an appended file's bytes are needed; any other content was hashed piece by piece.
   const max = kept === undefined ? 0 : context.journal.maxImageBytes;
   const now = await readBefore(context, path, { max, hash: false, signal });
@@ -165,6 +173,52 @@ async function undoReplaced(
   const replacement = { action: "undo", undoes: change.id, path, bytes, before: now, signal } as const;
   const receipt = await replaceContent(context, replacement);
   return { done: `${named(path)} was restored to its previous content.`, receipt };
+}
+
+/** Undoes an append in place, and keeps what was appended. */
+async function cutAppended(
+  undoing: Undoing,
+  path: string,
+  { from, size }: Extract<State, { type: "appended" }>,
+): Promise<Outcome> {
+  const { context, change } = undoing;
+  return recordUndo(undoing, { path }, (recording) =>
+    context.guard.updateFile(path, async (handle, now) => {
+      if (now.size !== size) throw changed(change, path);
+      await recording.keepBytes(await readAt({ handle }, from, size - from));
+      await recording.write({ kind: "cut", path, size: from }, { before: size, after: from });
+      await handle.truncate(from);
+      return `${named(path)} was restored to its previous content.`;
+    }),
+  );
+}
+
+async function checkCut(undoing: Undoing, { path, size }: Kind<"cut">): Promise<void> {
+  await checkImage(undoing);
+  const place = await placeOf(undoing.context.guard, path);
+  if (place.stat?.size !== size) throw changed(undoing.change, path);
+}
+
+async function undoCut(undoing: Undoing, { path }: Kind<"cut">): Promise<Outcome> {
+  const { context, change, image } = undoing;
+  const bytes = await readFile(image).catch(imageMissing(change));
+  const subject = { action: "undo", path, undoes: change.id } as const;
+  const { receipt } = await appendInPlace(context, subject, bytes);
+  return { done: `${named(path)} was restored to its previous content.`, receipt };
+}
+
+/** A large file goes back as it is, and the current one into the trash. */
+async function restoreFromTrash(undoing: Undoing, path: string): Promise<Outcome> {
+  const { context, image, signal } = undoing;
+  const { guard } = context;
+  return recordUndo(undoing, { path }, async (recording) => {
+    const after = await stateOfImage(image, signal);
+    await withFile(guard, path, (file) => recording.keep(file, signal));
+    await recording.write({ kind: "replaced", path, after });
+    await restoreEntry(guard, image, path, { overwrite: true, signal });
+    await context.journal.trash.restored(image);
+    return `${named(path)} was restored to its previous content.`;
+  });
 }
 
 async function checkCreated(
@@ -178,29 +232,28 @@ async function checkCreated(
 async function undoCreated(undoing: Undoing, { path, after, parents }: Kind<"created">): Promise<Outcome> {
   const { context, isTakenBack, signal } = undoing;
   const { guard } = context;
-  const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
+  const bytes = after.type === "tree" ? after.bytes : "size" in after ? after.size : 0;
   return recordUndo(undoing, { path }, async (recording) => {
-    const image = isTakenBack ? undefined : recording.imageFor(bytes);
-    if (image === undefined && !isTakenBack) {
-      throw failure("not_removed", `${named(path)} was not removed: ${recording.final ?? ""}.`);
-    }
-    await recording.write({ kind: "removed", path }, { before: bytes });
-    await recording.withRoom(() => removeEntry(guard, path, image, signal));
+    const final = isTakenBack
+      ? undefined
+      : await context.journal.whyLost(await entryPath(guard, path), bytes);
+    if (final !== undefined) throw failure("not_removed", `${named(path)} was not removed: ${final}.`);
+    if (isTakenBack) await removeEntry(guard, path, undefined, signal);
+    else await removeRecorded(context, recording, path, { bytes, signal, isDeletion: false });
     await removeEmpty(guard, parents);
     return `${named(path)} was removed.`;
   });
 }
 
-async function checkRemoved(
-  { context: { guard }, change, image, isSettled }: Undoing,
-  { path }: Kind<"removed">,
-): Promise<void> {
-  await lstat(image).catch(imageMissing(change));
+async function checkRemoved(undoing: Undoing, { path }: Kind<"removed">): Promise<void> {
+  const { guard } = undoing.context;
+  const { isSettled } = undoing;
+  await checkImage(undoing);
   if (!isSettled && (await stateAt(guard, path, "moved file")) !== undefined) throw occupied(path);
 }
 
 async function undoRemoved(undoing: Undoing, { path }: Kind<"removed">): Promise<Outcome> {
-  const { context, image, signal } = undoing;
+  const { context, step, image, signal } = undoing;
   const { guard } = context;
   return recordUndo(undoing, { path }, (recording) =>
     withParents(guard, path, true, async (parents) => {
@@ -209,15 +262,18 @@ async function undoRemoved(undoing: Undoing, { path }: Kind<"removed">): Promise
         await recording.write({ kind: "created", path, after, parents });
       };
       await restoreEntry(guard, image, path, { ready, signal });
+      if (step.trash !== undefined) await context.journal.trash.restored(image);
       return `${named(path)} was restored.`;
     }),
   );
 }
 
 async function checkMoved(
-  { context: { guard }, change, image, isSettled, isFreed, signal }: Undoing,
+  undoing: Undoing,
   { from, to, after, displaced, uncovered }: Kind<"moved">,
 ): Promise<void> {
+  const { change, isSettled, isFreed, signal } = undoing;
+  const { guard } = undoing.context;
   if (!isSettled && !sameState(after, await stateAt(guard, to, after.type, signal)))
     throw changed(change, to);
   if (!isFreed && !uncovered) {
@@ -228,17 +284,20 @@ async function checkMoved(
     // A change of letter case, on a file system that ignores it, has one entry under both names.
     if (old?.stat !== undefined && old.stat.ino !== now?.stat?.ino) throw occupied(from);
   }
-  if (displaced) await lstat(image).catch(imageMissing(change));
+  if (displaced) await checkImage(undoing);
 }
 
 async function undoMoved(
   undoing: Undoing,
   { from, to, displaced, uncovered }: Kind<"moved">,
 ): Promise<Outcome> {
-  const { context, image, signal } = undoing;
+  const { context, step, image, signal } = undoing;
   const { guard } = context;
   return recordUndo(undoing, { path: to, destination: from }, async (recording) => {
-    const afterwards = () => restoreEntry(guard, image, to, { signal });
+    const afterwards = async () => {
+      await restoreEntry(guard, image, to, { signal });
+      if (step.trash !== undefined) await context.journal.trash.restored(image);
+    };
     // If the move had restored a file, that now goes back into the journal.
     const options = { overwrite: uncovered, ...(displaced ? { afterwards } : {}), signal };
     // The directory that it left may have been deleted since.
@@ -313,6 +372,17 @@ function changed({ id }: Change, path: string): ToolError {
 
 function occupied(path: string): ToolError {
   return failure("occupied", `${named(path)} already exists.`);
+}
+
+/** @throws ToolError `conflict` if what was kept is gone. */
+async function checkImage({ context, change, step, image }: Undoing): Promise<void> {
+  const { trash } = step;
+  if (trash !== undefined && !context.journal.trash.isTrash(trash)) imageMissing(change)(undefined);
+  await lstat(image).catch((cause: unknown) => {
+    if (trash === undefined) return imageMissing(change)(cause);
+    const message = `What change ${change.id} moved to the trash is no longer there: the trash was emptied.`;
+    throw failure("image_missing", message, { cause });
+  });
 }
 
 function imageMissing({ id }: Change): (cause: unknown) => never {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import type { PathGuard } from "@refmcp/boundary";
 import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
@@ -90,19 +90,19 @@ export async function diffOfChange(
 async function diffOfStep(
   context: ChangeContext,
   id: string,
-  { effect, path, image }: Step,
+  step: Step,
   maxChars: number,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
+  const { effect, path } = step;
   let [before, after]: (Buffer | undefined)[] = [Buffer.alloc(0), Buffer.alloc(0)];
   if (effect?.kind === "replaced" || effect?.kind === "created") {
     if (effect.after.type !== "file") return undefined;
     after = await contentAfter(context, id, path, effect.after.hash);
     if (effect.kind === "replaced") {
-      before =
-        effect.kept === undefined ? await imageOf(context, id, image) : after?.subarray(0, effect.kept);
+      before = effect.kept === undefined ? await imageOf(context, id, step) : after?.subarray(0, effect.kept);
     }
-  } else if (effect?.kind === "removed") before = await imageOf(context, id, image);
+  } else if (effect?.kind === "removed") before = await imageOf(context, id, step);
   else return undefined;
   const texts = { before: await linesOf(before), after: await linesOf(after) };
   if (texts.before === undefined || texts.after === undefined) return undefined;
@@ -116,21 +116,20 @@ async function contentAfter(context: ChangeContext, id: string, path: string, ha
   for (const later of await context.journal.list({ below: path, limit: 100 })) {
     if (later.id <= id) break;
     const step = stepsOf(later).find((one) => one.path === path);
-    const image = step && (await imageOf(context, later.id, step.image));
+    const image = step && (await imageOf(context, later.id, step));
     if (image !== undefined && hashOf(image) === hash) return image;
   }
   return undefined;
 }
 
 /** Undefined for a directory, or a change without an image. */
-async function imageOf(
-  { journal }: ChangeContext,
-  id: string,
-  number: number | undefined,
-): Promise<Buffer | undefined> {
-  const { directory } = await journal.get(id);
-  const image = imagePath(directory, id);
-  return readFile(number === undefined ? image : groupImage(image, number)).catch(() => undefined);
+async function imageOf({ journal }: ChangeContext, id: string, step: Step): Promise<Buffer | undefined> {
+  const { image: number, trash } = step;
+  const image = imagePath((await journal.get(id)).directory, id);
+  const path = trash ?? (number === undefined ? image : groupImage(image, number));
+  if (trash !== undefined && !journal.trash.isTrash(trash)) return undefined;
+  const stat = await lstat(path).catch(() => undefined);
+  return stat?.isFile() && stat.size <= MAX_EDIT_BYTES ? readFile(path) : undefined;
 }
 
 async function linesOf(bytes: Buffer | undefined): Promise<string | undefined> {

@@ -150,7 +150,7 @@ describe("write", () => {
   });
 
   it("asks only before an overwrite that cannot be undone", async () => {
-    const { files, put, at, another } = await scratch();
+    const { files, put, at, another } = await scratch({ trash: false });
     const path = await put("a.txt", "old");
     await put("empty.txt", "");
     expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();

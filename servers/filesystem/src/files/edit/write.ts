@@ -1,22 +1,35 @@
 import { sized, ToolError } from "@refmcp/boundary/answer";
 import type { ChangeContext } from "../change/change-context.ts";
 import { lossQuestion } from "../change/move.ts";
-import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
+import {
+  appendInPlace,
+  type Before,
+  checkExpected,
+  readBefore,
+  replaceContent,
+  Streamed,
+} from "../change/replace-content.ts";
 import { changeAnswer } from "../journal/list-changes.ts";
 import { failure, named } from "../messages.ts";
-import { lockPath } from "../open-path.ts";
-import { binary, tooLarge } from "../read/source.ts";
+import { lockPath, withFile } from "../open-path.ts";
+import { binary, formOf, sourceOf } from "../read/source.ts";
 import { decode, type Encoding, encode, type TextForm, textOf } from "../read/text-encoding.ts";
 import { withEnds } from "./changed-ranges.ts";
 import { diffSomewhere } from "./compare.ts";
 import { countLines, lineCounts } from "./diff.ts";
+import { MAX_INLINE_BYTES } from "./edit.ts";
+import { checkParts, joined, type Part } from "./parts.ts";
+import { needsAllLines, type Transform, transformText } from "./transform.ts";
 
 /** Maximum bytes of a file that is appended to or compared by lines, since it is kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 export interface WriteRequest {
   readonly path: string;
-  readonly content: string;
+  readonly content?: string | undefined;
+  /** The content in pieces, which do not pass through the caller. */
+  readonly parts?: readonly Part[] | undefined;
+  readonly transform?: readonly Transform[] | undefined;
   readonly mode: "overwrite" | "create" | "append";
   readonly create_parents: boolean;
   readonly expected_hash?: string | undefined;
@@ -30,12 +43,18 @@ export interface WriteRequest {
  * @returns `lines`: those added and removed, unknown if the previous content was binary or very large;
  * `encodingBefore`, if it was different; `receipt`: undefined if the file already had this content.
  * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
- * `invalid` for appending to a binary file, `too_large` for appending beyond 32 MiB, and what the guard throws.
+ * `invalid` for appending to a binary file, `too_large` for more than 32 MiB of lines to sort or to append to a large
+ * file, and what the guard throws.
  */
 export async function write(context: ChangeContext, request: WriteRequest) {
   const { guard, locks } = context;
   const path = await guard.resolve(request.path);
-  const work = () => writeLocked(context, path, request);
+  const work = async () => {
+    const { content, streamed } = await contentOf(context, request);
+    return streamed === undefined
+      ? writeLocked(context, path, { ...request, content })
+      : writeStreamed(context, path, request, streamed);
+  };
   return locks.hold([await lockPath(guard, path)], work, request.signal).catch((error: unknown) => {
     const isParentMissing = error instanceof ToolError && error.kind === "not_found";
     if (!isParentMissing || request.create_parents) throw error;
@@ -53,21 +72,92 @@ export async function overwriteQuestion(context: ChangeContext, path: string, mo
   return lossQuestion(context, "Overwrite", path, before.stat.size);
 }
 
+/** The new content as a text or, if it is large, in pieces. */
+async function contentOf(
+  { guard, threads }: ChangeContext,
+  { content, parts, mode, transform = [], signal }: WriteRequest,
+): Promise<{ content: string; streamed?: AsyncIterable<string> }> {
+  if ((content === undefined) === (parts === undefined))
+    throw failure("no_content", "Exactly one of content and parts is required.");
+  const bytes = parts === undefined ? (content?.length ?? 0) : await checkParts(guard, parts);
+  const pieces = parts === undefined ? [content ?? ""] : joined(guard, parts, signal);
+  const isHeld =
+    parts === undefined || bytes <= MAX_INLINE_BYTES || mode === "append" || needsAllLines(transform);
+  if (!isHeld) return { content: "", streamed: transformed(pieces, transform) };
+  let text = "";
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length > MAX_HELD_BYTES) {
+      const what = `More than ${sized(MAX_HELD_BYTES)} of text cannot be sorted or appended in one call.`;
+      throw failure("too_large", what, {
+        hint: "Do it in parts, or write the parts without transform to a new file.",
+      });
+    }
+  }
+  if (transform.length === 0) return { content: text };
+  const work = { text, transforms: transform };
+  const isSmall = text.length <= MAX_INLINE_BYTES;
+  return { content: isSmall ? transformText(work) : await threads.run("transform", work, signal) };
+}
+
+async function* transformed(
+  pieces: AsyncIterable<string> | Iterable<string>,
+  transforms: readonly Transform[],
+): AsyncGenerator<string> {
+  for await (const text of pieces) yield transformText({ text, transforms });
+}
+
+/** Writes large content piece by piece; the previous content is not compared. */
+async function writeStreamed(
+  context: ChangeContext,
+  path: string,
+  { mode, create_parents, expected_hash, signal }: WriteRequest,
+  pieces: AsyncIterable<string>,
+) {
+  const before = await readBefore(context, path, { max: 0, hash: expected_hash !== undefined, signal });
+  refuseExisting(path, mode, before);
+  checkExpected(path, before, expected_hash);
+  const bytes = new Streamed(encoded(pieces));
+  const action = before === undefined ? "create" : "overwrite";
+  const replacement = { action, path, bytes, before, createParents: create_parents, signal } as const;
+  const { hash, ...receipt } = await replaceContent(context, replacement);
+  return {
+    path,
+    created: before === undefined,
+    size: bytes.length,
+    sizeBefore: before?.stat.size,
+    lines: undefined,
+    encoding: "utf-8",
+    encodingBefore: undefined,
+    hash,
+    receipt,
+  };
+}
+
+async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const text of pieces) yield Buffer.from(text, "utf8");
+}
+
+function refuseExisting(path: string, mode: WriteRequest["mode"], before: Before | undefined): void {
+  if (mode === "create" && before !== undefined)
+    throw failure("create_only", `${named(path)} already exists; mode create only writes new files.`);
+}
+
 async function writeLocked(
   context: ChangeContext,
   path: string,
-  { mode, content, create_parents, expected_hash, signal }: WriteRequest,
+  { mode, content, create_parents, expected_hash, signal }: WriteRequest & { content: string },
 ) {
   const needs = { max: MAX_HELD_BYTES, hash: expected_hash !== undefined, signal };
   const before = await readBefore(context, path, needs);
-  if (mode === "create" && before !== undefined) {
-    throw failure("create_only", `${named(path)} already exists; mode create only writes new files.`);
-  }
+  refuseExisting(path, mode, before);
   checkExpected(path, before, expected_hash);
+  if (mode === "append" && before !== undefined && before.bytes === undefined)
+    return appendToLarge(context, path, before, content);
   const was = before?.bytes && (await textOf(before.bytes));
   const next: Next =
-    mode === "append" && before !== undefined
-      ? appended(path, before, was?.form, content)
+    mode === "append" && before?.bytes !== undefined
+      ? appended(path, before.bytes, was?.form, content)
       : { bytes: Buffer.from(content, "utf8"), encoding: "utf-8" };
   const { bytes, encoding, kept } = next;
   let lines = before === undefined ? countLines("", content) : undefined;
@@ -95,6 +185,24 @@ async function writeLocked(
   return { ...outcome, hash, receipt };
 }
 
+/** Appends to a file that is too large to be read, in place. */
+async function appendToLarge(context: ChangeContext, path: string, before: Before, content: string) {
+  const form = await withFile(context.guard, path, async (file) => formOf(await sourceOf(file)));
+  const { addition, encoding } = additionTo(path, form, content);
+  const { size, receipt } = await appendInPlace(context, { action: "append", path }, addition, before.stat);
+  return {
+    path,
+    created: false,
+    size,
+    sizeBefore: before.stat.size,
+    lines: { added: content.split("\n").length - (content.endsWith("\n") ? 1 : 0), removed: 0 },
+    encoding,
+    encodingBefore: undefined,
+    hash: undefined,
+    receipt,
+  };
+}
+
 interface Next {
   readonly bytes: Buffer;
   readonly encoding: Encoding;
@@ -102,22 +210,24 @@ interface Next {
   readonly kept?: number;
 }
 
-function appended(path: string, { bytes, stat }: Before, form: TextForm | undefined, content: string): Next {
-  if (bytes === undefined) {
-    const hint = "Write the new text to a separate file.";
-    throw tooLarge(path, stat.size, MAX_HELD_BYTES, "are appended to", hint);
-  }
+function appended(path: string, bytes: Buffer, form: TextForm | undefined, content: string): Next {
+  const { addition, encoding } = additionTo(path, form, content);
+  return { bytes: Buffer.concat([bytes, addition]), encoding, kept: bytes.length };
+}
+
+/** Text to append, in the encoding and with the line endings of the file. */
+function additionTo(path: string, form: TextForm | undefined, content: string) {
   if (form === undefined) throw binary(path);
   const ends = form.eol === "crlf" && !content.includes("\r") ? withEnds(content, "\r\n") : content;
-  const addition = encode(ends, { ...form, bom: false });
-  return { bytes: Buffer.concat([bytes, addition]), encoding: form.encoding, kept: bytes.length };
+  return { addition: encode(ends, { ...form, bom: false }), encoding: form.encoding };
 }
 
 export function writeAnswer(written: Awaited<ReturnType<typeof write>>): string {
   const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
-  if (receipt === undefined) return `${named(path)} already has this content. Hash ${hash}.`;
+  const hashed = hash === undefined ? "" : ` Hash ${hash}.`;
+  if (receipt === undefined) return `${named(path)} already has this content.${hashed}`;
   const counts = lines === undefined ? "" : `, ${lineCounts(lines)}`;
   const was = encodingBefore === undefined ? "" : `, was ${encodingBefore}`;
   const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sized(size)}, ${encoding}${was}${counts}).`;
-  return changeAnswer(`${done} Hash ${hash}.`, receipt);
+  return changeAnswer(`${done}${hashed}`, receipt);
 }

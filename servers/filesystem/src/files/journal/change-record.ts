@@ -22,13 +22,14 @@ export type Action = z.output<typeof action>;
 
 /**
  * The state of a path after a change, which must be the same when the change is undone. The content of a file that was
- * moved was not read. The `digest` of a directory that was copied or restored (`tree`) covers the path, type, size and
+ * moved, or is very large, was not read; of a large file that was `appended` to in place, only the end was. The `digest` of a directory that was copied or restored (`tree`) covers the path, type, size and
  * modification time of everything below it.
  */
 const after = z.discriminatedUnion("type", [
   z.object({ type: z.literal("file"), hash: z.string(), size: z.number() }),
   z.object({ type: z.literal("moved file"), size: z.number(), mtime_ms: z.number() }),
   z.object({ type: z.literal("moved directory") }),
+  z.object({ type: z.literal("appended"), from: z.number(), size: z.number(), tail: z.string() }),
   z.object({ type: z.literal("tree"), digest: z.string(), bytes: z.number() }),
   z.object({ type: z.literal("link"), target: z.string() }),
 ]);
@@ -44,6 +45,7 @@ export type State = z.output<typeof after>;
  * - `moved`: if `displaced`, the image is the entry that it replaced; if `uncovered`, it restored the entry that an
  *   earlier move had replaced.
  * - `mode`: the permissions of a file.
+ * - `cut`: the end of the file was removed, which is the image; `size` bytes remain.
  * - `made`, `unmade`: directories were created, or removed while empty.
  */
 const effect = z.discriminatedUnion("kind", [
@@ -61,6 +63,7 @@ const effect = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("mode"), path, before: z.number(), after: z.number() }),
   z.object({ kind: z.literal("made"), directories }),
   z.object({ kind: z.literal("unmade"), directories }),
+  z.object({ kind: z.literal("cut"), path, size: z.number() }),
 ]);
 
 export type Effect = z.output<typeof effect>;
@@ -77,6 +80,8 @@ const stepSchema = z.object({
   size_after: z.number().optional(),
   /** Of a group's step: the number of its image. */
   image: z.number().optional(),
+  /** Where the image is if it is not in the journal: its path in a trash. */
+  trash: path.optional(),
 });
 
 export type Step = z.output<typeof stepSchema>;

@@ -34,7 +34,8 @@ function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Pla
 }
 
 /**
- * The directory `journal` in the first of `candidates` that can be private and is outside the bound.
+ * The directory `journal` in the first of `candidates` that can be private and is outside the bound. If each is inside,
+ * as with the root `/`, the first one that is hidden from all tools.
  *
  * @param create creates it if it is missing; otherwise the result may not exist.
  * @returns its real path, and whether it is permanent: false in a directory for temporary files, which a restart of the
@@ -46,10 +47,13 @@ export async function openStateDirectory(
   create = true,
 ): Promise<{ directory: string; lasting: boolean } | { reason: string }> {
   let reason = "no directory for it is configured";
-  for (const [index, candidate] of candidates.entries()) {
-    const lasting = index === 0 || !within(candidate, tmpdir());
+  const tries = [false, true].flatMap((mayBeInside) =>
+    candidates.map((candidate) => ({ candidate, mayBeInside })),
+  );
+  for (const { candidate, mayBeInside } of tries) {
+    const lasting = candidate === candidates[0] || !within(candidate, tmpdir());
     try {
-      const directory = await openJournalIn(candidate, allowed, create);
+      const directory = await openJournalIn(candidate, allowed, create, mayBeInside);
       if (directory !== undefined) return { directory, lasting };
       reason = `its directory ${candidate} is in an allowed directory, or contains one`;
     } catch (error) {
@@ -66,12 +70,13 @@ async function openJournalIn(
   candidate: string,
   allowed: AllowedDirectories,
   create: boolean,
+  mayBeInside: boolean,
 ): Promise<string | undefined> {
   // Checked first, so that nothing is created in an allowed directory.
-  if (overlaps(candidate, allowed)) return undefined;
+  if (!isUsable(candidate, allowed, mayBeInside)) return undefined;
   if (create) ensureDirectory(candidate, 0o700);
   const state = await realpath(candidate);
-  if (overlaps(state, allowed)) return undefined;
+  if (!isUsable(state, allowed, mayBeInside)) return undefined;
   // In a world-writable directory, another user may have created it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
   // A subdirectory, since the mode of a directory chosen by the user must not change.
@@ -89,12 +94,13 @@ function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void
     throw new Refused("it belongs to another user");
 }
 
-/** Whether `directory` is in an allowed directory, or vice versa. */
-function overlaps(directory: string, allowed: AllowedDirectories): boolean {
+/** Whether no allowed directory is in `directory`, nor vice versa; or whether it is at least hidden from tools. */
+function isUsable(directory: string, allowed: AllowedDirectories, mayBeInside: boolean): boolean {
+  const isHidden = mayBeInside && allowed.hidden?.hides(join(directory, "journal")) === true;
   return allowed
     .directories()
-    .some(({ path, realPath }) =>
-      [path, realPath].some((allowed) => within(directory, allowed) || within(allowed, directory)),
+    .every(({ path, realPath }) =>
+      [path, realPath].every((one) => (isHidden || !within(directory, one)) && !within(one, directory)),
     );
 }
 

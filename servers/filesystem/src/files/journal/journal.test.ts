@@ -183,7 +183,7 @@ describe("the journal", () => {
   });
 
   it("marks changes that are too large as final, with the reason", async () => {
-    const { root, at, put, state } = await scratch();
+    const { root, at, put, state } = await scratch({ trash: false });
     const guard = createPathGuard(allowlist(root));
     const journal = new Journal({
       directories: [state],

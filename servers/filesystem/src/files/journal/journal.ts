@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type AllowedDirectories, ensureDirectory, errorCode } from "@refmcp/boundary";
 import { sized } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
+import { Trash } from "../trash/trash.ts";
 import { type Change, parseRecord, recordText, stepsOf } from "./change-record.ts";
 import {
   byId,
@@ -40,6 +41,8 @@ export interface JournalOptions {
   readonly maxEntries?: number;
   readonly maxDays?: number;
   readonly maxImageBytes?: number;
+  /** The user's trash; undefined for none. */
+  readonly homeTrash?: string | undefined;
 }
 
 const MIB = 1024 * 1024;
@@ -60,7 +63,8 @@ const ENTRY_BYTES = 4_096;
  * file.
  */
 export class Journal {
-  readonly #options: Required<JournalOptions>;
+  readonly #options: Required<Omit<JournalOptions, "homeTrash">>;
+  readonly trash: Trash;
   readonly maxImageBytes: number;
   /** Entries never change, so they are cached. */
   readonly #cache = new Map<string, Change>();
@@ -74,6 +78,8 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = { ...DEFAULTS, ...options };
     this.maxImageBytes = this.#options.maxImageBytes;
+    const { directories, allowed, maxDays, homeTrash: home } = { ...DEFAULTS, ...options };
+    this.trash = new Trash(allowed, maxDays, { stateDirectories: directories, home });
   }
 
   /** See `RecordChange`. */
@@ -114,6 +120,14 @@ export class Journal {
   async whyFinal(path: string, bytes: number): Promise<string | undefined> {
     const opened = await this.open(path);
     return "reason" in opened ? opened.reason : this.whyNoImage(bytes);
+  }
+
+  /**
+   * Why `bytes` bytes at an absolute real path would be lost; undefined if they are kept in the journal or a trash.
+   */
+  async whyLost(realPath: string, bytes: number): Promise<string | undefined> {
+    const reason = await this.whyFinal(realPath, bytes);
+    return reason === undefined || (await this.trash.accepts(realPath)) ? undefined : reason;
   }
 
   /** Why an image of `bytes` bytes is not kept; undefined if it is. */
@@ -288,13 +302,8 @@ export class Journal {
 
   /** Undefined for a change outside this server's directories, which is not shown. */
   async #read({ directory, id, name }: Entry): Promise<Change | undefined> {
-    let change = this.#cache.get(id);
-    try {
-      change ??= parseRecord(await readFile(join(directory, name), "utf8"));
-    } catch {
-      // Pruned by another process, or damaged; treated as missing.
-      return undefined;
-    }
+    const change = this.#cache.get(id) ?? (await this.#parse({ directory, name }));
+    if (change === undefined) return undefined;
     // The group of another process may still grow.
     if (change.interrupted !== true) this.#cache.set(id, change);
     const allowed = this.#options.allowed.directories().flatMap((one) => [one.path, one.realPath]);
@@ -302,8 +311,20 @@ export class Journal {
     return change.id === id && isVisible ? change : undefined;
   }
 
+  /** Undefined for a record that another process has pruned, or that is damaged. */
+  async #parse({ directory, name }: Pick<Entry, "directory" | "name">): Promise<Change | undefined> {
+    try {
+      return parseRecord(await readFile(join(directory, name), "utf8"));
+    } catch {
+      return undefined;
+    }
+  }
+
   async #remove(entry: Pick<Entry, "directory" | "id" | "name">): Promise<void> {
+    const change = this.#cache.get(entry.id) ?? (await this.#parse(entry));
     this.#cache.delete(entry.id);
+    for (const { trash } of change === undefined ? [] : stepsOf(change))
+      if (trash !== undefined) await this.trash.erase(trash);
     await removeFiles(entry);
   }
 

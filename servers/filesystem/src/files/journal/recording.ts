@@ -1,9 +1,9 @@
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ensureDirectory, errorCode, type GuardedFile } from "@refmcp/boundary";
+import { copyData, ensureDirectory, errorCode, type GuardedFile } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
-import { chunksOf } from "../read/source.ts";
+import { linked, type TrashPlace } from "../trash/trash.ts";
 import { type Change, type Effect, groupText, type Step } from "./change-record.ts";
 import { entryName, imagePath } from "./entries.ts";
 import type { Journal } from "./journal.ts";
@@ -34,10 +34,15 @@ export type RecordChange = <Value extends object>(
   make: (recording: Recording) => Promise<Value>,
 ) => Promise<Value & { readonly receipt: Receipt }>;
 
+/** Larger files are kept under a second name rather than copied, where that is possible. */
+const MAX_COPIED_BYTES = 64 * 1024;
+
 /** Where one recording is stored: a record of its own, or a step of a group. */
 interface Slot {
   readonly id: string;
   readonly image: string | undefined;
+  /** The name of an image in a trash. */
+  readonly trashName: string;
   /** Whether a whole group has the receipt, with the journal's note. */
   readonly isMember: boolean;
   /** `effect`: also of a step that cannot be undone later. */
@@ -61,11 +66,19 @@ export async function recorded<Value extends object>(
 export function singleSlot(journal: Journal, { undoes }: Subject, opened: Opened): Slot {
   const id = journal.newId();
   if ("reason" in opened)
-    return { id, image: undefined, isMember: false, write: async () => {}, drop: async () => {} };
+    return {
+      id,
+      image: undefined,
+      trashName: id,
+      isMember: false,
+      write: async () => {},
+      drop: async () => {},
+    };
   const { directory } = opened;
   return {
     id,
     image: imagePath(directory, id),
+    trashName: id,
     isMember: false,
     write: (step, _effect, bytes) =>
       journal.write(directory, { id, time: new Date().toISOString(), ...step, undoes }, bytes),
@@ -160,6 +173,7 @@ export class ChangeGroup {
     return {
       id,
       image,
+      trashName: `${id}.${number}`,
       isMember: true,
       write: async (step, effect, imageBytes) => {
         const numbered = { ...step, image: number };
@@ -212,12 +226,15 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
   let hasImage = false;
   let isWritten = false;
   let final = "reason" in opened ? opened.reason : undefined;
+  let trashed: TrashPlace | undefined;
   return {
     get final() {
       return final;
     },
     imageFor,
+    inTrash,
     keep,
+    keepBytes,
     write,
     withRoom,
     drop,
@@ -239,13 +256,49 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
     return slot.image;
   }
 
-  /** Saves the content of an open file, or content in memory, as the image. */
-  async function keep(content: GuardedFile | Uint8Array, signal?: AbortSignal): Promise<void> {
-    const isFile = "handle" in content;
-    const image = imageFor(isFile ? content.stat.size : content.length);
-    if (image === undefined) return;
-    const copy = () => writeFile(image, isFile ? chunksOf(content, signal) : content, { mode: 0o600 });
-    await guarded(() => withRoom(copy), signal);
+  /**
+   * Reserves a place in a trash for the entry at an absolute real path; undefined if there is none on its file system.
+   * Close it. The record names it.
+   */
+  async function inTrash(realPath: string): Promise<TrashPlace | undefined> {
+    trashed = await journal.trash.reserve(realPath, slot.trashName);
+    if (trashed === undefined) return undefined;
+    final = "reason" in opened ? `${opened.reason}; it is in the trash: ${trashed.path}` : undefined;
+    return trashed;
+  }
+
+  /**
+   * Saves the content of an open file that is about to be replaced by another file: in the journal or, if it is too
+   * large for that or there is none, in a trash. Nothing is copied if the file can get a second name there.
+   *
+   * @param bytes its content, if that is in memory.
+   */
+  async function keep(file: GuardedFile, signal?: AbortSignal, bytes?: Uint8Array): Promise<void> {
+    const image = imageFor(file.stat.size);
+    const copy = async (to: string) => {
+      if (bytes !== undefined) await writeFile(to, bytes, { mode: 0o600, flag: "wx" });
+      else await (await copyData(file, to, signal)).close();
+    };
+    if (image !== undefined) {
+      const save = async () => {
+        if (file.stat.size > MAX_COPIED_BYTES && (await linked(file, image))) return;
+        await rm(image, { force: true });
+        await copy(image);
+      };
+      await guarded(() => withRoom(save), signal);
+      return;
+    }
+    // Edits never ask, so without a journal they keep nothing.
+    if (file.stat.size === 0 || (directory === undefined && subject.action === "edit")) return;
+    const place = await inTrash(file.realPath);
+    if (place === undefined) return;
+    await guarded(() => place.keep(file, copy), signal).finally(() => place.close());
+  }
+
+  /** Saves bytes as the image. */
+  async function keepBytes(bytes: Uint8Array): Promise<void> {
+    const image = imageFor(bytes.length);
+    if (image !== undefined) await guarded(() => withRoom(() => writeFile(image, bytes, { mode: 0o600 })));
   }
 
   /** Writes the entry; from then on the change counts as made. */
@@ -263,6 +316,7 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
       final,
       size_before: sizes.before,
       size_after: sizes.after,
+      trash: trashed?.path,
     };
     await guarded(() => slot.write(step, effect, imageBytes));
   }
@@ -275,6 +329,9 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
 
   async function drop(): Promise<void> {
     if (isWritten || hasImage) await slot.drop();
+    await trashed?.discard();
+    trashed = undefined;
+    isWritten = false;
   }
 
   async function guarded(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {

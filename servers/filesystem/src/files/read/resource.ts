@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { basename, posix } from "node:path";
+import { basename, join, posix } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
@@ -84,7 +84,9 @@ async function namesIn(guard: PathGuard, path: string): Promise<string | undefin
   const directory = await directoryAt(guard, path);
   if (directory === undefined) return undefined;
   try {
-    const entries = await readdir(directory.entry(""), { withFileTypes: true });
+    const { hidden } = guard.allowed;
+    const all = await readdir(directory.entry(""), { withFileTypes: true });
+    const entries = all.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
     const names = entries.map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : "")).sort();
     const more = names.length - MAX_ENTRIES;
     const note = more > 0 ? [`(${grouped(more)} more; list_directory pages through them)`] : [];

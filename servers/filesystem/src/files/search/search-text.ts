@@ -146,6 +146,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
 
     /** @param file a batch of this file only. */
     async function countDocument(file: FileBatch): Promise<void> {
+      signal.throwIfAborted();
       const [path = ""] = file.paths;
       const expected = join(root.realPath, path);
       const opened = await guard.openFile(expected).catch(orRefused);
@@ -173,6 +174,16 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       }
     }
 
+    /** Documents take turns, since each one is open while it waits for its text. */
+    const turns: Promise<void>[] = Array.from({ length: pool.width }, () => Promise.resolve());
+    let next = 0;
+    function countInTurn(file: FileBatch): Promise<void> {
+      next = (next + 1) % turns.length;
+      const count = (turns[next] ?? Promise.resolve()).then(() => countDocument(file));
+      turns[next] = count.catch(() => {});
+      return count;
+    }
+
     function send(): void {
       start(batch, count);
       batch = new FileBatch();
@@ -195,7 +206,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
         const isDocument = documentKind(name) !== undefined;
         const files = isDocument ? new FileBatch() : batch;
         files.add(met);
-        if (isDocument) start(files, countDocument);
+        if (isDocument) start(files, countInTurn);
         else if (batch.isFull) send();
         return signal.aborted ? "stop" : undefined;
       });

@@ -106,7 +106,7 @@ export async function listDirectory(guard: PathGuard, request: ListRequest) {
     // All sizes are needed to sort by them, and for the total on the first page.
     const sizes = sort !== "name" || (details && isFirst);
     let total = 0;
-    for (const [index, dirent] of (await entriesOf(directory)).entries()) {
+    for (const [index, dirent] of (await entriesOf(guard, directory)).entries()) {
       if (index % 64 === 0 && slices.due()) await slices.rest();
       const type = typeOf(dirent);
       const stat = sizes ? statOf(directory.entry(dirent.name)) : undefined;
@@ -136,11 +136,12 @@ export async function listDirectory(guard: PathGuard, request: ListRequest) {
   });
 }
 
-async function entriesOf(directory: GuardedDirectory) {
-  return readdir(directory.entry(""), { withFileTypes: true }).catch((cause: unknown) => {
+async function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedDirectory) {
+  const entries = await readdir(directory.entry(""), { withFileTypes: true }).catch((cause: unknown) => {
     const path = JSON.stringify(directory.path);
     throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
   });
+  return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
 }
 
 async function described(

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/boundary";
+import { errorCode, type GuardedDirectory, type HiddenPlaces, type PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 
 export type EntryType = "file" | "directory" | "link" | "other";
@@ -53,8 +53,25 @@ export async function walkedDirectory(
 ): Promise<WalkedDirectory> {
   const { realPath } = directory;
   const at = directory.entry("");
-  if (!at.startsWith("/proc/self/fd/")) return byPath(realPath);
-  return byDescriptor(realPath, at, await forbiddenMounts(guard, realPath));
+  const { hidden } = guard.allowed;
+  if (!at.startsWith("/proc/self/fd/")) return withoutHidden(byPath(realPath), hidden);
+  return withoutHidden(byDescriptor(realPath, at, await forbiddenMounts(guard, realPath)), hidden);
+}
+
+/** The same directory without the server's own places, at any depth. */
+function withoutHidden(directory: WalkedDirectory, hidden: HiddenPlaces | undefined): WalkedDirectory {
+  if (hidden === undefined) return directory;
+  const { realPath } = directory;
+  const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
+  return {
+    ...directory,
+    entries: () => directory.entries()?.filter(({ name }) => !hidden.hides(begin + name)),
+    child(name) {
+      if (hidden.hides(begin + name)) return "gone";
+      const child = directory.child(name);
+      return typeof child === "string" ? child : withoutHidden(child, hidden);
+    },
+  };
 }
 
 /**

@@ -1,13 +1,13 @@
 import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { type Scratch, scratch } from "../../../test/scratch.ts";
-import { snapshot } from "../../../test/tree.ts";
-import { use } from "../../../test/use.ts";
-import copyFile from "../../tools/copy-file.ts";
-import listChanges from "../../tools/list-changes.ts";
-import moveFile from "../../tools/move-file.ts";
-import undoChange from "../../tools/undo-change.ts";
+import copyFile from "../src/tools/copy-file.ts";
+import listChanges from "../src/tools/list-changes.ts";
+import moveFile from "../src/tools/move-file.ts";
+import undoChange from "../src/tools/undo-change.ts";
+import { type Scratch, scratch } from "./scratch.ts";
+import { snapshot } from "./tree.ts";
+import { use } from "./use.ts";
 
 const changeOf = (answer: unknown) => /Change (\w+-\w+)/.exec(String(answer))?.[1] ?? "";
 
