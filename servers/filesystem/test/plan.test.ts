@@ -152,17 +152,31 @@ describe("plans", () => {
     expect(await snapshot(root)).toEqual(before);
   });
 
-  it("takes everything back if a move fails in the middle", async () => {
-    const { files, put, root } = await scratch();
-    for (const name of ["a", "b", "c"]) await put(name, name);
-    const moves = ["a", "b", "c"].map((source) => ({ source, destination: `to/${source}` }));
-    const planned = await files.plan({ action: "move", moves, overwrite: false });
-    // Another program creates the last destination after the check.
-    await put("to/c", "theirs");
+  it.each([true, false])(
+    "takes everything back if a move fails in the middle (journal: %s)",
+    async (journal) => {
+      const { files, put, root, another } = await scratch({ journal });
+      for (const name of ["a", "b", "c"]) await put(name, name);
+      const moves = ["a", "b", "c"].map((source) => ({ source, destination: `to/${source}` }));
+      const planned = await files.plan({ action: "move", moves, overwrite: false });
+      // Another program creates the last destination after the check.
+      await put("to/c", "theirs");
+      const before = await snapshot(root);
+      await expect(files.runPlan(planned, {})).rejects.toMatchObject({ kind: "conflict" });
+      expect(await snapshot(root)).toEqual(before);
+      expect((await another().changes({ limit: 10, maxChars: 1_000 })).changes).toEqual([]);
+    },
+  );
+
+  it("takes back copies, too, without a journal", async () => {
+    const { files, put, root } = await scratch({ journal: false });
+    for (const name of ["a", "b", "d/e"]) await put(name, name);
+    const moves = ["a", "d", "b"].map((source) => ({ source, destination: `to/${source}` }));
+    const planned = await files.plan({ action: "copy", moves, overwrite: false });
+    await put("to/b", "theirs");
     const before = await snapshot(root);
     await expect(files.runPlan(planned, {})).rejects.toMatchObject({ kind: "conflict" });
     expect(await snapshot(root)).toEqual(before);
-    expect((await files.changes({ limit: 10, maxChars: 1_000 })).changes).toEqual([]);
   });
 
   it("takes everything back if the call is cancelled", async () => {
@@ -208,6 +222,15 @@ describe("plans", () => {
     expect(await use(undoChange, files, { id, skip_changed: true })).toContain("2 steps undone. 1 step left");
     expect(await list()).toEqual(["a", "c", "to"]);
     expect(await read("to/b")).toBe("changed since");
+  });
+
+  it("keeps the name if the destination ends with a slash", async () => {
+    const { files, put, list } = await scratch();
+    await put("a", "a");
+    await put("b", "b");
+    await use(moveFile, files, { source: "a", destination: "to/" });
+    await use(copyFile, files, { moves: [{ source: "b", destination: "to/" }] });
+    expect(await list("to")).toEqual(["a", "b"]);
   });
 
   it("copies many files and directories, and undoes it", async () => {
