@@ -65,7 +65,7 @@ describe("patterns", () => {
     expect(await list("there")).toEqual(["Report (1).final.pdf"]);
   });
 
-  it("takes an existing name with special characters as it is", async () => {
+  it("takes an existing name with special characters literally", async () => {
     const { files, put, list } = await scratch();
     await put("a[1] (*).txt", "a");
     await put("a1 x.txt", "b");
