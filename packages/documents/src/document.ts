@@ -1,7 +1,7 @@
 /** A page, sheet, slide, message or chapter of a document, in one of three forms. */
 export type DocumentPart = { readonly name: string } & (
   | { readonly html: string }
-  /** Cells as they are shown, from A1 on. */
+  /** The text of each cell, from A1 on. */
   | { readonly rows: readonly (readonly string[])[] }
   | { readonly text: string }
 );

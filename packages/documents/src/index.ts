@@ -142,5 +142,5 @@ function summaryOf({ label, unit, parts, facts }: Document): string {
   return `${label}${title}, ${count}: ${listed.join(", ")}${more}`;
 }
 
-/** A document's name for a part, in one line of ours. */
+/** A name from the document, on one line. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();

@@ -46,6 +46,13 @@ export const tasks: readonly Task[] = [
     check: (answer) => answer.includes("line 20000 of many") && /20,?000/.test(answer),
   },
   {
+    name: "find what takes up the space",
+    prompt: "How many text files are here, which file is the largest, and are there duplicates?",
+    reference: (call) => call("get_file_info", { path: ".", summary: true }),
+    check: (answer) =>
+      answer.includes("large.txt") && /1,?50\d/.test(answer) && /duplicates: none/.test(answer),
+  },
+  {
     name: "tidy up and take it back",
     prompt: "Delete old.txt. … Oh, I still need it: bring it back.",
     async reference(call) {

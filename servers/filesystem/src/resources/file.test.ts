@@ -102,6 +102,21 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
   });
 });
 
+it("notifies the subscriber of a file that did not exist when it appears", async () => {
+  const { client, close } = await connectInMemory(server, { era: "modern", args: world.args });
+  const updates: string[] = [];
+  client.setNotificationHandler(
+    "notifications/resources/updated",
+    ({ params }) => void updates.push(params.uri),
+  );
+  const uri = pathToFileURL(join(root, "later.log")).href;
+  const { honoredFilter } = await client.listen({ resourceSubscriptions: [uri] });
+  expect(honoredFilter).toEqual({ resourceSubscriptions: [uri] });
+  await writeFile(join(root, "later.log"), "started\n");
+  await expect.poll(() => updates).toContain(uri);
+  await close();
+});
+
 it("notifies only the subscribers of a file when it changes", async () => {
   const { client, close } = await connectInMemory(server, { era: "modern", args: world.args });
   const updates: string[] = [];

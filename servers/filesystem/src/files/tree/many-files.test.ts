@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { getInfo, infoAnswer } from "../read/info.ts";
+import { summarize } from "../read/summary.ts";
+import { ThreadPool } from "../threads/thread-pool.ts";
 import { drawTree } from "./directory-tree.ts";
 import { listDirectory, searchNames } from "./listings.ts";
 
@@ -58,6 +60,13 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
   const info = getInfo(guard, root);
   expect(await answeredDuring(info)).toBeGreaterThan(0);
   expect(infoAnswer(await info)).toContain("files: 100001\ntotal_size: 200007\npermissions");
+  const threads = new ThreadPool();
+  onTestFinished(() => threads.close());
+  const summary = summarize({ guard, threads }, root, { walkMs: 600_000, totalMs: 600_000 });
+  expect(await answeredDuring(summary)).toBeGreaterThan(0);
+  const { files, duplicates } = await summary;
+  expect(files).toBe(MANY + 1);
+  expect(duplicates.groups.map(({ size, paths }) => [size, paths.length])).toEqual([[4, MANY / 2]]);
   const text = searcherOf({ root, guard, at, ...rest })({ pattern: "needle", budgetMs: 600_000 });
   expect(await answeredDuring(text)).toBeGreaterThan(0);
   expect((await text).files).toEqual([{ path: at("needle.txt"), matches: [{ line: 1, text: "needle" }] }]);
