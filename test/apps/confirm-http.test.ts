@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -14,22 +14,29 @@ import { APPS } from "./host.ts";
 const AUDIENCE = "http://127.0.0.1/mcp";
 
 describe.each(["legacy", "modern"] as const)("the confirmation card over HTTP, for a %s client", (era) => {
+  let top = "";
   let folder = "";
   let issuer: AuthorizationServer;
   let server: HttpProcess;
   const clients: Client[] = [];
   beforeAll(async () => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-apps-")));
+    top = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-apps-")));
+    folder = join(top, "folder");
+    mkdirSync(folder);
     writeFileSync(join(folder, "a.txt"), "kept\n");
+    // Files where the trash would be: so a deletion is permanent, and asks.
+    for (const trash of [join(top, "trash"), join(folder, ".refmcp-trash")]) writeFileSync(trash, "");
     issuer = await startAuthorizationServer();
     const oauth = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
-    server = await startHttp(serverBin("filesystem"), { args: ["--no-journal", folder, ...oauth] });
+    server = await startHttp(serverBin("filesystem"), {
+      args: ["--no-journal", "--journal-dir", top, folder, ...oauth],
+    });
   });
   afterAll(async () => {
     for (const client of clients) await client.close();
     await server.stop();
     await issuer.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(top, { recursive: true, force: true });
   });
 
   /** A client that shows views, with its own bearer token. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -7,16 +7,23 @@ import { serverBin } from "../servers.ts";
 import { connectApps, useViews } from "./host.ts";
 
 const show = useViews();
+let top = "";
 let folder = "";
+let args: string[] = [];
 let client: Client;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "refmcp-apps-"));
+  top = mkdtempSync(join(tmpdir(), "refmcp-apps-"));
+  folder = join(top, "folder");
+  mkdirSync(folder);
   writeFileSync(join(folder, "a.txt"), "kept\n");
-  client = await connectApps(serverBin("filesystem"), ["--no-journal", folder]);
+  // Files where the trash would be: so a deletion is permanent, and asks.
+  for (const trash of [join(top, "trash"), join(folder, ".refmcp-trash")]) writeFileSync(trash, "");
+  args = ["--no-journal", "--journal-dir", top, folder];
+  client = await connectApps(serverBin("filesystem"), args);
 });
 afterEach(async () => {
   await client.close();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(top, { recursive: true, force: true });
 });
 
 const call = { name: "delete_file", arguments: { path: "a.txt" } };
@@ -99,7 +106,7 @@ describe("the confirmation card", () => {
   });
 
   it("does not exist for a client without views: no tool, no page, no difference", async () => {
-    const plain = await connectApps(serverBin("filesystem"), ["--no-journal", folder], { extensions: {} });
+    const plain = await connectApps(serverBin("filesystem"), args, { extensions: {} });
     expect(plain.getServerCapabilities()?.extensions ?? {}).not.toHaveProperty("io.modelcontextprotocol/ui");
     const { tools } = await plain.listTools();
     expect(JSON.stringify(tools)).not.toMatch(/"ui"|filesystem_confirm/);

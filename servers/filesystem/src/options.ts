@@ -50,6 +50,7 @@ export const options = defineOptions({
   journalDir: {
     type: "directory",
     heading: "Safety",
-    description: "Where to keep the journal. Default: the user's state directory.",
+    description:
+      "Where to keep the journal, and what is deleted. Default: the user's state directory, and the system's trash.",
   },
 });

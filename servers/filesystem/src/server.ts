@@ -53,7 +53,8 @@ export const server = defineServer({
     const hidden = hiddenPlaces({ stateDirectories: journalDirectories, home });
     const files = openFiles({
       guard: createPathGuard(withHidden(allowed, hidden)),
-      homeTrash: home,
+      // A user who chooses where content is kept does not expect it anywhere else.
+      homeTrash: journalDir === undefined ? home : undefined,
       journal,
       journalDays,
       maxReadChars,

@@ -152,17 +152,31 @@ describe("plans", () => {
     expect(await snapshot(root)).toEqual(before);
   });
 
-  it("takes everything back if a move fails in the middle", async () => {
-    const { files, put, root } = await scratch();
-    for (const name of ["a", "b", "c"]) await put(name, name);
-    const moves = ["a", "b", "c"].map((source) => ({ source, destination: `to/${source}` }));
-    const planned = await files.plan({ action: "move", moves, overwrite: false });
-    // Another program creates the last destination after the check.
-    await put("to/c", "theirs");
+  it.each([true, false])(
+    "takes everything back if a move fails in the middle (journal: %s)",
+    async (journal) => {
+      const { files, put, root, another } = await scratch({ journal });
+      for (const name of ["a", "b", "c"]) await put(name, name);
+      const moves = ["a", "b", "c"].map((source) => ({ source, destination: `to/${source}` }));
+      const planned = await files.plan({ action: "move", moves, overwrite: false });
+      // Another program creates the last destination after the check.
+      await put("to/c", "theirs");
+      const before = await snapshot(root);
+      await expect(files.runPlan(planned, {})).rejects.toMatchObject({ kind: "conflict" });
+      expect(await snapshot(root)).toEqual(before);
+      expect((await another().changes({ limit: 10, maxChars: 1_000 })).changes).toEqual([]);
+    },
+  );
+
+  it("takes back copies, too, without a journal", async () => {
+    const { files, put, root } = await scratch({ journal: false });
+    for (const name of ["a", "b", "d/e"]) await put(name, name);
+    const moves = ["a", "d", "b"].map((source) => ({ source, destination: `to/${source}` }));
+    const planned = await files.plan({ action: "copy", moves, overwrite: false });
+    await put("to/b", "theirs");
     const before = await snapshot(root);
     await expect(files.runPlan(planned, {})).rejects.toMatchObject({ kind: "conflict" });
     expect(await snapshot(root)).toEqual(before);
-    expect((await files.changes({ limit: 10, maxChars: 1_000 })).changes).toEqual([]);
   });
 
   it("takes everything back if the call is cancelled", async () => {

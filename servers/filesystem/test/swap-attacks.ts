@@ -51,7 +51,9 @@ export function resistsSwaps(count: { reads: number; writes: number }): void {
       await mkdir(root);
       await mkdir(outside);
       await writeFile(join(outside, "secret.txt"), SECRET);
-      connected = await connectInMemory(server, { args: [root, "--no-journal", "--confirm", "never"] });
+      connected = await connectInMemory(server, {
+        args: [root, "--no-journal", "--journal-dir", join(top, "state"), "--confirm", "never"],
+      });
     });
     afterEach(async () => {
       await connected?.close();

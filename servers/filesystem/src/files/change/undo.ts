@@ -301,7 +301,8 @@ async function undoMoved(
     // If the move had restored a file, that now goes back into the journal.
     const options = { overwrite: uncovered, ...(displaced ? { afterwards } : {}), signal };
     // The directory that it left may have been deleted since.
-    await withParents(guard, from, true, () => moveRecorded(context, recording, to, from, options));
+    const isLost = (await placeOf(guard, from).catch(orNothing)) === undefined;
+    await withParents(guard, from, isLost, () => moveRecorded(context, recording, to, from, options));
     const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
     return `${named(from)} was moved back${back}.`;
   });

@@ -202,11 +202,14 @@ export class ChangeGroup {
     const file = this.#file(directory);
     const begin = this.#length === 0 ? groupText.begin(this.change) : "";
     const text = begin + groupText.step(step);
-    const write = async () => {
-      // A full disk may have taken a part of the line.
-      if (this.#length > 0) await truncate(file, this.#length);
-      await writeFile(file, text, { mode: 0o600, flag: this.#length > 0 ? "a" : "w" });
-    };
+    const write = () =>
+      writeFile(file, text, { mode: 0o600, flag: this.#length > 0 ? "a" : "w" }).catch(
+        async (error: unknown) => {
+          // A full disk may have taken a part of the line.
+          if (this.#length > 0) await truncate(file, this.#length);
+          throw error;
+        },
+      );
     await this.#journal.withRoom(directory, { bytes: text.length, keep: [this.id, this.undoes] }, write);
     this.#length += Buffer.byteLength(text);
   }

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 export interface TrashOptions {
   /** Directories that may contain the journal; our trash is next to it. */
   readonly stateDirectories: readonly string[];
-  /** The user's trash, for files on its file system; undefined for none. */
+  /** The user's trash, for files on its file system; undefined if the system's trash is not used on any. */
   readonly home: string | undefined;
 }
 
@@ -92,13 +92,15 @@ export class Trash {
 
   /** Whether there is or can be any trash for the entry at an absolute real path. */
   async accepts(realPath: string): Promise<boolean> {
+    const dev = devOf(dirname(realPath));
+    if (dev === undefined) return false;
     if (await this.hasSystem(realPath)) return true;
     for (const { path, top } of this.#ownCandidates(realPath)) {
       const found = await privateDirectory(path, { create: false });
       await found?.close();
-      if (found !== undefined && found.dev === devOf(dirname(realPath))) return true;
+      if (found !== undefined && found.dev === dev) return true;
       const isFree = (await lstat(path).catch(() => undefined)) === undefined;
-      if (isFree && devOf(top) === devOf(dirname(realPath)) && (await isWritable(top))) return true;
+      if (isFree && devOf(top) === dev && (await isWritable(top))) return true;
     }
     return false;
   }
@@ -162,11 +164,9 @@ export class Trash {
   async #system(realPath: string): Promise<SystemTrash | undefined> {
     const { home } = this.#options;
     const dev = devOf(dirname(realPath));
-    if (dev === undefined || process.platform === "win32") return undefined;
-    if (home !== undefined) {
-      const found = await systemTrash(home, dev, process.platform === "darwin", undefined);
-      if (found !== undefined) return found;
-    }
+    if (dev === undefined || home === undefined) return undefined;
+    const inHome = await systemTrash(home, dev, process.platform === "darwin", undefined);
+    if (inHome !== undefined) return inHome;
     const uid = process.getuid?.();
     if (process.platform === "darwin" || uid === undefined) return undefined;
     const top = topOf(dirname(realPath), dev);
@@ -180,6 +180,7 @@ export class Trash {
 
   async #reserveInOwn(realPath: string, id: string): Promise<TrashPlace | undefined> {
     const dev = devOf(dirname(realPath));
+    if (dev === undefined) return undefined;
     for (const { path, top } of this.#ownCandidates(realPath)) {
       if (devOf(top) !== dev) continue;
       const files = await privateDirectory(path, { create: true });
@@ -202,7 +203,10 @@ export class Trash {
     }
   }
 
-  /** Next to the journal; or in the allowed directory, as far up as the file system and the permissions allow. */
+  /**
+   * Next to the journal, or at the top of the allowed directory: not below it, where another program could put a link
+   * in the way.
+   */
   #ownCandidates(realPath: string): { path: string; top: string }[] {
     const states = this.#options.stateDirectories.map((state) => ({
       path: join(state, "trash"),
@@ -211,14 +215,7 @@ export class Trash {
     const allowed = this.#allowed
       .directories()
       .filter((one) => one.writable && within(realPath, one.realPath));
-    const dev = devOf(dirname(realPath));
-    const inside: string[] = [];
-    for (let at = dirname(realPath); allowed.some((one) => within(at, one.realPath)); at = dirname(at)) {
-      if (devOf(at) !== dev) break;
-      inside.unshift(at);
-      if (dirname(at) === at) break;
-    }
-    return [...states, ...inside.map((top) => ({ path: join(top, OWN_NAME), top }))];
+    return [...states, ...allowed.map(({ realPath: top }) => ({ path: join(top, OWN_NAME), top }))];
   }
 }
 
