@@ -30,7 +30,8 @@ export const moves = {
     .string()
     .optional()
     .describe(
-      "New path; for a glob with $1, $0 (the name), {name}, {ext}, {mtime:yyyy-MM} (also dd, HH, mm; local time).",
+      "New path, or a directory with / at the end; for a glob with $1, $0 (the name), {name}, {ext}, " +
+        "{mtime:yyyy-MM} (also dd, HH, mm; local time).",
     ),
   moves: z
     .array(z.strictObject({ source: z.string(), destination: z.string() }))

@@ -224,6 +224,15 @@ describe("plans", () => {
     expect(await read("to/b")).toBe("changed since");
   });
 
+  it("keeps the name if the destination ends with a slash", async () => {
+    const { files, put, list } = await scratch();
+    await put("a", "a");
+    await put("b", "b");
+    await use(moveFile, files, { source: "a", destination: "to/" });
+    await use(copyFile, files, { moves: [{ source: "b", destination: "to/" }] });
+    expect(await list("to")).toEqual(["a", "b"]);
+  });
+
   it("copies many files and directories, and undoes it", async () => {
     const { files, put, root, read } = await scratch();
     await put("a", "a");

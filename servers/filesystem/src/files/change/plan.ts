@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
-import { dirname, join } from "node:path";
-import type { GuardedPlace } from "@refmcp/boundary";
+import { basename, dirname, join } from "node:path";
+import type { GuardedPlace, PathGuard } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../messages.ts";
 import { orNothing, placeOf } from "../open-path.ts";
@@ -142,14 +142,23 @@ async function pairsOf(context: ChangeContext, request: PlanRequest): Promise<Pa
     if (source === undefined || destination === undefined)
       throw failure("no_pairs", "source and destination, or moves, are required.");
     const matched = await matchedPairs(context, { source, destination, signal: request.signal }, MAX_PLANNED);
-    return matched ?? [{ from: await guard.resolve(source), to: await guard.resolve(destination) }];
+    return matched ?? [await pairOf(guard, { source, destination })];
   }
   if (source !== undefined || destination !== undefined)
     throw failure("no_pairs", "source and destination cannot be combined with moves.");
   const pairs: Pair[] = [];
-  for (const { source, destination } of moves)
-    pairs.push({ from: await guard.resolve(source), to: await guard.resolve(destination) });
+  for (const one of moves) pairs.push(await pairOf(guard, one));
   return pairs;
+}
+
+/** A destination that ends with a slash is the directory to move into. */
+async function pairOf(
+  guard: PathGuard,
+  { source, destination }: { source: string; destination: string },
+): Promise<Pair> {
+  const from = await guard.resolve(source);
+  const to = await guard.resolve(destination);
+  return { from, to: /[/\\]$/.test(destination) ? join(to, basename(from)) : to };
 }
 
 async function checkSource({ guard }: ChangeContext, pair: Pair, action: string): Promise<Checked> {
