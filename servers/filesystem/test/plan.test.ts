@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
@@ -167,6 +168,30 @@ describe("plans", () => {
       expect((await another().changes({ limit: 10, maxChars: 1_000 })).changes).toEqual([]);
     },
   );
+
+  it("reports the change that remains if something cannot be taken back", async () => {
+    const { files, put, list, at } = await scratch();
+    for (let i = 0; i < 26; i++) await put(`f${10 + i}`, "x");
+    const planned = await files.plan({
+      action: "move",
+      source: "f*",
+      destination: "to/$0",
+      overwrite: false,
+    });
+    // After 25 moves, another program changes one of them, and takes the place of the last.
+    const progress = () => {
+      writeFileSync(at("to/f33"), "changed");
+      writeFileSync(at("to/f35"), "theirs");
+    };
+    const refusal = await files.runPlan(planned, { progress }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ kind: "conflict", hint: expect.stringContaining("skip_changed") });
+    const id = /change (\w{9}-\w{6})/.exec(String(refusal))?.[1] ?? "";
+    expect(
+      (await files.changes({ limit: 10, maxChars: 1_000 })).changes.map(({ change }) => change.id),
+    ).toContain(id);
+    expect(await list("to")).toEqual(["f33", "f35"]);
+    expect(await list()).toHaveLength(26);
+  });
 
   it("takes back copies, too, without a journal", async () => {
     const { files, put, root } = await scratch({ journal: false });

@@ -133,6 +133,7 @@ const ERRORS = {
   bad_template: ["invalid"],
   no_match_source: ["not_found"],
   plan_refused: ["conflict", "Correct or leave out these, then repeat the call."],
+  half_made: ["conflict", "Undo that change with undo_change and skip_changed: true."],
   onto_itself: ["invalid", "Give another destination."],
   into_itself: ["invalid", "Choose a destination outside the directory being copied."],
   not_empty: ["conflict", "To delete it with its contents, pass recursive: true."],

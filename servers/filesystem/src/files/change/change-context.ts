@@ -1,8 +1,10 @@
 import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { keyedLock, type PathGuard } from "@refmcp/boundary";
+import { ToolError } from "@refmcp/boundary/answer";
 import type { Journal } from "../journal/journal.ts";
 import type { ChangeGroup, Receipt, RecordChange, Subject } from "../journal/recording.ts";
+import { failure } from "../messages.ts";
 import { withPlace } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 
@@ -20,6 +22,7 @@ export interface ChangeContext {
  * receives is a step of it. If `work` fails, `takeBack` undoes the steps that were made.
  *
  * @returns what `work` returns, with the receipt; undefined if it changed nothing.
+ * @throws what `work` throws; ToolError `conflict` if what it has changed could not be taken back.
  */
 export async function inGroup<Value extends object>(
   context: ChangeContext,
@@ -32,7 +35,14 @@ export async function inGroup<Value extends object>(
     const value = await work({ ...context, record: group.record });
     return { ...value, receipt: await group.end() };
   } catch (error) {
-    await takeBack(group);
+    await takeBack(group).catch(async (cause: unknown) => {
+      await group.end();
+      const [first, second] = [error, cause].map((one) =>
+        one instanceof ToolError ? one.message : "an error",
+      );
+      const message = `${first} Not everything could be taken back: ${second} What remains is change ${group.id}.`;
+      throw failure("half_made", message, { cause });
+    });
     throw error;
   }
 }

@@ -53,16 +53,27 @@ export async function undoGroup(
   return { done: `${counted(files.length, "step")} undone.${left}`, receipt: receipt ?? nothing };
 }
 
-/** Undoes what a failed call has changed so far, newest first, and removes its record. */
+/**
+ * Undoes what a failed call has changed so far, newest first, and removes its record.
+ *
+ * @throws ToolError of the first step that could not be undone, after all others were.
+ */
 export async function takeBack(context: ChangeContext, group: ChangeGroup): Promise<void> {
   const settled = new Set<string>();
   const steps = undoingsOf(context, group.made, group.images).reverse();
-  const undoing: ChangeGroup = await context.journal.group({ action: "undo", path: group.change.path });
+  const undoing = await context.journal.group({ action: "undo", path: group.change.path });
+  let failed: ToolError | undefined;
   for (const step of steps) {
     const inside = { ...context, record: undoing.record };
-    await undoStep({ ...step, ...settles(settled, step.step), isTakenBack: true, context: inside });
+    try {
+      await undoStep({ ...step, ...settles(settled, step.step), isTakenBack: true, context: inside });
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      failed ??= error;
+    }
   }
   await undoing.drop();
+  if (failed !== undefined) throw failed;
   await group.drop();
 }
 
