@@ -25,7 +25,8 @@ export async function mailboxDocument(bytes: Uint8Array, range: PartRange | unde
       continue;
     }
     // A line of the text that began with "From " was marked.
-    const email = await PostalMime.parse(message.toString("latin1").replace(/^>(>*From )/gm, "$1"));
+    const raw = message.toString("latin1").replace(/^>(>*From )/gm, "$1");
+    const email = await PostalMime.parse(Buffer.from(raw, "latin1"));
     parts.push({ name: (email.subject ?? "").slice(0, MAX_NAME), text: messageText(email) });
   }
   return { label: "Mailbox", unit: "message", parts };

@@ -77,7 +77,7 @@ function elementHtml(element: XmlElement): string {
     case "text:list-header":
       return `<li>${htmlOf(element)}</li>`;
     case "table:table":
-      return tableOf(all(element, "table:table-row").map((row) => cellsOf(row).map(htmlOf)));
+      return tableOf(rowsOf(element).map((row) => cellsOf(row).map(htmlOf)));
     case "text:s":
       return " ".repeat(Math.min(100, Number(attribs["text:c"]) || 1));
     case "text:tab":
@@ -95,19 +95,28 @@ function elementHtml(element: XmlElement): string {
   }
 }
 
+/** The rows of a table itself, not those of tables in its cells. */
+function rowsOf(table: XmlElement): XmlElement[] {
+  return childrenOf(table).flatMap((child) => {
+    if (child.name === "table:table-row") return [child];
+    return /^table:table-(?:header-rows|rows|row-group)$/.test(child.name) ? rowsOf(child) : [];
+  });
+}
+
+const childrenOf = (element: XmlElement): XmlElement[] =>
+  element.children.filter((child): child is XmlElement => child.type === "tag");
+
 const cellsOf = (row: XmlElement): XmlElement[] =>
-  row.children.filter(
-    (child): child is XmlElement =>
-      child.type === "tag" && /^table:(?:covered-)?table-cell$/.test(child.name),
-  );
+  childrenOf(row).filter(({ name }) => /^table:(?:covered-)?table-cell$/.test(name));
 
 function sheetsIn(spreadsheet: XmlElement): DocumentPart[] {
   let cells = 0;
-  return all(spreadsheet, "table:table").map((table) => {
+  const tables = childrenOf(spreadsheet).filter(({ name }) => name === "table:table");
+  return tables.map((table) => {
     const rows: string[][] = [];
     // Empty rows and cells count only if something follows them: a sheet usually ends with a million of them.
     let empty = 0;
-    for (const row of all(table, "table:table-row")) {
+    for (const row of rowsOf(table)) {
       const repeated = Number(row.attribs["table:number-rows-repeated"]) || 1;
       const shown = rowOf(row);
       if (shown.length === 0) {
@@ -130,12 +139,7 @@ function rowOf(row: XmlElement): string[] {
   let empty = 0;
   for (const cell of cellsOf(row)) {
     const repeated = Math.min(16_384, Number(cell.attribs["table:number-columns-repeated"]) || 1);
-    const paragraphs = all(cell, "text:p").map((one) =>
-      htmlOf(one)
-        .replace(/<[^<>]*>/g, " ")
-        .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
-    );
-    const text = paragraphs.length === 0 ? (cell.attribs["office:value"] ?? "") : paragraphs.join(" ");
+    const text = plainText(htmlOf(cell)) || (cell.attribs["office:value"] ?? "");
     if (text === "") {
       empty += repeated;
       continue;
@@ -146,3 +150,11 @@ function rowOf(row: XmlElement): string[] {
   }
   return shown;
 }
+
+/** The text of HTML from `htmlOf`, on one line. */
+const plainText = (html: string): string =>
+  html
+    .replace(/<[^<>]*>/g, " ")
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/\s+/g, " ")
+    .trim();
