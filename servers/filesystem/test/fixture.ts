@@ -54,11 +54,14 @@ export async function world(): Promise<World> {
     Array.from({ length: 20_000 }, (_, i) => `line ${i + 1} of many\n`).join(""),
   );
   for (let i = 0; i < 1_500; i++) {
-    // With digits, a tree would show them as one line.
-    const name = String(10_000 + i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
-    const path = join(root, "many", `entry-${name}.txt`);
+    const path = join(root, "many", `entry-${String(i).padStart(5, "0")}.txt`);
     await writeFile(path, `entry ${i}\n`);
     await utimes(path, 1_600_000_000, 1_600_000_000);
+  }
+  // Names without digits, since a tree shows names that differ only in digits as one line.
+  for (let i = 0; i < 700; i++) {
+    const name = String(1_000 + i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
+    await writeFile(join(root, "node_modules", "lib", `module-${name}.js`), "");
   }
   // Files where the trash would be: so there is none, and a deletion without a journal asks.
   await mkdir(journal);
@@ -128,7 +131,7 @@ export async function world(): Promise<World> {
       write_file: { path: "leak.txt", content: "over the secret" },
     },
     large: {
-      directory_tree: { path: ".", max_depth: 5 },
+      directory_tree: { path: ".", max_depth: 5, include_ignored: true },
       list_directory: { path: "many", limit: 1000 },
       read_text_file: { path: "large.txt" },
       read_multiple_files: { paths: ["large.txt", "README.md"] },

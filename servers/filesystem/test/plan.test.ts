@@ -88,7 +88,7 @@ describe("patterns", () => {
     expect(await list()).toEqual(["a.txt", "b.txt"]);
   });
 
-  it("takes an existing name with special characters as it is", async () => {
+  it("takes an existing name with special characters literally", async () => {
     const { files, put, list } = await scratch();
     await put("a[1] (*).txt", "a");
     await put("a1 x.txt", "b");

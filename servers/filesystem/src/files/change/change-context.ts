@@ -12,7 +12,7 @@ export interface ChangeContext {
   readonly guard: PathGuard;
   readonly locks: Locks;
   readonly journal: Journal;
-  /** Records a change: as a change of its own, or in `inGroup` as a step of a group. */
+  /** Records a separate change, or in `inGroup` a step of a group. */
   readonly record: RecordChange;
   readonly threads: ThreadPool;
 }

@@ -17,7 +17,7 @@ export interface PatternRequest {
 
 /**
  * The files that a pattern matches, each with its destination; undefined if `source` is a path and not a pattern,
- * because it has no wildcards or exists as it is written. Matches files and symlinks or, with a slash at the end, only
+ * because it has no wildcards or exists under exactly this name. Matches files and symlinks or, with a slash at the end, only
  * directories; hidden names too, but not `.git`.
  *
  * @throws ToolError `not_found` if nothing matches, `too_large` for more than `max` files, `invalid` for a bad pattern

@@ -207,7 +207,7 @@ async function undoCut(undoing: Undoing, { path }: Kind<"cut">): Promise<Outcome
   return { done: `${named(path)} was restored to its previous content.`, receipt };
 }
 
-/** A large file goes back as it is, and the current one into the trash. */
+/** Moves a large file back unchanged, and the current one into the trash. */
 async function restoreFromTrash(undoing: Undoing, path: string): Promise<Outcome> {
   const { context, image, signal } = undoing;
   const { guard } = context;

@@ -37,7 +37,7 @@ export type RecordChange = <Value extends object>(
 /** Larger files are kept under a second name rather than copied, where that is possible. */
 const MAX_COPIED_BYTES = 64 * 1024;
 
-/** Where one recording is stored: a record of its own, or a step of a group. */
+/** Where one recording is stored: in a separate record, or as a step of a group. */
 interface Slot {
   readonly id: string;
   readonly image: string | undefined;
@@ -62,7 +62,7 @@ export async function recorded<Value extends object>(
   }
 }
 
-/** A change that has a record of its own. */
+/** A change that has a separate record. */
 export function singleSlot(journal: Journal, { undoes }: Subject, opened: Opened): Slot {
   const id = journal.newId();
   if ("reason" in opened)

@@ -58,7 +58,7 @@ export function hasNeedles(bytes: Buffer, needles: Needles): boolean {
   return needles.every((some) => some.some((needle) => bytes.includes(needle)));
 }
 
-/** If there is more than one candidate in so many bytes, decoding them all takes less time. */
+/** If candidates are closer together than this many bytes, decoding them all takes less time. */
 const BYTES_PER_CANDIDATE = 4096;
 
 /**
