@@ -72,11 +72,25 @@ export async function deletePlanned(context: ChangeContext, plan: DeletePlan, si
     }
     return record({ action: "delete", path }, async (recording) => {
       return {
-        leftover: await removeRecorded(context, recording, path, { bytes, signal, isDeletion: true }),
+        leftover: await removeRecorded(context, recording, path, {
+          bytes,
+          signal,
+          isDeletion: true,
+          mayBeLost: plan.final !== undefined,
+        }),
       };
     });
   };
   return locks.hold([await entryPath(guard, path)], work, signal);
+}
+
+interface RemovalOptions {
+  readonly bytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The user deletes it, rather than undoing its creation. */
+  readonly isDeletion: boolean;
+  /** The user was asked, or there is nothing to lose. */
+  readonly mayBeLost: boolean;
 }
 
 /**
@@ -89,7 +103,7 @@ export async function removeRecorded(
   { guard, journal }: ChangeContext,
   recording: Recording,
   path: string,
-  { bytes, signal, isDeletion }: { bytes: number; signal?: AbortSignal | undefined; isDeletion: boolean },
+  { bytes, signal, isDeletion, mayBeLost }: RemovalOptions,
 ): Promise<string | undefined> {
   const effect = { kind: "removed", path } as const;
   const realPath = await entryPath(guard, path);
@@ -115,7 +129,7 @@ export async function removeRecorded(
     }
   }
   const image = recording.imageFor(bytes);
-  if (place !== undefined && image === undefined) {
+  if (image === undefined && !mayBeLost) {
     throw failure("not_removed", `${named(path)} was not removed: ${recording.final ?? ""}.`);
   }
   await recording.write(effect, { before: bytes });

@@ -239,7 +239,8 @@ async function undoCreated(undoing: Undoing, { path, after, parents }: Kind<"cre
       : await context.journal.whyLost(await entryPath(guard, path), bytes);
     if (final !== undefined) throw failure("not_removed", `${named(path)} was not removed: ${final}.`);
     if (isTakenBack) await removeEntry(guard, path, undefined, signal);
-    else await removeRecorded(context, recording, path, { bytes, signal, isDeletion: false });
+    else
+      await removeRecorded(context, recording, path, { bytes, signal, isDeletion: false, mayBeLost: false });
     await removeEmpty(guard, parents);
     return `${named(path)} was removed.`;
   });

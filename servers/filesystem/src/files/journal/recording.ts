@@ -294,7 +294,11 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
     // Edits never ask, so without a journal they keep nothing.
     if (file.stat.size === 0 || (directory === undefined && subject.action === "edit")) return;
     const place = await inTrash(file.realPath);
-    if (place === undefined) return;
+    if (place === undefined) {
+      // Nobody was asked whether it may be lost.
+      if (await journal.trash.accepts(file.realPath)) throw notJournaled("the trash", undefined);
+      return;
+    }
     await guarded(() => place.keep(file, copy), signal).finally(() => place.close());
   }
 
@@ -351,9 +355,8 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
 
 /** A change that cannot be recorded is not made, since the caller relies on undo. */
 export function notJournaled(directory: string, cause: unknown): ToolError {
-  return failure(
-    "not_journaled",
-    `The change was not made, because it could not be recorded in ${directory} (${errorCode(cause)}).`,
-    { cause },
-  );
+  const code = errorCode(cause);
+  const reason = code === undefined ? "" : ` (${code})`;
+  const message = `The change was not made, because it could not be recorded in ${directory}${reason}.`;
+  return failure("not_journaled", message, { cause });
 }

@@ -1,12 +1,12 @@
 import { chmod, link, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { snapshot } from "../../../test/tree.ts";
 import { openFiles } from "../files.ts";
 import { privateDirectory, stickyDirectory } from "./private-directory.ts";
-import { hiddenPlaces, homeTrash } from "./trash.ts";
+import { hiddenPlaces, homeTrash, Trash } from "./trash.ts";
 
 const LARGE = 120 * 1024 * 1024;
 
@@ -78,6 +78,28 @@ describe("our own trash", () => {
     await remove(place, place.at("movie"));
     await place.files.forgetChanges();
     expect(await readdir(join(place.state, "trash"))).toEqual([]);
+  });
+
+  it.skipIf(process.platform === "win32")("is not kept where others can replace it", async () => {
+    const { files, put, at, state } = await scratch({ journal: false });
+    await mkdir(state);
+    await chmod(state, 0o777);
+    await put("a", "a");
+    const receipt = await files.delete(await files.planDelete(at("a"), { recursive: false }));
+    expect(receipt.receipt.final).toContain(at(".refmcp-trash"));
+    expect(await readdir(state)).toEqual([]);
+  });
+
+  it("loses nothing if it cannot be used after all, since nobody was asked", async () => {
+    const { files, put, at, read } = await scratch({ journal: false });
+    await put("a", "a");
+    vi.spyOn(Trash.prototype, "reserve").mockResolvedValue(undefined);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const plan = await files.planDelete(at("a"), { recursive: false });
+    await expect(files.delete(plan)).rejects.toMatchObject({ kind: "denied" });
+    const write = { path: at("a"), content: "b", mode: "overwrite", create_parents: false } as const;
+    await expect(files.write(write)).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await read("a")).toBe("a");
   });
 
   it("is refused if it is a link, so nothing is moved to where it leads", async () => {
@@ -192,13 +214,14 @@ describe("journal and trash inside the root", () => {
     await expect(files.createDirectory(at(".Trash-7/x"))).rejects.toMatchObject(denied);
     await files.copy({ source: at("home"), destination: at("copy"), overwrite: false });
     expect(await snapshot(at("copy"))).toEqual({ state: "directory" });
-    const found = await files
-      .searchNames({ path: root, pattern: "**", limit: 100, exclude: [] } as never)
-      .catch(() => "");
-    expect(JSON.stringify(found)).not.toContain("Trash-1000");
-    expect((await files.list({ path: root, limit: 100 } as never)).entries.map(({ name }) => name)).toEqual(
-      expect.not.arrayContaining([".Trash-1000", ".refmcp-trash"]),
-    );
+    const all = { path: root, limit: 100, budget: 20_000 };
+    const names = { excludePatterns: [], type: "any", include_ignored: true, sort: "path" } as const;
+    const found = await files.searchNames({ ...all, ...names, pattern: "*" });
+    const listed = await files.list({ ...all, details: false, sort: "name" });
+    for (const shown of [found, listed]) {
+      expect(JSON.stringify(shown)).toContain("a.txt");
+      expect(JSON.stringify(shown)).not.toMatch(/Trash-1000|refmcp-trash|journal/);
+    }
     await files.undo(receipt?.changeId ?? "");
     expect(await readFile(path, "utf8")).toBe("secret words");
     expect((await lstat(join(state, "journal"))).mode & 0o077).toBe(0);

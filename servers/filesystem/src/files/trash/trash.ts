@@ -96,11 +96,12 @@ export class Trash {
     if (dev === undefined) return false;
     if (await this.hasSystem(realPath)) return true;
     for (const { path, top } of this.#ownCandidates(realPath)) {
-      const found = await privateDirectory(path, { create: false });
+      const found = await openOwn(path, false);
       await found?.close();
       if (found !== undefined && found.dev === dev) return true;
-      const isFree = (await lstat(path).catch(() => undefined)) === undefined;
-      if (isFree && devOf(top) === dev && (await isWritable(top))) return true;
+      const parent = path === join(top, OWN_NAME) ? undefined : dirname(path);
+      const isSafe = parent === undefined || (await isFreePath(parent)) || (await isPrivate(parent));
+      if (isSafe && (await isFreePath(path)) && devOf(top) === dev && (await isWritable(top))) return true;
     }
     return false;
   }
@@ -183,7 +184,7 @@ export class Trash {
     if (dev === undefined) return undefined;
     for (const { path, top } of this.#ownCandidates(realPath)) {
       if (devOf(top) !== dev) continue;
-      const files = await privateDirectory(path, { create: true });
+      const files = await openOwn(path, true);
       if (files !== undefined && files.dev === dev) {
         await this.#sweep(files);
         return placeIn(files, id, []);
@@ -217,6 +218,26 @@ export class Trash {
       .filter((one) => one.writable && within(realPath, one.realPath));
     return [...states, ...allowed.map(({ realPath: top }) => ({ path: join(top, OWN_NAME), top }))];
   }
+}
+
+async function isFreePath(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) === undefined;
+}
+
+/** Whether nobody else can change a directory that exists. */
+async function isPrivate(path: string): Promise<boolean> {
+  const found = await privateDirectory(path, { create: false, keepMode: true });
+  await found?.close();
+  return found !== undefined;
+}
+
+/** Opens our trash. Next to the journal, nobody else may be able to replace it. */
+async function openOwn(path: string, create: boolean): Promise<PrivateDirectory | undefined> {
+  if (basename(path) !== OWN_NAME) {
+    if (create) await (await privateDirectory(dirname(path), { create, keepMode: true }))?.close();
+    if (!(await isPrivate(dirname(path)))) return undefined;
+  }
+  return privateDirectory(path, { create });
 }
 
 interface SystemTrash {
