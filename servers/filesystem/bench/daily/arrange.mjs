@@ -298,8 +298,8 @@ export const arranging = [
       const path = agent.at(PROJECTS);
       const text = await agent.call("search_files", { path, pattern: "**", type: "directory", limit: 1000 });
       const folders = [...text.matchAll(/PROJECT .*(?=\/$)/gm)].map(([folder]) => folder);
-      for (const folder of leaves(folders))
-        await agent.call("create_directory", { path: agent.at("Old/Empty", folder) });
+      const paths = leaves(folders).map((folder) => join("Old/Empty", folder));
+      return agent.call("create_directory", { paths });
     },
   },
   {
