@@ -251,7 +251,7 @@ function table(costs, lists) {
     notes: [
       `Tokens are the characters of arguments and answers / ${CHARS_PER_TOKEN}; every task begins in an unchanged folder. "–": the server has no tool for it, or would need more than a million tokens. "fails": it tries, and the result on the disk or in the answer is wrong.`,
       `The official server ${OFFICIAL} moves files one by one and passes contents through the model. Desktop Commander ${COMMANDER} mostly needs one shell command, which is the cheapest way if the user lets the model run any command: no command is confined to the folder, refused because it overwrites, or undone. It ran without a network.`,
-      "The folder: 5,000 files of this machine (`REFMCP_MESSY` names other sources), with spaces, brackets, umlauts in both Unicode forms and copy numbers in their names and times over three years, and 850 files that tasks need: pictures, tables, students, contracts, mail, office files, a log of 60 MB.",
+      "The folder: 5,000 files of this machine (`REFMCP_MESSY` names other sources), with spaces, brackets, umlauts in both Unicode forms and copy numbers in their names and times over three years, and 800 files that tasks need: pictures, tables, students, contracts, mail, office files, a log of 60 MB.",
     ],
   };
 }
