@@ -25,7 +25,9 @@ export const moves = {
   source: z
     .string()
     .optional()
-    .describe("A path, or a glob for many files: *, **, ? and (…) are captured as $1, $2 …"),
+    .describe(
+      "A path, or a glob for many files: each *, **, ?, or if it has them only each group such as (*), is $1, $2 …",
+    ),
   destination: z
     .string()
     .optional()

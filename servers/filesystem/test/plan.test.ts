@@ -54,7 +54,7 @@ describe("patterns", () => {
     await put("in/2024/Report (1).final.pdf", "a");
     await utimes(at("in/2024/Report (1).final.pdf"), new Date(), new Date(2023, 0, 5, 7, 9));
     const move = (source: string, destination: string) => use(copyFile, files, { source, destination });
-    await move("in/**/Report \\((?)\\)*.pdf", "out/$1/$2$3/{name}-$2.{ext}");
+    await move("in/(**)/Report \\((?)\\)(*).pdf", "out/$1/$2$3/{name}-$2.{ext}");
     expect(await list("out/2024/1.final")).toEqual(["Report (1).final-1.pdf"]);
     await move("in/*/*.{pdf,txt}", "times/{mtime:yyyy-MM-dd HH.mm} $$ $0");
     expect(await list("times")).toEqual(["2023-01-05 07.09 $ Report (1).final.pdf"]);
@@ -63,6 +63,29 @@ describe("patterns", () => {
     await mkdir(at("there"));
     await move("in/[0-9]*/(Report|Letter)*", "there");
     expect(await list("there")).toEqual(["Report (1).final.pdf"]);
+  });
+
+  it("captures only groups if there are any, and takes other parentheses as they are", async () => {
+    const { files, put, list } = await scratch();
+    for (const name of ["IMG_20250103.jpg", "list (1).txt", "list 1.txt"]) await put(`in/${name}`, name);
+    const copy = (source: string, destination: string) => use(copyFile, files, { source, destination });
+    await copy("in/IMG_????(??)*.jpg", "months/$1/$0");
+    expect(await list("months")).toEqual(["01"]);
+    await copy("in/* (1).*", "copies/$1.$2");
+    expect(await list("copies")).toEqual(["list.txt"]);
+    await copy("in/(*) (1).txt", "groups/$1");
+    expect(await list("groups")).toEqual(["list"]);
+  });
+
+  it("refuses one destination for many files, with how to put them into it", async () => {
+    const { files, put, list } = await scratch();
+    await put("a.txt", "a");
+    await put("b.txt", "b");
+    await expect(use(moveFile, files, { source: "*.txt", destination: "texts" })).rejects.toMatchObject({
+      message: '"texts" is one path for 2 files.',
+      hint: "To put them into it, write texts/$0.",
+    });
+    expect(await list()).toEqual(["a.txt", "b.txt"]);
   });
 
   it("takes an existing name with special characters literally", async () => {

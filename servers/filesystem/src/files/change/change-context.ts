@@ -47,12 +47,20 @@ export async function inGroup<Value extends object>(
   }
 }
 
-/** Creates a directory and any missing parents: `created`, outermost first; none if it already existed. */
-export async function createDirectory({ guard, record }: ChangeContext, given: string) {
-  const path = await guard.resolve(given);
+/**
+ * Creates directories and any missing parents as one change: `created`, parents first; none if all existed. If one cannot
+ * be created, those that were created for this call are removed.
+ *
+ * @throws what the guard throws.
+ */
+export async function createDirectory({ guard, record }: ChangeContext, ...given: string[]) {
+  const paths: string[] = [];
+  for (const one of given) paths.push(await guard.resolve(one));
+  const [path = ""] = paths;
   const { created, receipt } = await record({ action: "create_directory", path }, async (recording) => {
-    const created = await guard.createDirectory(path);
+    const created: string[] = [];
     try {
+      for (const one of paths) created.push(...(await guard.createDirectory(one)));
       if (created.length > 0) await recording.write({ kind: "made", directories: created });
       return { created };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { grouped } from "@refmcp/boundary/answer";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { compileCaptures, hasWildcard } from "../glob/capture.ts";
 import { failure, named } from "../messages.ts";
 import { orRefused, placeOf, withDirectory } from "../open-path.ts";
@@ -40,7 +40,7 @@ export async function matchedPairs(
   const { match, count } = compileCaptures(rest.join("/"));
   const template = (await isDirectory(context, destination)) ? `${destination}/$0` : destination;
   const fill = compileTemplate(template, count);
-  const depth = rest.includes("**") ? Number.POSITIVE_INFINITY : rest.length;
+  const depth = rest.some((part) => part.includes("**")) ? Number.POSITIVE_INFINITY : rest.length;
   const exclude = {
     hides: () => false,
     hidesContents: (path: string) => path.split("/").length >= depth,
@@ -63,9 +63,16 @@ export async function matchedPairs(
   }
   if (found.length === 0) {
     const kind = directoriesOnly ? "directory" : "file";
-    const parenthesis = source.includes("(") ? " In a pattern, \\( is a parenthesis in a name." : "";
+    const special = /[[({]/.exec(source)?.[0];
+    const literal = special === undefined ? "" : ` In a pattern, \\${special} is a ${special} in a name.`;
+    const directories = directoriesOnly ? "" : " With a slash at its end, a pattern matches directories.";
     throw failure("no_match_source", `No ${kind} matches ${named(source)}.`, {
-      hint: `List the directory, or find names with search_files.${parenthesis}`,
+      hint: `List the directory, or find names with search_files.${literal}${directories}`,
+    });
+  }
+  if (found.length > 1 && found.every(({ to }) => to === found[0]?.to)) {
+    throw failure("bad_template", `${named(destination)} is one path for ${grouped(found.length)} files.`, {
+      hint: `To put them into it, write ${oneLine(destination)}/$0.`,
     });
   }
   return Promise.all(found.map(async ({ from, to }) => ({ from, to: await guard.resolve(to) })));

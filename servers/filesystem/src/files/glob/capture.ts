@@ -15,15 +15,19 @@ type Token =
 
 const notSlash: CharacterTest = (code) => code !== 0x2f;
 
+/** A group that captures; outside of groups, other parentheses are literal. */
+const GROUP = /\([^()]*[*?[{|(]/;
+
 /** Whether a path contains anything that a capturing glob gives a meaning. */
 export function hasWildcard(text: string): boolean {
   return /[*?[{(\\]/.test(text);
 }
 
 /**
- * Compiles a glob whose wildcards are captured, in the order in which they begin: each `*`, `**`, `?`, and each group
- * `(…)`, in which wildcards do not count and `|` separates alternatives. `[…]` and `{a,b}` are not captured. Matching
- * takes time proportional to the pattern's length times the text's, whatever the pattern.
+ * Compiles a glob that captures its groups `(…)`, in which `|` separates alternatives, or, if it has no groups, each `*`,
+ * `**` and `?`. Parentheses without a wildcard in them are literal, because names such as "Invoice (1).pdf" are common.
+ * `[…]` and `{a,b}` are not captured. Matching takes time proportional to the pattern's length times the text's, whatever
+ * the pattern.
  *
  * @returns `count`: the number of captures; `match`: the captured texts, or undefined if the text does not match.
  * @throws ToolError `invalid` for a malformed glob.
@@ -34,6 +38,7 @@ export function compileCaptures(glob: string) {
   let at = 0;
   let count = 0;
   let depth = 0;
+  const hasGroups = GROUP.test(normal.replaceAll(/\\./g, "  "));
   const patterns = sequence("");
   return {
     count,
@@ -61,7 +66,7 @@ export function compileCaptures(glob: string) {
 
   function piece(): Token[][] {
     const char = normal.charAt(at);
-    if (char === "(") return group();
+    if (char === "(") return isGroup() ? group() : literal();
     if (char === "{") return braces() ?? literal();
     if (char === "*") return stars();
     if (char === "?") {
@@ -83,20 +88,20 @@ export function compileCaptures(glob: string) {
   }
 
   function captured(tokens: Token[]): Token[] {
-    if (depth > 0) return tokens;
+    if (depth > 0 || hasGroups) return tokens;
     count += 1;
     return [{ kind: "open", capture: count }, ...tokens, { kind: "close", capture: count }];
   }
 
   function stars(): Token[][] {
-    const begins = at === 0 || normal.charAt(at - 1) === "/";
+    const begins = at === 0 || "/(|".includes(normal.charAt(at - 1));
     const start = at;
     while (normal.charAt(at) === "*") at += 1;
-    const deep = at - start >= 2 && begins && (at === normal.length || normal.charAt(at) === "/");
-    if (!deep || at === normal.length) return [captured([{ kind: "many", deep }])];
+    const deep = at - start >= 2 && begins && "/)|".includes(normal.charAt(at));
+    if (!deep || normal.charAt(at) !== "/") return [captured([{ kind: "many", deep }])];
     at += 1;
-    if (depth === 0) count += 1;
-    return [[{ kind: "components", capture: depth === 0 ? count : undefined }]];
+    const capture = depth > 0 || hasGroups ? undefined : ++count;
+    return [[{ kind: "components", capture }]];
   }
 
   function characterClass(): Token[][] | undefined {
@@ -107,6 +112,11 @@ export function compileCaptures(glob: string) {
     if (test === undefined) throw invalidGlob(glob, `The range in [${body}] is reversed.`);
     at = end + 1;
     return [[{ kind: "one", test }]];
+  }
+
+  function isGroup(): boolean {
+    const text = normal.slice(at);
+    return depth > 0 || !text.includes(")") || new RegExp(`^(?:${GROUP.source})`).test(text);
   }
 
   function group(): Token[][] {

@@ -99,18 +99,19 @@ async function sizeOf(
   root: GuardedDirectory,
   { signal, progress, countingMs: budgetMs = COUNTING_MS }: InfoOptions,
 ) {
-  let [files, bytes] = [0, 0];
+  let [files, directories, bytes] = [0, 0, 0];
   const add = reporter(progress);
   const walking = { signal, git: true, budgetMs };
   const { ended, unreadable } = await walk(guard, root, walking, ({ name, type, parent }) => {
     add(1);
+    if (type === "directory") directories += 1;
     if (type === "file") {
       files += 1;
       bytes += statOf(parent.entry(name))?.size ?? 0;
     }
     return undefined;
   });
-  return { files, bytes, unreadable, isCut: ended === "late" };
+  return { files, directories, bytes, unreadable, isCut: ended === "late" };
 }
 
 function typeName(stat: Stats) {
@@ -134,6 +135,7 @@ export function infoAnswer(found: Awaited<ReturnType<typeof getInfo>>): string {
     link_target: target,
     size: below === undefined ? stat.size : undefined,
     files: below?.files,
+    directories: below?.directories,
     total_size: below?.bytes,
     counted: below?.isCut ? "only a part, because the time ran out; ask for its subdirectories" : undefined,
     unreadable_directories: below?.unreadable || undefined,

@@ -86,7 +86,7 @@ it("keeps an answer bounded, whatever the names and their number", async () => {
   const answer = summaryAnswer(await files.summarize("."));
   expect(answer.length).toBeLessThan(20_000);
   expect(answer).toContain("40 more: ");
-  expect(answer).toContain("+15 more groups");
+  expect(answer).toMatch(/\+\d+ more groups; summarize a subdirectory/);
   expect(answer.split("\n").every((line) => /^(?: {2}|\w+:)/.test(line))).toBe(true);
 });
 

@@ -13,8 +13,10 @@ import { kindOfFile } from "./file-kinds.ts";
 /** How many lines each part of a summary has. */
 const MAX_FOLDERS = 20;
 const MAX_YEARS = 10;
-const MAX_FILES = 8;
-const MAX_GROUPS = 15;
+const MAX_FILES = 10;
+/** Groups of duplicates, as long as their lines stay within a part of an answer. */
+const MAX_GROUPS = 200;
+const MAX_GROUP_CHARS = 8_000;
 const MAX_COPIES = 4;
 const MAX_PATH = 160;
 /** Time for the walk, and for everything, in milliseconds. */
@@ -179,15 +181,20 @@ const fileLine = ({ path, size, time }: FoundFile): string =>
 function duplicateLines({ groups, wasted, isCut }: Duplicates): string[] {
   const note = isCut ? " (not all files were compared)" : "";
   if (groups.length === 0) return [`duplicates: none${note}`];
-  const lines = groups.slice(0, MAX_GROUPS).map(({ size, paths }) => {
+  const lines: string[] = [];
+  let chars = 0;
+  for (const { size, paths } of groups.slice(0, MAX_GROUPS)) {
     const more = paths.length - MAX_COPIES;
     const shown = paths.slice(0, MAX_COPIES).map((path) => JSON.stringify(clip(shownPath(path), MAX_PATH)));
-    return `  ${paths.length} × ${sized(size)}: ${shown.join(", ")}${more > 0 ? `, +${grouped(more)} more` : ""}`;
-  });
-  const more = groups.length - MAX_GROUPS;
+    const line = `  ${paths.length} × ${sized(size)}: ${shown.join(", ")}${more > 0 ? `, +${grouped(more)} more` : ""}`;
+    chars += line.length;
+    if (chars > MAX_GROUP_CHARS) break;
+    lines.push(line);
+  }
+  const more = groups.length - lines.length;
   return [
     `duplicates: ${counted(groups.length, "group")}; deleting the copies frees ${sized(wasted)}${note}`,
     ...lines,
-    ...(more > 0 ? [`  +${grouped(more)} more groups`] : []),
+    ...(more > 0 ? [`  +${grouped(more)} more groups; summarize a subdirectory to see them`] : []),
   ];
 }

@@ -1,0 +1,425 @@
+// Daily tasks that write: merge, split, change and create texts.
+import { basename, join } from "node:path";
+import {
+  BANK,
+  CHAPTERS,
+  LEGAL,
+  LOG,
+  linesOf,
+  list,
+  NOTES,
+  namesakes,
+  patchOf,
+  readAll,
+  SITE,
+  STUDENTS,
+  sameLines,
+  sizes,
+  TEXTS,
+  write,
+} from "./model.mjs";
+
+/** @typedef {import("../daily.mjs").Agent} Agent */
+/** @typedef {import("./world.mjs").World} World */
+
+const MONTHS = [1, 2, 3, 4, 5].map((month) => `${BANK}/statement-2025-0${month}.csv`);
+const NOVEL = `${TEXTS}/novel.txt`;
+const ADDRESSES = `${TEXTS}/addresses.txt`;
+const WORD = /\bJavaScript\b/g;
+const ENTRY = "2026-11-01T00:00:00Z INFO closed\n";
+
+/** @type {import("./world.mjs").Task[]} */
+export const writing = [
+  {
+    name: "merge five tables under one header",
+    changes: true,
+    check: (world) => world.text(`${BANK}/2025.csv`) === merged(MONTHS.map((file) => world.textBefore(file))),
+    async official(agent) {
+      await write(agent, `${BANK}/2025.csv`, merged([...(await readAll(agent, MONTHS)).values()]));
+    },
+    commander: [
+      BANK,
+      "(head -1 statement-2025-01.csv; tail -qn +2 statement-*.csv) > 2025.csv; wc -l 2025.csv",
+    ],
+    ours: [
+      "write_file",
+      {
+        path: `~/${BANK}/2025.csv`,
+        parts: MONTHS.map((path, i) => (i === 0 ? { path } : { path, from: 2 })),
+      },
+    ],
+  },
+  {
+    name: "split a text of 1,800 lines into three",
+    changes: true,
+    check: (world) =>
+      [0, 1, 2].every((i) => world.text(`${TEXTS}/part ${i + 1}.txt`) === third(world.textBefore(NOVEL), i)),
+    async official(agent) {
+      const text = `${await agent.call("read_text_file", { path: agent.at(NOVEL) })}`;
+      for (const i of [0, 1, 2]) await write(agent, `${TEXTS}/part ${i + 1}.txt`, third(text, i));
+    },
+    commander: [
+      TEXTS,
+      "split -l 600 --numeric-suffixes=1 -a 1 --additional-suffix=.txt novel.txt 'part '; ls",
+    ],
+    async ours(agent) {
+      await agent.call("get_file_info", { path: agent.at(NOVEL) });
+      for (const i of [0, 1, 2]) {
+        const part = { path: agent.at(NOVEL), from: 600 * i + 1, to: 600 * (i + 1) };
+        await agent.call("write_file", { path: agent.at(TEXTS, `part ${i + 1}.txt`), parts: [part] });
+      }
+    },
+  },
+  {
+    name: "extract lines 1,000 to 1,200 into a new file",
+    changes: true,
+    check: (world) =>
+      world.text(`${TEXTS}/scene.txt`).trimEnd() ===
+      linesOf(world.textBefore(NOVEL)).slice(999, 1_200).join("\n"),
+    async official(agent) {
+      const head = await agent.call("read_text_file", { path: agent.at(NOVEL), head: 1_200 });
+      await write(agent, `${TEXTS}/scene.txt`, `${head.split("\n").slice(999, 1_200).join("\n")}\n`);
+    },
+    commander: [TEXTS, "sed -n 1000,1200p novel.txt > scene.txt"],
+    ours: [
+      "write_file",
+      {
+        path: `~/${TEXTS}/scene.txt`,
+        parts: [{ path: `~/${NOVEL}`, from: 1_000, to: 1_200 }],
+      },
+    ],
+  },
+  {
+    name: "write ten texts in upper case into a new folder",
+    changes: true,
+    check: (world) =>
+      world
+        .before(CHAPTERS)
+        .every(
+          (name) =>
+            world.text(`${TEXTS}/upper/${name}`) === world.textBefore(`${CHAPTERS}/${name}`).toUpperCase(),
+        ),
+    async official(agent) {
+      const texts = await readAll(
+        agent,
+        (await list(agent, CHAPTERS)).map((name) => join(CHAPTERS, name)),
+      );
+      await agent.call("create_directory", { path: agent.at(TEXTS, "upper") });
+      for (const [file, text] of texts)
+        await write(agent, join(TEXTS, "upper", basename(file)), text.toUpperCase());
+    },
+    commander: [CHAPTERS, 'mkdir ../upper && for f in *; do tr a-z A-Z < "$f" > ../upper/"$f"; done'],
+    async ours(agent) {
+      for (const name of await list(agent, CHAPTERS))
+        await agent.call("write_file", {
+          path: agent.at(TEXTS, "upper", name),
+          parts: [{ path: agent.at(CHAPTERS, name) }],
+          transform: ["upper"],
+          create_parents: true,
+        });
+    },
+  },
+  {
+    name: "sort a list of 800 lines and remove duplicates",
+    changes: true,
+    check: (world) =>
+      [byCode, byNumber].some(
+        (order) => world.text(ADDRESSES) === sorted(world.textBefore(ADDRESSES), order),
+      ),
+    async official(agent) {
+      await write(
+        agent,
+        ADDRESSES,
+        sorted(await agent.call("read_text_file", { path: agent.at(ADDRESSES) })),
+      );
+    },
+    commander: [TEXTS, "LC_ALL=C sort -u -o addresses.txt addresses.txt"],
+    ours: [
+      "write_file",
+      {
+        path: `~/${ADDRESSES}`,
+        parts: [{ path: `~/${ADDRESSES}` }],
+        transform: ["sort", "unique"],
+      },
+    ],
+  },
+  {
+    name: "merge the ten smallest texts of a folder, with their names",
+    changes: true,
+    check: (world) =>
+      smallest(world.all(LEGAL, world.original)).every(({ path }) =>
+        world.text("Old/all.txt").includes(world.textBefore(`${LEGAL}/${path}`).trimEnd()),
+      ),
+    async official(agent) {
+      const files = smallest((await sizes(agent, LEGAL)).map(({ name, size }) => ({ path: name, size })));
+      const texts = await readAll(
+        agent,
+        files.map(({ path }) => join(LEGAL, path)),
+      );
+      await write(
+        agent,
+        "Old/all.txt",
+        [...texts].map(([file, text]) => `${basename(file)}\n${text}`).join("\n"),
+      );
+    },
+    commander: [
+      LEGAL,
+      'ls -Sr | head -10 | sort | while read -r f; do echo "$f"; cat "$f"; done > ../../Old/all.txt',
+    ],
+    async ours(agent) {
+      const text = await agent.call("list_directory_with_sizes", { path: agent.at(LEGAL) });
+      const files = [...text.matchAll(/^\[FILE\] (\d+) \S+ (.*)$/gm)].map(([, size, path = ""]) => ({
+        path,
+        size: Number(size),
+      }));
+      const parts = smallest(files).flatMap(({ path }) => [
+        { text: `${path}\n` },
+        { path: join(LEGAL, path) },
+      ]);
+      return agent.call("write_file", { path: agent.at("Old/all.txt"), parts });
+    },
+  },
+  {
+    name: "append a line to a log of 60 MB",
+    changes: true,
+    check: (world) =>
+      world.size(LOG) === world.size(LOG, world.original) + ENTRY.length &&
+      world.end(LOG, 200).endsWith(`\n${ENTRY}`),
+    commander: ["", `echo '${ENTRY.trim()}' >> ${LOG}`],
+    ours: ["write_file", { path: `~/${LOG}`, content: ENTRY, mode: "append" }],
+  },
+  {
+    name: "replace a word in 135 notes",
+    changes: true,
+    check: (world) =>
+      world
+        .before(NOTES)
+        .every((name) =>
+          same(
+            world.text(`${NOTES}/${name}`),
+            world.textBefore(`${NOTES}/${name}`).replaceAll(WORD, "ECMAScript"),
+          ),
+        ),
+    async official(agent) {
+      const names = await list(agent, NOTES);
+      const texts = await readAll(
+        agent,
+        names.map((name) => join(NOTES, name)),
+      );
+      for (const [file, text] of texts) {
+        const lines = text.split("\n").filter((line) => line.search(WORD) >= 0);
+        const edits = lines.map((line) => ({ oldText: line, newText: line.replaceAll(WORD, "ECMAScript") }));
+        if (edits.length > 0) await agent.call("edit_file", { path: agent.at(file), edits });
+      }
+    },
+    commander: [
+      NOTES,
+      "grep -lw JavaScript *.md | tr '\\n' '\\0' | xargs -0 sed -i 's/\\bJavaScript\\b/ECMAScript/g'",
+    ],
+    ours: [
+      "edit_file",
+      {
+        path: `~/${NOTES}`,
+        glob: "*.md",
+        edits: [{ oldText: "\\bJavaScript\\b", newText: "ECMAScript" }],
+        regex: true,
+        replace_all: true,
+      },
+    ],
+  },
+  {
+    name: "apply a git diff with a rename",
+    changes: true,
+    check(world) {
+      const { first, second, third } = patchOf(world);
+      const names = world.names(SITE);
+      const edited = [first, second].every(
+        (name) => world.text(`${SITE}/${name}`).split("\n")[7] === "/* changed on Monday */",
+      );
+      return edited && names.includes(`new ${third}`) && !names.includes(third);
+    },
+    async official(agent, world) {
+      const { patch, third } = patchOf(world);
+      for (const [, file = "", hunk = ""] of patch.matchAll(
+        /^\+\+\+ "?b\/(.*?)"?\t?\n@@.*\n((?:[-+ ].*\n?)*)/gm,
+      )) {
+        const side = (/** @type {string} */ mark) =>
+          hunk
+            .trimEnd()
+            .split("\n")
+            .filter((line) => line[0] !== mark)
+            .map((line) => line.slice(1))
+            .join("\n");
+        await agent.call("edit_file", {
+          path: agent.at(SITE, file),
+          edits: [{ oldText: side("+"), newText: side("-") }],
+        });
+      }
+      await agent.call("move_file", {
+        source: agent.at(SITE, third),
+        destination: agent.at(SITE, `new ${third}`),
+      });
+    },
+    commander: (agent, world) => agent.sh(SITE, `git apply - <<'END'\n${patchOf(world).patch}END`),
+    ours: (agent, world) => agent.call("apply_patch", { path: agent.at(SITE), patch: patchOf(world).patch }),
+  },
+  {
+    name: "write a note in a new folder",
+    changes: true,
+    check: (world) => world.text("Documents/Diary/2026/monday.md") === "# Monday\n\nRain.\n",
+    async official(agent) {
+      await agent.call("create_directory", { path: agent.at("Documents/Diary/2026") });
+      await write(agent, "Documents/Diary/2026/monday.md", "# Monday\n\nRain.\n");
+    },
+    async commander(agent) {
+      await agent.call("create_directory", { path: agent.at("Documents/Diary/2026") });
+      return agent.call("write_file", {
+        path: agent.at("Documents/Diary/2026/monday.md"),
+        content: "# Monday\n\nRain.\n",
+        mode: "rewrite",
+      });
+    },
+    ours: [
+      "write_file",
+      { path: "~/Documents/Diary/2026/monday.md", content: "# Monday\n\nRain.\n", create_parents: true },
+    ],
+  },
+  {
+    name: "write down who of 150 students share a name",
+    changes: true,
+    check(world) {
+      const infos = world
+        .before(STUDENTS)
+        .map((name) => world.textBefore(`${STUDENTS}/${name}/basic_info.txt`));
+      return sameLines(world.text("Documents/namesake.txt"), namesakes(infos.join("")));
+    },
+    async official(agent) {
+      const folders = await list(agent, STUDENTS, "DIR");
+      const texts = await readAll(
+        agent,
+        folders.map((name) => `${STUDENTS}/${name}/basic_info.txt`),
+      );
+      await write(agent, "Documents/namesake.txt", namesakes([...texts.values()].join("")));
+    },
+    commander: [
+      STUDENTS,
+      `awk -F': ' '/^Name/{n=$2} /^ID/{c[n]++; ids[n]=(ids[n]?ids[n]", ":"")$2} END{for(n in c) if(c[n]>1) printf "name: %s\\ncount: %d\\nids: %s\\n\\n",n,c[n],ids[n]}' */basic_info.txt > ../namesake.txt`,
+    ],
+    async ours(agent) {
+      // The names of the folders have all of it, but only the files are sure.
+      const request = {
+        path: agent.at(STUDENTS),
+        pattern: "^(Name|ID): ",
+        glob: "basic_info.txt",
+        limit: 1_000,
+      };
+      const text = await agent.pages("search_text", request);
+      return agent.call("write_file", {
+        path: agent.at("Documents/namesake.txt"),
+        content: namesakes(text.replaceAll(/^(?!\d+:).*\n/gm, "")),
+      });
+    },
+  },
+  {
+    name: "choose students by their grade and test",
+    changes: true,
+    check: (world) =>
+      sameLines(
+        world.text("Documents/qualified.txt"),
+        qualified(
+          world
+            .before(STUDENTS)
+            .map((name) =>
+              [
+                world.textBefore(`${STUDENTS}/${name}/basic_info.txt`),
+                world.textBefore(`${STUDENTS}/${name}/recommendation_letter.txt`),
+              ].join(""),
+            ),
+        ),
+      ),
+    async official(agent) {
+      const folders = await list(agent, STUDENTS, "DIR");
+      const files = folders.flatMap((name) => [
+        `${STUDENTS}/${name}/basic_info.txt`,
+        `${STUDENTS}/${name}/recommendation_letter.txt`,
+      ]);
+      const texts = await readAll(agent, files);
+      const students = folders.map(
+        (name) =>
+          `${texts.get(`${STUDENTS}/${name}/basic_info.txt`)}${texts.get(`${STUDENTS}/${name}/recommendation_letter.txt`)}`,
+      );
+      await write(agent, "Documents/qualified.txt", qualified(students));
+    },
+    commander: [
+      STUDENTS,
+      `for d in */; do grep -q '^Grade: [SA]' "$d/recommendation_letter.txt" && awk -F': ' '/^Name/{n=$2} /^ID/{i=$2} /^Email/{e=$2} /^TOEFL/{if($2>=100) printf "name: %s\\nid: %s\\nemail: %s\\n\\n",n,i,e}' "$d/basic_info.txt"; done > ../qualified.txt`,
+    ],
+    async ours(agent) {
+      const good = await agent.call("search_text", {
+        path: agent.at(STUDENTS),
+        pattern: "^Grade: [SA]$",
+        mode: "files",
+        limit: 1_000,
+      });
+      const able = await agent.call("search_text", {
+        path: agent.at(STUDENTS),
+        pattern: "^TOEFL: 1\\d\\d",
+        mode: "files",
+        limit: 1_000,
+      });
+      const both = [...able.matchAll(/^.*(?=\/basic_info)/gm)]
+        .map(([folder]) => folder)
+        .filter((folder) => good.includes(`${folder}/`));
+      const text = await agent.call("read_multiple_files", {
+        paths: both.map((folder) => `${folder}/basic_info.txt`),
+      });
+      const chosen = text
+        .split(/(?=^Name: )/m)
+        .slice(1)
+        .map((part) => `${part}\nGrade: A`);
+      return agent.call("write_file", {
+        path: agent.at("Documents/qualified.txt"),
+        content: qualified(chosen),
+      });
+    },
+  },
+];
+
+/** @param {string[]} tables */
+const merged = (tables) =>
+  tables.map((text, i) => (i === 0 ? text : text.slice(text.indexOf("\n") + 1))).join("");
+
+/** @param {string} text @param {number} i */
+const third = (text, i) =>
+  `${linesOf(text)
+    .slice(600 * i, 600 * (i + 1))
+    .join("\n")}\n`;
+
+const byNumber = new Intl.Collator("en", { numeric: true }).compare;
+/** @param {string} a @param {string} b */
+const byCode = (a, b) => Number(a > b) || -Number(a < b);
+
+/** @param {string} text */
+const sorted = (text, order = byCode) => `${[...new Set(linesOf(text))].sort(order).join("\n")}\n`;
+
+/** The same except for line endings, which the official server changes. @param {string} a @param {string} b */
+const same = (a, b) => a.replaceAll("\r", "") === b.replaceAll("\r", "");
+
+/** The ten smallest, by name. @template {{ path: string, size: number }} T @param {T[]} files */
+const smallest = (files) =>
+  files
+    .sort((a, b) => a.size - b.size)
+    .slice(0, 10)
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+
+/** Students with a good grade and test. @param {string[]} students each with all that is known */
+function qualified(students) {
+  const good = students.filter(
+    (text) => /^Grade: [SA]/m.test(text) && Number(/^TOEFL: (\d+)/m.exec(text)?.[1]) >= 100,
+  );
+  const value = (/** @type {string} */ text, /** @type {string} */ key) =>
+    new RegExp(`^${key}: (.*)`, "m").exec(text)?.[1];
+  return good
+    .map((text) => `name: ${value(text, "Name")}\nid: ${value(text, "ID")}\nemail: ${value(text, "Email")}\n`)
+    .join("\n");
+}
