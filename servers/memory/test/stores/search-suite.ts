@@ -164,8 +164,23 @@ export function searchSuite(given: Given): void {
       store.model = { hash: "h", embed: about };
       await create(store, [entity("A", "t", ["high tide", "noon"]), entity("B", "t", ["invoice"])]);
       expect(await search("sea")).toEqual(["A"]);
+      // The fact whose meaning is near comes first, among many.
+      const many = Array.from({ length: 40 }, (_, index) => `invoice ${index} from A`);
+      await create(
+        store,
+        [entity("A", "t", [...many.slice(20), "ebb and tide", ...many.slice(0, 20)])],
+        "merge",
+      );
+      expect((await page("sea")).entities[0]?.observations?.slice(0, 2)).toEqual([
+        "ebb and tide",
+        "high tide",
+      ]);
       await erase((hard) =>
-        deleteObservations(store, [{ entityName: "A", observations: ["high tide"] }], hard),
+        deleteObservations(
+          store,
+          [{ entityName: "A", observations: ["high tide", "ebb and tide", ...many] }],
+          hard,
+        ),
       );
       expect((await store.read((reader) => reader.vectors(0, 9))).map(({ vector }) => vector)).toEqual([
         about("noon"),
@@ -250,6 +265,39 @@ export function searchSuite(given: Given): void {
         "waits instead",
         ...facts.toReversed().slice(0, 8),
       ]);
+    });
+
+    it("fills an answer with the best whole facts of the best entities, 100 characters for each of limit", async () => {
+      const about = (name: string, count: number) =>
+        Array.from(
+          { length: count },
+          (_, index) => `${name} sailed to island ${index}, ${"far away ".repeat(8)}.`,
+        );
+      const [mira, tomas] = [about("Mira", 60), about("Tomas", 60)];
+      await create(given.store, [entity("Mira", "person", mira), entity("Tomas", "person", tomas)]);
+      for (const limit of [20, 50]) {
+        const { entities } = await page("to which islands did Mira sail", { limit });
+        const shown = entities.flatMap(({ observations = [] }) => observations);
+        const characters = shown.join("").length;
+        expect(characters).toBeLessThanOrEqual(100 * limit);
+        expect(characters).toBeGreaterThan(100 * limit - 120);
+        expect([...mira, ...tomas]).toEqual(expect.arrayContaining(shown));
+        // All of the person match alike: the newest first.
+        expect(entities[0]).toMatchObject({ name: "Mira", observation_count: 60 });
+        expect(shown.slice(0, 5)).toEqual(mira.toReversed().slice(0, 5));
+      }
+    });
+
+    it("lends a share of a match to the turns before and after it, of the same call only", async () => {
+      const turns = (...texts: string[]) =>
+        texts.map((text, index) => entity(`${text[0]}${index}`, "turn", [text]));
+      await create(
+        given.store,
+        turns("a: what about the heron", "a: blue paint", "a: nothing", "a: nothing at all"),
+      );
+      await create(given.store, turns("b: nothing", "b: blue paint", "b: nothing", "b: nothing at all"));
+      expect(await search("blue heron")).toEqual(["a0", "a1", "b1"]);
+      expect(await search("blue")).toEqual(["b1", "a1"]);
     });
 
     it("follows every change: renamed, merged, deleted, brought back", async () => {

@@ -4,7 +4,6 @@ import {
   type Counts,
   type Direction,
   type EntityRow,
-  type ItemOp,
   type Kind,
   type ObservationRow,
   type RelationRow,
@@ -21,6 +20,7 @@ import {
   TABLES,
   type Value,
 } from "./connection.ts";
+import { readItems } from "./items.ts";
 import { contentKey, digest } from "./tables.ts";
 
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
@@ -29,19 +29,6 @@ const RELATION = `r.id, r.from_id AS "fromId", r.to_id AS "toId", f.name AS "fro
 const RELATIONS = "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
 const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undoneBy", c.hard`;
 
-/** Kinds and operations are stored as indexes into these lists, so entries are only ever appended. */
-export const KINDS: readonly Kind[] = ["entity", "observation", "relation"];
-const OPS: readonly ItemOp[] = [
-  "add",
-  "remove",
-  "restore",
-  "rename",
-  "retype",
-  "move",
-  "supersede",
-  "revive",
-];
-
 /** How many observations are read ahead. */
 const MAX_AHEAD = 1_000;
 /** Weight of a word that is only similar to the one in the query. */
@@ -49,39 +36,6 @@ const NEAR_WEIGHT = 0.7;
 
 /** No limit. */
 const ALL = 2 ** 31 - 1;
-
-/** A change's items as stored. They are JSON, because thousands of rows would dominate the cost of a large write. */
-type StoredItem = [
-  kind: number,
-  op: number,
-  rowId: number,
-  entityId: number,
-  otherId?: number | null,
-  before?: string | null,
-  after?: string | null,
-];
-
-export function writeItems(items: readonly ChangeItem[]): string {
-  const stored = items.map(({ kind, op, rowId, entityId, otherId, before, after }): StoredItem => {
-    const item: StoredItem = [KINDS.indexOf(kind), OPS.indexOf(op), rowId, entityId, otherId, before, after];
-    while (item.at(-1) === null) item.pop();
-    return item;
-  });
-  return JSON.stringify(stored);
-}
-
-export function readItems(text: string): ChangeItem[] {
-  const stored: StoredItem[] = JSON.parse(text);
-  return stored.map(([kind, op, rowId, entityId, otherId = null, before = null, after = null]) => ({
-    kind: KINDS[kind] ?? "entity",
-    op: OPS[op] ?? "add",
-    rowId,
-    entityId,
-    otherId,
-    before,
-    after,
-  }));
-}
 
 /** The condition that rows of a table are not softly deleted, unless those are wanted too. */
 const live = (alias: string, alsoRemoved = false) => (alsoRemoved ? "" : ` AND ${alias}.removed_by IS NULL`);

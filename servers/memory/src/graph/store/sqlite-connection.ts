@@ -94,10 +94,12 @@ export class SqliteConnection implements Connection {
     if (wordsOf(word).length === 0) return found("sign", word, [word]);
     const phrase = quoted(spaced(word));
     const beginning = `${phrase} *`;
-    if (this.#has(INDEXED, [phrase]))
-      return found("word", word.length < MIN_PREFIX ? phrase : `${phrase} OR ${beginning}`);
-    const whole = found("word", beginning);
-    if (whole !== undefined) return whole;
+    const whole = found("word", phrase);
+    // A word that is in very many rows does not need longer ones, which cost much to look up.
+    const isEnough = word.length < MIN_PREFIX || whole?.count === MAX_COUNTED;
+    const indexed = whole && (isEnough ? whole : found("word", `${phrase} OR ${beginning}`));
+    const longer = indexed ?? found("word", beginning);
+    if (longer !== undefined) return longer;
     if (isUnspaced(word)) {
       const pairs = pairsOf(word);
       return pairs.length === 0
@@ -161,10 +163,6 @@ export class SqliteConnection implements Connection {
       return nearest(form, known, 2);
     });
     return [near, "near"];
-  }
-
-  #has(select: string, params: readonly Value[]): boolean {
-    return this.#all(`SELECT 1 FROM (${select}) LIMIT 1`, params).length > 0;
   }
 
   #all<Row>(statement: string, params: readonly Value[]): Row[] {

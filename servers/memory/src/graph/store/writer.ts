@@ -9,7 +9,8 @@ import {
   type ObservationRow,
 } from "../types.ts";
 import { batches, type IndexRow, TABLES, type Value } from "./connection.ts";
-import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
+import { KINDS, readItems, writeItems } from "./items.ts";
+import { Reader } from "./reader.ts";
 import { contentKey, digest } from "./tables.ts";
 
 /** How many rows are indexed at once. */
