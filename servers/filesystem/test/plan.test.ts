@@ -65,7 +65,7 @@ describe("patterns", () => {
     expect(await list("there")).toEqual(["Report (1).final.pdf"]);
   });
 
-  it("captures only groups if there are any, and takes other parentheses as they are", async () => {
+  it("captures only groups if there are any, and treats other parentheses as literal", async () => {
     const { files, put, list } = await scratch();
     for (const name of ["IMG_20250103.jpg", "list (1).txt", "list 1.txt"]) await put(`in/${name}`, name);
     const copy = (source: string, destination: string) => use(copyFile, files, { source, destination });

@@ -74,17 +74,17 @@ export const writing = [
     name: "extract lines 1,000 to 1,200 into a new file",
     changes: true,
     check: (world) =>
-      world.text(`${TEXTS}/scene.txt`).trimEnd() ===
+      world.text(`${TEXTS}/passage.txt`).trimEnd() ===
       linesOf(world.textBefore(NOVEL)).slice(999, 1_200).join("\n"),
     async official(agent) {
       const head = await agent.call("read_text_file", { path: agent.at(NOVEL), head: 1_200 });
-      await write(agent, `${TEXTS}/scene.txt`, `${head.split("\n").slice(999, 1_200).join("\n")}\n`);
+      await write(agent, `${TEXTS}/passage.txt`, `${head.split("\n").slice(999, 1_200).join("\n")}\n`);
     },
-    commander: [TEXTS, "sed -n 1000,1200p novel.txt > scene.txt"],
+    commander: [TEXTS, "sed -n 1000,1200p novel.txt > passage.txt"],
     ours: [
       "write_file",
       {
-        path: `~/${TEXTS}/scene.txt`,
+        path: `~/${TEXTS}/passage.txt`,
         parts: [{ path: `~/${NOVEL}`, from: 1_000, to: 1_200 }],
       },
     ],

@@ -15,7 +15,7 @@ type Token =
 
 const notSlash: CharacterTest = (code) => code !== 0x2f;
 
-/** A group that captures; outside of groups, other parentheses are literal. */
+/** A group that captures; other parentheses are literal. */
 const GROUP = /\([^()]*[*?[{|(]/;
 
 /** Whether a path contains anything that a capturing glob gives a meaning. */

@@ -44,7 +44,7 @@ export async function similarEntities(
   const notes = [
     first && `If they are the same, merge them: update_entities ${mergeOf(first)}`,
     type &&
-      `This memory spells the type ${quote(type.existing)}: update_entities ${JSON.stringify({ updates: [{ name: retyped, new_type: type.existing }] })}`,
+      `The existing type is ${quote(type.existing)}: update_entities ${JSON.stringify({ updates: [{ name: retyped, new_type: type.existing }] })}`,
   ].filter((note) => note !== undefined);
   return {
     similar: unlessEmpty(similar),
@@ -64,7 +64,7 @@ export async function similarRelationTypes(writer: Writer, fresh: readonly strin
     similar_types: unlessEmpty(types),
     note:
       first &&
-      `This memory spells the relation ${quote(first.existing)}: undo this change with undo_memory_change, and use that.`,
+      `The existing relation type is ${quote(first.existing)}: undo this change with undo_memory_change, and use that.`,
   };
 }
 
