@@ -30,13 +30,14 @@ export async function demo({ folder, say, check, connect }) {
   check("the official server's file is unchanged", (await readFile(official, "utf8")) === before);
 
   say(
-    "A new process and a newer protocol revision: everything is there, and a search finds it without the accent.",
+    "A new process and a newer protocol revision: everything is there. A search finds it without the accent, the best fact first.",
   );
   const second = await connect("memory", { era: "modern", args: ["--file", official, "--root", folder] });
+  const bestFirst = { ...cafe, observations: ["has the best tea", "opens at nine"] };
   await second.call(
     "search_nodes",
     { query: "cafe tea" },
-    { entities: [cafe], relations: [meets], total: 1 },
+    { entities: [bestFirst], relations: [meets], total: 1 },
   );
   await second.call(
     "find_related",
