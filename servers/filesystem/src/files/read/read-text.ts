@@ -273,7 +273,9 @@ export function partFacts(part: TextPart, full: boolean): string {
     facts.push(
       part.closed === false ? "No newline at the end of the file." : "",
       part.damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
-      part.weak ? "The encoding is a guess; if the text looks wrong, pass encoding." : "",
+      part.weak
+        ? "The encoding is a guess; if the text looks wrong, pass encoding, for example gbk, shift_jis or windows-1251."
+        : "",
       `File: ${file.join(", ")}.`,
       document?.unit === undefined ? "" : partHint(document.unit),
     );

@@ -159,7 +159,7 @@ function legacyOf(bytes: Buffer): () => Encoding {
   const sample = Buffer.from(bytes.subarray(0, SAMPLE_BYTES));
   let encoding: Encoding | undefined;
   return () => {
-    encoding ??= guessLegacy(analyse(sample)).encoding;
+    encoding ??= guessLegacy(sample, analyse(sample)).encoding;
     return encoding;
   };
 }
