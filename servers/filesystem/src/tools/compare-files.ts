@@ -9,7 +9,7 @@ export default tool({
   name: "compare_files",
   title: "Compare files",
   description:
-    "Show the differences between two text files as a unified diff. For a recorded change call list_changes.",
+    "Show the differences between two text files or documents as a unified diff. For a recorded change call list_changes.",
   effect: "read",
   view: "diff",
   toolset: "read",
