@@ -27,11 +27,15 @@ it("finds lines, files and counts, in all of the first directory by default", as
     ].join("\n"),
   );
   const first = String(await search({ limit: 1, mode: "files" }));
-  expect(first).toMatch(/^a\.ts\n\[3 lines in 2 files\. Continue with cursor="[\w-]+"\. Paths are/);
+  expect(first).toMatch(/^a\.ts\n\[1 of 2 files; 3 lines in all\. Continue with cursor="[\w-]+"\. Paths are/);
   const cursor = /cursor="([\w-]+)"/.exec(first)?.[1];
   expect(await search({ limit: 1, mode: "files", cursor })).toBe(`b.md\n[The end. ${note}]`);
   expect(await search({ mode: "counts", ignore_case: true })).toBe(
     `2 a.ts\n2 b.md\n[4 lines in 2 files. ${note}]`,
+  );
+  expect(await search({ limit: 1 })).toMatch(/\n\[1 of 3 lines in 1 of 2 files\. Continue/);
+  expect(await search({ limit: 2, glob: "*.ts", ignore_case: true, pattern: "n" })).toContain(
+    "\n[2 of 4 lines in 1 file. Continue",
   );
   expect(await search({ mode: "files", glob: "*.md" })).toBe(`b.md\n[1 line in 1 file. ${note}]`);
   expect(await search({ pattern: "= 1;", literal: true })).toContain("[1 line in 1 file. ");

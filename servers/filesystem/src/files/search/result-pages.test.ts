@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import type { TextFound } from "./result-pages.ts";
+import { searchAnswer, type TextFound } from "./result-pages.ts";
 
 describe("pages of text", () => {
   it("cuts long lines around the match", async () => {
@@ -51,7 +51,9 @@ describe("pages of text", () => {
     const search = searcherOf(tree);
     for (const mode of ["content", "files", "counts"] as const) {
       const page = await search({ mode, limit: 1000, context: 2 });
-      expect(JSON.stringify(page).length).toBeLessThan(20_000);
+      const answer = searchAnswer(page, 2, tree.root);
+      expect(answer.length).toBeLessThan(20_000);
+      expect(answer.length).toBeGreaterThan(17_000);
       expect(page.next_cursor).toBeDefined();
       expect(page.total_lines).toBe(4000);
     }

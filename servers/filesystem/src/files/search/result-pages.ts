@@ -77,6 +77,7 @@ export function textPages(
 ) {
   const cursors = cursorsOf("search_text", [realPath, mode, pattern, query], position);
   const after: TextPosition | undefined = cursors.decode(cursor);
+  const shownFrom = guard.allowed.directories()[0]?.path ?? "";
   let total = 0;
 
   /** Undefined if the file is gone, was replaced with a link, or cannot be read. */
@@ -133,12 +134,13 @@ export function textPages(
       const full = { next: lastShown === undefined ? undefined : ([lastShown, DONE] as TextPosition) };
       const file: FoundFile = { path: path === "" ? base : join(base, path) };
       if (mode === "counts") file.lines = lines;
-      let cost = JSON.stringify(file).length + 16;
+      let cost = heading(file, shownFrom).length;
       const isFirst = files.length === 0;
       const shown: FoundLine[] = [];
       if (mode === "content") {
         for (const match of matches.slice(0, left)) {
-          const matchCost = JSON.stringify(match).length + 1;
+          // With context, a line of two hyphens may precede it.
+          const matchCost = linesOf([match], context).length + (context > 0 ? 4 : 1);
           if (cost + matchCost > chars && (!isFirst || shown.length > 0)) break;
           cost += matchCost;
           shown.push(match);
@@ -196,21 +198,37 @@ export interface TextFound extends TextPage {
  */
 export function searchAnswer(found: TextFound, context: number, base = ""): string {
   const { files, total_files, total_lines, next_cursor, notes = [] } = found;
-  const start = base.endsWith(sep) ? base : base + sep;
-  const parts = files.map(({ path, lines, matches }) => {
-    const name = oneLine(path.startsWith(start) ? relativeName(path.slice(start.length)) : path);
-    if (matches !== undefined) return `${name}\n${linesOf(matches, context)}\n`;
-    return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
+  const parts = files.map((file) => {
+    const { matches } = file;
+    return heading(file, base) + (matches === undefined ? "" : `${linesOf(matches, context)}\n`);
   });
   const facts: string[] = [];
   if (total_lines !== undefined && total_files !== undefined) {
-    facts.push(`${counted(total_lines, "line")} in ${counted(total_files, "file")}.`);
+    const shown = files.reduce((sum, { matches = [] }) => sum + matches.length, 0);
+    const isPart = next_cursor !== undefined;
+    // Only in mode `content` are lines shown.
+    const ofLines = isPart && shown > 0 ? `${grouped(shown)} of ` : "";
+    const ofFiles = isPart && files.length < total_files ? `${grouped(files.length)} of ` : "";
+    facts.push(
+      shown > 0 || !isPart
+        ? `${ofLines}${counted(total_lines, "line")} in ${ofFiles}${counted(total_files, "file")}.`
+        : `${ofFiles}${counted(total_files, "file")}; ${counted(total_lines, "line")} in all.`,
+    );
   }
   if (next_cursor !== undefined) facts.push(`Continue with cursor="${next_cursor}".`);
   else if (facts.length === 0) facts.push("The end.");
-  const isShort = base !== "" && files.some(({ path }) => path.startsWith(start));
+  const isShort = base !== "" && files.some(({ path }) => path.startsWith(below(base)));
   facts.push(...notes, ...(isShort ? [`Paths are relative to ${oneLine(base)}.`] : []));
   return `${parts.join("")}[${facts.join(" ")}]`;
+}
+
+const below = (base: string) => (base.endsWith(sep) ? base : base + sep);
+
+/** The line of a file, above its matching lines. */
+function heading({ path, lines }: FoundFile, base: string): string {
+  const start = below(base);
+  const name = oneLine(path.startsWith(start) ? relativeName(path.slice(start.length)) : path);
+  return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
 }
 
 /** Adds `./` to a name that could be mistaken for a numbered line, a line of the server or the home directory. */
