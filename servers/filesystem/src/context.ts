@@ -32,7 +32,7 @@ export const moves = {
     .string()
     .optional()
     .describe(
-      "New path, or a directory with / at the end; for a glob with $1, $0 (the name), {name}, {ext}, " +
+      "New path, or a directory with / at the end; for a glob with $1, {name}, {stem}, {ext}, {name:lower}, " +
         "{mtime:yyyy-MM} (also dd, HH, mm; local time).",
     ),
   moves: z
@@ -40,7 +40,7 @@ export const moves = {
     .min(1)
     .max(1_000)
     .optional()
-    .describe("Up to 1,000 paths and new paths, instead of source and destination."),
+    .describe("Many of source and destination in one call; relative paths are shorter."),
   overwrite: z.boolean().default(false).describe("Replace existing files."),
   dryRun: z.boolean().default(false).describe("Only show what would be done."),
 };
