@@ -16,7 +16,10 @@ export default tool({
     pattern: z.string().describe("Glob, for example src/**/*.{ts,tsx}."),
     excludePatterns,
     type: z.enum(["any", "file", "directory"]).default("any").describe("What to find."),
-    sort: z.enum(["path", "mtime", "size"]).default("path").describe("Newest or largest first."),
+    sort: z
+      .enum(["path", "mtime", "oldest", "size"])
+      .default("path")
+      .describe("mtime: newest first; size: largest."),
     include_ignored: includeIgnored,
     limit: fields.limit(100, 1000),
     cursor: fields.cursor,
