@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { excludePatterns, includeIgnored, path, tool } from "../context.ts";
+import { cursor, excludePatterns, includeIgnored, path, tool } from "../context.ts";
 import { namesAnswer } from "../files/tree/listings.ts";
 
 export default tool({
@@ -22,7 +22,7 @@ export default tool({
       .describe("mtime: newest first; size: largest."),
     include_ignored: includeIgnored,
     limit: fields.limit(100, 1000),
-    cursor: fields.cursor,
+    cursor,
   }),
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "entries");

@@ -1,6 +1,5 @@
-import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { includeIgnored, tool } from "../context.ts";
+import { cursor, includeIgnored, tool } from "../context.ts";
 import { searchAnswer } from "../files/search/result-pages.ts";
 
 export default tool({
@@ -24,7 +23,7 @@ export default tool({
     context: z.int().min(0).max(10).default(0).describe("Context lines around each match."),
     include_ignored: includeIgnored,
     limit: z.int().min(1).max(1000).default(100).describe("Lines (content) or files."),
-    cursor: fields.cursor,
+    cursor,
   }),
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "files searched");

@@ -13,7 +13,7 @@ export default tool({
   toolset: "write",
   input: z.strictObject({
     path,
-    content: z.string().optional().describe("The text; UTF-8, or the file's encoding when appended."),
+    content: z.string().optional().describe("The text; appended in the file's encoding."),
     parts: z
       .array(
         z.strictObject({
