@@ -49,6 +49,9 @@ it("finds lines, files and counts, in all of the first directory by default", as
   expect(await search({ pattern: "absent" })).toMatch(
     /^\[0 lines in 0 files\. Ignored files were not searched/,
   );
+  // A short text in GBK.
+  await put("gbk.txt", Buffer.from("cfeec4bfd4a4cbe3a3ba34373131", "hex"));
+  expect(await search({ pattern: "预算" })).toBe(`gbk.txt\n1:项目预算：4711\n[1 line in 1 file. ${note}]`);
   await put("c.txt", `${"x".repeat(1000)}needle\n`);
   expect(await search({ path: "c.txt" })).toMatch(/\n1 \(column 1001\):…x+needle\n/);
   await files.close();
