@@ -103,9 +103,9 @@ export async function bench({ report }) {
   }
 }
 
-/** REFMCP_DAILY runs only the tasks with this text in their names. @param {string} name */
+/** REFMCP_DAILY runs only the tasks with one of these texts in their names, separated by commas. @param {string} name */
 function wanted(name) {
-  return name.includes(process.env["REFMCP_DAILY"] ?? "");
+  return (process.env["REFMCP_DAILY"] ?? "").split(",").some((part) => name.includes(part));
 }
 
 /** What a model pays for. @param {{ name: string, description?: string, inputSchema: object }} tool */

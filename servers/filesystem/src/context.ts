@@ -1,4 +1,5 @@
 import { promptFor, resourceFor, toolFor } from "@refmcp/core";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import type { Files } from "./files/files.ts";
 
@@ -7,18 +8,21 @@ export const resource = resourceFor<Files>();
 export const prompt = promptFor<Files>();
 
 /** A path in an input; relative paths are below the allowed directories. */
-export const path = z.string().describe("Absolute or relative path.");
+export const path = z.string().describe("Absolute or relative.");
 
-export const expectedHash = z.string().optional().describe("Fail unless the file still has this hash.");
+export const expectedHash = z.string().optional().describe("Fail if the file has another hash.");
 
 /** The official server's parameter for exclusions. */
 export const excludePatterns = z
   .array(z.string())
   .max(1_000)
   .default([])
-  .describe("Globs to exclude, for example **/*.test.ts.");
+  .describe("Globs, for example **/*.test.ts.");
 
 export const includeIgnored = z.boolean().default(false).describe("Include what .gitignore hides.");
+
+/** The shared cursor, as this server's answers call it. */
+export const cursor = fields.cursor.describe("cursor of the previous answer.");
 
 /** What to move or copy: the input of move_file and copy_file. */
 export const moves = {
@@ -26,21 +30,21 @@ export const moves = {
     .string()
     .optional()
     .describe(
-      "A path, or a glob for many files: each *, **, ?, or if it has them only each group such as (*), is $1, $2 …",
+      "A path, or a glob for many: its groups such as (*), or without groups each *, ** and ?, are $1, $2 …",
     ),
   destination: z
     .string()
     .optional()
     .describe(
-      "New path, or a directory with / at the end; for a glob with $1, $0 (the name), {name}, {ext}, " +
-        "{mtime:yyyy-MM} (also dd, HH, mm; local time).",
+      "New path, or a directory ending in /; for a glob $1, {name}, {stem}, {ext}, {name:lower}, " +
+        "{mtime:yyyy-MM-dd HH.mm}.",
     ),
   moves: z
     .array(z.strictObject({ source: z.string(), destination: z.string() }))
     .min(1)
     .max(1_000)
     .optional()
-    .describe("Up to 1,000 paths and new paths, instead of source and destination."),
+    .describe("Many of source and destination; relative paths are shorter."),
   overwrite: z.boolean().default(false).describe("Replace existing files."),
   dryRun: z.boolean().default(false).describe("Only show what would be done."),
 };

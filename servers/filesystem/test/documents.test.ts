@@ -5,9 +5,11 @@ import { expect, it, onTestFinished } from "vitest";
 import { withFile } from "../src/files/open-path.ts";
 import { Documents, splitPart } from "../src/files/read/documents.ts";
 import { ThreadPool } from "../src/files/threads/thread-pool.ts";
+import compareFiles from "../src/tools/compare-files.ts";
 import readMultipleFiles from "../src/tools/read-multiple-files.ts";
 import readTextFile from "../src/tools/read-text-file.ts";
 import searchText from "../src/tools/search-text.ts";
+import writeFile from "../src/tools/write-file.ts";
 import { scratch } from "./scratch.ts";
 import { makeTree } from "./tree.ts";
 import { texts, use } from "./use.ts";
@@ -208,4 +210,35 @@ it("converts a document once, until it changes", async () => {
   await tree.add({ "a.docx": docx("Good-bye") });
   expect(await text("a.docx")).toContain("Good-bye");
   expect(conversions).toBe(3);
+});
+
+it("compares documents by their text", async () => {
+  const { files, put, at } = await folder();
+  await put("v1.docx", docx("Price: 100"));
+  await put("v2.docx", docx("Price: 120"));
+  await put("v2.txt", "Price: 120\r\n");
+  await put("photo.bin", Buffer.from([0, 1, 2, 0]));
+  const diff = String(await use(compareFiles, files, { from: at("v1.docx"), to: at("v2.docx") }));
+  expect(diff).toContain("\n-Price: 100\n+Price: 120\n");
+  const mixed = String(await use(compareFiles, files, { from: at("v1.docx"), to: at("v2.txt") }));
+  expect(mixed).toContain("+Price: 120");
+  expect(mixed).not.toContain("They differ in");
+  const binary = use(compareFiles, files, { from: at("v1.docx"), to: at("photo.bin") });
+  await expect(binary).rejects.toMatchObject({ hint: expect.stringContaining("get_file_info") });
+});
+
+it("writes the text of documents as parts, and joins mail unchanged", async () => {
+  const { files, put, at, read } = await folder();
+  await put("report.docx", docx("Grüße"));
+  await put("book.xlsx", xlsx({ One: { A1: "first" }, Two: { A1: "second" } }));
+  const mail = "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n\nHello\n";
+  await put("mail.eml", mail);
+  const parts = [{ path: at("report.docx") }, { path: `${at("book.xlsx")}#Two` }, { path: at("mail.eml") }];
+  const answer = String(await use(writeFile, files, { path: at("out.txt"), parts }));
+  expect(answer).toContain(`"${at("report.docx")}" was converted to text.`);
+  const text = await read("out.txt");
+  expect(text).toContain("Grüße\n");
+  expect(text).toContain("second");
+  expect(text).not.toContain("first");
+  expect(text.endsWith(mail)).toBe(true);
 });

@@ -54,7 +54,7 @@ describe("patterns", () => {
     await put("in/2024/Report (1).final.pdf", "a");
     await utimes(at("in/2024/Report (1).final.pdf"), new Date(), new Date(2023, 0, 5, 7, 9));
     const move = (source: string, destination: string) => use(copyFile, files, { source, destination });
-    await move("in/(**)/Report \\((?)\\)(*).pdf", "out/$1/$2$3/{name}-$2.{ext}");
+    await move("in/(**)/Report \\((?)\\)(*).pdf", "out/$1/$2$3/{stem}-$2.{ext}");
     expect(await list("out/2024/1.final")).toEqual(["Report (1).final-1.pdf"]);
     await move("in/*/*.{pdf,txt}", "times/{mtime:yyyy-MM-dd HH.mm} $$ $0");
     expect(await list("times")).toEqual(["2023-01-05 07.09 $ Report (1).final.pdf"]);
@@ -63,6 +63,40 @@ describe("patterns", () => {
     await mkdir(at("there"));
     await move("in/[0-9]*/(Report|Letter)*", "there");
     expect(await list("there")).toEqual(["Report (1).final.pdf"]);
+  });
+
+  it("keeps the extension in {name}, and changes the case of letters", async () => {
+    const { files, put, list } = await scratch();
+    for (const name of ["One.JPG", "Zwölf Ä.Txt", "README"]) await put(`in/${name}`, name);
+    await use(copyFile, files, { source: "in/*", destination: "same/{name}" });
+    expect(await list("same")).toEqual(["One.JPG", "README", "Zwölf Ä.Txt"]);
+    await use(copyFile, files, { source: "in/*", destination: "upper/{stem:upper}-{ext:lower}" });
+    expect(await list("upper")).toEqual(["ONE-jpg", "README-", "ZWÖLF Ä-txt"]);
+    await use(moveFile, files, { source: "in/*", destination: "in/{name:lower}" });
+    expect(await list("in")).toEqual(["one.jpg", "readme", "zwölf ä.txt"]);
+    const wrong = use(moveFile, files, { source: "in/*", destination: "in/{name:title}" });
+    await expect(wrong).rejects.toMatchObject({ hint: expect.stringContaining("{name:lower}") });
+  });
+
+  it("takes patterns in moves, checks all of them together, and undoes them at once", async () => {
+    const { files, put, root, list } = await scratch();
+    for (const name of ["a.ts", "b.ts", "c.gz", "d (1).txt", "e.txt"]) await put(`Desktop/${name}`, name);
+    const before = await snapshot(root);
+    const moves = [
+      { source: "Desktop/*.ts", destination: "Desktop/Code/$0" },
+      { source: "Desktop/*.gz", destination: "Desktop/Archives/" },
+      { source: "Desktop/d (1).txt", destination: "Desktop/d.txt" },
+    ];
+    const twice = [...moves, { source: "Desktop/a.*", destination: "Desktop/Other/" }];
+    await expect(use(moveFile, files, { moves: twice })).rejects.toThrow("It has two destinations");
+    const none = [...moves, { source: "Desktop/*.pdf", destination: "Desktop/Papers/" }];
+    await expect(use(moveFile, files, { moves: none })).rejects.toMatchObject({ kind: "not_found" });
+    expect(await snapshot(root)).toEqual(before);
+    const answer = await use(moveFile, files, { moves });
+    expect(await list("Desktop")).toEqual(["Archives", "Code", "d.txt", "e.txt"]);
+    expect(await list("Desktop/Code")).toEqual(["a.ts", "b.ts"]);
+    await use(undoChange, files, { id: changeOf(answer) });
+    expect(await snapshot(root)).toEqual(before);
   });
 
   it("captures only groups if there are any, and treats other parentheses as literal", async () => {
@@ -267,9 +301,30 @@ describe("plans", () => {
     await expect(refusal).rejects.toThrow("Nothing was undone: 1 of 4 steps cannot be undone.");
     await expect(refusal).rejects.toThrow('to/b" has changed since');
     expect(await list("to")).toEqual(["a", "b", "c"]);
-    expect(await use(undoChange, files, { id, skip_changed: true })).toContain("2 steps undone. 1 step left");
+    const undone = await use(undoChange, files, { id, skip_changed: true });
+    expect(undone).toContain("2 steps undone. 1 step left");
     expect(await list()).toEqual(["a", "c", "to"]);
     expect(await read("to/b")).toBe("changed since");
+    const again = use(undoChange, files, { id, skip_changed: true });
+    await expect(again).rejects.toMatchObject({
+      kind: "conflict",
+      message: `Change ${id} was already undone by change ${changeOf(undone)}.`,
+      hint: `To redo it, undo ${changeOf(undone)}.`,
+    });
+    expect(await list()).toEqual(["a", "c", "to"]);
+  });
+
+  it("names three of many files that have changed since", async () => {
+    const { files, put, list } = await scratch();
+    const names = Array.from({ length: 20 }, (_, i) => `f${10 + i}`);
+    for (const name of names) await put(name, name);
+    const id = changeOf(await use(moveFile, files, { source: "f*", destination: "to/$0" }));
+    for (const name of names) await put(`to/${name}`, "changed since");
+    const refused = await use(undoChange, files, { id, skip_changed: true }).catch((error: unknown) => error);
+    expect(String(refused)).toContain("20 of 21 steps cannot be undone.");
+    expect(String(refused).match(/has changed since/g)).toHaveLength(3);
+    expect(String(refused)).toContain("And 17 others.");
+    expect(await list("to")).toEqual(names);
   });
 
   it("keeps the name if the destination ends with a slash", async () => {

@@ -133,13 +133,7 @@ export const arranging = [
         });
     },
     commander: [PROJECTS, 'for d in *; do mv -n "$d" "$(echo "$d" | tr A-Z a-z)"; done; ls'],
-    async ours(agent) {
-      const moves = (await list(agent, PROJECTS, "DIR")).map((name) => {
-        const bare = name.replace(/\/$/, "");
-        return { source: join(PROJECTS, bare), destination: join(PROJECTS, bare.toLowerCase()) };
-      });
-      return agent.call("move_file", { moves });
-    },
+    ours: ["move_file", { source: `~/${PROJECTS}/*/`, destination: `~/${PROJECTS}/{name:lower}` }],
   },
   {
     name: "swap two names",
@@ -200,10 +194,11 @@ export const arranging = [
     ],
     async ours(agent) {
       await agent.call("list_directory", { path: agent.at("Desktop") });
-      for (const [kind, ends] of Object.entries(KINDS)) {
-        const source = agent.at("Desktop", ends.length > 1 ? `*.{${ends}}` : `*.${ends}`);
-        await agent.call("move_file", { source, destination: agent.at("Desktop", kind, "$0") });
-      }
+      const moves = Object.entries(KINDS).map(([kind, ends]) => ({
+        source: `Desktop/*.${ends.length > 1 ? `{${ends}}` : ends}`,
+        destination: `Desktop/${kind}/`,
+      }));
+      return agent.call("move_file", { moves });
     },
   },
   {
@@ -322,8 +317,9 @@ export const arranging = [
       `grep -o 'citation_author" content="[^"]*' *.html | sed 's/:citation_author" content="/\\t/' | awk -F'\\t' '{a=tolower($2); gsub(/[^a-z0-9]+/,"_",a); n[a]++; f[a]=f[a]" "$1} END {for (a in n) if (n[a]>=6) print a f[a]}' | while read -r a f; do mkdir -p "authors/$a" && cp $f "authors/$a/"; done; ls authors`,
     ],
     async ours(agent) {
-      const pattern = 'citation_author" content';
-      const text = await agent.call("search_text", { path: agent.at(PAPERS), pattern, limit: 1000 });
+      const pattern = 'citation_author" content="[^"]*"';
+      const request = { path: agent.at(PAPERS), pattern, mode: "matches", limit: 1000 };
+      const text = await agent.call("search_text", request);
       /** @type {string[][]} */
       const found = [];
       let file = "";

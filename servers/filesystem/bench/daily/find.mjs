@@ -62,7 +62,7 @@ export const finding = [
         .join("\n");
     },
     commander: ["Downloads", "ls -tr | head -10"],
-    ours: ["get_file_info", { path: "~/Downloads", summary: true }],
+    ours: ["search_files", { path: "~/Downloads", pattern: "*", type: "file", sort: "oldest", limit: 10 }],
   },
   {
     name: "find pages that have not changed since 2025",
@@ -174,8 +174,10 @@ export const finding = [
     commander: async (agent) =>
       countComments(await agent.sh(LEGAL, "grep -oh '\\[[A-Z][a-z]* [A-Z][a-z]*:' agreement_v[5-8].txt")),
     async ours(agent) {
-      const request = { path: agent.at(LEGAL), glob: "agreement_v{5,6,7,8}.txt", limit: 1000 };
-      return countComments(await agent.call("search_text", { ...request, pattern: "\\[\\w+ \\w+:" }));
+      const request = { path: agent.at(LEGAL), glob: "agreement_v{5,6,7,8}.txt", mode: "matches" };
+      return countComments(
+        await agent.call("search_text", { ...request, pattern: "\\[\\w+ \\w+:", limit: 1000 }),
+      );
     },
   },
   {

@@ -62,7 +62,14 @@ export function openFiles(options: FilesOptions) {
     maxDays: journalDays,
     homeTrash: options.homeTrash,
   });
-  const context: ChangeContext = { guard, locks: new Locks(), journal, record: journal.record, threads };
+  const context: ChangeContext = {
+    guard,
+    locks: new Locks(),
+    journal,
+    record: journal.record,
+    threads,
+    documents,
+  };
   const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   /** An operation with its first argument. */
   const bind =

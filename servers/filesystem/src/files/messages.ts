@@ -103,6 +103,10 @@ const ERRORS = {
     "invalid",
     "Give path for a whole file, path with from and to for some of its lines (from 1), or text.",
   ],
+  guessed_encoding: [
+    "invalid",
+    "Read it with read_text_file, passing encoding until the text looks right; then name it in the part, for example encoding: gbk, shift_jis or windows-1252.",
+  ],
   no_content: ["invalid", "Give content, or parts."],
   bad_patch: ["invalid", "Give a unified diff, as written by diff -u or git diff."],
   binary_in_patch: [

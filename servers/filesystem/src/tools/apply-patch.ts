@@ -6,7 +6,7 @@ export default tool({
   name: "apply_patch",
   title: "Apply patch",
   description:
-    "Apply a unified diff, as written by git diff: edits, new, deleted, renamed and copied text files, and executable bits. Changes nothing unless all of it applies.",
+    "Apply a unified diff, as written by git diff, to any number of text files. Changes nothing unless all of it applies.",
   effect: "change",
   view: "diff",
   toolset: "write",

@@ -8,8 +8,7 @@ const FACTS_CHARS = 1500;
 export default tool({
   name: "compare_files",
   title: "Compare files",
-  description:
-    "Show the differences between two text files as a unified diff. For a recorded change call list_changes.",
+  description: "Show the differences between two text files or documents as a unified diff.",
   effect: "read",
   view: "diff",
   toolset: "read",

@@ -13,7 +13,7 @@ export default tool({
   title: "Copy",
   description:
     "Copy a file or a directory with its contents, or many in one call: moves, or a pattern as source. " +
-    "destination is the path of the copy itself. Checks everything first and creates missing parents.",
+    "Checks everything first and creates missing parents.",
   effect: "change",
   toolset: "write",
   input: z.strictObject(moves),

@@ -7,8 +7,8 @@ export default tool({
   name: "get_file_info",
   title: "File information",
   description:
-    "Get type, size, times, encoding, lines and hash of a file or symlink; of a directory also its file count and total size. " +
-    "With summary, get what a directory contains: sizes by folder, kind and year, the largest, oldest and newest files, and duplicates.",
+    "Get type, size, times, encoding, lines and hash of a file or symlink, and how much a directory contains. " +
+    "summary adds sizes by folder, kind and year, the largest, oldest and newest files, and duplicates.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({

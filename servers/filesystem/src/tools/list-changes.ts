@@ -1,13 +1,12 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { tool } from "../context.ts";
+import { cursor, tool } from "../context.ts";
 import { changesAnswer } from "../files/journal/list-changes.ts";
 
 export default tool({
   name: "list_changes",
   title: "List changes",
-  description:
-    "List changes made through this server, newest first, to review them or undo them with undo_change.",
+  description: "List changes made through this server, newest first, for review or undo_change.",
   effect: "read",
   view: "diff",
   toolset: "journal",
@@ -15,7 +14,7 @@ export default tool({
     path: z.string().optional().describe("Only changes at or below this path."),
     diff: z.boolean().default(false).describe("Include the diffs of text files."),
     limit: fields.limit(20, 200),
-    cursor: fields.cursor,
+    cursor,
   }),
   async run({ diff, ...range }, files, call) {
     const page = await files.changes({ ...range, maxChars: call.budget });

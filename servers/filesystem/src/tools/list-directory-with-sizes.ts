@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { path, tool } from "../context.ts";
+import { cursor, path, tool } from "../context.ts";
 import { listAnswer } from "../files/tree/listings.ts";
 
 export default tool({
@@ -13,7 +13,7 @@ export default tool({
     path,
     sortBy: z.enum(["name", "size", "mtime"]).default("name").describe("Largest or newest first."),
     limit: fields.limit(200, 1000),
-    cursor: fields.cursor,
+    cursor,
   }),
   async run({ sortBy, ...input }, files, call) {
     const { budget, signal } = call;

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { path, tool } from "../context.ts";
+import { cursor, path, tool } from "../context.ts";
 import { listAnswer } from "../files/tree/listings.ts";
 
 export default tool({
@@ -10,7 +10,7 @@ export default tool({
     "List one directory with types and link targets. " + "For nested directories call directory_tree.",
   effect: "read",
   toolset: "read",
-  input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor: fields.cursor }),
+  input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor }),
   async run(input, files, call) {
     const { budget, signal } = call;
     const listing = await files.list({ ...input, details: false, sort: "name", budget, signal });

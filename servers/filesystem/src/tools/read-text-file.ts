@@ -10,8 +10,8 @@ export default tool({
   name: "read_text_file",
   title: "Read text file",
   description:
-    "Read a text file or document (Office, PDF, EPUB, mail, notebook, archive) or some of its lines. For images use read_media_file. " +
-    "The last line, in brackets, is the server's: what is shown, how to continue, the hash.",
+    "Read a text file or document (Office, PDF, EPUB, mail, notebook, archive) or some of its lines. " +
+    "For images use read_media_file. The last line, in brackets, is the server's.",
   effect: "read",
   toolset: "read",
   // An explicit range may be longer than a usual answer.
@@ -34,10 +34,7 @@ export default tool({
     limit: line.describe("Maximum lines."),
     column: line.describe("First character of a long line."),
     line_numbers: z.boolean().default(false).describe("Prefix lines with number and tab."),
-    encoding: z
-      .string()
-      .optional()
-      .describe("For example gbk; detected by default. Reads a document's own bytes as text."),
+    encoding: z.string().optional().describe("For example gbk; detected by default."),
   }),
   async run({ path, line_numbers, encoding, ...range }, files, call) {
     const { head, tail, offset, limit, column } = range;

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { excludePatterns, includeIgnored, path, tool } from "../context.ts";
+import { cursor, excludePatterns, includeIgnored, path, tool } from "../context.ts";
 import { namesAnswer } from "../files/tree/listings.ts";
 
 export default tool({
@@ -16,10 +16,13 @@ export default tool({
     pattern: z.string().describe("Glob, for example src/**/*.{ts,tsx}."),
     excludePatterns,
     type: z.enum(["any", "file", "directory"]).default("any").describe("What to find."),
-    sort: z.enum(["path", "mtime", "size"]).default("path").describe("Newest or largest first."),
+    sort: z
+      .enum(["path", "mtime", "oldest", "size"])
+      .default("path")
+      .describe("mtime: newest first; size: largest."),
     include_ignored: includeIgnored,
     limit: fields.limit(100, 1000),
-    cursor: fields.cursor,
+    cursor,
   }),
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "entries");

@@ -27,17 +27,31 @@ it("finds lines, files and counts, in all of the first directory by default", as
     ].join("\n"),
   );
   const first = String(await search({ limit: 1, mode: "files" }));
-  expect(first).toMatch(/^a\.ts\n\[3 lines in 2 files\. Continue with cursor="[\w-]+"\. Paths are/);
+  expect(first).toMatch(/^a\.ts\n\[1 of 2 files; 3 lines in all\. Continue with cursor="[\w-]+"\. Paths are/);
   const cursor = /cursor="([\w-]+)"/.exec(first)?.[1];
   expect(await search({ limit: 1, mode: "files", cursor })).toBe(`b.md\n[The end. ${note}]`);
   expect(await search({ mode: "counts", ignore_case: true })).toBe(
     `2 a.ts\n2 b.md\n[4 lines in 2 files. ${note}]`,
   );
+  expect(await search({ limit: 1 })).toMatch(/\n\[1 of 3 lines in 1 of 2 files\. Continue/);
+  expect(await search({ limit: 2, glob: "*.ts", ignore_case: true, pattern: "n" })).toContain(
+    "\n[2 of 4 lines in 1 file. Continue",
+  );
   expect(await search({ mode: "files", glob: "*.md" })).toBe(`b.md\n[1 line in 1 file. ${note}]`);
   expect(await search({ pattern: "= 1;", literal: true })).toContain("[1 line in 1 file. ");
+  await put("mails.txt", "From: ada@x.example, bob@y.example\r\nnone\nTo: eve@z.example\r\n");
+  const mails = { pattern: "\\w+@[\\w.]+", mode: "matches", context: 2, glob: "*.txt" } as const;
+  const foundMails = "1:ada@x.example\n1:bob@y.example\n3:eve@z.example";
+  expect(await search(mails)).toBe(`mails.txt\n${foundMails}\n[2 lines in 1 file. ${note}]`);
+  // The whole extent of a match counts, and a match can be empty.
+  expect(await search({ ...mails, pattern: ".*@x" })).toContain("\n1:From: ada@x\n");
+  expect(await search({ ...mails, pattern: "y*$", glob: "*s.txt" })).toContain("\n1:\n2:\n3:\n");
   expect(await search({ pattern: "absent" })).toMatch(
     /^\[0 lines in 0 files\. Ignored files were not searched/,
   );
+  // A short text in GBK.
+  await put("gbk.txt", Buffer.from("cfeec4bfd4a4cbe3a3ba34373131", "hex"));
+  expect(await search({ pattern: "预算" })).toBe(`gbk.txt\n1:项目预算：4711\n[1 line in 1 file. ${note}]`);
   await put("c.txt", `${"x".repeat(1000)}needle\n`);
   expect(await search({ path: "c.txt" })).toMatch(/\n1 \(column 1001\):…x+needle\n/);
   await files.close();

@@ -1,6 +1,5 @@
-import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { includeIgnored, tool } from "../context.ts";
+import { cursor, includeIgnored, tool } from "../context.ts";
 import { searchAnswer } from "../files/search/result-pages.ts";
 
 export default tool({
@@ -18,17 +17,18 @@ export default tool({
     literal: z.boolean().default(false).describe("The pattern is plain text."),
     ignore_case: z.boolean().default(false).describe("Case-insensitive."),
     mode: z
-      .enum(["content", "files", "counts"])
+      .enum(["content", "matches", "files", "counts"])
       .default("content")
-      .describe("Lines, paths only, or counts per file."),
+      .describe("Lines, only the matched texts, paths, or counts per file."),
     context: z.int().min(0).max(10).default(0).describe("Context lines around each match."),
     include_ignored: includeIgnored,
-    limit: z.int().min(1).max(1000).default(100).describe("Lines (content) or files."),
-    cursor: fields.cursor,
+    limit: z.int().min(1).max(1000).default(100).describe("Lines or files."),
+    cursor,
   }),
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "files searched");
     const found = await files.searchText({ ...input, budget: call.budget, signal: call.signal, progress });
-    return searchAnswer(found, input.context, files.allowedDirectories()[0]?.path);
+    const context = input.mode === "content" ? input.context : 0;
+    return searchAnswer(found, context, files.allowedDirectories()[0]?.path);
   },
 });

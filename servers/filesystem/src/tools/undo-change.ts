@@ -7,7 +7,7 @@ export default tool({
   title: "Undo change",
   description:
     "Undo a change made through this server, with all its files, unless one of them has changed since. " +
-    "An undo can be undone in the same way.",
+    "An undo can be undone too.",
   effect: "change",
   toolset: "journal",
   input: z.strictObject({

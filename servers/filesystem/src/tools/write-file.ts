@@ -13,25 +13,26 @@ export default tool({
   toolset: "write",
   input: z.strictObject({
     path,
-    content: z.string().optional().describe("The text; UTF-8, or the file's encoding when appended."),
+    content: z.string().optional().describe("The text; appended in the file's encoding."),
     parts: z
       .array(
         z.strictObject({
           path: z.string().optional(),
           from: z.int().min(1).max(1e9).optional().describe("First line, from 1."),
           to: z.int().min(1).max(1e9).optional().describe("Last line."),
+          encoding: z.string().optional().describe("If it is not UTF-8."),
           text: z.string().optional(),
         }),
       )
       .min(1)
       .max(1000)
       .optional()
-      .describe("Instead of content: files, lines of files (path, from, to) and text, joined in order."),
+      .describe("Instead of content: files (documents as text), lines of files and text, joined in order."),
     transform: z
       .array(z.enum(TRANSFORMS))
       .max(6)
       .optional()
-      .describe("Change the text or its lines, in this order; trim: at line ends."),
+      .describe("Change the text or its lines, in this order; trim: at line ends; sort: numbers by value."),
     mode: z
       .enum(["overwrite", "create", "append"])
       .default("overwrite")

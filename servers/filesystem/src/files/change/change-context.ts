@@ -6,6 +6,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { ChangeGroup, Receipt, RecordChange, Subject } from "../journal/recording.ts";
 import { failure } from "../messages.ts";
 import { withPlace } from "../open-path.ts";
+import type { Documents } from "../read/documents.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 
 export interface ChangeContext {
@@ -15,6 +16,7 @@ export interface ChangeContext {
   /** Records a separate change, or in `inGroup` a step of a group. */
   readonly record: RecordChange;
   readonly threads: ThreadPool;
+  readonly documents: Documents;
 }
 
 /**

@@ -3,7 +3,9 @@ import { failure } from "../messages.ts";
 
 const DATE_PARTS = /yyyy|MM|dd|HH|mm/g;
 const PLACEHOLDER = /\$(\$|\d{1,2})|\{([^{}]*)\}/g;
-const ALLOWED = "$0, $1 …, $$, {name}, {ext} and {mtime:yyyy-MM-dd} (yyyy, MM, dd, HH, mm)";
+const FIELD = /^(name|stem|ext)(?::(lower|upper))?$/;
+const ALLOWED =
+  "$0, $1 …, $$, {name}, {stem}, {ext}, each also as {name:lower} or {name:upper}, and {mtime:yyyy-MM-dd} (yyyy, MM, dd, HH, mm)";
 
 /** What a template is filled in with: the file's name, its captures, and when it was last modified. */
 export interface Named {
@@ -13,9 +15,9 @@ export interface Named {
 }
 
 /**
- * Compiles the destination of a pattern: `$1`, `$2` … are its captures, `$0` the whole name, `$$` a dollar sign,
- * `{name}` the name without `{ext}`, its extension, and `{mtime:yyyy-MM}` the time of the last modification in local
- * time.
+ * Compiles the destination of a pattern: `$1`, `$2` … are its captures, `$0` and `{name}` the whole name, `$$` a dollar
+ * sign, `{stem}` the name without `{ext}`, its extension, `{name:lower}` and `{name:upper}` the name in lower or upper
+ * case, and `{mtime:yyyy-MM}` the time of the last modification in local time.
  *
  * @param count the number of captures of the pattern.
  * @throws ToolError `invalid` for an unknown placeholder.
@@ -23,7 +25,7 @@ export interface Named {
 export function compileTemplate(template: string, count: number): (named: Named) => string {
   for (const [whole, digits, field] of template.matchAll(PLACEHOLDER)) {
     const isNumber = digits !== undefined && (digits === "$" || Number(digits) <= count);
-    const isField = field === "name" || field === "ext" || (field !== undefined && isDate(field));
+    const isField = field !== undefined && (FIELD.test(field) || isDate(field));
     if (isNumber || isField) continue;
     const why = digits === undefined ? "is unknown" : `is not one of the ${count} captures of source`;
     throw failure("bad_template", `The placeholder ${whole} in destination ${why}.`, {
@@ -34,9 +36,11 @@ export function compileTemplate(template: string, count: number): (named: Named)
     template.replace(PLACEHOLDER, (_, digits: string | undefined, field = "") => {
       if (digits === "$") return "$";
       if (digits !== undefined) return digits === "0" ? name : (captures[Number(digits) - 1] ?? "");
+      const [, part, letters] = FIELD.exec(field) ?? [];
+      if (part === undefined) return dateText(modified, field.slice("mtime:".length));
       const extension = extname(name);
-      if (field === "name") return basename(name, extension);
-      return field === "ext" ? extension.slice(1) : dateText(modified, field.slice("mtime:".length));
+      const text = part === "name" ? name : part === "ext" ? extension.slice(1) : basename(name, extension);
+      return letters === "lower" ? text.toLowerCase() : letters === "upper" ? text.toUpperCase() : text;
     });
 }
 

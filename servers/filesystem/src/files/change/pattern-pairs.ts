@@ -59,7 +59,9 @@ export async function matchedPairs(
   );
   if (found.length > max) {
     const what = `more than ${grouped(max)} files match ${named(source)}`;
-    throw failure("too_many_files", `Nothing was changed: ${what}.`, { hint: "Use a narrower pattern." });
+    throw failure("too_many_files", `Nothing was changed: ${what}.`, {
+      hint: "Use a narrower pattern, or several calls.",
+    });
   }
   if (found.length === 0) {
     const kind = directoriesOnly ? "directory" : "file";

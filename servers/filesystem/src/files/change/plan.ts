@@ -8,13 +8,13 @@ import { type ChangeContext, keyOf } from "./change-context.ts";
 import { hiddenName, ordinaryType } from "./delete.ts";
 import { matchedPairs } from "./pattern-pairs.ts";
 
-/** Maximum files that a pattern may match. */
+/** Maximum files that the patterns of a call may match. */
 export const MAX_PLANNED = 5_000;
 const MAX_PROBLEMS = 10;
 
 export interface PlanRequest {
   readonly action: "move" | "copy";
-  /** A path or a glob whose captures the destination contains; or else `moves`. */
+  /** A path or a glob whose captures the destination contains; or else `moves`, which are several of both. */
   readonly source?: string | undefined;
   readonly destination?: string | undefined;
   readonly moves?: readonly { readonly source: string; readonly destination: string }[] | undefined;
@@ -147,7 +147,11 @@ async function pairsOf(context: ChangeContext, request: PlanRequest): Promise<Pa
   if (source !== undefined || destination !== undefined)
     throw failure("no_pairs", "source and destination cannot be combined with moves.");
   const pairs: Pair[] = [];
-  for (const one of moves) pairs.push(await pairOf(guard, one));
+  for (const one of moves) {
+    const search = { ...one, signal: request.signal };
+    const matched = await matchedPairs(context, search, MAX_PLANNED - pairs.length);
+    for (const pair of matched ?? [await pairOf(guard, one)]) pairs.push(pair);
+  }
   return pairs;
 }
 

@@ -10,7 +10,7 @@ import { modeOf } from "./executable.ts";
 import { checkStep, type Undoing, type UndoOptions, undoingsOf, undoStep } from "./undo.ts";
 
 /** How many steps that cannot be undone are named. */
-const MAX_NAMED = 10;
+const MAX_NAMED = 3;
 const PROGRESS_EVERY = 25;
 
 interface Blocked {
@@ -29,10 +29,15 @@ export async function undoGroup(
   { skipChanged = false, progress, signal }: UndoOptions,
 ): Promise<{ done: string; receipt: Receipt }> {
   const { ready, blocked } = await checked(undoingsOf(context, change, images, signal).reverse(), change);
-  if (blocked.length > 0 && (!skipChanged || ready.length === 0)) {
+  // Created directories are no reason to begin: they remain while something is in them.
+  const files = ready.filter(({ step }) => step.effect?.kind !== "made" && step.effect?.kind !== "unmade");
+  if (blocked.length > 0 && (!skipChanged || files.length === 0)) {
     const what = `${grouped(blocked.length)} of ${counted(ready.length + blocked.length, "step")} cannot be undone`;
     throw failure("changed_since", `Nothing was undone: ${what}. ${blockedText(blocked)}`, {
-      hint: "Undo the later changes of these files first (list_changes with path shows them), or set skip_changed to undo the others.",
+      hint:
+        files.length === 0
+          ? "Undo the later changes of these files first; list_changes with path shows them."
+          : "Undo the later changes of these files first (list_changes with path shows them), or set skip_changed to undo the others.",
     });
   }
   const { path, destination, id } = change;
@@ -46,7 +51,6 @@ export async function undoGroup(
     return {};
   };
   const { receipt } = await inGroup(context, subject, work, (group) => takeBack(context, group));
-  const files = ready.filter(({ step }) => step.effect?.kind !== "made" && step.effect?.kind !== "unmade");
   const left =
     blocked.length === 0 ? "" : ` ${counted(blocked.length, "step")} left: ${blockedText(blocked)}`;
   const nothing = { changeId: undefined, final: undefined };

@@ -1,11 +1,10 @@
 import { lstat, readFile } from "node:fs/promises";
-import type { PathGuard } from "@refmcp/boundary";
 import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
 import { type Change, type Step, stepsOf } from "../journal/change-record.ts";
 import { imagePath } from "../journal/entries.ts";
 import { groupImage } from "../journal/recording.ts";
-import { withFile } from "../open-path.ts";
+import { openDocument } from "../read/documents.ts";
 import { binary, hashOf, readAt, tooLarge } from "../read/source.ts";
 import { textOf } from "../read/text-encoding.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
@@ -24,24 +23,25 @@ export interface CompareRequest {
 export type Comparison = Diff & { from: string; to: string; forms: readonly string[] };
 
 /**
- * The unified diff from one text file to another, whatever their encodings and line endings.
+ * The unified diff from one text file or document to another, whatever their encodings and line endings.
  *
- * @throws ToolError `invalid` for a binary file, `too_large` beyond 32 MiB.
+ * @throws ToolError `invalid` for a binary file that is no document, `too_large` beyond 32 MiB.
  */
 export async function compareFiles(
-  { guard, threads }: ChangeContext,
+  context: ChangeContext,
   { from, to, maxChars, signal }: CompareRequest,
 ): Promise<Comparison> {
-  const [one, other] = [await readText(guard, from), await readText(guard, to)];
+  const [one, other] = [await readText(context, from, signal), await readText(context, to, signal)];
   const work = { oldName: one.path, newName: other.path, before: one.text, after: other.text, maxChars };
+  // The form of a document is not that of its text.
   const differs = (fact: "encoding" | "bom" | "eol", what: string) =>
-    one.form[fact] === other.form[fact] ? [] : [what];
+    !one.form || !other.form || one.form[fact] === other.form[fact] ? [] : [what];
   const forms = [
     ...differs("encoding", "encoding"),
     ...differs("bom", "byte order mark"),
     ...differs("eol", "line endings"),
   ];
-  return { from: one.path, to: other.path, forms, ...(await diffSomewhere(threads, work, signal)) };
+  return { from: one.path, to: other.path, forms, ...(await diffSomewhere(context.threads, work, signal)) };
 }
 
 /** The diff of two texts; computed in a thread if they are large. */
@@ -54,17 +54,26 @@ export async function diffSomewhere(
   return threads.run("diff", work, signal);
 }
 
-async function readText(guard: PathGuard, given: string) {
-  return withFile(guard, given, async (file) => {
+async function readText({ guard, documents }: ChangeContext, given: string, signal?: AbortSignal) {
+  const { file, part } = await openDocument(guard, given);
+  try {
     const { path, stat } = file;
+    const found = stat.size > MAX_EDIT_BYTES ? undefined : await textOf(await readAt(file, 0, stat.size));
+    const document = await documents.textOf(file, { part, sniff: found === undefined, signal });
+    if (document !== undefined) return { path, text: Buffer.from(document.bytes).toString("utf8") };
     if (stat.size > MAX_EDIT_BYTES) {
       const hint = "Read the relevant parts with read_text_file.";
       throw tooLarge(path, stat.size, MAX_EDIT_BYTES, "are compared", hint);
     }
-    const found = await textOf(await readAt(file, 0, stat.size));
-    if (found === undefined) throw binary(path);
+    if (found === undefined)
+      throw binary(
+        path,
+        "Only text and documents are compared; get_file_info has the sizes and hashes of other files.",
+      );
     return { path, text: withLf(found.text), form: found.form };
-  });
+  } finally {
+    await file.handle.close();
+  }
 }
 
 /**

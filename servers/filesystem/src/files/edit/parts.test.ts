@@ -1,7 +1,7 @@
 import { stat, truncate, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import type { WriteRequest } from "./write.ts";
+import { type WriteRequest, writeAnswer } from "./write.ts";
 
 function request(path: string, more: Partial<WriteRequest>): WriteRequest {
   return { path, mode: "overwrite", create_parents: false, ...more };
@@ -72,6 +72,8 @@ describe("parts", () => {
       [{ text: "x", from: 1 }],
       [{ path, from: 3, to: 2 }],
       [{ path, from: 3 }],
+      [{ text: "x", encoding: "gbk" }],
+      [{ path, encoding: "iso-2022-jp" }],
       [{ path: at("b") }],
       [{ path: at("none") }],
       [{ path: outside }],
@@ -80,6 +82,87 @@ describe("parts", () => {
     }
     await expect(files.write(request(at("out"), {}))).rejects.toMatchObject({ kind: "invalid" });
     expect(await list()).toEqual(["a", "b"]);
+  });
+});
+
+describe("encodings of parts", () => {
+  const GBK = Buffer.from("cfeec4bfd4a4cbe3a3ba34373131", "hex");
+
+  it("writes nothing if an encoding can only be guessed, until it is named", async () => {
+    const { files, at, put, read, list } = await scratch();
+    await put("预算.txt", GBK);
+    await put("a", "Zürich\n");
+    const parts = [{ path: at("a") }, { path: at("预算.txt") }];
+    await expect(files.write(request(at("out"), { parts }))).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining("can only be guessed"),
+      hint: expect.stringContaining("encoding: gbk"),
+    });
+    expect(await list()).toEqual(["a", "预算.txt"]);
+    const sure = [{ path: at("a") }, { path: at("预算.txt"), encoding: "GB2312" }];
+    const written = await files.write(request(at("out"), { parts: sure }));
+    expect(await read("out")).toBe("Zürich\n项目预算：4711");
+    expect(written.notes).toEqual([]);
+    const wrong = [{ path: at("预算.txt"), encoding: "utf-8" }];
+    await expect(files.write(request(at("out"), { parts: wrong }))).rejects.toMatchObject({
+      kind: "invalid",
+    });
+    expect(await read("out")).toBe("Zürich\n项目预算：4711");
+  });
+
+  it("reports which encoding was recognized", async () => {
+    const { files, at, put, read } = await scratch();
+    await put("old", Buffer.from("Grüße aus Köln", "latin1"));
+    const written = await files.write(request(at("out"), { parts: [{ path: at("old") }] }));
+    expect(await read("out")).toBe("Grüße aus Köln");
+    expect(writeAnswer(written)).toContain(`"${at("old")}" was read as windows-1252.`);
+    const parts: { path: string }[] = [];
+    for (let i = 0; i < 8; i++)
+      parts.push({ path: await put(`old${i}`, Buffer.from("Grüße aus Köln", "latin1")) });
+    const many = writeAnswer(await files.write(request(at("out"), { parts })));
+    expect(many.match(/was read as/g)).toHaveLength(5);
+    expect(many).toContain(" 3 more parts are similar.");
+  });
+});
+
+describe("what parts cannot have", () => {
+  it("names a missing source, not a missing parent", async () => {
+    const { files, at } = await scratch();
+    const missing = await files.write(request(at("out"), { parts: [{ path: at("nope") }] })).catch((e) => e);
+    expect(missing).toMatchObject({ kind: "not_found", message: expect.stringContaining("nope") });
+    expect(missing.hint ?? "").not.toContain("create_parents");
+    await expect(files.write(request(at("no/out"), { content: "x" }))).rejects.toMatchObject({
+      kind: "not_found",
+      hint: expect.stringContaining("create_parents"),
+    });
+  });
+
+  it("suggests copy_file for a binary file", async () => {
+    const { files, at, put } = await scratch();
+    await put("photo", Buffer.from([0, 1, 2, 0]));
+    await expect(files.write(request(at("out"), { parts: [{ path: at("photo") }] }))).rejects.toMatchObject({
+      kind: "invalid",
+      hint: expect.stringContaining("copy_file"),
+    });
+  });
+
+  it("counts the lines of a file that has fewer than were asked for", async () => {
+    const { files, at, put, read } = await scratch();
+    for (const [name, end] of [
+      ["ended", "\n"],
+      ["open", ""],
+    ] as const) {
+      const path = await put(name, `1\n2\n3${end}`);
+      const whole = await files.write(request(at("out"), { parts: [{ path, from: 2, to: 3 }] }));
+      expect(whole.notes).toEqual([]);
+      const fewer = await files.write(request(at("out"), { parts: [{ path, from: 2, to: 2_400 }] }));
+      expect(await read("out")).toBe(`2\n3${end}`);
+      expect(fewer.notes).toEqual([`"${path}" has 3 lines, fewer than 2,400.`]);
+      await expect(files.write(request(at("out"), { parts: [{ path, from: 4 }] }))).rejects.toMatchObject({
+        message: `"${path}" has 3 lines; the part begins at line 4.`,
+        hint: "Use lines from 1 to 3.",
+      });
+    }
   });
 });
 

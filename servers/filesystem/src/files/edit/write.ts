@@ -1,4 +1,4 @@
-import { sized, ToolError } from "@refmcp/boundary/answer";
+import { grouped, sized, ToolError } from "@refmcp/boundary/answer";
 import type { ChangeContext } from "../change/change-context.ts";
 import { lossQuestion } from "../change/move.ts";
 import {
@@ -24,6 +24,9 @@ import { needsAllLines, type Transform, transformText } from "./transform.ts";
 /** Maximum bytes of a file that is appended to or compared by lines, since it is kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
+/** How many facts about parts an answer has. */
+const MAX_NOTES = 5;
+
 export interface WriteRequest {
   readonly path: string;
   readonly content?: string | undefined;
@@ -41,7 +44,7 @@ export interface WriteRequest {
  * encoding and line endings.
  *
  * @returns `lines`: those added and removed, unknown if the previous content was binary or very large;
- * `encodingBefore`, if it was different; `receipt`: undefined if the file already had this content.
+ * `encodingBefore`, if it was different; `notes` about the parts; `receipt`: undefined if the file already had this content.
  * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
  * `invalid` for appending to a binary file, `too_large` for more than 32 MiB of lines to sort or to append to a large
  * file, and what the guard throws.
@@ -50,16 +53,19 @@ export async function write(context: ChangeContext, request: WriteRequest) {
   const { guard, locks } = context;
   const path = await guard.resolve(request.path);
   const work = async () => {
-    const { content, streamed } = await contentOf(context, request);
-    return streamed === undefined
-      ? writeLocked(context, path, { ...request, content })
-      : writeStreamed(context, path, request, streamed);
+    const { content, streamed, notes } = await contentOf(context, request);
+    const writing =
+      streamed === undefined
+        ? writeLocked(context, path, { ...request, content })
+        : writeStreamed(context, path, request, streamed);
+    const written = await writing.catch((error: unknown) => {
+      const isParentMissing = error instanceof ToolError && error.kind === "not_found";
+      if (!isParentMissing || request.create_parents) throw error;
+      throw failure("no_parent", error.message, { cause: error });
+    });
+    return { ...written, notes: [...notes] };
   };
-  return locks.hold([await lockPath(guard, path)], work, request.signal).catch((error: unknown) => {
-    const isParentMissing = error instanceof ToolError && error.kind === "not_found";
-    if (!isParentMissing || request.create_parents) throw error;
-    throw failure("no_parent", error.message, { cause: error });
-  });
+  return locks.hold([await lockPath(guard, path)], work, request.signal);
 }
 
 /**
@@ -74,16 +80,17 @@ export async function overwriteQuestion(context: ChangeContext, path: string, mo
 
 /** The new content as a text or, if it is large, in pieces. */
 async function contentOf(
-  { guard, threads }: ChangeContext,
+  context: ChangeContext,
   { content, parts, mode, transform = [], signal }: WriteRequest,
-): Promise<{ content: string; streamed?: AsyncIterable<string> }> {
+): Promise<{ content: string; streamed?: AsyncIterable<string>; notes: ReadonlySet<string> }> {
+  const notes = new Set<string>();
   if ((content === undefined) === (parts === undefined))
     throw failure("no_content", "Exactly one of content and parts is required.");
-  const bytes = parts === undefined ? (content?.length ?? 0) : await checkParts(guard, parts);
-  const pieces = parts === undefined ? [content ?? ""] : joined(guard, parts, signal);
+  const bytes = parts === undefined ? (content?.length ?? 0) : await checkParts(context, parts, signal);
+  const pieces = parts === undefined ? [content ?? ""] : joined(context, parts, notes, signal);
   const isHeld =
     parts === undefined || bytes <= MAX_INLINE_BYTES || mode === "append" || needsAllLines(transform);
-  if (!isHeld) return { content: "", streamed: transformed(pieces, transform) };
+  if (!isHeld) return { content: "", streamed: transformed(pieces, transform), notes };
   let text = "";
   for await (const piece of pieces) {
     text += piece;
@@ -94,10 +101,11 @@ async function contentOf(
       });
     }
   }
-  if (transform.length === 0) return { content: text };
+  if (transform.length === 0) return { content: text, notes };
   const work = { text, transforms: transform };
   const isSmall = text.length <= MAX_INLINE_BYTES;
-  return { content: isSmall ? transformText(work) : await threads.run("transform", work, signal) };
+  const changed = isSmall ? transformText(work) : await context.threads.run("transform", work, signal);
+  return { content: changed, notes };
 }
 
 async function* transformed(
@@ -223,8 +231,15 @@ function additionTo(path: string, form: TextForm | undefined, content: string) {
 }
 
 export function writeAnswer(written: Awaited<ReturnType<typeof write>>): string {
-  const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
-  const hashed = hash === undefined ? "" : ` Hash ${hash}.`;
+  const { path, created, size, lines, hash, encoding, encodingBefore, notes, receipt } = written;
+  const more = notes.length - MAX_NOTES;
+  const noted = [
+    ...notes.slice(0, MAX_NOTES),
+    ...(more > 0 ? [`${grouped(more)} more parts are similar.`] : []),
+  ];
+  const hashed = [...(hash === undefined ? [] : [`Hash ${hash}.`]), ...noted]
+    .map((one) => ` ${one}`)
+    .join("");
   if (receipt === undefined) return `${named(path)} already has this content.${hashed}`;
   const counts = lines === undefined ? "" : `, ${lineCounts(lines)}`;
   const was = encodingBefore === undefined ? "" : `, was ${encodingBefore}`;

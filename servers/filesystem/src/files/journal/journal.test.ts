@@ -7,6 +7,7 @@ import { Locks } from "../change/change-context.ts";
 import { undo } from "../change/undo.ts";
 import { type WriteRequest, write } from "../edit/write.ts";
 import { openFiles } from "../files.ts";
+import { Documents } from "../read/documents.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { imagePath } from "./entries.ts";
 import { Journal } from "./journal.ts";
@@ -193,7 +194,9 @@ describe("the journal", () => {
     });
     const path = await put("a.txt", "more than ten bytes");
     const { record } = journal;
-    const context = { guard, locks: new Locks(), journal, record, threads: new ThreadPool() };
+    const threads = new ThreadPool();
+    const documents = new Documents(threads);
+    const context = { guard, locks: new Locks(), journal, record, threads, documents };
     const written = await write(context, request(path, "new"));
     expect(written.receipt?.final).toContain("exceed the 10 B that the journal keeps");
     const [change] = await journal.list({ limit: 1 });

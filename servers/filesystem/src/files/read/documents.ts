@@ -1,6 +1,7 @@
-import type { GuardedFile } from "@refmcp/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { type DocumentKind, documentKind, hasSignature, isTextKind } from "@refmcp/documents/kinds";
+import { openIfThere } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { ConvertedDocument } from "./convert-document.ts";
 import { readAt } from "./source.ts";
@@ -18,6 +19,23 @@ const WITH_PART = /^(.+\.[a-z.]{2,7})#([^#/\\]+)$/i;
 export function splitPart(given: string): { path: string; part: string } | undefined {
   const [, path = "", part = ""] = WITH_PART.exec(given) ?? [];
   return documentKind(path) === undefined ? undefined : { path, part };
+}
+
+/**
+ * Opens a file, and for a path such as `book.xlsx#Sales` returns which part of it to read, unless a file has exactly this
+ * name.
+ *
+ * @throws what `PathGuard.openFile` throws.
+ */
+export async function openDocument(
+  guard: PathGuard,
+  given: string,
+): Promise<{ file: GuardedFile; part?: string }> {
+  const split = splitPart(given);
+  if (split === undefined) return { file: await guard.openFile(given) };
+  const file = await openIfThere(guard, given);
+  if (file !== undefined) return { file };
+  return { file: await guard.openFile(split.path), part: split.part };
 }
 
 export interface DocumentRequest {

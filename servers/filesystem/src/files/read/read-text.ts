@@ -1,8 +1,7 @@
-import type { GuardedFile, PathGuard } from "@refmcp/boundary";
+import type { PathGuard } from "@refmcp/boundary";
 import { clip, grouped, sized } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
-import { openIfThere } from "../open-path.ts";
-import { type Documents, splitPart } from "./documents.ts";
+import { type Documents, openDocument } from "./documents.ts";
 import { binary, formOf, hashOf, Lines, type Source, sourceOf, wholeSource } from "./source.ts";
 import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
 
@@ -65,7 +64,7 @@ export async function readText(
   documents?: Documents,
 ): Promise<TextPart> {
   checkRange(options);
-  const { file, part } = await opened(guard, path);
+  const { file, part } = await openDocument(guard, path);
   try {
     const { signal, offset = 1, limit } = options;
     let source = await sourceOf(file);
@@ -97,15 +96,6 @@ export async function readText(
   } finally {
     await file.handle.close();
   }
-}
-
-/** The file, and for a path such as `book.xlsx#Sales` which part of it to read, unless a file has exactly this name. */
-async function opened(guard: PathGuard, given: string): Promise<{ file: GuardedFile; part?: string }> {
-  const split = splitPart(given);
-  if (split === undefined) return { file: await guard.openFile(given) };
-  const file = await openIfThere(guard, given);
-  if (file !== undefined) return { file };
-  return { file: await guard.openFile(split.path), part: split.part };
 }
 
 type Part = Omit<TextPart, "path" | "size" | "hash" | "document" | keyof TextForm>;
@@ -273,7 +263,9 @@ export function partFacts(part: TextPart, full: boolean): string {
     facts.push(
       part.closed === false ? "No newline at the end of the file." : "",
       part.damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
-      part.weak ? "The encoding is a guess; if the text looks wrong, pass encoding." : "",
+      part.weak
+        ? "The encoding is a guess; if the text looks wrong, pass encoding, for example gbk, shift_jis or windows-1251."
+        : "",
       `File: ${file.join(", ")}.`,
       document?.unit === undefined ? "" : partHint(document.unit),
     );

@@ -59,8 +59,10 @@ export function tooLarge(path: string, size: number, max: number, what: string, 
   return failure("too_large", `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`, { hint });
 }
 
-export function binary(path: string): ToolError {
-  return failure("binary", `${named(path)} is not text (its bytes look binary).`);
+/** @param hint instead of the one for reading. */
+export function binary(path: string, hint?: string): ToolError {
+  const options = hint === undefined ? {} : { hint };
+  return failure("binary", `${named(path)} is not text (its bytes look binary).`, options);
 }
 
 type Opened = Pick<GuardedFile, "handle">;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decode, detect, encode, eolOf } from "./text-encoding.ts";
+import { decode, detect, encode, eolOf, textOf } from "./text-encoding.ts";
 
 function formOf(bytes: Buffer) {
   const form = detect(bytes, { whole: true });
@@ -90,6 +90,35 @@ describe("detect", () => {
       damaged: false,
       encoding: "windows-1252",
     });
+  });
+});
+
+describe("guesses", () => {
+  it.each([
+    ["gbk", "cfeec4bfd4a4cbe3a3ba34373131", "项目预算：4711"],
+    ["gbk", "C4E3BAC3", "你好"],
+    ["shift_jis", "836583588367", "テスト"],
+    ["shift_jis", "82a882cd82e682a42c205461726f", "おはよう, Taro"],
+  ])("recognizes a short text in %s", async (encoding, hex, text) => {
+    const found = await textOf(Buffer.from(hex, "hex"));
+    expect(found).toMatchObject({ text, form: { encoding, weak: true } });
+  });
+
+  it.each([
+    "Grüße aus Köln",
+    "SCHÖN WÄR’S",
+    "Ça va, señor?",
+    "voilà «déjà»",
+    "‚Müller‘ und “Söhne”",
+    "Smørrebrød på øen",
+  ])("prefers Western European for %s", async (text) => {
+    const form = { encoding: "windows-1252", bom: false, damaged: false };
+    expect(await textOf(encode(text, form))).toMatchObject({ text, form: { encoding: "windows-1252" } });
+  });
+
+  it("is sure of a short Western text whose letters decide nothing between alphabets", async () => {
+    const found = await textOf(Buffer.from("Grüße aus Köln", "latin1"));
+    expect(found?.form.weak).toBe(false);
   });
 });
 

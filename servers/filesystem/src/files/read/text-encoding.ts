@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { TextDecoder } from "node:util";
 import { oneLine } from "@refmcp/boundary/answer";
-import type { Match } from "chardet";
 import { failure } from "../messages.ts";
+import { guessLegacy, standardName } from "./guess-encoding.ts";
 
 /**
  * The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1.
@@ -20,16 +20,6 @@ export function encodingNamed(label: string): Encoding {
   throw failure("unknown_encoding", `The encoding ${JSON.stringify(oneLine(label))} is not supported.`);
 }
 
-/** The WHATWG name of a supported encoding; undefined for stateful and unknown ones. */
-function standardName(label: string): Encoding | undefined {
-  try {
-    const { encoding } = new TextDecoder(label);
-    return /^(?:iso-2022|replacement|x-user)/.test(encoding) ? undefined : encoding;
-  } catch {
-    return undefined;
-  }
-}
-
 export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
 
 export interface TextForm {
@@ -39,6 +29,7 @@ export interface TextForm {
   readonly eol: Eol;
   /** Whether it is UTF-8 with some invalid bytes, which survive decoding and encoding. */
   readonly damaged: boolean;
+  /** Whether the encoding is a guess that may well be wrong. */
   readonly weak?: boolean;
 }
 
@@ -82,24 +73,8 @@ export async function formOfText(bytes: Buffer, options: FormOptions): Promise<T
   if (form?.encoding !== "windows-1252" || options.encoding !== undefined) return form;
   // Loaded on first use: few files need it. A CommonJS module, so a bundle has only its default export.
   const { default: chardet } = await import("chardet");
-  return { ...form, ...guessLegacy(chardet.analyse(bytes.subarray(0, SAMPLE_BYTES))) };
-}
-
-/** Letter statistics hardly distinguish Latin alphabets, so Western European is preferred. */
-const LATIN = /^(?:iso-8859-(?:1|2|9|15)|windows-125[0247])$/;
-const MULTIBYTE = /^(?:gb18030|gbk|big5|shift_jis|euc-jp|euc-kr)$/;
-
-/** Chooses the encoding of text that is not UTF-8 or UTF-16; `weak` if it could equally be in another one. */
-export function guessLegacy(matches: readonly Match[]): { encoding: Encoding; weak: boolean } {
-  let western = 0;
-  for (const { name, confidence } of matches) {
-    const encoding = standardName(name);
-    if (encoding === undefined || encoding.startsWith("utf-")) continue;
-    if (MULTIBYTE.test(encoding) && confidence >= 60) return { encoding, weak: false };
-    if (LATIN.test(encoding)) western = Math.max(western, confidence);
-    else if (!MULTIBYTE.test(encoding) && confidence >= 25) return { encoding, weak: confidence < 50 };
-  }
-  return { encoding: "windows-1252", weak: western < 40 };
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  return { ...form, ...guessLegacy(sample, chardet.analyse(sample)) };
 }
 
 /** The text of a whole file; undefined for binary content. */

@@ -4,8 +4,13 @@ import type { LineMatcher } from "./text-pattern.ts";
 
 export interface FoundLine {
   line: number;
-  /** Its text, or of a long line the part around the match, with `…` where it was cut. */
+  /**
+   * Its text, or of a long line the part around the match, with `…` where it was cut; in mode `matches` only the matched
+   * texts, separated by line feeds.
+   */
   text: string;
+  /** How many matches it has, if they are not all shown. */
+  found?: number;
   /** Where the match begins in the line, from 1, in UTF-16 code units; only if the text was cut. */
   column?: number;
   /** The part of a document that contains it: `page 3`. */
@@ -23,6 +28,8 @@ export interface ExtractRequest {
   readonly width: number;
   /** Whether to count all matching lines, from the first line of the file. */
   readonly total: boolean;
+  /** Whether only the matched texts are wanted, not their lines. */
+  readonly matchesOnly?: boolean;
   /** Whether to count the lines without a match too, also after the last one that is shown. */
   readonly numbered?: boolean;
 }
@@ -50,7 +57,7 @@ const BINARY: Extract = { lines: [], more: false, total: 0, count: 0, binary: tr
 export function extractLines(
   blocks: Iterable<Block | undefined>,
   matcher: LineMatcher,
-  { from, limit, context, width, total: isCounting, numbered = false }: ExtractRequest,
+  { from, limit, context, width, total: isCounting, matchesOnly = false, numbered = false }: ExtractRequest,
 ): Extract {
   const lines: FoundLine[] = [];
   let more = false;
@@ -117,7 +124,11 @@ export function extractLines(
   }
 
   function takeLine(line: string, matches: boolean): "stop" | undefined {
-    if (continued === "found") return undefined;
+    if (continued === "found") {
+      const last = lines.at(-1);
+      if (matchesOnly && matches && last?.line === number) addMatches(last, line);
+      return undefined;
+    }
     continued = "open";
     if (!matches || number < from) {
       pass(line);
@@ -128,12 +139,30 @@ export function extractLines(
       more = true;
       return isCounting ? undefined : "stop";
     }
-    const found: FoundLine = { line: number, ...around(line, matcher.find(line), width) };
+    const found: FoundLine = matchesOnly
+      ? addMatches({ line: number, text: "" }, line)
+      : { line: number, ...around(line, matcher.find(line), width) };
     if (recent.length > 0) found.before = recent.map((one) => begin(one, width));
     recent = [];
     behind = context;
     lines.push(found);
     return undefined;
+  }
+
+  /** Adds the matches of a line, or of the next part of a long one, as far as they fit. */
+  function addMatches(found: FoundLine, line: string): FoundLine {
+    const texts = found.text === "" ? [] : found.text.split("\n");
+    let count = found.found ?? texts.length;
+    let chars = found.text.length;
+    for (const match of matcher.all(line.replace(/\r$/, ""))) {
+      const text = begin(match, width);
+      chars += text.length + 1;
+      if (count === texts.length && (chars <= width || count === 0)) texts.push(text);
+      count += 1;
+    }
+    found.text = texts.join("\n");
+    if (count > texts.length) found.found = count;
+    return found;
   }
 
   /** Handles a line without a match, which may be shown as context. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import type { TextFound } from "./result-pages.ts";
+import { searchAnswer, type TextFound } from "./result-pages.ts";
 
 describe("pages of text", () => {
   it("cuts long lines around the match", async () => {
@@ -14,33 +14,56 @@ describe("pages of text", () => {
     expect(match?.text.isWellFormed()).toBe(true);
   });
 
-  it.each(["content", "files", "counts"] as const)("pages through %s without repeat or gap", async (mode) => {
-    const content: Record<string, string> = {};
-    for (let i = 0; i < 23; i++) content[`d${i % 5}/f${i}`] = "y\nx\n".repeat((i % 4) + 1);
-    const tree = await makeTree(content);
+  it.each(["content", "matches", "files", "counts"] as const)(
+    "pages through %s without repeat or gap",
+    async (mode) => {
+      const content: Record<string, string> = {};
+      for (let i = 0; i < 23; i++) content[`d${i % 5}/f${i}`] = "y\nx\n".repeat((i % 4) + 1);
+      const tree = await makeTree(content);
+      const search = searcherOf(tree);
+      const whole = await search({ mode, limit: 1000 });
+      expect(whole.next_cursor).toBeUndefined();
+      const flat = ({ files }: TextFound) =>
+        files.flatMap(
+          ({ path, lines, matches }) => matches?.map(({ line }) => `${path}:${line}`) ?? [`${path}=${lines}`],
+        );
+      for (const limit of [1, 4, 7, 23]) {
+        const paged: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page: TextFound = await search({ mode, limit, cursor });
+          expect(page.total_files).toBe(cursor === undefined ? 23 : undefined);
+          expect(flat(page).length).toBeLessThanOrEqual(limit);
+          paged.push(...flat(page));
+          cursor = page.next_cursor;
+        } while (cursor !== undefined);
+        expect(paged).toEqual(flat(whole));
+      }
+      const first = await search({ mode, limit: 1 });
+      await expect(search({ mode, pattern: "y", cursor: first.next_cursor })).rejects.toMatchObject({
+        kind: "invalid",
+      });
+    },
+  );
+
+  it("returns the matches of a very long line as far as they fit, and how many there are", async () => {
+    // The line is longer than what is read at once.
+    const mails = Array.from({ length: 150_000 }, (_, i) => `user${i}@x.example`);
+    const tree = await makeTree({ "min.json": `[${mails.join(",")}]\nlast@x.example\n` });
     const search = searcherOf(tree);
-    const whole = await search({ mode, limit: 1000 });
-    expect(whole.next_cursor).toBeUndefined();
-    const flat = ({ files }: TextFound) =>
-      files.flatMap(
-        ({ path, lines, matches }) => matches?.map(({ line }) => `${path}:${line}`) ?? [`${path}=${lines}`],
-      );
-    for (const limit of [1, 4, 7, 23]) {
-      const paged: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page: TextFound = await search({ mode, limit, cursor });
-        expect(page.total_files).toBe(cursor === undefined ? 23 : undefined);
-        expect(flat(page).length).toBeLessThanOrEqual(limit);
-        paged.push(...flat(page));
-        cursor = page.next_cursor;
-      } while (cursor !== undefined);
-      expect(paged).toEqual(flat(whole));
-    }
-    const first = await search({ mode, limit: 1 });
-    await expect(search({ mode, pattern: "y", cursor: first.next_cursor })).rejects.toMatchObject({
-      kind: "invalid",
-    });
+    const request = { pattern: "\\w+@[\\w.]+", mode: "matches" } as const;
+    const page = await search(request);
+    expect(page).toMatchObject({ total_files: 1, total_lines: 2 });
+    const [long, last] = page.files[0]?.matches ?? [];
+    const shown = long?.text.split("\n") ?? [];
+    expect(shown).toEqual(mails.slice(0, shown.length));
+    expect(shown.length).toBeGreaterThan(200);
+    // Where the line was divided for reading, a match can be counted twice or in part.
+    expect(Math.abs((long?.found ?? 0) - mails.length)).toBeLessThan(20);
+    expect(last).toEqual({ line: 2, text: "last@x.example" });
+    const answer = searchAnswer(page, 0, tree.root);
+    expect(answer).toMatch(/^min\.json\n1 \(first \d+ of 1\d\d,\d\d\d matches\):user0@x\.example\n1:user1@/);
+    expect(answer.length).toBeLessThan(20_000);
   });
 
   it("stays within its budget", async () => {
@@ -51,7 +74,9 @@ describe("pages of text", () => {
     const search = searcherOf(tree);
     for (const mode of ["content", "files", "counts"] as const) {
       const page = await search({ mode, limit: 1000, context: 2 });
-      expect(JSON.stringify(page).length).toBeLessThan(20_000);
+      const answer = searchAnswer(page, 2, tree.root);
+      expect(answer.length).toBeLessThan(20_000);
+      expect(answer.length).toBeGreaterThan(17_000);
       expect(page.next_cursor).toBeDefined();
       expect(page.total_lines).toBe(4000);
     }

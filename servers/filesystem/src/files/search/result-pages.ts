@@ -19,11 +19,11 @@ interface FoundFile {
 }
 
 export interface PageRequest {
-  /** Whether to return lines, files, or the number of lines per file. */
-  readonly mode: "content" | "files" | "counts";
+  /** Whether to return lines, only their matched texts, files, or the number of lines per file. */
+  readonly mode: "content" | "matches" | "files" | "counts";
   /** How many lines to show before and after each. */
   readonly context: number;
-  /** Lines in mode `content`, files in the other modes. */
+  /** Lines in the modes `content` and `matches`, files in the others. */
   readonly limit: number;
   readonly budget: number;
   readonly cursor?: string | undefined;
@@ -70,13 +70,16 @@ interface Read {
  */
 export function textPages(
   { guard, pool, documents, realPath, path: base }: PagePlace,
-  { mode, context, limit, budget, cursor }: PageRequest,
+  { mode, context: asked, limit, budget, cursor }: PageRequest,
   pattern: TextPattern,
   query: unknown,
   signal: AbortSignal,
 ) {
   const cursors = cursorsOf("search_text", [realPath, mode, pattern, query], position);
   const after: TextPosition | undefined = cursors.decode(cursor);
+  const shownFrom = guard.allowed.directories()[0]?.path ?? "";
+  const showsLines = mode === "content" || mode === "matches";
+  const context = mode === "content" ? asked : 0;
   let total = 0;
 
   /** Undefined if the file is gone, was replaced with a link, or cannot be read. */
@@ -84,9 +87,11 @@ export function textPages(
     const expected = join(realPath, path);
     const extract = {
       from: after?.[0] === path ? after[1] + 1 : 1,
-      limit: mode === "content" ? left : mode === "files" ? 1 : 0,
-      context: mode === "content" ? context : 0,
-      width: WIDTH,
+      limit: showsLines ? left : mode === "files" ? 1 : 0,
+      context,
+      // The matches of one line always fit into an answer.
+      width: mode === "matches" ? Math.max(WIDTH, Math.floor(budget / 4)) : WIDTH,
+      matchesOnly: mode === "matches",
       total: mode === "counts" || (path === "" && after === undefined),
     };
     const file = await guard.openFile(expected).catch(orRefused);
@@ -133,12 +138,13 @@ export function textPages(
       const full = { next: lastShown === undefined ? undefined : ([lastShown, DONE] as TextPosition) };
       const file: FoundFile = { path: path === "" ? base : join(base, path) };
       if (mode === "counts") file.lines = lines;
-      let cost = JSON.stringify(file).length + 16;
+      let cost = heading(file, shownFrom).length;
       const isFirst = files.length === 0;
       const shown: FoundLine[] = [];
-      if (mode === "content") {
+      if (showsLines) {
         for (const match of matches.slice(0, left)) {
-          const matchCost = JSON.stringify(match).length + 1;
+          // With context, a line of two hyphens may precede it.
+          const matchCost = linesOf([match], context).length + (context > 0 ? 4 : 1);
           if (cost + matchCost > chars && (!isFirst || shown.length > 0)) break;
           cost += matchCost;
           shown.push(match);
@@ -149,9 +155,9 @@ export function textPages(
       files.push(file);
       lastShown = path;
       chars -= cost;
-      left -= mode === "content" ? shown.length : 1;
+      left -= showsLines ? shown.length : 1;
       const end: TextPosition = [path, shown.at(-1)?.line ?? DONE];
-      if (mode === "content" && (shown.length < matches.length || more)) return { next: end };
+      if (showsLines && (shown.length < matches.length || more)) return { next: end };
       return left === 0 ? { next: last ? undefined : end } : undefined;
     }
 
@@ -188,7 +194,7 @@ export interface TextFound extends TextPage {
 
 /**
  * Search results in the form of `rg --heading -n`: a file's path, then its matching lines as `12:text`, context lines
- * as `11-text`, and `--` where lines are omitted. In mode `counts`, the number of lines precedes the path.
+ * as `11-text`, and `--` where lines are omitted; in mode `matches` one line for each match. In mode `counts`, the number of lines precedes the path.
  * The last line, in square brackets, is the server's own; since each line of a file begins with its number, no file can
  * imitate it.
  *
@@ -196,21 +202,37 @@ export interface TextFound extends TextPage {
  */
 export function searchAnswer(found: TextFound, context: number, base = ""): string {
   const { files, total_files, total_lines, next_cursor, notes = [] } = found;
-  const start = base.endsWith(sep) ? base : base + sep;
-  const parts = files.map(({ path, lines, matches }) => {
-    const name = oneLine(path.startsWith(start) ? relativeName(path.slice(start.length)) : path);
-    if (matches !== undefined) return `${name}\n${linesOf(matches, context)}\n`;
-    return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
+  const parts = files.map((file) => {
+    const { matches } = file;
+    return heading(file, base) + (matches === undefined ? "" : `${linesOf(matches, context)}\n`);
   });
   const facts: string[] = [];
   if (total_lines !== undefined && total_files !== undefined) {
-    facts.push(`${counted(total_lines, "line")} in ${counted(total_files, "file")}.`);
+    const shown = files.reduce((sum, { matches = [] }) => sum + matches.length, 0);
+    const isPart = next_cursor !== undefined;
+    // In the other modes no lines are shown.
+    const ofLines = isPart && shown > 0 ? `${grouped(shown)} of ` : "";
+    const ofFiles = isPart && files.length < total_files ? `${grouped(files.length)} of ` : "";
+    facts.push(
+      shown > 0 || !isPart
+        ? `${ofLines}${counted(total_lines, "line")} in ${ofFiles}${counted(total_files, "file")}.`
+        : `${ofFiles}${counted(total_files, "file")}; ${counted(total_lines, "line")} in all.`,
+    );
   }
   if (next_cursor !== undefined) facts.push(`Continue with cursor="${next_cursor}".`);
   else if (facts.length === 0) facts.push("The end.");
-  const isShort = base !== "" && files.some(({ path }) => path.startsWith(start));
+  const isShort = base !== "" && files.some(({ path }) => path.startsWith(below(base)));
   facts.push(...notes, ...(isShort ? [`Paths are relative to ${oneLine(base)}.`] : []));
   return `${parts.join("")}[${facts.join(" ")}]`;
+}
+
+const below = (base: string) => (base.endsWith(sep) ? base : base + sep);
+
+/** The line of a file, above its matching lines. */
+function heading({ path, lines }: FoundFile, base: string): string {
+  const start = below(base);
+  const name = oneLine(path.startsWith(start) ? relativeName(path.slice(start.length)) : path);
+  return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
 }
 
 /** Adds `./` to a name that could be mistaken for a numbered line, a line of the server or the home directory. */
@@ -221,14 +243,20 @@ function relativeName(path: string): string {
 function linesOf(matches: readonly FoundLine[], context: number): string {
   const shown: string[] = [];
   let last: number | undefined;
-  for (const { line, text, column, part, before = [], after = [] } of matches) {
-    const first = line - before.length;
-    if (context > 0 && last !== undefined && first > last + 1) shown.push("--");
-    const place = [part ?? "", column === undefined ? "" : `column ${column}`].filter((one) => one !== "");
+  for (const { line, text, found, column, part, before = [], after = [] } of matches) {
+    const from = line - before.length;
+    if (context > 0 && last !== undefined && from > last + 1) shown.push("--");
+    const [first = "", ...others] = text.split("\n");
+    const count =
+      found === undefined ? "" : `first ${grouped(others.length + 1)} of ${grouped(found)} matches`;
+    const place = [part ?? "", column === undefined ? "" : `column ${column}`, count].filter(
+      (one) => one !== "",
+    );
     const at = place.length === 0 ? "" : ` (${place.join(", ")})`;
     shown.push(
-      ...before.map((one, index) => `${first + index}-${one}`),
-      `${line}${at}:${text}`,
+      ...before.map((one, index) => `${from + index}-${one}`),
+      `${line}${at}:${first}`,
+      ...others.map((one) => `${line}:${one}`),
       ...after.map((one, index) => `${line + 1 + index}-${one}`),
     );
     last = line + after.length;

@@ -226,7 +226,11 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
      */
     async search(request: TextSearch): Promise<TextFound> {
       const { literal, ignore_case, budgetMs = BUDGET_MS } = request;
-      const pattern = textPattern(request.pattern, { literal, ignoreCase: ignore_case });
+      const pattern = textPattern(request.pattern, {
+        literal,
+        ignoreCase: ignore_case,
+        exact: request.mode === "matches",
+      });
       const tooLate = () =>
         failure("search_too_slow", `The search did not finish within ${budgetMs / 1000} s.`);
       const deadline = startDeadline(budgetMs, request.signal, tooLate);

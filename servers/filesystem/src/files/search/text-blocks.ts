@@ -2,11 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { readSync } from "node:fs";
 import { TextDecoder } from "node:util";
 import { analyse } from "chardet";
+import { guessLegacy } from "../read/guess-encoding.ts";
 import { CHUNK_BYTES } from "../read/source.ts";
 import {
   decode,
   type Encoding,
-  guessLegacy,
   hasTooManyControls,
   markedEncoding,
   SAMPLE_BYTES,
@@ -159,7 +159,7 @@ function legacyOf(bytes: Buffer): () => Encoding {
   const sample = Buffer.from(bytes.subarray(0, SAMPLE_BYTES));
   let encoding: Encoding | undefined;
   return () => {
-    encoding ??= guessLegacy(analyse(sample)).encoding;
+    encoding ??= guessLegacy(sample, analyse(sample)).encoding;
     return encoding;
   };
 }

@@ -197,6 +197,8 @@ export interface LineMatcher {
   lines(block: Block): number[];
   /** The position of the first match in a line (without its line feed), in UTF-16 code units. */
   find(line: string): { start: number; end: number } | undefined;
+  /** The texts of all matches in a line, without empty ones. */
+  all(line: string): Iterable<string>;
 }
 
 /**
@@ -205,6 +207,7 @@ export interface LineMatcher {
  */
 export function lineMatcher({ source, flags, manyLines, literal, needles: texts }: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
+  const every = new RegExp(source, `${flags}g`);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
   const needles = texts.map((some) => some.map((text) => Buffer.from(text)));
   // Text that is not ASCII has other bytes in other encodings.
@@ -226,6 +229,9 @@ export function lineMatcher({ source, flags, manyLines, literal, needles: texts 
     find(line) {
       const match = within.exec(line);
       return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
+    },
+    *all(line) {
+      for (const [text] of line.matchAll(every)) if (text !== "") yield text;
     },
   };
 }

@@ -22,6 +22,7 @@ interface Keyed {
 
 /** The key of an entry; a directory's own size is meaningless, so directories come last. */
 function keyOf(sort: string, type: EntryType, stat: Stats | undefined): number {
+  if (sort === "oldest") return -(stat?.mtimeMs ?? 0);
   if (sort === "mtime") return stat?.mtimeMs ?? 0;
   if (sort === "size") return type === "file" ? (stat?.size ?? 0) : -1;
   return 0;
@@ -215,8 +216,8 @@ export interface NameSearch {
   readonly type: "file" | "directory" | "any";
   /** Shows what ignore rules hide; `.git` stays hidden. */
   readonly include_ignored: boolean;
-  /** `mtime` and `size` put the newest and the largest first. */
-  readonly sort: "path" | "mtime" | "size";
+  /** `mtime` and `size` put the newest and the largest first, `oldest` the oldest. */
+  readonly sort: "path" | "mtime" | "oldest" | "size";
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly budget: number;
@@ -274,6 +275,7 @@ export async function searchNames(guard: PathGuard, request: NameSearch, ignored
         path: join(root.path, path),
         type,
         ...(sort === "mtime" ? { modified: new Date(key).toISOString() } : {}),
+        ...(sort === "oldest" ? { modified: new Date(-key).toISOString() } : {}),
         ...(sort === "size" && type === "file" ? { size: key } : {}),
       };
     });

@@ -59,7 +59,9 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
   }
   const info = getInfo(guard, root);
   expect(await answeredDuring(info)).toBeGreaterThan(0);
-  expect(infoAnswer(await info)).toContain("files: 100001\ndirectories: 1042\ntotal_size: 200007\npermissions");
+  expect(infoAnswer(await info)).toContain(
+    "files: 100001\ndirectories: 1042\ntotal_size: 200007\npermissions",
+  );
   const threads = new ThreadPool();
   onTestFinished(() => threads.close());
   const summary = summarize({ guard, threads }, root, { walkMs: 600_000, totalMs: 600_000 });

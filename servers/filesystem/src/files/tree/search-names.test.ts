@@ -91,26 +91,29 @@ describe("searchNames", () => {
     );
   });
 
-  it.each(["path", "mtime", "size"] as const)("pages without repeat or gap, sorted by %s", async (sort) => {
-    const tree = await makeTree(
-      Object.fromEntries(
-        Array.from({ length: 40 }, (_, i) => [`d${i % 4}/e${i % 3}/f${i}`, "x".repeat(i % 5)]),
-      ),
-    );
-    for (let i = 0; i < 40; i += 3)
-      await utimes(tree.at(`d${i % 4}/e${i % 3}/f${i}`), 1e9 + (i % 7), 1e9 + (i % 7));
-    const whole = await paths(tree, { pattern: "f*", sort });
-    expect(whole.length).toBe(40);
-    const paged: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await search(tree, { pattern: "f*", sort, limit: 7, cursor });
-      expect(page.total).toBe(cursor === undefined ? 40 : undefined);
-      paged.push(...page.matches.map(({ path }) => path.slice(tree.root.length + 1)));
-      cursor = page.next_cursor;
-    } while (cursor !== undefined);
-    expect(paged).toEqual(whole);
-  });
+  it.each(["path", "mtime", "oldest", "size"] as const)(
+    "pages without repeat or gap, sorted by %s",
+    async (sort) => {
+      const tree = await makeTree(
+        Object.fromEntries(
+          Array.from({ length: 40 }, (_, i) => [`d${i % 4}/e${i % 3}/f${i}`, "x".repeat(i % 5)]),
+        ),
+      );
+      for (let i = 0; i < 40; i += 3)
+        await utimes(tree.at(`d${i % 4}/e${i % 3}/f${i}`), 1e9 + (i % 7), 1e9 + (i % 7));
+      const whole = await paths(tree, { pattern: "f*", sort });
+      expect(whole.length).toBe(40);
+      const paged: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await search(tree, { pattern: "f*", sort, limit: 7, cursor });
+        expect(page.total).toBe(cursor === undefined ? 40 : undefined);
+        paged.push(...page.matches.map(({ path }) => path.slice(tree.root.length + 1)));
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      expect(paged).toEqual(whole);
+    },
+  );
 
   it("sorts the newest and the largest first", async () => {
     const tree = await makeTree({ a: "1", b: "333", c: "22" });
@@ -123,6 +126,15 @@ describe("searchNames", () => {
       ["a", "2033-05-18T03:33:20.000Z"],
       ["c", "2017-07-14T02:40:00.000Z"],
       ["b", "2001-09-09T01:46:40.000Z"],
+    ]);
+    const early = new Date(-1e12);
+    await utimes(tree.at("c"), early, early);
+    expect(
+      (await search(tree, { sort: "oldest" })).matches.map(({ path, modified }) => [path.at(-1), modified]),
+    ).toEqual([
+      ["c", "1938-04-24T22:13:20.000Z"],
+      ["b", "2001-09-09T01:46:40.000Z"],
+      ["a", "2033-05-18T03:33:20.000Z"],
     ]);
     expect((await search(tree, { sort: "size" })).matches.map(({ size }) => size)).toEqual([3, 2, 1]);
   });
