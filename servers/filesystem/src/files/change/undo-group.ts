@@ -29,7 +29,7 @@ export async function undoGroup(
   { skipChanged = false, progress, signal }: UndoOptions,
 ): Promise<{ done: string; receipt: Receipt }> {
   const { ready, blocked } = await checked(undoingsOf(context, change, images, signal).reverse(), change);
-  // Created directories are no reason to begin: they remain while something is in them.
+  // Created directories alone do not start an undo: they remain while something is in them.
   const files = ready.filter(({ step }) => step.effect?.kind !== "made" && step.effect?.kind !== "unmade");
   if (blocked.length > 0 && (!skipChanged || files.length === 0)) {
     const what = `${grouped(blocked.length)} of ${counted(ready.length + blocked.length, "step")} cannot be undone`;

@@ -25,7 +25,7 @@ export type Comparison = Diff & { from: string; to: string; forms: readonly stri
 /**
  * The unified diff from one text file or document to another, whatever their encodings and line endings.
  *
- * @throws ToolError `invalid` for a binary file that is no document, `too_large` beyond 32 MiB.
+ * @throws ToolError `invalid` for a binary file that is not a document, `too_large` beyond 32 MiB.
  */
 export async function compareFiles(
   context: ChangeContext,

@@ -68,7 +68,7 @@ async function openPart(
   const { file, part } = await openDocument(guard, path);
   try {
     const form = await formOf(await sourceOf(file), given);
-    // Mail, notebooks and the like are text already, and are joined unchanged.
+    // Mail, notebooks and RTF are text already, so they are joined unchanged.
     const isText = form !== undefined && part === undefined;
     const document = isText ? undefined : await documents.textOf(file, { part, sniff: true, signal });
     if (document !== undefined) {

@@ -116,7 +116,7 @@ describe("guesses", () => {
     expect(await textOf(encode(text, form))).toMatchObject({ text, form: { encoding: "windows-1252" } });
   });
 
-  it("is sure of a short Western text whose letters decide nothing between alphabets", async () => {
+  it("is sure of a short Western text whose letters fit several alphabets", async () => {
     const found = await textOf(Buffer.from("Grüße aus Köln", "latin1"));
     expect(found?.form.weak).toBe(false);
   });
