@@ -33,6 +33,8 @@ const NEIGHBOR_WEIGHTS: ReadonlyMap<number, number> = new Map([
 ]);
 /** Neighbors together add at most this share of a word's weight. */
 const MAX_NEIGHBORS = 0.5;
+/** A turn of a conversation is an entity of one observation with at most this many characters. */
+const MAX_TURN = 500;
 /** Turns of a conversation, each an entity of one observation, need their neighbors more: how much more they and the maximum count. */
 const [TURN_FACTOR, TURN_MAX_FACTOR] = [2, 3];
 /** An entity's second best observation counts this much, next to the best one. */
@@ -118,7 +120,8 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     ofEntity.set(entityId, { count: count + 1, length: length + content.length });
   }
   const meanLength = rows.reduce((sum, { content }) => sum + content.length, 0) / Math.max(1, ofEntity.size);
-  const isTurn = ({ entityId }: ObservationRow) => ofEntity.get(entityId)?.count === 1;
+  const isTurn = ({ entityId, content }: ObservationRow) =>
+    content.length <= MAX_TURN && ofEntity.get(entityId)?.count === 1;
   const labels = new Map<number, Matches>();
   for (const [at, row] of rows.entries()) {
     const label = isTurn(row) ? LABEL.exec(texts[at] ?? "")?.[0] : undefined;
