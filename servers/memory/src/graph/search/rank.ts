@@ -1,6 +1,6 @@
 import { MIN_PREFIX } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
-import { fold, foldedName, isUnspaced, stemOf } from "../text.ts";
+import { fold, isUnspaced, stemOf } from "../text.ts";
 import {
   type EntityRow,
   idsOf,
@@ -254,11 +254,4 @@ function matchOf(text: string, stem: string): number {
     best = BEGINNING_WEIGHT;
   }
   return best;
-}
-
-/** The entities with exactly this name, ignoring case and accents. */
-export async function exactlyNamed(reader: Reader, query: string): Promise<ReadonlySet<number>> {
-  const wanted = foldedName(query.trim());
-  const rows = await reader.namesFrom(wanted, 20);
-  return new Set(idsOf(rows.filter(({ name }) => foldedName(name) === wanted)));
 }
