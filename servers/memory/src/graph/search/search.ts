@@ -67,7 +67,10 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     const chosen = ranked.slice(offset, offset + limit);
     const page = new Page(budget - FRAME);
     const shown = await fill(reader, page, chosen, found.known, limit * CHARS_PER_ENTITY);
-    const related = await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 });
+    const hasRelations = (await reader.counts()).relations > 0;
+    const related = hasRelations
+      ? await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 })
+      : [];
     const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
     const next = offset + shown.length;
     const notes = wordNotes(found, page.entities);

@@ -284,9 +284,9 @@ export class Reader {
 
   /** See `Connection.lookUp`; with the word's weight in a rank. */
   async lookUp(word: string): Promise<WeightedWord | undefined> {
-    const found = await this.connection.lookUp(word);
-    if (found === undefined) return undefined;
     const { entities, observations } = await this.counts();
+    const found = await this.connection.lookUp(word, entities + observations);
+    if (found === undefined) return undefined;
     const total = Math.max(entities, observations);
     const { count, as } = found;
     const rarity = rarityOf(count, total);

@@ -92,11 +92,11 @@ export class SqliteConnection implements Connection {
     for (const id of ids) statement.run(id);
   }
 
-  async lookUp(word: string): Promise<IndexedWord | undefined> {
+  async lookUp(word: string, rows: number): Promise<IndexedWord | undefined> {
     const found = (as: IndexedWord["as"], query: string, stems: readonly string[] = [stemOf(word)]) => {
-      const rows = as === "sign" ? `${SIGNS} LIMIT ${MAX_COUNTED}` : `${INDEXED} LIMIT ${MAX_COUNTED}`;
+      const select = as === "sign" ? SIGNS : INDEXED;
       const [{ count } = { count: 0 }] = this.#all<{ count: number }>(
-        `SELECT count(*) AS count FROM (${rows})`,
+        `SELECT count(*) AS count FROM (${select} LIMIT ${MAX_COUNTED})`,
         as === "sign" ? [query, query] : [query],
       );
       return count === 0 ? undefined : { word, as, query, stems, count };
@@ -104,11 +104,12 @@ export class SqliteConnection implements Connection {
     if (wordsOf(word).length === 0) return found("sign", word, [word]);
     const phrase = quoted(spaced(word));
     const beginning = `${phrase} *`;
-    const whole = found("word", phrase);
+    const both = `${phrase} OR ${beginning}`;
+    const isPrefix = word.length >= MIN_PREFIX;
     // A word that is in very many rows does not need longer ones, which cost much to look up.
-    const isEnough = word.length < MIN_PREFIX || whole?.count === MAX_COUNTED;
-    const indexed = whole && (isEnough ? whole : found("word", `${phrase} OR ${beginning}`));
-    const longer = indexed ?? found("word", beginning);
+    const whole = isPrefix && rows < MAX_COUNTED ? undefined : found("word", phrase);
+    const isEnough = !isPrefix || whole?.count === MAX_COUNTED;
+    const longer = whole !== undefined && isEnough ? whole : found("word", both);
     if (longer !== undefined) return longer;
     if (isUnspaced(word)) {
       const pairs = pairsOf(word);
