@@ -296,8 +296,19 @@ export function searchSuite(given: Given): void {
         turns("a: what about the heron", "a: blue paint", "a: nothing", "a: nothing at all"),
       );
       await create(given.store, turns("b: nothing", "b: blue paint", "b: nothing", "b: nothing at all"));
-      expect(await search("blue heron")).toEqual(["a0", "a1", "b1"]);
+      // The turn after a question is its answer.
+      expect(await search("blue heron")).toEqual(["a1", "a0", "b1"]);
       expect(await search("blue")).toEqual(["b1", "a1"]);
+    });
+
+    it("ranks the turns of a speaker before those that mention the name", async () => {
+      const turns = ["Ada: I fixed the boat", "Bo: Hey Ada, nice boat", "Bo: good night"];
+      await create(
+        given.store,
+        turns.map((text, index) => entity(`t${index}`, "turn", [text])),
+      );
+      expect((await search("ada boat"))[0]).toBe("t0");
+      expect((await search("bo boat"))[0]).toBe("t1");
     });
 
     it("follows every change: renamed, merged, deleted, brought back", async () => {

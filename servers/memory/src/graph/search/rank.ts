@@ -1,6 +1,6 @@
 import { MIN_PREFIX } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
-import { fold, foldedName, isUnspaced, stemOf } from "../text.ts";
+import { fold, isUnspaced, stemOf } from "../text.ts";
 import {
   type EntityRow,
   idsOf,
@@ -18,22 +18,31 @@ const [NAME_WEIGHT, TYPE_WEIGHT] = [2.5, 2.2];
 const OWN_NAME_WEIGHT = 0.1;
 /** Weight of a match at the beginning of a longer word, and inside a word; of the word itself it is 1. */
 const [BEGINNING_WEIGHT, INSIDE_WEIGHT] = [0.7, 0.4];
+/** Weight of a word in the label of an observation (`Ada: See you on Friday`), in addition to that of the match. */
+const LABEL_WEIGHT = 4;
+const LABEL = /^[^\n:]{1,40}(?=: )/;
 /**
- * The share of a word's weight that the observations get that were learned in the same call one before or after one that has
- * it, or two: they are often about the same thing.
+ * The share of a word's weight that an observation gets if the one before, after, two before or two after, learned in the same
+ * call, has it: they are often about the same thing, and the one after a question is its answer.
  */
 const NEIGHBOR_WEIGHTS: ReadonlyMap<number, number> = new Map([
-  [-2, 0.25],
+  [-2, 0.3],
   [-1, 0.5],
-  [1, 0.5],
-  [2, 0.25],
+  [1, 0.3],
+  [2, 0.15],
 ]);
 /** Neighbors together add at most this share of a word's weight. */
 const MAX_NEIGHBORS = 0.5;
+/** A turn of a conversation is an entity of one observation with at most this many characters. */
+const MAX_TURN = 500;
+/** Turns of a conversation, each an entity of one observation, need their neighbors more: how much more they and the maximum count. */
+const [TURN_FACTOR, TURN_MAX_FACTOR] = [2, 3];
 /** An entity's second best observation counts this much, next to the best one. */
 const SECOND_WEIGHT = 0.15;
 /** How often a word is in the observations of an entity when it counts half of what it can at most (the k of BM25). */
 const HALF_COUNTED = 0.5;
+/** How much a longer entity needs more of a word for that (the b of BM25). */
+const LENGTH_SHARE = 0.5;
 /** A stem that no observation has is shortened to this length at most. */
 const MIN_SHORTENED = 4;
 /** How many letters after a stem are looked at. */
@@ -105,13 +114,22 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
   const own = new Map(
     rows.map((row, at) => [row.id, { row, has: columns.map((column) => column[at] ?? 0) }]),
   );
-  const ofEntity = new Map<number, number>();
-  for (const { entityId } of rows) ofEntity.set(entityId, (ofEntity.get(entityId) ?? 0) + 1);
-  // The last fact of an entity and the first one of the next have little to do with each other, unless each is all of its entity.
+  const ofEntity = new Map<number, { count: number; length: number }>();
+  for (const { entityId, content } of rows) {
+    const { count, length } = ofEntity.get(entityId) ?? { count: 0, length: 0 };
+    ofEntity.set(entityId, { count: count + 1, length: length + content.length });
+  }
+  const meanLength = rows.reduce((sum, { content }) => sum + content.length, 0) / Math.max(1, ofEntity.size);
+  const isTurn = ({ entityId, content }: ObservationRow) =>
+    content.length <= MAX_TURN && ofEntity.get(entityId)?.count === 1;
+  const labels = new Map<number, Matches>();
+  for (const [at, row] of rows.entries()) {
+    const label = isTurn(row) ? LABEL.exec(texts[at] ?? "")?.[0] : undefined;
+    if (label !== undefined) labels.set(row.id, matchesOf(label, words));
+  }
+  // The last fact of an entity and the first one of the next have little to do with each other, unless they are turns.
   const isNear = (one: ObservationRow, other: ObservationRow) =>
-    one.createdAt === other.createdAt &&
-    (one.entityId === other.entityId ||
-      (ofEntity.get(one.entityId) === 1 && ofEntity.get(other.entityId) === 1));
+    one.createdAt === other.createdAt && (one.entityId === other.entityId || (isTurn(one) && isTurn(other)));
   const facts = new Map<number, RankedFact[]>(named.map((id) => [id, []]));
   const names = new Map([...entities.values()].map(({ id, name }) => [id, matchesOf(name, words)]));
   const types = new Map([...entities.values()].map(({ id, type }) => [id, matchesOf(type, words)]));
@@ -123,14 +141,17 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
   for (const { row, has } of own.values()) {
     if (!candidates.has(row.id)) continue;
     const inName = names.get(row.entityId) ?? none;
+    const inLabel = labels.get(row.id);
+    const [factor, maxFactor] = isTurn(row) ? [TURN_FACTOR, TURN_MAX_FACTOR] : [1, 1];
     const near = [...NEIGHBOR_WEIGHTS].flatMap(([by, share]) => {
       const other = own.get(row.id + by);
-      return other !== undefined && isNear(row, other.row) ? [{ share, has: other.has }] : [];
+      return other !== undefined && isNear(row, other.row) ? [{ share: factor * share, has: other.has }] : [];
     });
     const score = total(words, (at) => {
       const nearby = near.reduce((sum, other) => sum + other.share * (other.has[at] ?? 0), 0);
+      const match = (has[at] ?? 0) + ((inLabel?.[at] ?? 0) > 0 ? LABEL_WEIGHT : 0);
       return (
-        ((has[at] ?? 0) + Math.min(nearby, MAX_NEIGHBORS)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1)
+        (match + Math.min(nearby, maxFactor * MAX_NEIGHBORS)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1)
       );
     });
     const list = facts.get(row.entityId) ?? [];
@@ -161,7 +182,9 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
       NAME_WEIGHT * total(nameWords, (at) => inName[at] ?? 0) +
       TYPE_WEIGHT * total(words, (at) => Math.max(0, (inType[at] ?? 0) - (inName[at] ?? 0)));
     const best = (list[0]?.score ?? 0) + SECOND_WEIGHT * (list[1]?.score ?? 0);
-    const whole = total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + HALF_COUNTED));
+    const relative = (ofEntity.get(id)?.length ?? 0) / Math.max(1, meanLength);
+    const half = HALF_COUNTED * (1 - LENGTH_SHARE + LENGTH_SHARE * relative);
+    const whole = total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + half));
     return {
       entity,
       score: nameScore + best + whole,
@@ -231,11 +254,4 @@ function matchOf(text: string, stem: string): number {
     best = BEGINNING_WEIGHT;
   }
   return best;
-}
-
-/** The entities with exactly this name, ignoring case and accents. */
-export async function exactlyNamed(reader: Reader, query: string): Promise<ReadonlySet<number>> {
-  const wanted = foldedName(query.trim());
-  const rows = await reader.namesFrom(wanted, 20);
-  return new Set(idsOf(rows.filter(({ name }) => foldedName(name) === wanted)));
 }

@@ -2,12 +2,11 @@ import { cursorsOf, nearest, ToolError } from "@refmcp/boundary/answer";
 import { quoteAll } from "../read/names.ts";
 import { idOf, learnedAs, learnedOn, naturals, Page, type ShownEntity } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { fold, queryWords, snippet, synonymsOf, wordsOf } from "../text.ts";
+import { fold, foldedName, queryWords, snippet, synonymsOf, wordsOf } from "../text.ts";
 import { type EntityRow, idsOf, type ObservationRow, type WeightedWord, type Within } from "../types.ts";
 import type { Model } from "./embedding-model.ts";
 import {
   byScore,
-  exactlyNamed,
   MAX_RANKED,
   newestFirst,
   type RankedEntity,
@@ -68,7 +67,10 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     const chosen = ranked.slice(offset, offset + limit);
     const page = new Page(budget - FRAME);
     const shown = await fill(reader, page, chosen, found.known, limit * CHARS_PER_ENTITY);
-    const related = await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 });
+    const hasRelations = (await reader.counts()).relations > 0;
+    const related = hasRelations
+      ? await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 })
+      : [];
     const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
     const next = offset + shown.length;
     const notes = wordNotes(found, page.entities);
@@ -219,13 +221,11 @@ async function rank(
   const all = known.length + unknown.length;
   const min = (ranked[0]?.score ?? 0) * MIN_SCORE;
   const good = ranked.filter(({ score, words }) => score >= min || words === all);
-  const exact = await exactlyNamed(reader, search.query);
+  const wanted = foldedName(search.query.trim());
+  const isExact = ({ entity }: RankedEntity) => foldedName(entity.name) === wanted;
   const found = model === undefined ? good : await withMeaning(reader, search, good, model);
   return {
-    ranked: [
-      ...found.filter(({ entity }) => exact.has(entity.id)),
-      ...found.filter(({ entity }) => !exact.has(entity.id)),
-    ],
+    ranked: [...found.filter(isExact), ...found.filter((one) => !isExact(one))],
     isMinimum,
     hasAll: unknown.length === 0 && replaced.size === 0 && ranked.some(({ words }) => words === all),
   };

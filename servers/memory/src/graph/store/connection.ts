@@ -57,13 +57,18 @@ export interface Connection {
   index(rows: readonly IndexRow[]): Promise<void>;
   /** Removes rows from the search index. */
   unindex(ids: readonly number[]): Promise<void>;
-  /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
-  lookUp(word: string): Promise<IndexedWord | undefined>;
+  /**
+   * How the search index contains a folded word; undefined if it has neither the word nor a similar one.
+   *
+   * @param rows how many rows the index has
+   */
+  lookUp(word: string, rows: number): Promise<IndexedWord | undefined>;
   /**
    * A SELECT of `id` and `score` (higher is better) of the rows of the search index that have any of some words, and its
-   * parameters: those of entities, which have negative ids, or those of observations.
+   * parameters: those of entities, which have negative ids, or those of observations. The scores may be equal if there are no
+   * more than `limit` rows.
    */
-  matches(kind: Indexed, words: readonly WeightedWord[]): Selected;
+  matches(kind: Indexed, words: readonly WeightedWord[], limit: number): Selected;
 }
 
 /** Rows in the order of their ids, in batches; `page` returns those after an id. */

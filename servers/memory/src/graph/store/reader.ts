@@ -284,9 +284,9 @@ export class Reader {
 
   /** See `Connection.lookUp`; with the word's weight in a rank. */
   async lookUp(word: string): Promise<WeightedWord | undefined> {
-    const found = await this.connection.lookUp(word);
-    if (found === undefined) return undefined;
     const { entities, observations } = await this.counts();
+    const found = await this.connection.lookUp(word, entities + observations);
+    if (found === undefined) return undefined;
     const total = Math.max(entities, observations);
     const { count, as } = found;
     const rarity = rarityOf(count, total);
@@ -297,7 +297,10 @@ export class Reader {
     };
   }
 
-  /** The entities or the current observations that have words, the best first, newer ones first among equals. */
+  /**
+   * The entities or the current observations that have words. If there are more than `limit`, they are the best ones, newer ones
+   * among equals.
+   */
   async matches(
     kind: Indexed,
     words: readonly WeightedWord[],
@@ -305,7 +308,7 @@ export class Reader {
     limit: number,
   ): Promise<{ id: number; score: number }[]> {
     if (words.length === 0) return [];
-    const { select, params } = this.connection.matches(kind, words);
+    const { select, params } = this.connection.matches(kind, words, limit);
     const { where, params: more } = conditions(within);
     const id = kind === "entities" ? "-m.id" : "m.id";
     const join =

@@ -10,6 +10,7 @@ import {
   MAX_COUNTED,
   MIN_NEAR,
   MIN_PREFIX,
+  type Pairs,
   type Parameter,
   type Selected,
   type Stop,
@@ -30,6 +31,9 @@ const MAX_SCANNED = 150_000;
 const IN_LIST = "IN (SELECT value FROM json_each(?))";
 const IN_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))";
 
+/** Lists of at most this many values are written out, which costs less than to read them from JSON. */
+const MAX_SHORT_LIST = 8;
+
 /** A connection to a SQLite file, inside a transaction. It is synchronous; promises only satisfy the interface. */
 export class SqliteConnection implements Connection {
   /** Checked before every statement and for every row of a search, so that long work ends when its call does. */
@@ -48,8 +52,14 @@ export class SqliteConnection implements Connection {
   async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
     if (params.some((value) => isList(value) && value.length === 0)) return [];
     // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
-    const values = params.map((value) => (isList(value) ? JSON.stringify(value) : value));
-    return this.#all<Row>(statement.replace("{in}", IN_LIST).replace("{pairs}", IN_PAIRS), values);
+    const values = params.flatMap((value) => {
+      if (!isList(value)) return [value];
+      return isShort(value) ? value : [JSON.stringify(value)];
+    });
+    const short = params.find(isList);
+    const inList =
+      short !== undefined && isShort(short) ? `IN (${short.map(() => "?").join(", ")})` : IN_LIST;
+    return this.#all<Row>(statement.replace("{in}", inList).replace("{pairs}", IN_PAIRS), values);
   }
 
   async insert(
@@ -82,11 +92,11 @@ export class SqliteConnection implements Connection {
     for (const id of ids) statement.run(id);
   }
 
-  async lookUp(word: string): Promise<IndexedWord | undefined> {
+  async lookUp(word: string, rows: number): Promise<IndexedWord | undefined> {
     const found = (as: IndexedWord["as"], query: string, stems: readonly string[] = [stemOf(word)]) => {
-      const rows = as === "sign" ? `${SIGNS} LIMIT ${MAX_COUNTED}` : `${INDEXED} LIMIT ${MAX_COUNTED}`;
+      const select = as === "sign" ? SIGNS : INDEXED;
       const [{ count } = { count: 0 }] = this.#all<{ count: number }>(
-        `SELECT count(*) AS count FROM (${rows})`,
+        `SELECT count(*) AS count FROM (${select} LIMIT ${MAX_COUNTED})`,
         as === "sign" ? [query, query] : [query],
       );
       return count === 0 ? undefined : { word, as, query, stems, count };
@@ -94,11 +104,12 @@ export class SqliteConnection implements Connection {
     if (wordsOf(word).length === 0) return found("sign", word, [word]);
     const phrase = quoted(spaced(word));
     const beginning = `${phrase} *`;
-    const whole = found("word", phrase);
+    const both = `${phrase} OR ${beginning}`;
+    const isPrefix = word.length >= MIN_PREFIX;
     // A word that is in very many rows does not need longer ones, which cost much to look up.
-    const isEnough = word.length < MIN_PREFIX || whole?.count === MAX_COUNTED;
-    const indexed = whole && (isEnough ? whole : found("word", `${phrase} OR ${beginning}`));
-    const longer = indexed ?? found("word", beginning);
+    const whole = isPrefix && rows < MAX_COUNTED ? undefined : found("word", phrase);
+    const isEnough = !isPrefix || whole?.count === MAX_COUNTED;
+    const longer = whole !== undefined && isEnough ? whole : found("word", both);
     if (longer !== undefined) return longer;
     if (isUnspaced(word)) {
       const pairs = pairsOf(word);
@@ -112,7 +123,7 @@ export class SqliteConnection implements Connection {
       : found(as, parts.map(quoted).join(" OR "), as === "part" ? [word] : parts);
   }
 
-  matches(kind: Indexed, words: readonly WeightedWord[]): Selected {
+  matches(kind: Indexed, words: readonly WeightedWord[], limit: number): Selected {
     const side = kind === "entities" ? "<" : ">";
     if (words.every(({ isCommon }) => isCommon)) {
       // Nearly all rows match alike, so the newest that have all words come first, then the newest that have any.
@@ -126,6 +137,13 @@ export class SqliteConnection implements Connection {
       };
     }
     const signs = words.filter(({ as }) => as === "sign");
+    // bm25() and the check for every row are most of the cost of a search in a small memory.
+    const rows = words.reduce((sum, { count }) => sum + count, 0);
+    if (rows <= limit && signs.length === 0)
+      return {
+        select: `SELECT rowid AS id, 0 AS score FROM search WHERE search MATCH ? AND rowid ${side} 0`,
+        params: [words.map((word) => `(${word.query})`).join(" OR ")],
+      };
     const others = words.filter(({ as }) => as !== "sign");
     const selects = signs.map(({ weight }) => `SELECT id, ${weight} AS score FROM (${SIGNS_OF[kind]})`);
     // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
@@ -179,6 +197,10 @@ export class SqliteConnection implements Connection {
     this.#prepared.set(statement, prepared);
     return prepared;
   }
+}
+
+function isShort(list: readonly Value[] | Pairs): list is readonly Value[] {
+  return list.length <= MAX_SHORT_LIST && !Array.isArray(list[0]);
 }
 
 const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
