@@ -301,6 +301,33 @@ export function searchSuite(given: Given): void {
       expect(await search("blue")).toEqual(["b1", "a1"]);
     });
 
+    it("ranks an entity that is about the words before one that has them in one fact", async () => {
+      const about = Array.from({ length: 12 }, (_, index) => [
+        `heron ${index}`,
+        `water ${index}`,
+        `canal ${index}`,
+      ]);
+      const unrelated = Array.from({ length: 20 }, (_, index) =>
+        entity(`unrelated ${index}`, "t", ["water"]),
+      );
+      await create(given.store, [
+        ...unrelated,
+        entity("about", "t", about.flat()),
+        entity("once", "t", ["heron canal", "nothing else"]),
+      ]);
+      expect(await search("heron canal")).toEqual(["about", "once"]);
+    });
+
+    it("lends no match to the facts next to it when entities are compared", async () => {
+      await create(given.store, [
+        entity("apart", "t", ["heron", "x", "y", "z", "blue"]),
+        entity("near", "t", ["heron", "blue", "x", "y", "z"]),
+        entity("apart too", "t", ["heron", "x", "y", "z", "blue"]),
+      ]);
+      // All have the same words: the newest first.
+      expect(await search("blue heron")).toEqual(["apart too", "near", "apart"]);
+    });
+
     it("ranks the turns of a speaker before those that mention the name", async () => {
       const turns = ["Ada: I fixed the boat", "Bo: Hey Ada, nice boat", "Bo: good night"];
       await create(

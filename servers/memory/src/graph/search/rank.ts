@@ -17,7 +17,7 @@ const [NAME_WEIGHT, TYPE_WEIGHT] = [2.5, 2.2];
 /** Weight in an observation of a word of its entity's name, which says little about which of its facts is meant. */
 const OWN_NAME_WEIGHT = 0.1;
 /** Weight of a match at the beginning of a longer word, and inside a word; of the word itself it is 1. */
-const [BEGINNING_WEIGHT, INSIDE_WEIGHT] = [0.7, 0.4];
+const [BEGINNING_WEIGHT, INSIDE_WEIGHT] = [0.7, 0.6];
 /** Weight of a word in the label of an observation (`Ada: See you on Friday`), in addition to that of the match. */
 const LABEL_WEIGHT = 4;
 const LABEL = /^[^\n:]{1,40}(?=: )/;
@@ -39,8 +39,10 @@ const MAX_TURN = 500;
 const [TURN_FACTOR, TURN_MAX_FACTOR] = [2, 3];
 /** An entity's second best observation counts this much, next to the best one. */
 const SECOND_WEIGHT = 0.15;
-/** How often a word is in the observations of an entity when it counts half of what it can at most (the k of BM25). */
-const HALF_COUNTED = 0.5;
+/** How much all observations of an entity together count next to its best one, if it has several. */
+const WHOLE_WEIGHT = 2;
+/** How often a word is in these observations when it counts half of what it can at most (the k of BM25); for a single one, 0.5. */
+const [HALF_COUNTED, HALF_COUNTED_ONE] = [1, 0.5];
 /** How much a longer entity needs more of a word for that (the b of BM25). */
 const LENGTH_SHARE = 0.5;
 /** A stem that no observation has is shortened to this length at most. */
@@ -138,6 +140,7 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     const count = [...names.values()].filter((has) => (has[at] ?? 0) > 0).length;
     return { ...word, weight: Math.max(word.weight, rarityOf(count, found.total)) };
   });
+  const alone = new Map<number, number>();
   for (const { row, has } of own.values()) {
     if (!candidates.has(row.id)) continue;
     const inName = names.get(row.entityId) ?? none;
@@ -147,13 +150,15 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
       const other = own.get(row.id + by);
       return other !== undefined && isNear(row, other.row) ? [{ share: factor * share, has: other.has }] : [];
     });
-    const score = total(words, (at) => {
-      const nearby = near.reduce((sum, other) => sum + other.share * (other.has[at] ?? 0), 0);
-      const match = (has[at] ?? 0) + ((inLabel?.[at] ?? 0) > 0 ? LABEL_WEIGHT : 0);
-      return (
-        (match + Math.min(nearby, maxFactor * MAX_NEIGHBORS)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1)
-      );
-    });
+    const scoreOf = (maxNearby: number) =>
+      total(words, (at) => {
+        const nearby = near.reduce((sum, other) => sum + other.share * (other.has[at] ?? 0), 0);
+        const match = (has[at] ?? 0) + ((inLabel?.[at] ?? 0) > 0 ? LABEL_WEIGHT : 0);
+        return (match + Math.min(nearby, maxNearby)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1);
+      });
+    const score = scoreOf(maxFactor * MAX_NEIGHBORS);
+    // Neighbors say which fact of an entity is meant, but not which entity: all of its facts together already count.
+    alone.set(row.id, isTurn(row) ? score : scoreOf(0));
     const list = facts.get(row.entityId) ?? [];
     list.push({ ...row, score });
     facts.set(row.entityId, list);
@@ -181,10 +186,12 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     const nameScore =
       NAME_WEIGHT * total(nameWords, (at) => inName[at] ?? 0) +
       TYPE_WEIGHT * total(words, (at) => Math.max(0, (inType[at] ?? 0) - (inName[at] ?? 0)));
-    const best = (list[0]?.score ?? 0) + SECOND_WEIGHT * (list[1]?.score ?? 0);
-    const relative = (ofEntity.get(id)?.length ?? 0) / Math.max(1, meanLength);
-    const half = HALF_COUNTED * (1 - LENGTH_SHARE + LENGTH_SHARE * relative);
-    const whole = total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + half));
+    const [first = 0, second = 0] = list.map((fact) => alone.get(fact.id) ?? 0).sort((a, b) => b - a);
+    const best = first + SECOND_WEIGHT * second;
+    const { count = 0, length = 0 } = ofEntity.get(id) ?? {};
+    const [weight, halfCounted] = count > 1 ? [WHOLE_WEIGHT, HALF_COUNTED] : [1, HALF_COUNTED_ONE];
+    const half = halfCounted * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / Math.max(1, meanLength));
+    const whole = weight * total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + half));
     return {
       entity,
       score: nameScore + best + whole,
