@@ -94,7 +94,7 @@ it.each(["all blocks", "random bytes", "its version", "the table of sizes", "eve
         () => undefined,
         (error: unknown) => error,
       );
-      // Some damage concerns only searches.
+      // Some damage concerns only some searches, or only writing.
       if (failed !== undefined)
         expect(failed).toMatchObject({
           kind: "unavailable",
@@ -104,7 +104,10 @@ it.each(["all blocks", "random bytes", "its version", "the table of sizes", "eve
           ),
           hint: "Repeat the call.",
         });
-      else await searchNodes(store, { query: "record r8x", limit: 20, budget }).catch(() => undefined);
+      else {
+        await searchNodes(store, { query: "record r8x", limit: 20, budget }).catch(() => undefined);
+        await create(store, [entity("Person 4", "person", ["likes milk"])], "merge").catch(() => undefined);
+      }
       await expectWhole(store);
       await store.close();
       await rm(file);
