@@ -64,6 +64,20 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(await listed(["--allow-write"])).toEqual(["text", "times", "tone"]);
   });
 
+  it("leaves arguments out of the list with --slim, and accepts them", async () => {
+    const server = defineServer({ ...probeServer([]), slimOmits: ["tone"] });
+    const listed = async (args: string[]) => {
+      const { client, close } = await connectInMemory(server, { era, args });
+      const { tools } = await client.listTools();
+      const said = await client.callTool({ name: "probe_echo", arguments: { text: "a", tone: "loud" } });
+      expect(said.content).toEqual([{ type: "text", text: "A" }]);
+      await close();
+      return Object.keys(tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {});
+    };
+    expect(await listed([])).toEqual(["text", "times", "tone"]);
+    expect(await listed(["--slim"])).toEqual(["text", "times"]);
+  });
+
   it("lists tools by name, without those that need a flag, a toolset, or are aliases", async () => {
     const { client } = await connect({ era });
     const { tools } = await client.listTools();

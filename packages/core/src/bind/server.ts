@@ -65,9 +65,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>, store?: Ta
   let toolList: { readonly tools: readonly ListedTool[] } | undefined;
   const methods = new Map<string, Handler>();
 
-  const unlisted = Object.entries(definition.argumentNeeds ?? {}).flatMap(([argument, option]) =>
+  const unneeded = Object.entries(definition.argumentNeeds ?? {}).flatMap(([argument, option]) =>
     hasValue(runtime.options[option]) ? [] : [argument],
   );
+  const unlisted = [...unneeded, ...(runtime.options.slim ? (definition.slimOmits ?? []) : [])];
   const isTyped = runtime.options.answers === "typed";
   const listed = async () => {
     const { budget } = runtime.callLimits;

@@ -57,6 +57,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly toolsets?: Readonly<Record<string, Toolset>>;
   /** The few tools that `--slim` offers. Default: the default tools. */
   readonly slim?: readonly string[];
+  /** Optional arguments that `--slim` does not list. Calls may always pass them. */
+  readonly slimOmits?: readonly string[];
   /** The protocol extensions that it supports: identifier → settings (`capabilities.extensions`). */
   readonly extensions?: Record<string, Record<string, unknown>>;
   /**
