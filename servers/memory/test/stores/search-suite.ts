@@ -34,6 +34,7 @@ export function searchSuite(given: Given): void {
       expect(await search("zoe coffee")).toEqual(["Zoë"]);
       expect(await search("schmarr")).toEqual(["Café Central"]);
       expect(await search("strassburg")).toEqual(["Café Central"]);
+      // The other place has a word of the query in its type.
       expect((await search("place kaiser"))[0]).toBe("Café Central");
       expect(await search("node.js")).toEqual(["node.js"]);
       expect(await search("js")).toEqual(["node.js"]);

@@ -73,8 +73,9 @@ async function similarNames(writer: Writer, fresh: readonly string[]): Promise<S
   for (const { name } of await writer.entitiesSpelledLike(fresh.map(foldedName)))
     alike.set(foldedName(name), [...(alike.get(foldedName(name)) ?? []), name]);
   const found: Similar[] = [];
+  const lastAt = new Map(fresh.map((name, at) => [name, at]));
   for (const [at, name] of fresh.entries()) {
-    const isEarlier = (other: string) => other !== name && !fresh.includes(other, at + 1);
+    const isEarlier = (other: string) => other !== name && (lastAt.get(other) ?? -1) < at;
     let existing = alike.get(foldedName(name))?.find(isEarlier);
     if (existing === undefined && at < MAX_COMPARED) {
       const near = await writer.namesFrom(foldedName(name).slice(0, 2), MAX_CANDIDATES);

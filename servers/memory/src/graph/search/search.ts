@@ -17,7 +17,7 @@ import { embedMissing, nearestFacts } from "./vectors.ts";
 
 const MAX_WORDS = 32;
 /** An entity that lacks some of the words needs at least this share of the best score: below, it only matches a common word. */
-const MIN_SCORE = 0.25;
+const MIN_SCORE = 0.3;
 /** Weight of a synonym. */
 const SYNONYM_WEIGHT = 0.7;
 /** How many characters of observations an answer has for each entity that it may show: 2,000 by default. */
