@@ -12,11 +12,7 @@ const KINDS: Readonly<Record<string, string>> = {
   programs: "exe msi dll so dylib bin app o a class pyc wasm node",
   fonts: "ttf otf woff woff2",
 };
-const BY_EXTENSION = new Map(
-  Object.entries(KINDS).flatMap(([kind, extensions]) =>
-    extensions.split(" ").map((extension) => [extension, kind] as const),
-  ),
-);
+const BY_EXTENSION = byExtension(KINDS);
 
 /** What kind of file a name belongs to, by its extension: `images`, `code`; `other` if unknown. */
 export function kindOfFile(name: string): string {
@@ -63,15 +59,20 @@ const TEXT_TYPES: Readonly<Record<string, string>> = {
   "application/xml": "xml",
   "application/x-ipynb+json": "ipynb",
 };
-const TYPE_BY_EXTENSION = new Map(
-  Object.entries(TEXT_TYPES).flatMap(([type, extensions]) =>
-    extensions.split(" ").map((extension) => [extension, type] as const),
-  ),
-);
+const TYPE_BY_EXTENSION = byExtension(TEXT_TYPES);
 
 /** The MIME type of a text file, by its extension; undefined if unknown. */
 export function textTypeOf(name: string): string | undefined {
   return TYPE_BY_EXTENSION.get(extensionOf(name));
+}
+
+/** A table of extensions, `"jpg jpeg png"` by kind, the other way around. */
+function byExtension(table: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(table).flatMap(([kind, extensions]) =>
+      extensions.split(" ").map((extension) => [extension, kind] as const),
+    ),
+  );
 }
 
 /** Without its dot, in lower case; empty for a name without one, or only with a dot in front. */

@@ -36,7 +36,7 @@ interface Line extends Entry {
   readonly alike: number;
 }
 
-/** So many files whose names differ only in digits are shown as one line. */
+/** At least this many files whose names differ only in digits are shown as one line. */
 const MIN_ALIKE = 10;
 /** The maximum characters of the lines around the entries. */
 const FRAME = 1_000;
