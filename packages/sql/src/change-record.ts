@@ -69,6 +69,7 @@ export class ChangeWriter {
   readonly #path: string;
   readonly #file: number;
   readonly #counts = new Map<string, { inserted: number; updated: number; deleted: number }>();
+  #isOpen = true;
   #waiting: string[] = [];
   #size = 0;
   #bytes = 0;
@@ -116,14 +117,22 @@ export class ChangeWriter {
     syncDirectory(this.#slot.directory);
   }
 
-  /** The database has committed. */
-  committed(): void {
+  /** The database has committed. @returns the id of the change */
+  committed(): string {
+    this.#isOpen = false;
     closeSync(this.#file);
-    renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
+    try {
+      renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
+    } catch {
+      // It stays pending, and can be undone.
+    }
+    return this.#slot.id;
   }
 
-  /** The change was not made. */
+  /** The change was not made, unless it is `committed`. */
   discard(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     closeSync(this.#file);
     rmSync(this.#path, { force: true });
   }
