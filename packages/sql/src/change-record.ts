@@ -119,8 +119,7 @@ export class ChangeWriter {
 
   /** The database has committed. @returns the id of the change */
   committed(): string {
-    this.#isOpen = false;
-    closeSync(this.#file);
+    this.#close();
     try {
       renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
     } catch {
@@ -129,12 +128,21 @@ export class ChangeWriter {
     return this.#slot.id;
   }
 
-  /** The change was not made, unless it is `committed`. */
+  /** Nobody knows whether the database has committed: the record stays pending. */
+  uncertain(): void {
+    this.#close();
+  }
+
+  /** The change was not made; does nothing once it is `committed` or `uncertain`. */
   discard(): void {
-    if (!this.#isOpen) return;
+    if (this.#close()) rmSync(this.#path, { force: true });
+  }
+
+  #close(): boolean {
+    const wasOpen = this.#isOpen;
     this.#isOpen = false;
-    closeSync(this.#file);
-    rmSync(this.#path, { force: true });
+    if (wasOpen) closeSync(this.#file);
+    return wasOpen;
   }
 
   #flush(): void {
