@@ -5,6 +5,7 @@ import {
   type RecordSlot,
   RecordTooLarge,
   type TableCounts,
+  TOO_LARGE,
 } from "@refmcp/sql/change-record";
 import { type Column, encodeRow } from "@refmcp/sql/formats";
 import { lossText } from "@refmcp/sql/loss-text";
@@ -77,8 +78,6 @@ export function whyNotRecorded(error: unknown): string | undefined {
   const isFull = error instanceof Error && "code" in error && error.code === "SQLITE_FULL";
   return isFull ? TOO_LARGE : undefined;
 }
-
-const TOO_LARGE = "it is larger than a recorded change can be";
 
 /** @param unrecorded why it is not recorded */
 function attempt(
