@@ -82,16 +82,21 @@ export class Capture {
     return watched;
   }
 
-  /** Runs a statement that changes the schema, which triggers would hinder; afterwards new tables are watched, too. */
-  around<Value>(work: () => Value): Value {
-    this.stop();
+  /**
+   * Runs a statement that changes the schema; afterwards new tables are watched, too.
+   *
+   * @param isRemoval keeps watching meanwhile: a DROP TABLE deletes rows of other tables, too. Triggers would hinder an ALTER
+   */
+  around<Value>(isRemoval: boolean, work: () => Value): Value {
+    if (!isRemoval) this.#stop();
     const value = work();
+    this.#stop();
     this.#watch();
     return value;
   }
 
   /** Stops watching, but keeps what was seen. */
-  stop(): void {
+  #stop(): void {
     const names = this.#database
       .prepare<[string], string>("SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND name GLOB ?")
       .pluck()
