@@ -2,7 +2,7 @@ import { type RecordedRow, readRows } from "@refmcp/sql/change-record";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import { removalOf, statementOf, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
-import { ChangeWatch, type Recording, type UndoFacts } from "../writing/change.ts";
+import { ChangeWatch, type Recording, type UndoFacts, whyNotRecorded } from "../writing/change.ts";
 import { rowsOf } from "./capture.ts";
 import { definitionsIn } from "./definitions.ts";
 import {
@@ -98,7 +98,9 @@ export function undo(database: Database.Database, job: UndoJob) {
     return { committed: !job.dryRun, changeId, tables: record?.tables ?? [] };
   } catch (error) {
     if (error instanceof Refused) return { obstacle: error.obstacle };
-    throw error;
+    const unrecorded = whyNotRecorded(error);
+    if (unrecorded === undefined) throw error;
+    return { unrecorded };
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
     record?.discard();
