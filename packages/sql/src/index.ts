@@ -1,5 +1,15 @@
 // Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
 export {
+  type ChangeSummary,
+  ChangeWriter,
+  type RecordedRow,
+  type RecordSlot,
+  RecordTooLarge,
+  readRows,
+  type TableCounts,
+} from "./change-record.ts";
+export { CHANGES_NAME, ChangeStore, type ChangeStoreOptions, type RecordedChange } from "./changes.ts";
+export {
   type Column,
   type CsvRecord,
   csvHeader,
@@ -15,6 +25,7 @@ export {
 } from "./formats.ts";
 export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
 export { counted, LossTally, type TableChange } from "./loss.ts";
+export { type Loss, lossText } from "./loss-text.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
 export {
