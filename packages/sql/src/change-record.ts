@@ -69,6 +69,7 @@ export class ChangeWriter {
   readonly #path: string;
   readonly #file: number;
   readonly #counts = new Map<string, { inserted: number; updated: number; deleted: number }>();
+  #isOpen = true;
   #waiting: string[] = [];
   #size = 0;
   #bytes = 0;
@@ -118,14 +119,25 @@ export class ChangeWriter {
 
   /** The database has committed. */
   committed(): void {
-    closeSync(this.#file);
+    this.#close();
     renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
   }
 
-  /** The change was not made. */
+  /** Nobody knows whether the database has committed: the record stays pending. */
+  uncertain(): void {
+    this.#close();
+  }
+
+  /** The change was not made; does nothing once it is `committed` or `uncertain`. */
   discard(): void {
-    closeSync(this.#file);
-    rmSync(this.#path, { force: true });
+    if (this.#close()) rmSync(this.#path, { force: true });
+  }
+
+  #close(): boolean {
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
+    if (wasOpen) closeSync(this.#file);
+    return wasOpen;
   }
 
   #flush(): void {

@@ -1,6 +1,6 @@
-import { type Deadline, errorCode, startDeadline } from "@refmcp/boundary";
+import { type Deadline, errorCode, startDeadline, WaitingLine } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
-import { SessionLosses } from "@refmcp/sql";
+import { type ChangeStore, ChangeWriter } from "@refmcp/sql";
 import type { QueryResultRow } from "pg";
 import { type Connection, limiting, type Mode, settings } from "../driver/connection.ts";
 import type { Opening } from "../driver/portal.ts";
@@ -113,14 +113,18 @@ export class Database {
   readonly functions: FunctionGate;
   readonly pool: Pool;
   readonly listener: Listener;
-  readonly losses = new SessionLosses();
   readonly limits: WorkLimits;
+  /** The record of changes; undefined if there is none. */
+  readonly changes: ChangeStore | undefined;
   readonly #source: Source;
+  readonly #waitingWriters = new WaitingLine();
+  #writers = 0;
 
-  constructor(name: string, label: string, limits: WorkLimits, source: Source) {
+  constructor(name: string, label: string, limits: WorkLimits, source: Source, changes?: ChangeStore) {
     this.name = name;
     this.label = label;
     this.limits = limits;
+    this.changes = changes;
     this.functions = new FunctionGate(limits.allowFunction);
     this.#source = source;
     const open = () => this.#open();
@@ -205,6 +209,32 @@ export class Database {
       deadline?.end();
       connection?.leave(mode);
       if (connection !== undefined) this.pool.release(connection);
+    }
+  }
+
+  /**
+   * Like `work`, for changes. One connection is left to others: a change needs a second one to record what it replaces, and
+   * would wait for it in vain if changes held them all.
+   */
+  async change<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
+    if (this.#writers >= Math.max(1, this.limits.maxConnections - 1))
+      await this.#waitingWriters.wait(options.signal);
+    else this.#writers += 1;
+    try {
+      return await this.work({ ...options, mode: "READ WRITE" }, run);
+    } finally {
+      if (!this.#waitingWriters.hand()) this.#writers -= 1;
+    }
+  }
+
+  /** Begins to record a change; or says why it can't be recorded. */
+  async startRecord(): Promise<{ readonly id: string; readonly writer: ChangeWriter } | string> {
+    const slot = (await this.changes?.slot(this.label)) ?? { reason: "there is no record of changes" };
+    if ("reason" in slot) return slot.reason;
+    try {
+      return { id: slot.id, writer: new ChangeWriter(slot) };
+    } catch (error) {
+      return `the record of changes can't be written (${errorCode(error)})`;
     }
   }
 

@@ -40,6 +40,8 @@ export interface Change {
   readonly changesRows: boolean;
   /** The quoted name of the table that it creates. */
   readonly creates: string | undefined;
+  /** The table whose rows it changes, and the statement with where it finds them in additional columns of RETURNING. */
+  readonly located: { readonly relation: string; readonly sql: string } | undefined;
   /** Set if PostgreSQL only runs it outside a transaction (VACUUM, CREATE INDEX CONCURRENTLY), with its relation. */
   readonly alone: { readonly relation: string | undefined } | undefined;
 }
@@ -87,11 +89,12 @@ const CREATING = /^Create(TableAs)?Stmt$/;
  */
 export async function passWriting(sql: string, allowAdmin: boolean): Promise<Change> {
   const statements = (await parseSql(sql)).stmts ?? [];
-  if (statements.length !== 1)
+  const [first] = statements;
+  if (first === undefined || statements.length !== 1)
     throw new ToolError("invalid", `One item has ${statements.length} statements.`, {
       hint: "Pass them as separate items of statements; they still run in one transaction.",
     });
-  const [kind, statement] = only(treeOf(statements[0]?.stmt));
+  const [kind, statement] = only(treeOf(first.stmt));
   const losses: Loss[] = [];
   const weakened: string[] = [];
   const targets: Change["targets"][number][] = [];
@@ -115,8 +118,25 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     targets,
     changesRows: CHANGING_ROWS.test(kind),
     creates: CREATING.test(kind) ? relationName(statement.relation ?? treeOf(statement.into).rel) : undefined,
+    located: locatedOf(kind, statement, textOf(sql, first)),
     alone: aloneOf(kind, statement),
   };
+}
+
+/** A statement's text without what follows its semicolon. The parser counts bytes. */
+function textOf(sql: string, { stmt_location = 0, stmt_len }: { stmt_location?: number; stmt_len?: number }) {
+  const bytes = Buffer.from(sql);
+  return bytes.toString("utf8", stmt_location, stmt_len === undefined ? bytes.length : stmt_location + stmt_len);
+}
+
+function locatedOf(kind: string, node: Tree, text: string): Change["located"] {
+  const relation = relationName(node.relation);
+  if (relation === undefined || !/^(Insert|Update|Delete)Stmt$/.test(kind)) return undefined;
+  const { alias, relname } = treeOf(node.relation);
+  const name = quoteIdentifier(String(treeOf(alias).aliasname ?? relname));
+  // RETURNING is always the last clause; a comment may end the text.
+  const clause = node.returningClause === undefined ? "RETURNING" : ",";
+  return { relation, sql: `${text}\n${clause} ${name}.tableoid, ${name}.ctid` };
 }
 
 function aloneOf(kind: string, node: Tree): Change["alone"] {

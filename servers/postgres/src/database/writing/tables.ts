@@ -20,7 +20,14 @@ export interface TableFacts {
   readonly triggers: readonly string[];
   readonly enabling: readonly string[];
   readonly isOwner: boolean;
+  /** The transaction, the next one, and the start of the server, which identifies it. */
+  readonly xid: string | null;
+  readonly next: string;
+  readonly started: string;
 }
+
+/** When this server started, in a form that does not depend on settings. */
+export const STARTED = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text";
 
 /**
  * One form of values, whatever the session or its functions set: their text can be compared, and read back exactly. Names
@@ -53,7 +60,8 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
        ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
        ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
-       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner"
+       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", pg_catalog.pg_current_xact_id_if_assigned()::text AS xid,
+       pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text AS next, ${STARTED} AS started
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1::oid[])`,
     [ids],
   );
@@ -76,28 +84,38 @@ export const keyOf = ({ columns, key }: TableFacts, row: Row): string =>
 export const columnsOf = ({ columns }: TableFacts) => columns.map((column) => `t.${column}`).join(", ");
 
 const PIECE = 2_000;
+const ALL = { chars: Number.POSITIVE_INFINITY, toEnd: true };
+
+/** The first column of a statement, as text; no other role's code runs in it. */
+export async function firstColumn(session: Session, text: string, params: readonly string[] = []): Promise<string[]> {
+  const { rows } = await session.query({ text, params, opening: { statements: FORM } }, ALL);
+  return rows.map(([first]: readonly Cell[]) => first ?? "");
+}
 
 /**
- * Reads rows in pieces; their first column is the place of the row in its table (`ctid`), the others are the table's.
+ * Reads rows, in pieces unless there are few; their first column is the place of the row in its table (`ctid`), the others
+ * are the table's.
  *
  * @param take gets the places and the rows of a piece
  */
 export async function readRows(
   session: Session,
-  statement: string,
-  params: readonly string[],
+  { text, params = [], isSmall = false }: { text: string; params?: readonly string[]; isSmall?: boolean },
   take: (places: readonly string[], rows: readonly Row[]) => Promise<void> | void,
 ): Promise<void> {
-  const all = { chars: Number.POSITIVE_INFINITY, toEnd: true };
-  await session.query(
-    { text: `DECLARE refmcp_rows NO SCROLL CURSOR FOR ${statement}`, params, opening: { statements: FORM } },
-    all,
-  );
+  const opening = { statements: FORM };
+  const fetch = isSmall ? { text, params, opening } : { text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] };
+  if (!isSmall) await session.query({ text: `DECLARE refmcp_rows CURSOR FOR ${text}`, params, opening }, ALL);
   for (let isEnd = false; !isEnd; ) {
-    const { rows } = await session.query({ text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] }, all);
-    isEnd = rows.length < PIECE;
+    const { rows } = await session.query(fetch, ALL);
+    isEnd = isSmall || rows.length < PIECE;
     const places = rows.map(([place]: readonly Cell[]) => place ?? "");
-    await take(places, rows.map((row) => row.slice(1)));
+    await take(
+      places,
+      rows.map((row) => row.slice(1)),
+    );
   }
-  await session.run("CLOSE refmcp_rows");
+  if (!isSmall) await session.run("CLOSE refmcp_rows");
 }
+
+export const isSmall = (rows: readonly unknown[]) => rows.length <= PIECE;

@@ -1,0 +1,278 @@
+import { startDeadline } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { type ChangeWriter, RecordTooLarge } from "@refmcp/sql";
+import { RECORD_BYTES } from "@refmcp/sql/change-record";
+import type { Database, Session } from "../connection/database.ts";
+import { arrayText, type Row } from "../driver/values.ts";
+import type { TouchedTable } from "./losses.ts";
+import {
+  columnsOf,
+  factsOf,
+  firstColumn,
+  isSmall,
+  keyOf,
+  readRows,
+  rowText,
+  STARTED,
+  type TableFacts,
+} from "./tables.ts";
+
+// How the rows of a change are found without triggers: by PostgreSQL's own versions. Until the change is committed, every
+// other session sees the row versions that it replaced or deleted, so a second connection (the observer) reads them.
+
+/** Where RETURNING found rows, by the object id of their table (or partition). */
+export interface Places {
+  /** Inserted and updated rows. */
+  readonly created: ReadonlyMap<string, readonly string[]>;
+  readonly deleted: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A larger table is not searched for changed rows. */
+const MAX_SCAN_BYTES = 512 * 1_048_576;
+/** How long the observer may wait for its connection. */
+const CONNECT_MS = 5_000;
+
+/** Why rows can't be recorded. */
+class Unrecordable extends Error {
+  override name = "Unrecordable";
+}
+
+export interface Recorded {
+  /** The tables in the record. */
+  readonly facts: readonly TableFacts[];
+  /** Tables whose inserted rows are not in it. */
+  readonly skipped: readonly string[];
+}
+
+interface Observer {
+  readonly session: Session;
+  /** Condition for versions that the change, or one that began later, may have replaced. */
+  readonly candidates: string;
+}
+
+/**
+ * Adds the rows that the transaction of a session changed to a record, as they were and as they are now.
+ *
+ * @param multixacts the result of `multixactsOf` before the first change
+ * @returns what was recorded, or the reason why the rows can't be
+ * @throws an error of PostgreSQL in the session, or of the file system
+ */
+export async function record(
+  database: Database,
+  session: Session,
+  writer: ChangeWriter,
+  { tables, places, multixacts }: { tables: readonly TouchedTable[]; places: Places; multixacts: number },
+): Promise<Recorded | string> {
+  const all = await factsOf(session, tables.map(({ id }) => id));
+  const facts: TableFacts[] = [];
+  const skipped: string[] = [];
+  try {
+    const news = new Map<TableFacts, Map<string, Row>>();
+    for (const table of tables) {
+      const known = all.find(({ id }) => id === table.id);
+      const isLossless = table.updated + table.deleted === 0;
+      // What was created and dropped again.
+      if (known === undefined && isLossless) continue;
+      const reason = known === undefined ? "it was dropped" : known.reason;
+      if (known === undefined || reason !== null) {
+        if (!isLossless) throw new Unrecordable(`${table.table}: ${reason}`);
+        skipped.push(table.table);
+        continue;
+      }
+      facts.push(known);
+      const hasNew = table.inserted + table.updated > 0;
+      news.set(known, hasNew ? await newRows(session, known, table, places.created.get(known.id)) : new Map());
+    }
+    const add = (table: TableFacts, before: Row) => {
+      const key = keyOf(table, before);
+      const after = table.key.length === 0 ? undefined : news.get(table)?.get(key);
+      if (after !== undefined) news.get(table)?.delete(key);
+      writer.add({ table: table.name, key, before, ...(after === undefined ? {} : { after }) });
+    };
+    const losing = tables.filter(({ updated, deleted }) => updated + deleted > 0);
+    if (losing.length > 0)
+      await observe(database, session, facts[0], multixacts, async (observer) => {
+        for (const table of losing) {
+          const known = facts.find(({ id }) => id === table.id);
+          if (known === undefined) continue;
+          const created = [...(news.get(known)?.values() ?? [])];
+          const found = await knownRows(observer, known, table, places, created);
+          if (found !== undefined) for (const row of found) add(known, row);
+          else await searchOld(observer, session, known, (row) => add(known, row));
+        }
+      });
+    for (const [table, rows] of news)
+      for (const after of rows.values()) writer.add({ table: table.name, key: keyOf(table, after), after });
+    return { facts, skipped };
+  } catch (error) {
+    if (error instanceof Unrecordable) return error.message;
+    if (error instanceof RecordTooLarge) return `a record has at most 1,000,000 rows and ${RECORD_BYTES / 1_048_576} MB`;
+    throw error;
+  }
+}
+
+/** The rows that the transaction created and that still exist. */
+async function newRows(
+  session: Session,
+  facts: TableFacts,
+  { inserted, updated }: TouchedTable,
+  places: readonly string[] = [],
+): Promise<Map<string, Row>> {
+  const found = new Map<string, Row>();
+  let chars = 0;
+  const take = (at: readonly string[], rows: readonly Row[]) => {
+    for (const [index, row] of rows.entries()) {
+      for (const cell of row) chars += (cell?.length ?? 0) + 4;
+      found.set(facts.key.length === 0 ? `${at[index]}` : keyOf(facts, row), row);
+    }
+    if (chars > RECORD_BYTES) throw new RecordTooLarge("rows");
+  };
+  const select = `SELECT t.ctid, ${columnsOf(facts)} FROM ONLY ${facts.name} t WHERE`;
+  if (places.length === inserted + updated) {
+    const params = [arrayText(places)];
+    await readRows(session, { text: `${select} t.ctid = ANY ($1::tid[])`, params, isSmall: isSmall(places) }, take);
+    return found;
+  }
+  requireSearchable(facts);
+  // A visible version of a transaction in progress is our own. Subtransactions have later ids than their transaction.
+  const { xid, next } = facts;
+  const text = `${select} CASE WHEN pg_catalog.age(t.xmin) BETWEEN ${BigInt(xid ?? 0) - BigInt(next) + 1n} AND 0
+    THEN pg_catalog.pg_xact_status((${xid}::int8 - pg_catalog.age(t.xmin))::text::xid8) = 'in progress' ELSE false END`;
+  await readRows(session, { text }, take);
+  return found;
+}
+
+function requireSearchable({ name, size }: TableFacts): void {
+  if (size > MAX_SCAN_BYTES)
+    throw new Unrecordable(`${name} has ${Math.round(size / 1_048_576)} MB, too much to search for changed rows`);
+}
+
+/**
+ * The old versions of rows whose places are known from RETURNING, or whose keys from the new versions. The counts prove that
+ * they are all: a version with the key of a new row must have been replaced, and each change replaced one version.
+ *
+ * @returns undefined if the counts differ: triggers, functions or other parts of the statement changed rows too
+ */
+async function knownRows(
+  { session }: Observer,
+  facts: TableFacts,
+  { id, inserted, updated, deleted }: TouchedTable,
+  places: Places,
+  created: readonly Row[],
+): Promise<Row[] | undefined> {
+  const gone = places.deleted.get(id) ?? [];
+  const made = places.created.get(id) ?? [];
+  const isKeyed = updated === 0 || facts.key.length > 0;
+  if (gone.length !== deleted || made.length !== inserted + updated || !isKeyed) return undefined;
+  const found: Row[] = [];
+  const take = (_: unknown, rows: readonly Row[]) => void found.push(...rows);
+  const from = `SELECT t.ctid, ${columnsOf(facts)} FROM`;
+  if (gone.length > 0) {
+    const text = `${from} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
+    await readRows(session, { text, params: [arrayText(gone)], isSmall: isSmall(gone) }, take);
+  }
+  if (updated > 0) {
+    const text = `${from} (SELECT pg_catalog.unnest($1::${facts.name}[]) AS r) k JOIN ONLY ${facts.name} t ON ${matching(facts)}`;
+    const params = [arrayText(created.map((row) => rowText(facts, row)))];
+    await readRows(session, { text, params, isSmall: isSmall(created) }, take);
+  }
+  const replacedOwn = made.length - created.length;
+  return found.length === updated + deleted - replacedOwn ? found : undefined;
+}
+
+/** The condition that a row `k.r` and a row of the table `t` have the same key. */
+export const matching = ({ key }: TableFacts) => key.map((column) => `t.${column} = (k.r).${column}`).join(" AND ");
+
+/**
+ * Finds the old versions in the whole table: those that others still see and the session no longer does. Rows that it only
+ * locked it still sees; rows that another session changed in between are no longer visible to the observer either.
+ */
+async function searchOld(
+  { session: observer, candidates }: Observer,
+  session: Session,
+  facts: TableFacts,
+  take: (row: Row) => void,
+): Promise<void> {
+  requireSearchable(facts);
+  const visible = `SELECT t.ctid FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
+  const text = `SELECT t.ctid, ${columnsOf(facts)} FROM ONLY ${facts.name} t WHERE ${candidates}`;
+  await readRows(observer, { text }, async (places, rows) => {
+    if (places.length === 0) return;
+    const kept = new Set(await firstColumn(session, visible, [arrayText(places)]));
+    const gone = places.filter((place) => !kept.has(place));
+    if (gone.length === 0) return;
+    const still = new Set(await firstColumn(observer, visible, [arrayText(gone)]));
+    for (const [index, row] of rows.entries()) {
+      const place = places[index] ?? "";
+      if (!kept.has(place) && still.has(place)) take(row);
+    }
+  });
+}
+
+/** How many multixacts there have been; a lock that another session shares makes one. */
+export const MULTIXACTS = "pg_catalog.mxid_age('1'::xid)";
+
+/**
+ * Runs work with a second connection to the same server, which sees what was committed.
+ *
+ * @throws Unrecordable if there is none, or its work fails
+ */
+async function observe(
+  database: Database,
+  session: Session,
+  facts: TableFacts | undefined,
+  multixacts: number,
+  run: (observer: Observer) => Promise<void>,
+): Promise<void> {
+  const { xid, started } = facts ?? {};
+  if (database.limits.maxConnections < 2) throw new Unrecordable("--max-connections 1 leaves no second connection");
+  const late = () => new Unrecordable("no second connection to the server is available");
+  const waiting = startDeadline(CONNECT_MS, session.signal, late);
+  const { promise, reject } = rejectable();
+  waiting.signal.addEventListener("abort", () => reject(waiting.signal.reason), { once: true });
+  let failure: unknown;
+  const work = database.work({ signal: session.signal }, async (observer) => {
+    if (waiting.signal.aborted) return;
+    waiting.end();
+    const [seen] = await observer.rows<{ isSame: boolean; age: number; multixacts: number }>(
+      `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
+         pg_catalog.age(($1::text::int8 % 4294967296)::text::xid) AS age, ${MULTIXACTS} AS multixacts`,
+      [xid, started],
+      // The change itself may have locked the table.
+      ["SET LOCAL lock_timeout = 500"],
+    );
+    if (seen?.isSame !== true) throw new Unrecordable("another connection leads to another server");
+    const since = seen.multixacts - multixacts;
+    const shared = since === 0 ? "" : ` OR pg_catalog.mxid_age(t.xmax) BETWEEN 0 AND ${since + 1}`;
+    const candidates = `(pg_catalog.age(t.xmax) BETWEEN 1 AND ${seen.age}${shared})`;
+    try {
+      await run({ session: observer, candidates });
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  });
+  try {
+    await Promise.race([work, promise]);
+  } catch (error) {
+    session.signal.throwIfAborted();
+    const cause = failure ?? error;
+    // An error of the session itself, or of the file system, is the caller's.
+    if (session.connection.isInvalid || cause instanceof RecordTooLarge || cause instanceof Unrecordable) throw cause;
+    if (!(error instanceof ToolError)) throw cause;
+    throw new Unrecordable(`a second connection can't read them: ${oneLine(error.message)}`);
+  } finally {
+    waiting.end();
+    work.catch(() => undefined);
+  }
+}
+
+/** A promise that only ever fails. */
+function rejectable() {
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_, no) => {
+    reject = no;
+  });
+  promise.catch(() => undefined);
+  return { promise, reject };
+}

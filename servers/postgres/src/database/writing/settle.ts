@@ -1,0 +1,119 @@
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { ChangeWriter, lossText } from "@refmcp/sql";
+import type { Database, Session } from "../connection/database.ts";
+import { isLost } from "../errors.ts";
+import type { Change } from "../gate/write-gate.ts";
+import type { TouchedTable } from "./losses.ts";
+import { MULTIXACTS, type Places, type Recorded, record } from "./record.ts";
+
+/** What PostgreSQL needs to undo a change, in the summary of its record. */
+export interface ChangeFacts extends Recorded {
+  readonly xid: string;
+  /** Statements that restore or remove schema objects. */
+  readonly restore: readonly string[];
+}
+
+/** What must be known before the first statement of a change. */
+export interface Start {
+  readonly multixacts: number;
+  /** The tables, by their quoted names, of which RETURNING finds the changed rows. */
+  readonly locatable: ReadonlySet<string>;
+}
+
+/** RETURNING must not change what a statement does: with row security it would, and rules may not support it. */
+export async function startOf(session: Session, changes: readonly Change[]): Promise<Start> {
+  const [found] = await session.rows<{ multixacts: number; locatable: string[] }>(
+    `SELECT ${MULTIXACTS} AS multixacts, ARRAY(SELECT named FROM pg_catalog.unnest($1::text[]) named JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(named)
+       WHERE c.relkind IN ('r', 'p') AND NOT c.relhasrules AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT pg_catalog.row_security_active(c.oid)
+         AND NOT (c.relhassubclass AND EXISTS (SELECT FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class f ON f.oid = i.inhrelid WHERE f.relkind = 'f'))) AS locatable`,
+    [changes.flatMap(({ located }) => located?.relation ?? [])],
+  );
+  return { multixacts: found?.multixacts ?? 0, locatable: new Set(found?.locatable) };
+}
+
+interface Settling extends Pick<Start, "multixacts"> {
+  readonly statements: readonly string[];
+  readonly tables: readonly TouchedTable[];
+  readonly places: Places;
+  /** Schema objects that are removed with their contents, and protections that are weakened. */
+  readonly objects?: readonly string[];
+  readonly weakened?: readonly string[];
+  readonly restore?: readonly string[];
+  readonly dryRun: boolean;
+  /** Asks the user; throws if the user declines or can't be asked. */
+  confirm(loss: string): Promise<void>;
+}
+
+/**
+ * Records the rows that a transaction changed, asks about what can't be undone, and commits unless it is a dry run.
+ *
+ * @returns the loss in a sentence, if there is one, and the id of the record
+ */
+export async function settle(
+  database: Database,
+  session: Session,
+  { tables, objects = [], weakened = [], restore = [], dryRun, confirm, statements, ...given }: Settling,
+): Promise<{ loss?: string | undefined; changeId?: string | undefined }> {
+  const recording = await database.startRecord();
+  let reason = typeof recording === "string" ? recording : undefined;
+  const writer = typeof recording === "string" ? undefined : recording.writer;
+  try {
+    let isEmpty = true;
+    if (writer !== undefined) {
+      const recorded = await recordOrReason(() => record(database, session, writer, { tables, ...given }), session);
+      if (typeof recorded === "string") reason = recorded;
+      else {
+        isEmpty = writer.tables.length === 0 && restore.length === 0;
+        const facts: ChangeFacts = { ...recorded, xid: recorded.facts[0]?.xid ?? "", restore };
+        const summary = { database: database.label, statements, facts };
+        if (!isEmpty && !dryRun) reason = await recordOrReason(() => writer.finish(summary) ?? undefined, session);
+      }
+    }
+    const loss = lossText({ tables: reason === undefined ? [] : tables, objects, weakened, reason });
+    if (dryRun) return { loss };
+    if (loss !== undefined) await confirm(loss);
+    const isRecorded = reason === undefined && !isEmpty;
+    await commit(session, isRecorded ? writer : undefined);
+    return { loss, changeId: isRecorded && typeof recording !== "string" ? recording.id : undefined };
+  } finally {
+    writer?.discard();
+  }
+}
+
+/** An error of the file system, such as a full disk, is a reason why rows can't be recorded. */
+async function recordOrReason<Value>(
+  work: () => Promise<Value> | Value,
+  { connection }: Session,
+): Promise<Value | string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error) || !("syscall" in error) || connection.isInvalid) throw error;
+    return `the record of changes can't be written: ${oneLine(error.message)}`;
+  }
+}
+
+/**
+ * Commits, and then the record of the change too.
+ *
+ * @throws ToolError if PostgreSQL rolled the transaction back instead
+ */
+export async function commit(session: Session, writer: ChangeWriter | undefined): Promise<void> {
+  session.signal.throwIfAborted();
+  try {
+    const { tag } = await session.query({ text: "COMMIT", params: [] }, { chars: 1 });
+    if (tag !== "COMMIT")
+      throw new ToolError("conflict", "PostgreSQL rolled the change back. Nothing was changed.", {
+        hint: "Try again.",
+      });
+  } catch (error) {
+    // It may have been committed.
+    if (isLost(error) || session.connection.isInvalid) writer?.uncertain();
+    throw error;
+  }
+  try {
+    writer?.committed();
+  } catch {
+    // Committed all the same; the record stays pending.
+  }
+}
