@@ -78,7 +78,7 @@ const ADMINISTRATION = /^(CreateRole|AlterRole|AlterRoleSet|DropRole|GrantRole)S
 /** Role attributes that this server never grants. */
 const POWERS = /^(superuser|isreplication|bypassrls)$/;
 /** Statements that only read and change rows, unless they call functions. */
-const CHANGING_ROWS = /^(Select|Insert|Update|Delete|Merge|Explain)Stmt$/;
+const CHANGING_ROWS = /^(Select|Insert|Update|Delete|Merge|Explain|Call|Do)Stmt$/;
 const CREATING = /^Create(TableAs)?Stmt$/;
 
 /**
@@ -126,7 +126,11 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
 /** A statement's text without what follows its semicolon. The parser counts bytes. */
 function textOf(sql: string, { stmt_location = 0, stmt_len }: { stmt_location?: number; stmt_len?: number }) {
   const bytes = Buffer.from(sql);
-  return bytes.toString("utf8", stmt_location, stmt_len === undefined ? bytes.length : stmt_location + stmt_len);
+  return bytes.toString(
+    "utf8",
+    stmt_location,
+    stmt_len === undefined ? bytes.length : stmt_location + stmt_len,
+  );
 }
 
 function locatedOf(kind: string, node: Tree, text: string): Change["located"] {
@@ -177,7 +181,6 @@ const LOSSES: Readonly<Record<string, (node: Tree) => Loss | undefined>> = {
   DropRoleStmt: ({ roles }) => ({ what: `DROP ROLE ${rolesOf(roles).join(", ")}`, relations: [] }),
   AlterRoleStmt: ({ role }) => ({ what: `ALTER ROLE ${rolesOf([role]).join(", ")}`, relations: [] }),
   DoStmt: () => ({ what: "DO, a block of code with unpredictable effects", relations: [] }),
-  CallStmt: () => ({ what: "CALL of a procedure with unpredictable effects", relations: [] }),
 };
 
 /** Relations, which are looked up by name before they are dropped. */

@@ -15,13 +15,7 @@ import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql } from "../gate/syntax.ts";
 import { findTable, type TableName } from "../reading/describe.ts";
-import {
-  AT_LAST,
-  changedProtection,
-  PROTECTION_CHANGED,
-  touched,
-  without,
-} from "../writing/losses.ts";
+import { AT_LAST, changedProtection, PROTECTION_CHANGED, touched, without } from "../writing/losses.ts";
 import { settle, startOf } from "../writing/settle.ts";
 
 /** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */

@@ -46,6 +46,10 @@ export interface Recorded {
 
 interface Observer {
   readonly session: Session;
+  /** The object ids of the tables that it sees; the others are new. */
+  readonly tables: readonly string[];
+  /** How many transaction ids there have been since that of the change. */
+  readonly age: number;
   /** Condition for versions that the change, or one that began later, may have replaced. */
   readonly candidates: string;
 }
@@ -63,50 +67,49 @@ export async function record(
   writer: ChangeWriter,
   { tables, places, multixacts }: { tables: readonly TouchedTable[]; places: Places; multixacts: number },
 ): Promise<Recorded | string> {
-  const all = await factsOf(session, tables.map(({ id }) => id));
-  const facts: TableFacts[] = [];
+  const all = await factsOf(
+    session,
+    tables.map(({ id }) => id),
+  );
   const skipped: string[] = [];
   try {
-    const news = new Map<TableFacts, Map<string, Row>>();
+    const changed: (readonly [TableFacts, TouchedTable])[] = [];
     for (const table of tables) {
       const known = all.find(({ id }) => id === table.id);
-      const isLossless = table.updated + table.deleted === 0;
-      // What was created and dropped again.
-      if (known === undefined && isLossless) continue;
       const reason = known === undefined ? "it was dropped" : known.reason;
-      if (known === undefined || reason !== null) {
-        if (!isLossless) throw new Unrecordable(`${table.table}: ${reason}`);
-        skipped.push(table.table);
-        continue;
-      }
-      facts.push(known);
-      const hasNew = table.inserted + table.updated > 0;
-      news.set(known, hasNew ? await newRows(session, known, table, places.created.get(known.id)) : new Map());
+      if (known !== undefined && reason === null) changed.push([known, table]);
+      else if (table.updated + table.deleted > 0) throw new Unrecordable(`${table.table}: ${reason}`);
+      else skipped.push(table.table);
     }
-    const add = (table: TableFacts, before: Row) => {
-      const key = keyOf(table, before);
-      const after = table.key.length === 0 ? undefined : news.get(table)?.get(key);
-      if (after !== undefined) news.get(table)?.delete(key);
-      writer.add({ table: table.name, key, before, ...(after === undefined ? {} : { after }) });
-    };
-    const losing = tables.filter(({ updated, deleted }) => updated + deleted > 0);
-    if (losing.length > 0)
-      await observe(database, session, facts[0], multixacts, async (observer) => {
-        for (const table of losing) {
-          const known = facts.find(({ id }) => id === table.id);
-          if (known === undefined) continue;
-          const created = [...(news.get(known)?.values() ?? [])];
-          const found = await knownRows(observer, known, table, places, created);
-          if (found !== undefined) for (const row of found) add(known, row);
-          else await searchOld(observer, session, known, (row) => add(known, row));
+    const run = async (observer?: Observer) => {
+      for (const [known, table] of changed) {
+        const news = await newRows(session, known, table, places.created.get(known.id), observer);
+        const add = (before: Row) => {
+          const key = keyOf(known, before);
+          const after = known.key.length === 0 ? undefined : news.get(key);
+          if (after !== undefined) news.delete(key);
+          writer.add({ table: known.name, key, before, ...(after === undefined ? {} : { after }) });
+        };
+        if (observer?.tables.includes(known.id) === true && table.updated + table.deleted > 0) {
+          const found = await knownRows(observer, known, table, places, [...news.values()]);
+          if (found === undefined) await searchOld(observer, session, known, add);
+          else found.forEach(add);
         }
-      });
-    for (const [table, rows] of news)
-      for (const after of rows.values()) writer.add({ table: table.name, key: keyOf(table, after), after });
+        for (const after of news.values()) writer.add({ table: known.name, key: keyOf(known, after), after });
+      }
+    };
+    const needsObserver = changed.some(
+      ([{ id }, { inserted, updated, deleted }]) =>
+        updated + deleted > 0 || places.created.get(id)?.length !== inserted,
+    );
+    const facts = changed.map(([known]) => known);
+    if (needsObserver) await observe(database, session, facts, multixacts, run);
+    else await run();
     return { facts, skipped };
   } catch (error) {
     if (error instanceof Unrecordable) return error.message;
-    if (error instanceof RecordTooLarge) return `a record has at most 1,000,000 rows and ${RECORD_BYTES / 1_048_576} MB`;
+    if (error instanceof RecordTooLarge)
+      return `a record has at most 1,000,000 rows and ${RECORD_BYTES / 1_048_576} MB`;
     throw error;
   }
 }
@@ -117,8 +120,10 @@ async function newRows(
   facts: TableFacts,
   { inserted, updated }: TouchedTable,
   places: readonly string[] = [],
+  observer?: Observer,
 ): Promise<Map<string, Row>> {
   const found = new Map<string, Row>();
+  if (inserted + updated === 0) return found;
   let chars = 0;
   const take = (at: readonly string[], rows: readonly Row[]) => {
     for (const [index, row] of rows.entries()) {
@@ -130,21 +135,26 @@ async function newRows(
   const select = `SELECT t.ctid, ${columnsOf(facts)} FROM ONLY ${facts.name} t WHERE`;
   if (places.length === inserted + updated) {
     const params = [arrayText(places)];
-    await readRows(session, { text: `${select} t.ctid = ANY ($1::tid[])`, params, isSmall: isSmall(places) }, take);
+    await readRows(
+      session,
+      { text: `${select} t.ctid = ANY ($1::tid[])`, params, isSmall: isSmall(places) },
+      take,
+    );
     return found;
   }
   requireSearchable(facts);
   // A visible version of a transaction in progress is our own. Subtransactions have later ids than their transaction.
-  const { xid, next } = facts;
-  const text = `${select} CASE WHEN pg_catalog.age(t.xmin) BETWEEN ${BigInt(xid ?? 0) - BigInt(next) + 1n} AND 0
-    THEN pg_catalog.pg_xact_status((${xid}::int8 - pg_catalog.age(t.xmin))::text::xid8) = 'in progress' ELSE false END`;
+  const text = `${select} CASE WHEN pg_catalog.age(t.xmin) BETWEEN ${1 - (observer?.age ?? 0)} AND 0
+    THEN pg_catalog.pg_xact_status((${facts.xid}::int8 - pg_catalog.age(t.xmin))::text::xid8) = 'in progress' ELSE false END`;
   await readRows(session, { text }, take);
   return found;
 }
 
 function requireSearchable({ name, size }: TableFacts): void {
   if (size > MAX_SCAN_BYTES)
-    throw new Unrecordable(`${name} has ${Math.round(size / 1_048_576)} MB, too much to search for changed rows`);
+    throw new Unrecordable(
+      `${name} has ${Math.round(size / 1_048_576)} MB, too much to search for changed rows`,
+    );
 }
 
 /**
@@ -181,7 +191,8 @@ async function knownRows(
 }
 
 /** The condition that a row `k.r` and a row of the table `t` have the same key. */
-export const matching = ({ key }: TableFacts) => key.map((column) => `t.${column} = (k.r).${column}`).join(" AND ");
+export const matching = ({ key }: TableFacts) =>
+  key.map((column) => `t.${column} = (k.r).${column}`).join(" AND ");
 
 /**
  * Finds the old versions in the whole table: those that others still see and the session no longer does. Rows that it only
@@ -220,12 +231,13 @@ export const MULTIXACTS = "pg_catalog.mxid_age('1'::xid)";
 async function observe(
   database: Database,
   session: Session,
-  facts: TableFacts | undefined,
+  facts: readonly TableFacts[],
   multixacts: number,
   run: (observer: Observer) => Promise<void>,
 ): Promise<void> {
-  const { xid, started } = facts ?? {};
-  if (database.limits.maxConnections < 2) throw new Unrecordable("--max-connections 1 leaves no second connection");
+  const [{ xid, started } = {}] = facts;
+  if (database.limits.maxConnections < 2)
+    throw new Unrecordable("--max-connections 1 leaves no second connection");
   const late = () => new Unrecordable("no second connection to the server is available");
   const waiting = startDeadline(CONNECT_MS, session.signal, late);
   const { promise, reject } = rejectable();
@@ -234,10 +246,16 @@ async function observe(
   const work = database.work({ signal: session.signal }, async (observer) => {
     if (waiting.signal.aborted) return;
     waiting.end();
-    const [seen] = await observer.rows<{ isSame: boolean; age: number; multixacts: number }>(
+    const [seen] = await observer.rows<{
+      isSame: boolean;
+      age: number;
+      multixacts: number;
+      tables: string[];
+    }>(
       `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
-         pg_catalog.age(($1::text::int8 % 4294967296)::text::xid) AS age, ${MULTIXACTS} AS multixacts`,
-      [xid, started],
+         pg_catalog.age(($1::text::int8 % 4294967296)::text::xid) AS age, ${MULTIXACTS} AS multixacts,
+         ARRAY(SELECT oid::text FROM pg_catalog.pg_class WHERE oid = ANY ($3::oid[])) AS tables`,
+      [xid, started, facts.map(({ id }) => id)],
       // The change itself may have locked the table.
       ["SET LOCAL lock_timeout = 500"],
     );
@@ -246,7 +264,7 @@ async function observe(
     const shared = since === 0 ? "" : ` OR pg_catalog.mxid_age(t.xmax) BETWEEN 0 AND ${since + 1}`;
     const candidates = `(pg_catalog.age(t.xmax) BETWEEN 1 AND ${seen.age}${shared})`;
     try {
-      await run({ session: observer, candidates });
+      await run({ session: observer, tables: seen.tables, candidates, age: seen.age });
     } catch (error) {
       failure = error;
       throw error;
@@ -258,7 +276,8 @@ async function observe(
     session.signal.throwIfAborted();
     const cause = failure ?? error;
     // An error of the session itself, or of the file system, is the caller's.
-    if (session.connection.isInvalid || cause instanceof RecordTooLarge || cause instanceof Unrecordable) throw cause;
+    if (session.connection.isInvalid || cause instanceof RecordTooLarge || cause instanceof Unrecordable)
+      throw cause;
     if (!(error instanceof ToolError)) throw cause;
     throw new Unrecordable(`a second connection can't read them: ${oneLine(error.message)}`);
   } finally {

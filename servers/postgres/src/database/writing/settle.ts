@@ -1,5 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { ChangeWriter, lossText } from "@refmcp/sql";
+import { type ChangeWriter, lossText } from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import { isLost } from "../errors.ts";
 import type { Change } from "../gate/write-gate.ts";
@@ -60,13 +60,17 @@ export async function settle(
   try {
     let isEmpty = true;
     if (writer !== undefined) {
-      const recorded = await recordOrReason(() => record(database, session, writer, { tables, ...given }), session);
+      const recorded = await recordOrReason(
+        () => record(database, session, writer, { tables, ...given }),
+        session,
+      );
       if (typeof recorded === "string") reason = recorded;
       else {
         isEmpty = writer.tables.length === 0 && restore.length === 0;
         const facts: ChangeFacts = { ...recorded, xid: recorded.facts[0]?.xid ?? "", restore };
         const summary = { database: database.label, statements, facts };
-        if (!isEmpty && !dryRun) reason = await recordOrReason(() => writer.finish(summary) ?? undefined, session);
+        if (!isEmpty && !dryRun)
+          reason = await recordOrReason(() => writer.finish(summary) ?? undefined, session);
       }
     }
     const loss = lossText({ tables: reason === undefined ? [] : tables, objects, weakened, reason });

@@ -20,9 +20,8 @@ export interface TableFacts {
   readonly triggers: readonly string[];
   readonly enabling: readonly string[];
   readonly isOwner: boolean;
-  /** The transaction, the next one, and the start of the server, which identifies it. */
+  /** The transaction, and the start of the server, which identifies it. */
   readonly xid: string | null;
-  readonly next: string;
   readonly started: string;
 }
 
@@ -60,8 +59,7 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
        ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
        ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
-       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", pg_catalog.pg_current_xact_id_if_assigned()::text AS xid,
-       pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text AS next, ${STARTED} AS started
+       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", pg_catalog.pg_current_xact_id_if_assigned()::text AS xid, ${STARTED} AS started
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1::oid[])`,
     [ids],
   );
@@ -87,7 +85,11 @@ const PIECE = 2_000;
 const ALL = { chars: Number.POSITIVE_INFINITY, toEnd: true };
 
 /** The first column of a statement, as text; no other role's code runs in it. */
-export async function firstColumn(session: Session, text: string, params: readonly string[] = []): Promise<string[]> {
+export async function firstColumn(
+  session: Session,
+  text: string,
+  params: readonly string[] = [],
+): Promise<string[]> {
   const { rows } = await session.query({ text, params, opening: { statements: FORM } }, ALL);
   return rows.map(([first]: readonly Cell[]) => first ?? "");
 }
