@@ -117,27 +117,28 @@ export class ChangeWriter {
     syncDirectory(this.#slot.directory);
   }
 
-  /** The database has committed. */
-  committed(): void {
-    this.#close();
-    renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
+  /** The database has committed. @returns the id of the change */
+  committed(): string {
+    this.uncertain();
+    try {
+      renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
+    } catch {
+      // It stays pending, and can be undone.
+    }
+    return this.#slot.id;
   }
 
   /** Nobody knows whether the database has committed: the record stays pending. */
   uncertain(): void {
-    this.#close();
-  }
-
-  /** The change was not made; does nothing once it is `committed` or `uncertain`. */
-  discard(): void {
-    if (this.#close()) rmSync(this.#path, { force: true });
-  }
-
-  #close(): boolean {
-    const wasOpen = this.#isOpen;
     this.#isOpen = false;
-    if (wasOpen) closeSync(this.#file);
-    return wasOpen;
+    closeSync(this.#file);
+  }
+
+  /** The change was not made, unless it is `committed` or `uncertain`. */
+  discard(): void {
+    if (!this.#isOpen) return;
+    this.uncertain();
+    rmSync(this.#path, { force: true });
   }
 
   #flush(): void {

@@ -228,11 +228,11 @@ export class Database {
   }
 
   /** Begins to record a change; or says why it can't be recorded. */
-  async startRecord(): Promise<{ readonly id: string; readonly writer: ChangeWriter } | string> {
+  async startRecord(): Promise<ChangeWriter | string> {
     const slot = (await this.changes?.slot(this.label)) ?? { reason: "there is no record of changes" };
     if ("reason" in slot) return slot.reason;
     try {
-      return { id: slot.id, writer: new ChangeWriter(slot) };
+      return new ChangeWriter(slot);
     } catch (error) {
       return `the record of changes can't be written (${errorCode(error)})`;
     }

@@ -119,6 +119,7 @@ export async function importCsv(
         tables: without(now.tables, earlier.tables),
         weakened: (await changedProtection(session, earlier, now)) ? [PROTECTION_CHANGED] : [],
         places: { created: new Map(), deleted: new Map() },
+        changesSchema: false,
         multixacts,
         dryRun,
         confirm: (loss) => call.confirm(loss),

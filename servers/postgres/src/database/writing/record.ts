@@ -4,6 +4,7 @@ import { type ChangeWriter, RecordTooLarge } from "@refmcp/sql";
 import { RECORD_BYTES } from "@refmcp/sql/change-record";
 import type { Database, Session } from "../connection/database.ts";
 import { arrayText, type Row } from "../driver/values.ts";
+import { removingCreated } from "./created.ts";
 import type { TouchedTable } from "./losses.ts";
 import {
   columnsOf,
@@ -13,7 +14,6 @@ import {
   keyOf,
   readRows,
   rowText,
-  STARTED,
   type TableFacts,
 } from "./tables.ts";
 
@@ -42,6 +42,33 @@ export interface Recorded {
   readonly facts: readonly TableFacts[];
   /** Tables whose inserted rows are not in it. */
   readonly skipped: readonly string[];
+  /** The id of the transaction; empty if it changed nothing. */
+  readonly xid: string;
+  /** Statements that remove the schema objects that it created. */
+  readonly removing: readonly string[];
+}
+
+interface Transaction {
+  readonly xid: string | null;
+  readonly started: string;
+}
+
+/** When this server started, which identifies it; in a form that does not depend on settings. */
+const STARTED = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text";
+
+/** The transaction of a session. */
+export async function transactionOf(session: Session): Promise<Transaction> {
+  const [found] = await session.rows<Transaction & Record<string, unknown>>(
+    `SELECT pg_catalog.pg_current_xact_id_if_assigned()::text AS xid, ${STARTED} AS started`,
+  );
+  return found ?? { xid: null, started: "" };
+}
+
+interface Recording {
+  readonly tables: readonly TouchedTable[];
+  readonly places: Places;
+  readonly multixacts: number;
+  readonly changesSchema: boolean;
 }
 
 interface Observer {
@@ -65,13 +92,16 @@ export async function record(
   database: Database,
   session: Session,
   writer: ChangeWriter,
-  { tables, places, multixacts }: { tables: readonly TouchedTable[]; places: Places; multixacts: number },
+  { tables, places, multixacts, changesSchema }: Recording,
 ): Promise<Recorded | string> {
   const all = await factsOf(
     session,
     tables.map(({ id }) => id),
   );
   const skipped: string[] = [];
+  const removing: string[] = [];
+  const transaction = await transactionOf(session);
+  const xid = transaction.xid ?? "";
   try {
     const changed: (readonly [TableFacts, TouchedTable])[] = [];
     for (const table of tables) {
@@ -82,8 +112,10 @@ export async function record(
       else skipped.push(table.table);
     }
     const run = async (observer?: Observer) => {
+      if (changesSchema && observer !== undefined)
+        removing.push(...(await removingCreated(session, xid, observer.session)));
       for (const [known, table] of changed) {
-        const news = await newRows(session, known, table, places.created.get(known.id), observer);
+        const news = await newRows(session, known, table, places.created.get(known.id), xid, observer);
         const add = (before: Row) => {
           const key = keyOf(known, before);
           const after = known.key.length === 0 ? undefined : news.get(key);
@@ -103,9 +135,10 @@ export async function record(
         updated + deleted > 0 || places.created.get(id)?.length !== inserted,
     );
     const facts = changed.map(([known]) => known);
-    if (needsObserver) await observe(database, session, facts, multixacts, run);
+    if (xid !== "" && (needsObserver || changesSchema))
+      await observe(database, session, { ...transaction, facts, multixacts }, run);
     else await run();
-    return { facts, skipped };
+    return { facts, skipped, xid, removing };
   } catch (error) {
     if (error instanceof Unrecordable) return error.message;
     if (error instanceof RecordTooLarge)
@@ -120,6 +153,7 @@ async function newRows(
   facts: TableFacts,
   { inserted, updated }: TouchedTable,
   places: readonly string[] = [],
+  xid: string,
   observer?: Observer,
 ): Promise<Map<string, Row>> {
   const found = new Map<string, Row>();
@@ -145,7 +179,7 @@ async function newRows(
   requireSearchable(facts);
   // A visible version of a transaction in progress is our own. Subtransactions have later ids than their transaction.
   const text = `${select} CASE WHEN pg_catalog.age(t.xmin) BETWEEN ${1 - (observer?.age ?? 0)} AND 0
-    THEN pg_catalog.pg_xact_status((${facts.xid}::int8 - pg_catalog.age(t.xmin))::text::xid8) = 'in progress' ELSE false END`;
+    THEN pg_catalog.pg_xact_status((${xid}::int8 - pg_catalog.age(t.xmin))::text::xid8) = 'in progress' ELSE false END`;
   await readRows(session, { text }, take);
   return found;
 }
@@ -231,11 +265,9 @@ export const MULTIXACTS = "pg_catalog.mxid_age('1'::xid)";
 async function observe(
   database: Database,
   session: Session,
-  facts: readonly TableFacts[],
-  multixacts: number,
+  { xid, started, facts, multixacts }: Transaction & Pick<Recorded, "facts"> & Pick<Recording, "multixacts">,
   run: (observer: Observer) => Promise<void>,
 ): Promise<void> {
-  const [{ xid, started } = {}] = facts;
   if (database.limits.maxConnections < 2)
     throw new Unrecordable("--max-connections 1 leaves no second connection");
   const late = () => new Unrecordable("no second connection to the server is available");

@@ -7,8 +7,7 @@ import type { TouchedTable } from "./losses.ts";
 import { MULTIXACTS, type Places, type Recorded, record } from "./record.ts";
 
 /** What PostgreSQL needs to undo a change, in the summary of its record. */
-export interface ChangeFacts extends Recorded {
-  readonly xid: string;
+export interface ChangeFacts extends Omit<Recorded, "removing"> {
   /** Statements that restore or remove schema objects. */
   readonly restore: readonly string[];
 }
@@ -32,6 +31,7 @@ export async function startOf(session: Session, changes: readonly Change[]): Pro
 }
 
 interface Settling extends Pick<Start, "multixacts"> {
+  readonly changesSchema: boolean;
   readonly statements: readonly string[];
   readonly tables: readonly TouchedTable[];
   readonly places: Places;
@@ -54,9 +54,10 @@ export async function settle(
   session: Session,
   { tables, objects = [], weakened = [], restore = [], dryRun, confirm, statements, ...given }: Settling,
 ): Promise<{ loss?: string | undefined; changeId?: string | undefined }> {
-  const recording = await database.startRecord();
+  const recording =
+    tables.length > 0 || restore.length > 0 || given.changesSchema ? await database.startRecord() : undefined;
+  const writer = typeof recording === "string" ? undefined : recording;
   let reason = typeof recording === "string" ? recording : undefined;
-  const writer = typeof recording === "string" ? undefined : recording.writer;
   try {
     let isEmpty = true;
     if (writer !== undefined) {
@@ -66,9 +67,14 @@ export async function settle(
       );
       if (typeof recorded === "string") reason = recorded;
       else {
-        isEmpty = writer.tables.length === 0 && restore.length === 0;
-        const facts: ChangeFacts = { ...recorded, xid: recorded.facts[0]?.xid ?? "", restore };
-        const summary = { database: database.label, statements, facts };
+        const { removing, ...facts } = recorded;
+        // What was created last goes first; then what was dropped comes back.
+        const summary = {
+          database: database.label,
+          statements,
+          facts: { ...facts, restore: [...removing, ...restore] },
+        };
+        isEmpty = writer.tables.length === 0 && summary.facts.restore.length === 0;
         if (!isEmpty && !dryRun)
           reason = await recordOrReason(() => writer.finish(summary) ?? undefined, session);
       }
@@ -76,9 +82,7 @@ export async function settle(
     const loss = lossText({ tables: reason === undefined ? [] : tables, objects, weakened, reason });
     if (dryRun) return { loss };
     if (loss !== undefined) await confirm(loss);
-    const isRecorded = reason === undefined && !isEmpty;
-    await commit(session, isRecorded ? writer : undefined);
-    return { loss, changeId: isRecorded && typeof recording !== "string" ? recording.id : undefined };
+    return { loss, changeId: await commit(session, reason === undefined && !isEmpty ? writer : undefined) };
   } finally {
     writer?.discard();
   }
@@ -100,9 +104,13 @@ async function recordOrReason<Value>(
 /**
  * Commits, and then the record of the change too.
  *
+ * @returns the id of the change, if it is recorded
  * @throws ToolError if PostgreSQL rolled the transaction back instead
  */
-export async function commit(session: Session, writer: ChangeWriter | undefined): Promise<void> {
+export async function commit(
+  session: Session,
+  writer: ChangeWriter | undefined,
+): Promise<string | undefined> {
   session.signal.throwIfAborted();
   try {
     const { tag } = await session.query({ text: "COMMIT", params: [] }, { chars: 1 });
@@ -115,9 +123,5 @@ export async function commit(session: Session, writer: ChangeWriter | undefined)
     if (isLost(error) || session.connection.isInvalid) writer?.uncertain();
     throw error;
   }
-  try {
-    writer?.committed();
-  } catch {
-    // Committed all the same; the record stays pending.
-  }
+  return writer?.committed();
 }

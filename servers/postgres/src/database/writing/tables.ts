@@ -20,13 +20,7 @@ export interface TableFacts {
   readonly triggers: readonly string[];
   readonly enabling: readonly string[];
   readonly isOwner: boolean;
-  /** The transaction, and the start of the server, which identifies it. */
-  readonly xid: string | null;
-  readonly started: string;
 }
-
-/** When this server started, in a form that does not depend on settings. */
-export const STARTED = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text";
 
 /**
  * One form of values, whatever the session or its functions set: their text can be compared, and read back exactly. Names
@@ -59,7 +53,7 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
        ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
        ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
-       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", pg_catalog.pg_current_xact_id_if_assigned()::text AS xid, ${STARTED} AS started
+       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner"
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1::oid[])`,
     [ids],
   );

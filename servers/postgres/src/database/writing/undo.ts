@@ -7,7 +7,7 @@ import type { Database, Session } from "../connection/database.ts";
 import { arrayText, type Row } from "../driver/values.ts";
 import { passWriting } from "../gate/write-gate.ts";
 import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
-import { matching } from "./record.ts";
+import { matching, transactionOf } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
 import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
 
@@ -74,26 +74,20 @@ export async function undoChange(
     await findRows(session, id, tables);
     const counts = await restoreRows(session, id, tables);
     const { objects, again } = await restoreObjects(session, restore);
-    const recording = await database.startRecord();
-    const writer = typeof recording === "string" ? undefined : recording.writer;
+    const writer = await database.startRecord();
+    if (typeof writer === "string") throw unrecorded(writer);
     try {
-      for (const {
-        facts: { name, ...known },
-        pairs,
-      } of tables)
+      for (const { facts, pairs } of tables)
         for (const { before, after } of pairs) {
-          const key = keyOf({ name, ...known }, before ?? after ?? []);
-          writer?.add({
-            table: name,
+          const key = keyOf(facts, before ?? after ?? []);
+          writer.add({
+            table: facts.name,
             key,
             ...(after && { before: after }),
             ...(before && { after: before }),
           });
         }
-      const [{ xid } = { xid: null }] = await factsOf(
-        session,
-        facts.map((one) => one.id),
-      );
+      const { xid } = await transactionOf(session);
       const summary: ChangeFacts = {
         facts: tables.map((one) => one.facts),
         skipped: [],
@@ -101,23 +95,32 @@ export async function undoChange(
         restore: again,
       };
       if (!dryRun)
-        writer?.finish({
+        writer.finish({
           database: database.label,
           statements: [`undo of ${id}`],
           undoes: id,
           facts: summary,
         });
-      const loss = lossText({ objects });
       const answer = { undone: id, committed: !dryRun, tables: counts.map(({ id: _, ...table }) => table) };
       if (dryRun) return answer;
+      const loss = lossText({ objects });
       if (loss !== undefined) await call.confirm(loss);
-      await commit(session, writer);
-      return typeof recording === "string" ? answer : { ...answer, change_id: recording.id };
+      const change_id = await commit(session, writer);
+      return change_id === undefined ? answer : { ...answer, change_id };
+    } catch (error) {
+      if (error instanceof Error && "syscall" in error && !session.connection.isInvalid)
+        throw unrecorded(error.message);
+      throw error;
     } finally {
-      writer?.discard();
+      writer.discard();
     }
   });
 }
+
+const unrecorded = (why: string) =>
+  new ToolError("unavailable", `The undo can't be recorded, so nothing was changed: ${oneLine(why)}.`, {
+    hint: "Make the state directory writable (--undo-dir), with free space.",
+  });
 
 /** A table as it is now, with the columns of the record. @throws ToolError if it no longer has them */
 function current(

@@ -157,6 +157,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     const { loss, changeId } = await settle(database, session, {
       ...writing,
       statements: changes.map(({ sql }) => sql),
+      changesSchema: isMixed,
       multixacts,
       places,
       tables: all,
