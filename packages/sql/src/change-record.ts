@@ -119,7 +119,7 @@ export class ChangeWriter {
 
   /** The database has committed. @returns the id of the change */
   committed(): string {
-    this.uncertain();
+    this.#close();
     try {
       renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
     } catch {
@@ -130,15 +130,19 @@ export class ChangeWriter {
 
   /** Nobody knows whether the database has committed: the record stays pending. */
   uncertain(): void {
-    this.#isOpen = false;
-    closeSync(this.#file);
+    this.#close();
   }
 
-  /** The change was not made, unless it is `committed` or `uncertain`. */
+  /** The change was not made; does nothing once it is `committed` or `uncertain`. */
   discard(): void {
-    if (!this.#isOpen) return;
-    this.uncertain();
-    rmSync(this.#path, { force: true });
+    if (this.#close()) rmSync(this.#path, { force: true });
+  }
+
+  #close(): boolean {
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
+    if (wasOpen) closeSync(this.#file);
+    return wasOpen;
   }
 
   #flush(): void {

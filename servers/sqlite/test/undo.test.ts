@@ -28,7 +28,9 @@ function contents({ file }: Lab, without: readonly string[] = []): unknown {
         .all();
     });
     const schema = database.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name").raw();
-    return { tables, rows, schema: schema.all() };
+    // SQLite quotes a name when it renames something.
+    const definitions = schema.all().map((one) => JSON.stringify(one).replaceAll('\\"', ""));
+    return { tables, rows, definitions };
   } finally {
     database.close();
   }

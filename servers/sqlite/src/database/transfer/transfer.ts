@@ -114,8 +114,9 @@ async function addRows(
   { file, target, delimiter }: { file: GuardedFile; target: Target; delimiter: string },
   recording: Recording,
   dryRun: boolean,
-  { signal, progress, confirm }: Omit<Calling, "budget">,
+  call: Omit<Calling, "budget">,
 ): Promise<{ columns: string[]; rows: number; change_id?: string } | { unrecorded: string }> {
+  const { signal } = call;
   const { size } = file.stat;
   const source = file.handle.createReadStream({ start: 0, autoClose: false });
   const records = csvRecords(source, file.path, delimiter);
@@ -133,11 +134,11 @@ async function addRows(
         const failed = await ask("addRows", { records: batch });
         if (failed !== undefined) return failed;
         rows += batch.length;
-        progress(Math.min(source.bytesRead, size), size, "bytes read");
+        call.progress(Math.min(source.bytesRead, size), size, "bytes read");
       }
       const measured = await ask("measureTable", { rows, target: target.name.toLowerCase() });
       if ("unrecorded" in measured) return measured;
-      if (measured.loss !== undefined && !dryRun) await confirm(measured.loss);
+      if (measured.loss !== undefined && !dryRun) await call.confirm(measured.loss);
       signal.throwIfAborted();
       const changeId = await ask("closeTable", { commit: !dryRun });
       return { columns, rows, ...(changeId === undefined ? {} : { change_id: changeId }) };

@@ -28,11 +28,14 @@ export interface Blind {
 export class Capture {
   readonly #database: Database.Database;
   readonly #isCounting: boolean;
+  readonly #statements: readonly string[];
+  // A name that the statements can't know.
+  readonly #secret = `refmcp_${randomBytes(8).toString("hex")}`;
   readonly #watched: Watched[] = [];
   /** By name in lower case. */
   readonly blind = new Map<string, Blind>();
   /** Full-text indexes of other tables, which can be rebuilt from them. */
-  readonly indexes: string[] = [];
+  readonly indexes = new Set<string>();
 
   /**
    * @param isCounting only counts rows, which has no bound. Otherwise SQLite fails with SQLITE_FULL if there are more than a
@@ -40,30 +43,60 @@ export class Capture {
    */
   constructor(database: Database.Database, statements: readonly string[], isCounting: boolean) {
     this.#database = database;
+    this.#statements = statements;
     this.#isCounting = isCounting;
-    const { kinds, replaces } = reachOf(database, statements);
-    // A name that the statements can't know.
-    const secret = `refmcp_${randomBytes(8).toString("hex")}`;
+    this.#watch();
+    if (!isCounting) database.pragma(`temp.max_page_count = ${Math.ceil((2 * RECORD_BYTES) / PAGE_BYTES)}`);
+  }
+
+  #watch(): void {
+    const database = this.#database;
+    const { kinds, replaces } = reachOf(database, this.#statements);
     for (const [name, on] of [...kinds].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const shape = on.size === 0 ? undefined : shapeOf(database, name);
       if (shape === undefined) continue;
       if ("reason" in shape) {
-        if (isIndexOfOther(database, name)) this.indexes.push(name);
+        if (isIndexOfOther(database, name)) this.indexes.add(name);
         else this.blind.set(name, { reason: shape.reason, kinds: on });
         continue;
       }
-      const log = `${secret}_${this.#watched.length}`;
-      const rows = isCounting && replaces ? (rowsOf(database, quoteIdentifier(shape.name)) ?? 0) : 0;
-      const watched = { ...shape, log, rows };
-      this.#watched.push(watched);
-      const triggers = isCounting ? countRows(database, log) : keepRows(database, watched, replaces);
+      const known = this.#watched.find((one) => isSame(one, shape));
+      const watched = known ?? this.#add(shape, replaces);
+      const { log } = watched;
+      const triggers = this.#isCounting ? countRows(log) : keepRows(database, watched, replaces);
       for (const [at, [when, kind, body]] of triggers.entries())
         if (on.has(kind) && body.length > 0)
           database.exec(
             `CREATE TEMP TRIGGER ${log}_${at} ${when} ${kind} ON main.${quoteIdentifier(shape.name)} BEGIN ${body.map((one) => `${one};`).join(" ")} END`,
           );
     }
-    if (!isCounting) database.pragma(`temp.max_page_count = ${Math.ceil((2 * RECORD_BYTES) / PAGE_BYTES)}`);
+  }
+
+  #add(shape: Shape, replaces: boolean): Watched {
+    const log = `${this.#secret}_${this.#watched.length}`;
+    const rows =
+      this.#isCounting && replaces ? (rowsOf(this.#database, quoteIdentifier(shape.name)) ?? 0) : 0;
+    const watched = { ...shape, log, rows };
+    this.#watched.push(watched);
+    this.#database.exec(this.#isCounting ? countTable(log) : logTable(watched));
+    return watched;
+  }
+
+  /** Runs a statement that changes the schema, which triggers would hinder; afterwards new tables are watched, too. */
+  around<Value>(work: () => Value): Value {
+    this.stop();
+    const value = work();
+    this.#watch();
+    return value;
+  }
+
+  /** Stops watching, but keeps what was seen. */
+  stop(): void {
+    const names = this.#database
+      .prepare<[string], string>("SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND name GLOB ?")
+      .pluck()
+      .all(`${this.#secret}_*`);
+    for (const name of names) this.#database.exec(`DROP TRIGGER temp.${name}`);
   }
 
   /** The columns of the watched tables. */
@@ -76,19 +109,20 @@ export class Capture {
     for (const { name: table, log, key, columns, hasRowid } of this.#watched) {
       const has = this.#database.prepare(`SELECT 1 FROM temp.${log} LIMIT 1`).get() !== undefined;
       if (!has) continue;
-      const states = ["l", "t"].flatMap((from) =>
-        columns.map((name, at) => (from === "l" ? `l.c${at}` : `t.${quoteIdentifier(name)}`)),
-      );
+      const isGone = shapeOf(this.#database, table) === undefined;
+      const now = columns.map((name) => (isGone ? "NULL" : `t.${quoteIdentifier(name)}`));
+      const states = [...columns.map((_, at) => `l.c${at}`), ...now];
       const keys = key.map((_, at) => `l.k${at}`);
       const same = key.map((one, at) => `t.${one} = l.k${at}`).join(" AND ");
-      const from = `FROM temp.${log} l LEFT JOIN main.${quoteIdentifier(table)} t ON ${same}`;
+      const join = isGone ? "" : `LEFT JOIN main.${quoteIdentifier(table)} t ON ${same}`;
+      const from = `FROM temp.${log} l ${join}`;
       const shown = [...keys, ...states];
       const exact = this.#database
         .prepare<[unknown], unknown[]>(`SELECT ${shown.map(asBytes).join(", ")} ${from} WHERE l.rowid = ?`)
         .raw();
       const all = this.#database
         .prepare<[], unknown[]>(
-          `SELECT l.rowid, l.e, t.${key[0]} IS NOT NULL, ${shown.join(", ")} ${from} ORDER BY ${keys.join(", ")}`,
+          `SELECT l.rowid, l.e, ${isGone ? "0" : `t.${key[0]} IS NOT NULL`}, ${shown.join(", ")} ${from} ORDER BY ${keys.join(", ")}`,
         )
         .raw();
       for (const [at, existed, exists, ...values] of all.iterate()) {
@@ -111,10 +145,12 @@ export class Capture {
 
   /** Why the rows can't be recorded after all: a table that was changed was dropped, or has other columns now. */
   get obstacle(): string | undefined {
-    for (const { name, log, columns } of this.#watched) {
+    for (const watched of this.#watched) {
+      const { name, log } = watched;
       const now = shapeOf(this.#database, name);
-      if (now !== undefined && "columns" in now && now.columns.join("\0") === columns.join("\0")) continue;
-      if (rowsOf(this.#database, `temp.${log}`) !== 0)
+      if (now !== undefined && "columns" in now && isSame(now, watched)) continue;
+      const lost = now === undefined ? " WHERE e" : "";
+      if (rowsOf(this.#database, `temp.${log}${lost}`) !== 0)
         return `the same transaction changed the definition of ${name}`;
     }
     return undefined;
@@ -143,8 +179,12 @@ export class Capture {
 
 type Trigger = readonly [when: string, kind: Kind, body: readonly string[]];
 
-function countRows(database: Database.Database, log: string): Trigger[] {
-  database.exec(`CREATE TEMP TABLE ${log} (i INT, u INT, d INT); INSERT INTO ${log} VALUES (0, 0, 0)`);
+const isSame = (a: Shape, b: Shape) => a.name === b.name && a.columns.join("\0") === b.columns.join("\0");
+
+const countTable = (log: string) =>
+  `CREATE TEMP TABLE ${log} (i INT, u INT, d INT); INSERT INTO ${log} VALUES (0, 0, 0)`;
+
+function countRows(log: string): Trigger[] {
   const count = (column: string) => [`UPDATE ${log} SET ${column} = ${column} + 1`];
   return [
     ["AFTER", "insert", count("i")],
@@ -153,16 +193,19 @@ function countRows(database: Database.Database, log: string): Trigger[] {
   ];
 }
 
-/** Keeps the first state of each row: `e` says whether it existed, `k0` … is its key, and `c0` … are its columns. */
-function keepRows(database: Database.Database, watched: Watched, replaces: boolean): Trigger[] {
-  const { name, log, key, collations, columns, hasRowid } = watched;
+/** Has the first state of each row: `e` says whether it existed, `k0` … is its key, and `c0` … are its columns. */
+function logTable({ log, key, collations, columns, hasRowid }: Watched): string {
   const keys = key.map((_, at) => `k${at}`);
   const declared = hasRowid
     ? ["k0 INTEGER PRIMARY KEY"]
     : keys.map((one, at) => `${one} COLLATE ${quoteIdentifier(collations[at] ?? "BINARY")}`);
   const unique = hasRowid ? [] : [`UNIQUE (${keys.join(", ")})`];
-  const parts = [...declared, "e", ...columns.map((_, at) => `c${at}`), ...unique];
-  database.exec(`CREATE TEMP TABLE ${log} (${parts.join(", ")})`);
+  return `CREATE TEMP TABLE ${log} (${[...declared, "e", ...columns.map((_, at) => `c${at}`), ...unique].join(", ")})`;
+}
+
+function keepRows(database: Database.Database, watched: Watched, replaces: boolean): Trigger[] {
+  const { name, log, key, columns } = watched;
+  const keys = key.map((_, at) => `k${at}`);
   const of = (from: string) => key.map((one) => `${from}.${one}`);
   // Not INSERT OR IGNORE: the conflict clause of the user's statement would replace that of a trigger.
   const isNew = (from: string) =>

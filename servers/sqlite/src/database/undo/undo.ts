@@ -1,6 +1,6 @@
 import { type RecordedRow, readRows } from "@refmcp/sql/change-record";
 import { quoteIdentifier } from "@refmcp/sql/names";
-import { removalOf, statementOf } from "@refmcp/sql/statement";
+import { removalOf, statementOf, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
 import { ChangeWatch, type Recording, type UndoFacts } from "../writing/change.ts";
 import { rowsOf } from "./capture.ts";
@@ -53,10 +53,10 @@ export function undo(database: Database.Database, job: UndoJob) {
   try {
     const { facts, path } = job;
     const { backward, forward } = facts.schema ?? { backward: [], forward: [] };
-    const tables = tablesOf(database, path, facts);
+    const tables = new Tables(database, facts);
     checkDefinitions(database, facts);
     checkRows(path, tables);
-    const names = [...tables.keys()];
+    const { names } = tables;
     const orphans = orphansIn(database, names);
     const watch = new ChangeWatch(
       database,
@@ -67,17 +67,21 @@ export function undo(database: Database.Database, job: UndoJob) {
       undefined,
     );
     const isDrop = (sql: string) => statementOf(sql).verb === "DROP";
+    const isTable = (sql: string) => /^create\s+(virtual\s+)?table\b/i.test(sql.trimStart());
     const define = (sql: string) => {
       checkEmpty(database, sql);
       watch.follow({ sql, verb: statementOf(sql).verb }, () => database.exec(sql));
     };
-    for (const sql of backward.filter(isDrop)) define(sql);
     const triggers = dropTriggers(database, names);
-    for (const row of readRows(path)) if (row.after !== undefined) tables.get(row.table)?.remove(row);
-    for (const row of readRows(path)) if (row.before !== undefined) tables.get(row.table)?.restore(row);
-    for (const index of facts.indexes) rebuild(database, index);
+    for (const row of readRows(path)) if (row.after !== undefined) tables.get(row)?.remove(row);
     for (const sql of triggers) database.exec(sql);
-    for (const sql of backward.filter((sql) => !isDrop(sql))) define(sql);
+    for (const sql of backward.filter(isDrop)) define(sql);
+    for (const sql of backward.filter(isTable)) define(sql);
+    const left = dropTriggers(database, names);
+    for (const row of readRows(path)) if (row.before !== undefined) tables.get(row)?.restore(row);
+    for (const index of facts.indexes) rebuild(database, index);
+    for (const sql of left) database.exec(sql);
+    for (const sql of backward.filter((sql) => !isDrop(sql) && !isTable(sql))) define(sql);
     if (orphansIn(database, names) > orphans)
       throw new Refused({
         message: "Undoing it would leave rows whose foreign keys refer to nothing.",
@@ -101,34 +105,58 @@ export function undo(database: Database.Database, job: UndoJob) {
   }
 }
 
-type Tables = ReadonlyMap<string, RecordedTable>;
+/** The tables that a record has rows of. */
+class Tables {
+  readonly #database: Database.Database;
+  readonly #facts: UndoFacts;
+  readonly #all = new Map<string, RecordedTable>();
+  readonly #names = new Set<string>();
 
-/** The tables that the record has rows of. */
-function tablesOf(database: Database.Database, path: string, { columns }: UndoFacts): Tables {
-  const tables = new Map<string, RecordedTable>();
-  for (const { table } of readRows(path)) {
-    if (tables.has(table)) continue;
-    const shape = shapeOf(database, table);
-    const known = columns[table] ?? [];
-    if (shape === undefined || "reason" in shape || shape.columns.join("\0") !== known.join("\0"))
+  constructor(database: Database.Database, facts: UndoFacts) {
+    this.#database = database;
+    this.#facts = facts;
+  }
+
+  /** Those of the rows so far. */
+  get names(): string[] {
+    return [...this.#names];
+  }
+
+  /** The table of a row; undefined if it does not exist. @throws Refused if it has other columns than when it was recorded */
+  get({ table }: RecordedRow): RecordedTable | undefined {
+    const known = this.#all.get(table);
+    if (known !== undefined) return known;
+    this.#names.add(table);
+    const shape = shapeOf(this.#database, table);
+    if (shape === undefined) return undefined;
+    if ("reason" in shape || shape.columns.join("\0") !== this.#facts.columns[table]?.join("\0"))
       throw new Refused({
-        message: `The table ${table} was dropped, or its columns have changed since.`,
+        message: `The columns of ${table} have changed since.`,
         hint: "Nothing was changed. Undo the change of its definition first.",
       });
-    tables.set(table, new RecordedTable(database, shape));
+    const made = new RecordedTable(this.#database, shape);
+    this.#all.set(table, made);
+    return made;
   }
-  return tables;
 }
 
 function checkDefinitions(database: Database.Database, { schema }: UndoFacts): void {
   const now = definitionsIn(database);
   for (const [id, sql] of Object.entries(schema?.after ?? {}))
-    if (now(id) !== sql)
+    if (plainText(now(id)) !== plainText(sql))
       throw new Refused({
         message: `The ${id} was changed, dropped or created again since.`,
         hint: "Nothing was changed. Undo its later changes first (newest first).",
       });
 }
+
+/** A definition without the quotes that SQLite adds when it renames something. */
+const plainText = (sql: string | null) =>
+  sql === null
+    ? undefined
+    : tokenize(sql)
+        .map(({ kind, text }) => (kind === "name" ? text.slice(1, -1) : text))
+        .join(" ");
 
 /** Undoing a CREATE or ADD COLUMN must not lose what was added to it since. */
 function checkEmpty(database: Database.Database, sql: string): void {
@@ -172,7 +200,7 @@ function checkRows(path: string, tables: Tables): void {
   let all = 0;
   for (const row of readRows(path)) {
     all += 1;
-    const now = JSON.stringify(tables.get(row.table)?.current(row));
+    const now = JSON.stringify(tables.get(row)?.current(row));
     if (now === JSON.stringify(row.after)) continue;
     if (now === JSON.stringify(row.before)) asBefore += 1;
     count += 1;

@@ -198,7 +198,9 @@ export class ChangeWatch {
   /** Runs a statement. */
   follow<Value>({ sql, verb }: Pick<WriteStatement, "sql" | "verb">, work: () => Value): Value {
     const isSchema = ["CREATE", "ALTER", "DROP"].includes(verb);
-    return isSchema && this.#definitions !== undefined ? this.#definitions.follow(sql, work) : work();
+    const definitions = this.#definitions;
+    if (!isSchema || definitions === undefined) return work();
+    return this.#capture.around(() => definitions.follow(sql, work));
   }
 
   /** Adds what a statement did. @param effect the rows it changed itself, and all that were changed by it */
@@ -257,7 +259,7 @@ export class ChangeWatch {
     try {
       for (const row of this.#capture.rows()) recorded(() => writer.add(row));
       const { columns, indexes } = this.#capture;
-      const facts: UndoFacts = { columns, indexes, schema };
+      const facts: UndoFacts = { columns, indexes: [...indexes], schema };
       if (writer.tables.length > 0 || schema !== undefined) {
         recorded(() => writer.finish({ database: recording.database, facts, ...given }));
         return writer;
