@@ -208,8 +208,11 @@ async function knownRows(
   const made = places.created.get(id) ?? [];
   const isKeyed = updated === 0 || facts.key.length > 0;
   if (gone.length !== deleted || made.length !== inserted + updated || !isKeyed) return undefined;
-  const found: Row[] = [];
-  const take = (_: unknown, rows: readonly Row[]) => void found.push(...rows);
+  // By place, since a row that was deleted and inserted again is found by both.
+  const found = new Map<string, Row>();
+  const take = (at: readonly string[], rows: readonly Row[]) => {
+    for (const [index, row] of rows.entries()) found.set(at[index] ?? "", row);
+  };
   const from = `SELECT t.ctid, ${columnsOf(facts)} FROM`;
   if (gone.length > 0) {
     const text = `${from} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
@@ -221,7 +224,7 @@ async function knownRows(
     await readRows(session, { text, params, isSmall: isSmall(created) }, take);
   }
   const replacedOwn = made.length - created.length;
-  return found.length === updated + deleted - replacedOwn ? found : undefined;
+  return found.size === updated + deleted - replacedOwn ? [...found.values()] : undefined;
 }
 
 /** The condition that a row `k.r` and a row of the table `t` have the same key. */
