@@ -1,7 +1,7 @@
 import { startDeadline } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type ChangeWriter, RecordTooLarge } from "@refmcp/sql";
-import { RECORD_BYTES } from "@refmcp/sql/change-record";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { type ChangeWriter, type RecordedRow, RecordTooLarge } from "@refmcp/sql";
+import { RECORD_BYTES, RECORD_ROWS } from "@refmcp/sql/change-record";
 import type { Database, Session } from "../connection/database.ts";
 import { arrayText, type Row } from "../driver/values.ts";
 import { removingCreated } from "./created.ts";
@@ -32,9 +32,22 @@ const MAX_SCAN_BYTES = 512 * 1_048_576;
 /** How long the observer may wait for its connection. */
 const CONNECT_MS = 5_000;
 
+const TOO_LARGE = `a record has at most ${grouped(RECORD_ROWS)} rows and ${RECORD_BYTES / 1_048_576} MB`;
+
 /** Why rows can't be recorded. */
-class Unrecordable extends Error {
+export class Unrecordable extends Error {
   override name = "Unrecordable";
+}
+
+/** Adds a row to a record, or completes it. @throws Unrecordable if the record is too large or the disk is full */
+export function written(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    if (error instanceof RecordTooLarge) throw new Unrecordable(TOO_LARGE);
+    throw new Unrecordable(`the record of changes can't be written: ${oneLine(why)}`);
+  }
 }
 
 export interface Recorded {
@@ -84,16 +97,15 @@ interface Observer {
 /**
  * Adds the rows that the transaction of a session changed to a record, as they were and as they are now.
  *
- * @param multixacts the result of `multixactsOf` before the first change
- * @returns what was recorded, or the reason why the rows can't be
- * @throws an error of PostgreSQL in the session, or of the file system
+ * @param multixacts the result of `MULTIXACTS` before the first change
+ * @throws Unrecordable with the reason why they can't be recorded, or an error of PostgreSQL in the session
  */
 export async function record(
   database: Database,
   session: Session,
   writer: ChangeWriter,
   { tables, places, multixacts, changesSchema }: Recording,
-): Promise<Recorded | string> {
+): Promise<Recorded> {
   const all = await factsOf(
     session,
     tables.map(({ id }) => id),
@@ -102,49 +114,43 @@ export async function record(
   const removing: string[] = [];
   const transaction = await transactionOf(session);
   const xid = transaction.xid ?? "";
-  try {
-    const changed: (readonly [TableFacts, TouchedTable])[] = [];
-    for (const table of tables) {
-      const known = all.find(({ id }) => id === table.id);
-      const reason = known === undefined ? "it was dropped" : known.reason;
-      if (known !== undefined && reason === null) changed.push([known, table]);
-      else if (table.updated + table.deleted > 0) throw new Unrecordable(`${table.table}: ${reason}`);
-      else skipped.push(table.table);
-    }
-    const run = async (observer?: Observer) => {
-      if (changesSchema && observer !== undefined)
-        removing.push(...(await removingCreated(session, xid, observer.session)));
-      for (const [known, table] of changed) {
-        const news = await newRows(session, known, table, places.created.get(known.id), xid, observer);
-        const add = (before: Row) => {
-          const key = keyOf(known, before);
-          const after = known.key.length === 0 ? undefined : news.get(key);
-          if (after !== undefined) news.delete(key);
-          writer.add({ table: known.name, key, before, ...(after === undefined ? {} : { after }) });
-        };
-        if (observer?.tables.includes(known.id) === true && table.updated + table.deleted > 0) {
-          const found = await knownRows(observer, known, table, places, [...news.values()]);
-          if (found === undefined) await searchOld(observer, session, known, add);
-          else found.forEach(add);
-        }
-        for (const after of news.values()) writer.add({ table: known.name, key: keyOf(known, after), after });
-      }
-    };
-    const needsObserver = changed.some(
-      ([{ id }, { inserted, updated, deleted }]) =>
-        updated + deleted > 0 || places.created.get(id)?.length !== inserted,
-    );
-    const facts = changed.map(([known]) => known);
-    if (xid !== "" && (needsObserver || changesSchema))
-      await observe(database, session, { ...transaction, facts, multixacts }, run);
-    else await run();
-    return { facts, skipped, xid, removing };
-  } catch (error) {
-    if (error instanceof Unrecordable) return error.message;
-    if (error instanceof RecordTooLarge)
-      return `a record has at most 1,000,000 rows and ${RECORD_BYTES / 1_048_576} MB`;
-    throw error;
+  const changed: (readonly [TableFacts, TouchedTable])[] = [];
+  for (const table of tables) {
+    const known = all.find(({ id }) => id === table.id);
+    const reason = known === undefined ? "it was dropped" : known.reason;
+    if (known !== undefined && reason === null) changed.push([known, table]);
+    else if (table.updated + table.deleted > 0) throw new Unrecordable(`${table.table}: ${reason}`);
+    else skipped.push(table.table);
   }
+  const write = (row: RecordedRow) => written(() => writer.add(row));
+  const run = async (observer?: Observer) => {
+    if (changesSchema && observer !== undefined)
+      removing.push(...(await removingCreated(session, xid, observer.session)));
+    for (const [known, table] of changed) {
+      const news = await newRows(session, known, table, places.created.get(known.id), xid, observer);
+      const add = (before: Row) => {
+        const key = keyOf(known, before);
+        const after = known.key.length === 0 ? undefined : news.get(key);
+        if (after !== undefined) news.delete(key);
+        write({ table: known.name, key, before, ...(after === undefined ? {} : { after }) });
+      };
+      if (observer?.tables.includes(known.id) === true && table.updated + table.deleted > 0) {
+        const found = await knownRows(observer, known, table, places, [...news.values()]);
+        if (found === undefined) await searchOld(observer, session, known, add);
+        else found.forEach(add);
+      }
+      for (const after of news.values()) write({ table: known.name, key: keyOf(known, after), after });
+    }
+  };
+  const needsObserver = changed.some(
+    ([{ id }, { inserted, updated, deleted }]) =>
+      updated + deleted > 0 || places.created.get(id)?.length !== inserted,
+  );
+  const facts = changed.map(([known]) => known);
+  if (xid !== "" && (needsObserver || changesSchema))
+    await observe(database, session, { ...transaction, facts, multixacts }, run);
+  else await run();
+  return { facts, skipped, xid, removing };
 }
 
 /** The rows that the transaction created and that still exist. */
@@ -164,7 +170,7 @@ async function newRows(
       for (const cell of row) chars += (cell?.length ?? 0) + 4;
       found.set(facts.key.length === 0 ? `${at[index]}` : keyOf(facts, row), row);
     }
-    if (chars > RECORD_BYTES) throw new RecordTooLarge("rows");
+    if (chars > RECORD_BYTES) throw new Unrecordable(TOO_LARGE);
   };
   const select = `SELECT t.ctid, ${columnsOf(facts)} FROM ONLY ${facts.name} t WHERE`;
   if (places.length === inserted + updated) {
@@ -309,12 +315,11 @@ async function observe(
     await Promise.race([work, promise]);
   } catch (error) {
     session.signal.throwIfAborted();
+    if (session.connection.isInvalid) throw error;
     const cause = failure ?? error;
-    // An error of the session itself, or of the file system, is the caller's.
-    if (session.connection.isInvalid || cause instanceof RecordTooLarge || cause instanceof Unrecordable)
-      throw cause;
-    if (!(error instanceof ToolError)) throw cause;
-    throw new Unrecordable(`a second connection can't read them: ${oneLine(error.message)}`);
+    if (cause instanceof Unrecordable) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Unrecordable(`a second connection can't read them: ${oneLine(why)}`);
   } finally {
     waiting.end();
     work.catch(() => undefined);

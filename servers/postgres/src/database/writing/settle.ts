@@ -1,10 +1,10 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { type ChangeWriter, lossText } from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import { isLost } from "../errors.ts";
 import type { Change } from "../gate/write-gate.ts";
 import type { TouchedTable } from "./losses.ts";
-import { MULTIXACTS, type Places, type Recorded, record } from "./record.ts";
+import { MULTIXACTS, type Places, type Recorded, record, Unrecordable, written } from "./record.ts";
 
 /** What PostgreSQL needs to undo a change, in the summary of its record. */
 export interface ChangeFacts extends Omit<Recorded, "removing"> {
@@ -61,22 +61,16 @@ export async function settle(
   try {
     let isEmpty = true;
     if (writer !== undefined) {
-      const recorded = await recordOrReason(
-        () => record(database, session, writer, { tables, ...given }),
-        session,
-      );
-      if (typeof recorded === "string") reason = recorded;
-      else {
-        const { removing, ...facts } = recorded;
+      try {
+        const { removing, ...facts } = await record(database, session, writer, { tables, ...given });
         // What was created last goes first; then what was dropped comes back.
-        const summary = {
-          database: database.label,
-          statements,
-          facts: { ...facts, restore: [...removing, ...restore] },
-        };
-        isEmpty = writer.tables.length === 0 && summary.facts.restore.length === 0;
+        const undoing = { ...facts, restore: [...removing, ...restore] };
+        isEmpty = writer.tables.length === 0 && undoing.restore.length === 0;
         if (!isEmpty && !dryRun)
-          reason = await recordOrReason(() => writer.finish(summary) ?? undefined, session);
+          written(() => writer.finish({ database: database.label, statements, facts: undoing }));
+      } catch (error) {
+        if (!(error instanceof Unrecordable)) throw error;
+        reason = error.message;
       }
     }
     const loss = lossText({ tables: reason === undefined ? [] : tables, objects, weakened, reason });
@@ -85,19 +79,6 @@ export async function settle(
     return { loss, changeId: await commit(session, reason === undefined && !isEmpty ? writer : undefined) };
   } finally {
     writer?.discard();
-  }
-}
-
-/** An error of the file system, such as a full disk, is a reason why rows can't be recorded. */
-async function recordOrReason<Value>(
-  work: () => Promise<Value> | Value,
-  { connection }: Session,
-): Promise<Value | string> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Error) || !("syscall" in error) || connection.isInvalid) throw error;
-    return `the record of changes can't be written: ${oneLine(error.message)}`;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Database, Session } from "../connection/database.ts";
 import { arrayText, type Row } from "../driver/values.ts";
 import { passWriting } from "../gate/write-gate.ts";
 import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
-import { matching, transactionOf } from "./record.ts";
+import { matching, transactionOf, Unrecordable, written } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
 import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
 
@@ -80,27 +80,24 @@ export async function undoChange(
       for (const { facts, pairs } of tables)
         for (const { before, after } of pairs) {
           const key = keyOf(facts, before ?? after ?? []);
-          writer.add({
+          const row = {
             table: facts.name,
             key,
             ...(after && { before: after }),
             ...(before && { after: before }),
-          });
+          };
+          written(() => writer.add(row));
         }
       const { xid } = await transactionOf(session);
-      const summary: ChangeFacts = {
+      const undoing: ChangeFacts = {
         facts: tables.map((one) => one.facts),
         skipped: [],
         xid: xid ?? "",
         restore: again,
       };
+      const statements = [`undo of ${id}`];
       if (!dryRun)
-        writer.finish({
-          database: database.label,
-          statements: [`undo of ${id}`],
-          undoes: id,
-          facts: summary,
-        });
+        written(() => writer.finish({ database: database.label, statements, undoes: id, facts: undoing }));
       const answer = { undone: id, committed: !dryRun, tables: counts.map(({ id: _, ...table }) => table) };
       if (dryRun) return answer;
       const loss = lossText({ objects });
@@ -108,9 +105,7 @@ export async function undoChange(
       const change_id = await commit(session, writer);
       return change_id === undefined ? answer : { ...answer, change_id };
     } catch (error) {
-      if (error instanceof Error && "syscall" in error && !session.connection.isInvalid)
-        throw unrecorded(error.message);
-      throw error;
+      throw error instanceof Unrecordable ? unrecorded(error.message) : error;
     } finally {
       writer.discard();
     }
