@@ -65,7 +65,7 @@ export async function world(): Promise<World> {
         sql: "SELECT c.name, o.id, o.total, o.placed_at, o.note FROM orders o JOIN customers c ON c.id = o.customer_id ORDER BY o.id",
       },
     },
-    losses: { pg_execute: { arguments: { statements: ["DROP TABLE orders"] } } },
+    losses: { pg_execute: { arguments: { statements: ["TRUNCATE orders"] } } },
     failures: {
       pg_describe_table: { table: "custmers" },
       pg_describe_tables: { cursor: "made up" },

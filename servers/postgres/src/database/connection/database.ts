@@ -30,6 +30,8 @@ export interface Work {
   /** The user's statement, for error positions. */
   readonly sql?: string;
   readonly mode?: Mode;
+  /** How many times the limit of a statement the whole work may take; default 1. */
+  readonly times?: number;
 }
 
 /** How long after the server's own timeout we cancel the statement ourselves. */
@@ -180,7 +182,9 @@ export class Database {
     let connection: Connection | undefined;
     try {
       await this.#source.ready?.();
-      deadline = startDeadline(timeoutMs + GRACE_MS, options.signal, () => timedOut(timeoutMs));
+      deadline = startDeadline(timeoutMs * (options.times ?? 1) + GRACE_MS, options.signal, () =>
+        timedOut(timeoutMs),
+      );
       const { signal } = deadline;
       for (let attempt = 0; ; attempt++) {
         connection = await this.pool.acquire(signal);
@@ -221,7 +225,8 @@ export class Database {
       await this.#waitingWriters.wait(options.signal);
     else this.#writers += 1;
     try {
-      return await this.work({ ...options, mode: "READ WRITE" }, run);
+      // Recording what changed takes time too.
+      return await this.work({ times: 2, ...options, mode: "READ WRITE" }, run);
     } finally {
       if (!this.#waitingWriters.hand()) this.#writers -= 1;
     }

@@ -9,12 +9,12 @@ import type { TouchedTable } from "./losses.ts";
 import {
   columnsOf,
   factsOf,
-  firstColumn,
   isSmall,
   keyOf,
   readRows,
   rowText,
   type TableFacts,
+  visibleAt,
 } from "./tables.ts";
 
 // How the rows of a change are found without triggers: by PostgreSQL's own versions. Until the change is committed, every
@@ -248,14 +248,13 @@ async function searchOld(
   take: (row: Row) => void,
 ): Promise<void> {
   requireSearchable(facts);
-  const visible = `SELECT t.ctid FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
   const text = `SELECT t.ctid, ${columnsOf(facts)} FROM ONLY ${facts.name} t WHERE ${candidates}`;
   await readRows(observer, { text }, async (places, rows) => {
     if (places.length === 0) return;
-    const kept = new Set(await firstColumn(session, visible, [arrayText(places)]));
+    const kept = await visibleAt(session, facts, places);
     const gone = places.filter((place) => !kept.has(place));
     if (gone.length === 0) return;
-    const still = new Set(await firstColumn(observer, visible, [arrayText(gone)]));
+    const still = await visibleAt(observer, facts, gone);
     for (const [index, row] of rows.entries()) {
       const place = places[index] ?? "";
       if (!kept.has(place) && still.has(place)) take(row);

@@ -1,5 +1,5 @@
 import type { Session } from "../connection/database.ts";
-import type { Cell, Row } from "../driver/values.ts";
+import { arrayText, type Cell, type Row } from "../driver/values.ts";
 
 /** How the rows of one table, or one partition, are read and written back. */
 export interface TableFacts {
@@ -34,6 +34,7 @@ export const FORM: readonly string[] = [
   "bytea_output = 'hex'",
   "xmloption = 'content'",
   "search_path = pg_catalog, pg_temp",
+  "enable_seqscan = on",
 ].map((setting) => `SET LOCAL ${setting}`);
 
 /** Facts about tables by their object ids; those that no longer exist are missing. */
@@ -63,7 +64,9 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
 export function rowText({ places }: TableFacts, row: Row): string {
   const fields = places.map((at) => {
     const cell = row[at] ?? null;
-    return cell === null ? "" : `"${cell.replace(/["\\]/g, "$&$&")}"`;
+    if (cell === null) return "";
+    // Quotes would be escaped once more in an array of rows.
+    return /^[\w.+:-]+$/.test(cell) ? cell : `"${cell.replace(/["\\]/g, "$&$&")}"`;
   });
   return `(${fields.join(",")})`;
 }
@@ -78,14 +81,17 @@ export const columnsOf = ({ columns }: TableFacts) => columns.map((column) => `t
 const PIECE = 2_000;
 const ALL = { chars: Number.POSITIVE_INFINITY, toEnd: true };
 
-/** The first column of a statement, as text; no other role's code runs in it. */
-export async function firstColumn(
+/** Of these places in a table, those where the session sees a row. */
+export async function visibleAt(
   session: Session,
-  text: string,
-  params: readonly string[] = [],
-): Promise<string[]> {
-  const { rows } = await session.query({ text, params, opening: { statements: FORM } }, ALL);
-  return rows.map(([first]: readonly Cell[]) => first ?? "");
+  { name }: TableFacts,
+  places: readonly string[],
+): Promise<Set<string>> {
+  const text = `SELECT t.ctid FROM ONLY ${name} t WHERE t.ctid = ANY ($1::tid[])`;
+  // Of a small table, PostgreSQL would read every row for each piece.
+  const opening = { statements: [...FORM, "SET LOCAL enable_seqscan = off"] };
+  const { rows } = await session.query({ text, params: [arrayText(places)], opening }, ALL);
+  return new Set(rows.map(([first]: readonly Cell[]) => first ?? ""));
 }
 
 /**

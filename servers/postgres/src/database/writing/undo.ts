@@ -11,7 +11,6 @@ import { matching, transactionOf, Unrecordable, written } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
 import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
 
-const row = z.array(z.string().nullable());
 const texts = z.array(z.string());
 const recorded = z.object({
   xid: z.string(),
@@ -31,6 +30,13 @@ interface Pair {
 interface Table {
   readonly facts: TableFacts;
   readonly pairs: readonly Pair[];
+}
+
+function rowOf(value: unknown): Row | undefined {
+  const isCell = (cell: unknown) => cell === null || typeof cell === "string";
+  const isRow = (row: unknown): row is Row => Array.isArray(row) && row.every(isCell);
+  if (value === undefined || isRow(value)) return value;
+  throw new ToolError("unavailable", "The record of this change is damaged.");
 }
 
 /** What PostgreSQL did with a change whose process ended before it knew. */
@@ -58,7 +64,7 @@ export async function undoChange(
   const change = await database.changes?.find(database.label, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
   const { restore, facts } = recorded.parse(change.facts);
-  return await database.change({ signal: call.signal }, async (session) => {
+  return await database.change({ signal: call.signal, times: 10 }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
     const now = await factsOf(
@@ -68,7 +74,7 @@ export async function undoChange(
     const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [] }));
     const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
     for (const { table, before, after } of recordedRows(change.path)) {
-      const pair = { before: row.optional().parse(before), after: row.optional().parse(after) };
+      const pair = { before: rowOf(before), after: rowOf(after) };
       Object(byName.get(table)).pairs.push(pair);
     }
     await findRows(session, id, tables);
