@@ -7,7 +7,9 @@ import { dirname, join } from "node:path";
 /** Rows and bytes of the record of one change. */
 export const RECORD_ROWS = 1_000_000;
 export const RECORD_BYTES = 64 * 1_048_576;
-/** Bytes of statements in a record, which are only shown. */
+/** Why a change beyond these bounds is not recorded. */
+export const TOO_LARGE = "it is larger than a recorded change can be";
+/** Characters of a statement, and how many, in a record, which are only shown. */
 const STATEMENT_CHARS = 500;
 const MAX_STATEMENTS = 20;
 
@@ -92,8 +94,7 @@ export class ChangeWriter {
     this.#rows += 1;
     const line = `${JSON.stringify(row)}\n`;
     this.#bytes += line.length;
-    if (this.#rows > RECORD_ROWS || this.#bytes > RECORD_BYTES)
-      throw new RecordTooLarge(`more than ${RECORD_ROWS} rows or ${RECORD_BYTES} bytes`);
+    if (this.#rows > RECORD_ROWS || this.#bytes > RECORD_BYTES) throw new RecordTooLarge(TOO_LARGE);
     this.#waiting.push(line);
     this.#size += line.length;
     if (this.#size >= PIECE) this.#flush();

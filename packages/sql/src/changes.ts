@@ -45,6 +45,7 @@ export class ChangeStore {
   readonly #summaries = new Map<string, ChangeSummary | undefined>();
   #sincePrune = PRUNE_EVERY;
   #lastTime = 0;
+  #opened: { readonly directory: string } | undefined;
 
   constructor(options: ChangeStoreOptions) {
     this.#options = options;
@@ -114,10 +115,13 @@ export class ChangeStore {
   }
 
   async #open(create: boolean, always = false): Promise<{ directory: string } | { reason: string }> {
+    if (this.#opened !== undefined && create) return this.#opened;
     const { enabled, directories, allowed } = this.#options;
     if (!enabled && !always) return { reason: "the record of changes is off (--no-undo)" };
     const opened = await openStateDirectory(directories, allowed, { name: CHANGES_NAME, create });
-    return "reason" in opened ? { reason: `there is no record of changes: ${opened.reason}` } : opened;
+    if ("reason" in opened) return { reason: `there is no record of changes: ${opened.reason}` };
+    if (create) this.#opened = opened;
+    return opened;
   }
 
   #summaryOf(path: string): ChangeSummary | undefined {

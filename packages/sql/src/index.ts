@@ -7,6 +7,7 @@ export {
   RecordTooLarge,
   readRows,
   type TableCounts,
+  TOO_LARGE,
 } from "./change-record.ts";
 export { CHANGES_NAME, ChangeStore, type ChangeStoreOptions, type RecordedChange } from "./changes.ts";
 export {

@@ -3,7 +3,7 @@ import { RECORD_BYTES, type RecordedRow, type TableCounts } from "@refmcp/sql/ch
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import { type Kind, reachOf } from "./reach.ts";
-import { asBytes, encodeValue, isDoubtful, type Shape, shapeOf } from "./shape.ts";
+import { asBytes, encodeValue, isDoubtful, type Shape, shapeOf, type Value } from "./shape.ts";
 
 const PAGE_BYTES = 4_096;
 
@@ -63,7 +63,7 @@ export class Capture {
       const known = this.#watched.find((one) => isSame(one, shape));
       const watched = known ?? this.#add(shape, replaces);
       const { log } = watched;
-      const triggers = this.#isCounting ? countRows(log) : keepRows(database, watched, replaces);
+      const triggers = this.#isCounting ? countRows(log, replaces) : keepRows(database, watched, replaces);
       for (const [at, [when, kind, body]] of triggers.entries())
         if (on.has(kind) && body.length > 0)
           database.exec(
@@ -82,16 +82,21 @@ export class Capture {
     return watched;
   }
 
-  /** Runs a statement that changes the schema, which triggers would hinder; afterwards new tables are watched, too. */
-  around<Value>(work: () => Value): Value {
-    this.stop();
+  /**
+   * Runs a statement that changes the schema; afterwards new tables are watched, too.
+   *
+   * @param isRemoval keeps watching meanwhile: a DROP TABLE deletes rows of other tables, too. Triggers would hinder an ALTER
+   */
+  around<Value>(isRemoval: boolean, work: () => Value): Value {
+    if (!isRemoval) this.#stop();
     const value = work();
+    this.#stop();
     this.#watch();
     return value;
   }
 
   /** Stops watching, but keeps what was seen. */
-  stop(): void {
+  #stop(): void {
     const names = this.#database
       .prepare<[string], string>("SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND name GLOB ?")
       .pluck()
@@ -128,9 +133,10 @@ export class Capture {
       for (const [at, existed, exists, ...values] of all.iterate()) {
         const bytes = isDoubtful(values) ? exact.get(at) : undefined;
         const encoded = values.map((value, index) => encodeValue(value, bytes?.[index]));
-        const before = existed === 1n ? encoded.slice(key.length, key.length + columns.length) : undefined;
-        const after = exists === 1n ? encoded.slice(key.length + columns.length) : undefined;
-        if (JSON.stringify(before) === JSON.stringify(after)) continue;
+        const middle = key.length + columns.length;
+        const before = existed === 1n ? encoded.slice(key.length, middle) : undefined;
+        const after = exists === 1n ? encoded.slice(middle) : undefined;
+        if (isEqual(before, after)) continue;
         // A row without a rowid is identified by its columns.
         const id = hasRowid ? encoded[0] : encoded.slice(0, key.length);
         yield {
@@ -179,15 +185,21 @@ export class Capture {
 
 type Trigger = readonly [when: string, kind: Kind, body: readonly string[]];
 
+function isEqual(a: readonly Value[] | undefined, b: readonly Value[] | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.every((value, at) => value === b[at] || JSON.stringify(value) === JSON.stringify(b[at]));
+}
+
 const isSame = (a: Shape, b: Shape) => a.name === b.name && a.columns.join("\0") === b.columns.join("\0");
 
 const countTable = (log: string) =>
   `CREATE TEMP TABLE ${log} (i INT, u INT, d INT); INSERT INTO ${log} VALUES (0, 0, 0)`;
 
-function countRows(log: string): Trigger[] {
+function countRows(log: string, replaces: boolean): Trigger[] {
   const count = (column: string) => [`UPDATE ${log} SET ${column} = ${column} + 1`];
   return [
-    ["AFTER", "insert", count("i")],
+    // Inserted rows are no loss, unless they replace others.
+    ["AFTER", "insert", replaces ? count("i") : []],
     ["AFTER", "update", count("u")],
     ["AFTER", "delete", count("d")],
   ];

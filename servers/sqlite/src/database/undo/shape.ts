@@ -53,7 +53,7 @@ function primaryCollations(database: Database.Database, name: string): string[] 
     .all(name);
 }
 
-/** A value of SQLite in JSON: integers as numbers, all else that JSON does not have as an object. */
+/** A value of SQLite in JSON: what JSON does not have as an object, and a number with a fraction is REAL. */
 export type Value =
   | null
   | string
@@ -71,8 +71,12 @@ export function encodeValue(value: unknown, bytes?: unknown): Value {
     const small = Number(value);
     return Number.isSafeInteger(small) ? small : { i: value.toString() };
   }
-  if (typeof value === "number") return { r: Object.is(value, -0) ? "-0" : String(value) };
+  if (typeof value === "number") {
+    const hasFraction = Number.isFinite(value) && !Number.isInteger(value);
+    return hasFraction ? value : { r: Object.is(value, -0) ? "-0" : String(value) };
+  }
   if (value instanceof Uint8Array) return { b: Buffer.from(value).toString("base64") };
+  if (typeof value === "string" && bytes === undefined) return value;
   if (!(bytes instanceof Uint8Array) || Buffer.from(bytes).equals(Buffer.from(String(value))))
     return String(value);
   return { t: Buffer.from(bytes).toString("base64") };
@@ -80,7 +84,7 @@ export function encodeValue(value: unknown, bytes?: unknown): Value {
 
 /** What the driver binds for a value; text that is not valid Unicode as bytes, for `CAST(? AS TEXT)`. */
 export function decodeValue(value: Value): unknown {
-  if (typeof value === "number") return BigInt(value);
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
   if (value === null || typeof value === "string") return value;
   if ("i" in value) return BigInt(value.i);
   if ("r" in value) return Number(value.r);

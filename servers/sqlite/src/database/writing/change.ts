@@ -5,6 +5,7 @@ import {
   type RecordSlot,
   RecordTooLarge,
   type TableCounts,
+  TOO_LARGE,
 } from "@refmcp/sql/change-record";
 import { type Column, encodeRow } from "@refmcp/sql/formats";
 import { lossText } from "@refmcp/sql/loss-text";
@@ -77,8 +78,6 @@ export function whyNotRecorded(error: unknown): string | undefined {
   const isFull = error instanceof Error && "code" in error && error.code === "SQLITE_FULL";
   return isFull ? TOO_LARGE : undefined;
 }
-
-const TOO_LARGE = "it is larger than a recorded change can be";
 
 /** @param unrecorded why it is not recorded */
 function attempt(
@@ -200,7 +199,7 @@ export class ChangeWatch {
     const isSchema = ["CREATE", "ALTER", "DROP"].includes(verb);
     const definitions = this.#definitions;
     if (!isSchema || definitions === undefined) return work();
-    return this.#capture.around(() => definitions.follow(sql, work));
+    return this.#capture.around(verb === "DROP", () => definitions.follow(sql, work));
   }
 
   /** Adds what a statement did. @param effect the rows it changed itself, and all that were changed by it */
@@ -229,7 +228,7 @@ export class ChangeWatch {
     if (objects.length > 0) this.unrecorded ??= "the same transaction removes other data";
     if (!this.#isCounting) this.unrecorded ??= this.#capture.obstacle;
     if (this.unrecorded === undefined) return undefined;
-    const others = [...this.#others].map((name) => `changes to rows of ${name} by triggers`);
+    const others = [...this.#others].map((name) => `possible changes of rows of ${name} by triggers`);
     const tables = [...this.#capture.counts(), ...this.#unseen];
     return lossText({ tables, objects: [...objects, ...others], reason: this.unrecorded });
   }

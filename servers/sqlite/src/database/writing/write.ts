@@ -1,11 +1,11 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Bound, type Calling, type Changing, type Statement, targetOf } from "@refmcp/sql";
+import { type Bound, type Calling, type Changing, type Statement, TOO_LARGE, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Answer } from "../connection/runners.ts";
 import { passCreateTable, passWriting } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { runStatement } from "../reading/query.ts";
-import type { WriteStatement } from "./change.ts";
+import type { Recording, WriteStatement } from "./change.ts";
 
 interface Change extends Bound {
   /** How the gate classified it. */
@@ -35,10 +35,19 @@ export async function runChanges(
   // The rest of the answer takes less than this.
   const returnedBytes = Math.max(0, call.budget - 1_000 - 20 * statements.length);
   const attempt = async (agreedLoss: string | undefined) => {
-    const recording = await databases.recording(place);
-    const job = { place, statements, dryRun, agreedLoss, recording, returnedBytes };
     const sql = statements.map((one) => one.sql).join(";\n");
-    return await runStatement(databases, "write", job, { sql, signal: call.signal });
+    const run = (recording: Recording) => {
+      const job = { place, statements, dryRun, agreedLoss, recording, returnedBytes };
+      return runStatement(databases, "write", job, { sql, signal: call.signal });
+    };
+    const recording = await databases.recording(place);
+    try {
+      return await run(recording);
+    } catch (error) {
+      // SQLite keeps the rows of INSERT … SELECT in memory if there is a trigger, and a record needs one.
+      if ("reason" in recording || !(error instanceof ToolError && error.kind === "too_large")) throw error;
+      return await run({ reason: TOO_LARGE });
+    }
   };
   // Measures the loss, and is rolled back if there is one: no lock is held while the user is asked about exactly this loss.
   const first = await attempt(undefined);
