@@ -1,4 +1,4 @@
-import type { TableCounts } from "@refmcp/sql";
+import { rowCount, type TableCounts } from "@refmcp/sql";
 import type { Session } from "../connection/database.ts";
 import type { Change, Loss } from "../gate/write-gate.ts";
 
@@ -56,7 +56,8 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : there === 0;
   const isNothing = losesNothingWithout !== undefined && relations.length > 0 && (isEmpty || isNew);
-  return { what: loss.what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
+  const what = rows === undefined ? loss.what : `${loss.what} (${rowCount(rows)})`;
+  return { what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
 }
 
 const PROTECTING = "class attribute policy proc trigger constraint rewrite namespace default_acl"

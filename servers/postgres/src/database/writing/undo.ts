@@ -1,6 +1,6 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, counted, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
+import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
@@ -347,8 +347,7 @@ async function restoreObjects(session: Session, statements: readonly string[]) {
     for (const loss of losses) {
       const { what, rows, restoring } = await lookAt(session, loss, new Set());
       again.unshift(...restoring);
-      if (rows === undefined ? what.includes("COLUMN") : rows > 0)
-        objects.push(rows === undefined ? what : `${what} (${counted(rows)})`);
+      if (rows === undefined ? what.includes("COLUMN") : rows > 0) objects.push(what);
     }
     await session.query({ text: sql, params: [] }, { chars: 1 });
   }

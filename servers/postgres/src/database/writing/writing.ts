@@ -1,5 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, type Changing, counted, encodeRow } from "@refmcp/sql";
+import { type Calling, type Changing, encodeRow } from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { paramsOf } from "../driver/values.ts";
@@ -140,10 +140,9 @@ async function write(database: Database, writing: Writing): Promise<Written> {
         hasChangedProtection ||= await changedProtection(session, mine, await touched(session));
       const created = isFree ? await oidOf(session, change.creates) : undefined;
       if (created !== undefined) made.add(created);
-      for (const { what, rows, restoring, isNothing } of before) {
+      for (const { what, restoring, isNothing } of before) {
         undo.push(...restoring);
-        if (!isNothing && restoring.length === 0)
-          objects.push(rows === undefined ? what : `${what} (${counted(rows)})`);
+        if (!isNothing && restoring.length === 0) objects.push(what);
       }
     }
     const now = await touched(session, AT_LAST);
