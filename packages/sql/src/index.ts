@@ -25,8 +25,7 @@ export {
   rowWriter,
 } from "./formats.ts";
 export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
-export { counted, LossTally, type TableChange } from "./loss.ts";
-export { type Loss, lossText } from "./loss-text.ts";
+export { type Loss, lossText, rowCount } from "./loss-text.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
 export {
@@ -39,5 +38,4 @@ export {
   ResultStore,
   type ResultWindow,
 } from "./results.ts";
-export { SessionLosses } from "./session-losses.ts";
 export { removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";
