@@ -10,6 +10,13 @@ export { giveFreeName, temporaryName } from "./paths/move.ts";
 export { ownDirectory } from "./paths/open.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
 export { createPathGuard, type PathGuard, withHidden } from "./paths/path-guard.ts";
+export {
+  hiddenAt,
+  openStateDirectory,
+  realPathOf,
+  stateDirectories,
+  within,
+} from "./paths/state-directory.ts";
 export { copyData } from "./paths/tree.ts";
 export type {
   AllowedDirectories,

@@ -1,5 +1,16 @@
 // Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
 export {
+  type ChangeSummary,
+  ChangeWriter,
+  type RecordedRow,
+  type RecordSlot,
+  RecordTooLarge,
+  readRows,
+  type TableCounts,
+  TOO_LARGE,
+} from "./change-record.ts";
+export { CHANGES_NAME, ChangeStore, type ChangeStoreOptions, type RecordedChange } from "./changes.ts";
+export {
   type Column,
   type CsvRecord,
   csvHeader,
@@ -14,7 +25,7 @@ export {
   rowWriter,
 } from "./formats.ts";
 export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
-export { counted, LossTally, type TableChange } from "./loss.ts";
+export { type Loss, lossText, rowCount } from "./loss-text.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
 export {
@@ -27,5 +38,4 @@ export {
   ResultStore,
   type ResultWindow,
 } from "./results.ts";
-export { SessionLosses } from "./session-losses.ts";
 export { removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";

@@ -58,6 +58,35 @@ export const limitOptions = {
 
 export type LimitValues = OptionValues<typeof limitOptions>;
 
+/** Options of the record of changes, for the option table of a server. */
+export const undoOptions = {
+  undo: {
+    type: "flag",
+    default: true,
+    heading: "Safety",
+    description:
+      "Record the rows that a change replaces or deletes, so that undo_change can restore them. Without it, every loss of rows needs confirmation.",
+  },
+  undoDays: {
+    type: "integer",
+    min: 1,
+    max: 3650,
+    default: 30,
+    heading: "Safety",
+    description: "Days to keep a recorded change. At most 1,000 changes and 512 MB per database are kept.",
+  },
+  forgetChanges: {
+    type: "flag",
+    heading: "Safety",
+    description: "Erase the record of changes on the first call.",
+  },
+  undoDir: {
+    type: "directory",
+    heading: "Safety",
+    description: "Where to keep the record of changes. Default: the user's state directory.",
+  },
+} as const;
+
 export const toolsFileOption = {
   toolsFile: {
     type: "file",

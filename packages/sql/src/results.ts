@@ -3,7 +3,7 @@ import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { type Column, type Format, ROW_COST, rowsText } from "./formats.ts";
 import type { Limits } from "./limits.ts";
-import { counted } from "./loss.ts";
+import { rowCount } from "./loss-text.ts";
 
 /** Characters read ahead with a first page: a dozen pages, so that a result that nobody pages through costs little. */
 const FIRST_AHEAD = 262_144;
@@ -239,7 +239,7 @@ export function answerText(parts: AnswerParts): string {
       : "Continue with next_cursor, or narrow the query with WHERE.";
   const remarks = [
     ...notices,
-    ...(stopped === undefined ? [] : [`${counted(pieces.length)}, and there are more. ${next}`]),
+    ...(stopped === undefined ? [] : [`${rowCount(pieces.length)}, and there are more. ${next}`]),
     ...(cut ? ["Long values were truncated; read the rest with substr(column, n, m)."] : []),
   ];
   const rest = JSON.stringify({

@@ -6,13 +6,11 @@ import {
   csvRecords,
   encodeRow,
   type Format,
-  LossTally,
   limitsOf,
+  lossText,
   removalOf,
   rowWriter,
-  SessionLosses,
   statementOf,
-  type TableChange,
   targetOf,
   tokenize,
 } from "./index.ts";
@@ -125,89 +123,18 @@ describe("tokens", () => {
   });
 });
 
-describe("a loss", () => {
-  const change = { id: "1", table: "t", inserted: 0, updated: 0, deleted: 0 };
-  const session = new SessionLosses();
-  /** A transaction that is committed. @param left the rows of the table afterwards */
-  const lossOf = (more: Partial<TableChange>, left: number, losses = new SessionLosses()) => {
-    const tally = new LossTally(losses.changes);
-    tally.rows({ ...change, ...more }, Math.min(left, tally.rowsNeeded({ ...change, ...more })));
-    const loss = tally.loss();
-    losses.add(tally.outcome);
-    return loss?.replace("This cannot be undone: ", "");
-  };
-
-  it("is the last rows of a table, half of it, or many rows", () => {
-    expect(lossOf({ deleted: 1 }, 0)).toBe("DELETE of every row of t (1 row).");
-    expect(lossOf({ deleted: 9 }, 0)).toBe("DELETE of every row of t (9 rows).");
-    expect(lossOf({ updated: 2 }, 2)).toBe("UPDATE of every row of t (2 rows).");
-    expect(lossOf({ deleted: 899 }, 1)).toBe("DELETE of 899 of the 900 rows of t.");
-    expect(lossOf({ deleted: 10 }, 10)).toBe("DELETE of 10 of the 20 rows of t.");
-    expect(lossOf({ updated: 4, deleted: 6 }, 14)).toBe("change of 10 of the 20 rows of t.");
-    expect(lossOf({ deleted: 1_001 }, 1_000_000)).toBe("DELETE of 1,001 rows of t.");
-    for (const [more, left] of [
-      [{ updated: 1 }, 1],
-      [{ deleted: 9 }, 11],
-      [{ deleted: 18 }, 1],
-      [{ deleted: 1_000 }, 1_001],
-      [{ inserted: 5, updated: 5, deleted: 5 }, 0],
-      [{ inserted: 5, updated: 5 }, 5],
-    ] as const)
-      expect(lossOf(more, left), JSON.stringify(more)).toBeUndefined();
-  });
-
-  it("adds up over a session, until the user agrees to it", () => {
-    const large = new SessionLosses();
-    expect(lossOf({ deleted: 999 }, 1_000_000, large)).toBeUndefined();
-    expect(lossOf({ deleted: 2 }, 1_000_000, large)).toMatch(
-      /2 rows of t, which makes 1,001 in this session\.$/,
-    );
-    expect(lossOf({ deleted: 2 }, 1_000_000, large)).toBeUndefined();
-    const small = new SessionLosses();
-    for (let left = 24; left > 15; left--) expect(lossOf({ deleted: 1 }, left, small)).toBeUndefined();
-    // Rows of the session itself don't hide it, and a lone UPDATE of a row does not count.
-    expect(lossOf({ inserted: 900 }, 916, small)).toBeUndefined();
-    for (let times = 0; times < 50; times++) expect(lossOf({ updated: 1 }, 916, small)).toBeUndefined();
-    expect(lossOf({ updated: 4 }, 916, small)).toBe(
-      "UPDATE of 4 rows of t, which makes 13 of its 25 rows in this session.",
-    );
-    const few = new SessionLosses();
-    expect(lossOf({ deleted: 2 }, 1, few)).toBeUndefined();
-    expect(lossOf({ deleted: 1 }, 0, few)).toBe(
-      "DELETE of the last row of t, which makes 3 of its 3 rows in this session.",
-    );
-    for (let table = 0; table < 10; table++)
-      expect(lossOf({ id: `many ${table}`, deleted: 100 }, 1_000, session)).toBeUndefined();
-    expect(lossOf({ deleted: 1 }, 1_000, session)).toMatch(
-      /^changes of 1 row together, which makes 1,001 in/,
-    );
-  });
-
-  it("is a structure", () => {
-    const tally = new LossTally();
-    tally.structure("DROP TABLE t", 0);
-    expect(tally.loss()).toMatch(/DROP TABLE t \(0 rows\)/);
-  });
-
-  it("is measured by one transaction at a time, and a cancelled one does not wait", async () => {
-    const { signal } = new AbortController();
-    const leaving = new AbortController();
-    const order: string[] = [];
-    const turn = (name: string, its = signal) =>
-      session.inTurn(its, async () => {
-        order.push(`${name} begins`);
-        await Promise.resolve();
-        order.push(`${name} ends`);
-      });
-    const first = turn("first");
-    const second = turn("second", leaving.signal);
-    const third = turn("third");
-    leaving.abort(new Error("cancelled"));
-    await expect(second).rejects.toThrow("cancelled");
-    await Promise.all([first, third]);
-    await turn("fourth");
-    expect(order).toEqual(["first", "third", "fourth"].flatMap((name) => [`${name} begins`, `${name} ends`]));
-  });
+it("a loss names the largest first, and only why rows can't be restored", () => {
+  const none = { inserted: 1, updated: 0, deleted: 0 };
+  expect(lossText({ tables: [{ table: "a", ...none }], reason: "too large" })).toBeUndefined();
+  const tables = [
+    { table: "a", ...none, updated: 1 },
+    { table: "b", ...none, deleted: 2_000 },
+  ];
+  expect(
+    lossText({ tables, objects: ["DROP TABLE c (0 rows)"], weakened: ["GRANT"], reason: "too large" }),
+  ).toBe(
+    "This cannot be undone: DROP TABLE c (0 rows); DELETE of 2,000 rows of b; UPDATE of 1 row of a (too large). This weakens protection: GRANT.",
+  );
 });
 
 describe("statements", () => {

@@ -1,8 +1,9 @@
 import { pathToFileURL } from "node:url";
-import { fitting, JsonText, ToolError } from "@refmcp/boundary/answer";
+import { cursorsOf, fitting, JsonText, ToolError } from "@refmcp/boundary/answer";
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
+import type { RecordedChange } from "./changes.ts";
 import { EXPORT_FORMATS, type ExportFormat, FORMATS, type Format } from "./formats.ts";
 import { STANDARD_ROWS } from "./limits.ts";
 import type { NewFile } from "./new-file.ts";
@@ -172,6 +173,13 @@ export const explainTool = {
 
 export const suggestIndexesTool = { ...reading, title: "Suggest indexes" } as const;
 
+const tableCounts = z.object({
+  table: z.string(),
+  inserted: z.number(),
+  updated: z.number(),
+  deleted: z.number(),
+});
+
 /** The answer of a tool that changes data, the same in every SQL server. */
 export const changeOutput = z.object({
   committed: z.boolean(),
@@ -184,12 +192,12 @@ export const changeOutput = z.object({
       rows: z.array(z.array(z.unknown())).optional(),
     }),
   ),
-  tables: z
-    .array(z.object({ table: z.string(), inserted: z.number(), updated: z.number(), deleted: z.number() }))
-    .optional(),
+  tables: z.array(tableCounts).optional(),
   last_insert_rowid: z.string().optional(),
   loss: z.string().optional(),
   undo: z.array(z.string()).optional(),
+  /** For `undo_change`; absent if nothing was recorded. */
+  change_id: z.string().optional(),
   truncated: z.boolean(),
   truncated_by: z.enum(["bytes", "cell"]).optional(),
   notices: z.array(z.string()).optional(),
@@ -220,6 +228,100 @@ export const statementsInput = <Params extends z.ZodType>(params: Params) =>
 export const withValues = (
   statements: readonly (string | { readonly sql: string; readonly params: readonly unknown[] })[],
 ) => statements.map((one) => (typeof one === "string" ? { sql: one, params: [] } : one));
+
+export const listChangesTool = {
+  ...reading,
+  title: "List changes",
+  needs: "allowWrite",
+  output: z.object({
+    changes: z.array(
+      z.object({
+        change_id: z.string(),
+        time: z.string(),
+        statements: z.array(z.string()),
+        tables: z.array(tableCounts),
+        /** Whether undo_change accepts it, provided that its rows are unchanged since. */
+        can_undo: z.boolean(),
+        undone_by: z.string().optional(),
+        undoes: z.string().optional(),
+        note: z.string().optional(),
+      }),
+    ),
+    next_cursor: z.string().optional(),
+  }),
+} as const;
+export const listChangesArguments = { limit: fields.limit(20, 200), cursor: fields.cursor };
+
+const afterChange = z.object({ id: z.string() });
+const PENDING = "The server ended during this change, so it may not have been committed.";
+
+/**
+ * A page of recorded changes.
+ *
+ * @param tool the name of the tool, for its cursors
+ * @param changes all of a database, newest first
+ */
+export function listedChanges(
+  tool: string,
+  changes: readonly RecordedChange[],
+  { limit, cursor, budget }: { limit: number; cursor?: string | undefined; budget: number },
+): z.output<(typeof listChangesTool)["output"]> {
+  const cursors = cursorsOf(tool, changes[0]?.database, afterChange);
+  const last = cursors.decode(cursor)?.id;
+  const shown = changes
+    .filter(({ id }) => last === undefined || id < last)
+    .map(({ id, time, statements, tables, undoneBy, undoes, isPending }) => ({
+      change_id: id,
+      time,
+      statements: statements.slice(0, 5).map((sql) => sql.slice(0, 200)),
+      tables: tables.slice(0, 50).map((one) => ({ ...one })),
+      can_undo: undoneBy === undefined,
+      ...(undoneBy === undefined ? {} : { undone_by: undoneBy }),
+      ...(undoes === undefined ? {} : { undoes }),
+      ...(isPending ? { note: PENDING } : {}),
+    }));
+  const { page, ...more } = pageOf(shown, { limit, budget: budget - 200 }, (at) =>
+    cursors.encode({ id: shown[at]?.change_id ?? "" }),
+  );
+  return { changes: page, ...more };
+}
+
+export const undoChangeTool = {
+  ...changing,
+  title: "Undo change",
+  effect: "change",
+  argumentAliases: { id: "change_id" },
+  output: z.object({
+    undone: z.string(),
+    committed: z.boolean(),
+    tables: z.array(tableCounts),
+    /** Undoing this one makes the change again. */
+    change_id: z.string().optional(),
+  }),
+} as const;
+export const undoChangeArguments = {
+  change_id: z.string().max(60).describe("Id of the change, from its answer or the list of changes."),
+  dry_run: z.boolean().default(false).describe("Check the rows, report, and roll back."),
+};
+
+const MAX_KEYS = 5;
+
+/**
+ * The error of an undo that finds rows changed since.
+ *
+ * @param rows what is different: the first few keys by table, as text
+ * @param count how many there are
+ */
+export function changedSince(id: string, rows: readonly string[], count: number): ToolError {
+  const more = count > MAX_KEYS ? ` and ${count - MAX_KEYS} more` : "";
+  return new ToolError(
+    "conflict",
+    `Change ${id} was not undone: ${count} of its rows ${count === 1 ? "is" : "are"} not as it left them: ${rows.slice(0, MAX_KEYS).join(", ")}${more}.`,
+    {
+      hint: "Nothing was changed. Undo the later changes of these rows first (newest first), or restore rows with your own statements.",
+    },
+  );
+}
 
 export const exportTool = {
   title: "Export rows",

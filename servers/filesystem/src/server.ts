@@ -45,11 +45,10 @@ export const server = defineServer({
     options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars },
     allowed,
   }) {
-    const { createPathGuard, withHidden } = await import("@refmcp/boundary");
+    const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
-    const { stateDirectories } = await import("./files/journal/journal-directory.ts");
     const { hiddenPlaces, homeTrash } = await import("./files/trash/trash.ts");
-    const journalDirectories = journalDir === undefined ? stateDirectories() : [journalDir];
+    const journalDirectories = journalDir === undefined ? stateDirectories("filesystem") : [journalDir];
     const home = homeTrash();
     const hidden = hiddenPlaces({ stateDirectories: journalDirectories, home });
     const files = openFiles({

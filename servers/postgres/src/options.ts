@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { limitOptions, toolsFileOption } from "@refmcp/sql/limits";
+import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
 
 export const options = defineOptions({
   url: {
@@ -80,6 +80,7 @@ export const options = defineOptions({
     description:
       "Names of volatile functions from users and extensions that reading statements may call, or * for all. PostgreSQL's own harmless functions are always allowed.",
   },
+  ...undoOptions,
   ...toolsFileOption,
   ...limitOptions,
   printGrantSql: {

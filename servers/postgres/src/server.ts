@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
@@ -47,10 +48,15 @@ export const server = defineServer({
   prompts,
   // Loaded with the first call, so that starting is fast.
   async open({ options: given, allowed, log }) {
-    const { createPathGuard } = await import("@refmcp/boundary");
+    const { createPathGuard, hiddenAt, stateDirectories, withHidden } = await import("@refmcp/boundary");
+    const { CHANGES_NAME, ChangeStore } = await import("@refmcp/sql");
     const { Postgres } = await import("./database/connection/postgres.ts");
-    const { url, db, ssh, embedded, embeddedDir, ...limits } = given;
+    const { url, db, ssh, embedded, embeddedDir, undo, undoDays, undoDir, forgetChanges, ...limits } = given;
     const isEmbedded = embedded || embeddedDir !== undefined;
+    const directories = undoDir === undefined ? stateDirectories("postgres") : [undoDir];
+    const visible = withHidden(allowed, hiddenAt(directories.map((one) => join(one, CHANGES_NAME))));
+    const changes = new ChangeStore({ directories, allowed: visible, enabled: undo, days: undoDays });
+    if (forgetChanges) await changes.forget();
     return new Postgres(
       {
         ...limits,
@@ -60,8 +66,9 @@ export const server = defineServer({
         ssh,
         embedded: isEmbedded ? { directory: embeddedDir } : undefined,
         env: process.env,
+        changes,
       },
-      createPathGuard(allowed),
+      createPathGuard(visible),
       (sentence) => log.error(sentence),
     );
   },

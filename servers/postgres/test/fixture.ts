@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { World } from "@refmcp/testing";
 import { lab } from "./lab.ts";
+import { talk } from "./session.ts";
 
 const SETUP = `
   CREATE TYPE mood AS ENUM ('calm', 'busy');
@@ -31,8 +32,15 @@ export async function world(): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-postgres-world-"));
   await writeFile(join(folder, "new-customers.csv"), 'name,city\nBarbara,Boston\n"Lovelace, Ada",\n');
   const host = new URL(url).host;
+  const state = await mkdtemp(join(tmpdir(), "refmcp-postgres-state-"));
+  const args = ["--url", url, "--root", folder, "--undo-dir", state];
+  const first = await talk([...args, "--allow-write"]);
+  const { change_id } = await first.data("pg_execute", {
+    statements: ["UPDATE customers SET mood = 'busy' WHERE name = 'Grace'"],
+  });
+  await first.close();
   return {
-    args: ["--url", url, "--root", folder],
+    args,
     calls: {
       pg_describe_table: { table: "orders" },
       pg_describe_tables: { detail: "full" },
@@ -48,14 +56,16 @@ export async function world(): Promise<World> {
       pg_export: { sql: "SELECT id, name FROM customers ORDER BY id", path: "customers.csv" },
       pg_health: { checks: ["sequences", "locks", "settings"] },
       pg_import_csv: { path: "new-customers.csv", table: "customers" },
+      pg_list_changes: {},
       pg_list_objects: {},
       pg_suggest_indexes: {},
       pg_top_queries: { limit: 3 },
+      pg_undo_change: { change_id },
       query: {
         sql: "SELECT c.name, o.id, o.total, o.placed_at, o.note FROM orders o JOIN customers c ON c.id = o.customer_id ORDER BY o.id",
       },
     },
-    losses: { pg_execute: { arguments: { statements: ["DELETE FROM orders"] } } },
+    losses: { pg_execute: { arguments: { statements: ["TRUNCATE orders"] } } },
     failures: {
       pg_describe_table: { table: "custmers" },
       pg_describe_tables: { cursor: "made up" },
@@ -63,7 +73,9 @@ export async function world(): Promise<World> {
       pg_explain: { sql: "DELETE FROM orders" },
       pg_export: { sql: "SELECT 1", path: "/etc/passwd" },
       pg_import_csv: { path: "new-customers.csv", table: "custmers" },
+      pg_list_changes: { cursor: "made up" },
       pg_list_objects: { cursor: "made up" },
+      pg_undo_change: { change_id: "made up" },
       query: { sql: "SELECT nme FROM customers" },
     },
     large: {
@@ -86,10 +98,12 @@ export async function world(): Promise<World> {
         .replaceAll(role, "reader")
         .replaceAll(host, "localhost:5432")
         .replaceAll(new URL(adminUrl).pathname.slice(1), "shop")
+        .replace(/\b0[0-9a-z]{8}-[0-9a-f]{6}\b/g, "0mwxy1234-abcdef")
+        .replace(/"time(\\?)": ?(\\?)"20[^"\\]*/g, '"time$1":$2"2026-07-01T10:00:00.000Z')
         .replace(/(elapsed_ms\\?": ?)[\d.]+/g, "$11")
         .replace(/(planning_ms\\?": ?)[\d.]+/g, "$11"),
     async dispose() {
-      await rm(folder, { recursive: true, force: true });
+      for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
       await dispose();
     },
   };

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Connected, type ConnectOptions, connectInMemory, connectStdio } from "@refmcp/testing";
 import { server } from "../src/server.ts";
@@ -16,11 +19,17 @@ export interface Talk {
   close(): Promise<void>;
 }
 
+/** Changes are recorded in a directory of the test, not in the user's. */
+const state = mkdtempSync(join(tmpdir(), "refmcp-postgres-state-"));
+process.once("exit", () => rmSync(state, { recursive: true, force: true }));
+const withState = (args: readonly string[]) =>
+  args.includes("--undo-dir") ? args : [...args, "--undo-dir", state];
+
 export async function talk(
   args: readonly string[],
   options: Omit<ConnectOptions, "args"> = {},
 ): Promise<Talk> {
-  return talking(await connectInMemory(server, { ...options, args }));
+  return talking(await connectInMemory(server, { ...options, args: withState(args) }));
 }
 
 /** The same with the built server as a separate process. */
@@ -29,7 +38,7 @@ export async function talkToProcess(
   options: Omit<ConnectOptions, "args"> = {},
 ): Promise<Talk> {
   const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
-  return talking(await connectStdio(bin, { ...options, args }));
+  return talking(await connectStdio(bin, { ...options, args: withState(args) }));
 }
 
 function talking(connected: Connected): Talk {

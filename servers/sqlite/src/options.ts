@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { defineOptions } from "@refmcp/core";
-import { limitOptions, toolsFileOption } from "@refmcp/sql/limits";
+import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
 
 export const options = defineOptions({
   dbPath: {
@@ -31,6 +31,7 @@ export const options = defineOptions({
     title: "Allow changing the schema",
     description: "Offer create_table, and let writing tools change the schema.",
   },
+  ...undoOptions,
   maxMemoryMb: {
     type: "integer",
     min: 64,
@@ -44,7 +45,7 @@ export const options = defineOptions({
   ...limitOptions,
 });
 
-const FLAGS = /^--(no-)?(allow-write|allow-ddl|read-only|http|print-config)$/;
+const FLAGS = /^--(no-)?(allow-write|allow-ddl|undo|forget-changes|read-only|http|print-config)$/;
 const DATABASE_FILE = /^(?!-).+\.(db|db3|sqlite|sqlite3)$/i;
 
 /**

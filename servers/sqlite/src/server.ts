@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
 import type { Databases } from "./database/connection/databases.ts";
@@ -36,11 +37,22 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, so that the server starts quickly.
-  async open({ options: { dbPath, db, ...rest }, allowed }): Promise<Databases> {
-    const { createPathGuard } = await import("@refmcp/boundary");
+  async open({
+    options: { dbPath, db, undo, undoDays, undoDir, forgetChanges, ...rest },
+    allowed,
+  }): Promise<Databases> {
+    const { createPathGuard, hiddenAt, stateDirectories, withHidden } = await import("@refmcp/boundary");
+    const { CHANGES_NAME, ChangeStore } = await import("@refmcp/sql");
     const { Databases } = await import("./database/connection/databases.ts");
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];
-    return new Databases({ ...rest, files, guard: createPathGuard(allowed) });
+    const directories = undoDir === undefined ? stateDirectories("sqlite") : [undoDir];
+    const bound = withHidden(
+      allowed,
+      hiddenAt(directories.map((directory) => join(directory, CHANGES_NAME))),
+    );
+    const changes = new ChangeStore({ directories, allowed: bound, enabled: undo, days: undoDays });
+    if (forgetChanges) await changes.forget();
+    return new Databases({ ...rest, files, changes, guard: createPathGuard(bound) });
   },
   async ready(databases, signal) {
     const { look } = await import("./database/reading/catalog.ts");

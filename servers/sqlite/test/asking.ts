@@ -3,6 +3,7 @@ import type { queryOutput } from "@refmcp/sql/tools";
 import { afterEach } from "vitest";
 import type * as z from "zod";
 import { query } from "../src/database/reading/query.ts";
+import { undoChange } from "../src/database/undo/undo-change.ts";
 import { runChanges } from "../src/database/writing/write.ts";
 import { type Lab, lab } from "./lab.ts";
 
@@ -63,3 +64,11 @@ export const change = (
   );
 
 export const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
+
+/** What undo_change does, without a client. */
+export const undo = (here: Lab, id: string | undefined, { dryRun = false } = {}) =>
+  undoChange(
+    here.databases,
+    { id: id ?? "", dryRun, database: undefined },
+    { signal: new AbortController().signal },
+  );

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { World } from "@refmcp/testing";
+import { fakeCall, type World } from "@refmcp/testing";
+import { runChanges } from "../src/database/writing/write.ts";
 import { lab } from "./lab.ts";
 
 const SECRET = "hunter2-planted-secret";
@@ -10,12 +11,18 @@ SELECT n, 'reader number ' || n || ' of the long list' AS name FROM t;`;
 
 /** A small shop in a separate database. */
 export async function world(): Promise<World> {
-  const { folder, file, databases, dispose } = await lab({ sql: MANY_CALLS });
+  const { folder, file, state, databases, dispose } = await lab({ sql: MANY_CALLS });
+  const statements = [{ sql: "UPDATE orders SET total = 9 WHERE id = 2", params: [] }];
+  const recorded = await runChanges(
+    databases,
+    { statements, database: undefined, dryRun: false },
+    fakeCall(),
+  );
   databases.close();
   await writeFile(join(folder, "private.txt"), SECRET);
   await writeFile(join(folder, "more.csv"), "name,city\nLuigi,Turin\nAnna,\n");
   return {
-    args: ["--db-path", file, "--root", folder],
+    args: ["--db-path", file, "--root", folder, "--undo-dir", state],
     calls: {
       append_insight: { insight: "Most users live in London." },
       create_table: { query: "CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT)" },
@@ -25,6 +32,7 @@ export async function world(): Promise<World> {
       explain: { sql: "SELECT * FROM users WHERE city = ?", params: ["London"] },
       export: { sql: "SELECT * FROM users ORDER BY id", path: "users.csv" },
       import_csv: { path: "more.csv", table: "users" },
+      list_changes: {},
       list_tables: {},
       read_query: { query: "SELECT id, name FROM users WHERE city = ? ORDER BY id", params: ["London"] },
       execute: {
@@ -34,11 +42,12 @@ export async function world(): Promise<World> {
         ],
       },
       suggest_indexes: { queries: ["SELECT * FROM crowd WHERE name = ?"] },
+      undo_change: { change_id: recorded.change_id },
       write_query: { query: "INSERT INTO users (name, city) VALUES (?, ?)", params: ["Luigi", "Turin"] },
     },
     losses: {
-      execute: { arguments: { statements: ["DELETE FROM crowd"] } },
-      write_query: { arguments: { query: "DELETE FROM crowd" } },
+      execute: { arguments: { statements: ["DELETE FROM crowd"] }, options: ["--no-undo"] },
+      write_query: { arguments: { query: "DELETE FROM crowd" }, options: ["--no-undo"] },
     },
     failures: {
       create_table: { query: "DROP TABLE users" },
@@ -48,10 +57,12 @@ export async function world(): Promise<World> {
       explain: { sql: "DELETE FROM users" },
       export: { sql: "SELECT 1", path: "/etc/refmcp.csv" },
       import_csv: { path: "more.csv", table: "orders" },
+      list_changes: { cursor: "made up" },
       list_tables: { cursor: "made up" },
       read_query: { query: "SELECT * FROM user" },
       execute: { statements: ["COMMIT"] },
       suggest_indexes: { queries: ["DELETE FROM users"] },
+      undo_change: { change_id: "nothing" },
       write_query: { query: "SELECT 1" },
     },
     large: { read_query: { query: "SELECT * FROM crowd", max_rows: 10_000 } },
@@ -63,6 +74,8 @@ export async function world(): Promise<World> {
     stable: (text) =>
       text
         .replaceAll(folder, "/world")
+        .replace(/\b[0-9a-z]{9}-[0-9a-f]{6}\b/g, "0mwxyz123-abc123")
+        .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2026-01-01T00:00:00.000Z")
         .replace(/(elapsed_ms\\?": ?)[\d.]+/g, "$11.5")
         .replace(/(sqlite_version\\?": ?\\?")[\d.]+/g, "$13.0.0"),
     dispose,

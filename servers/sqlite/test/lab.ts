@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
+import { ChangeStore } from "@refmcp/sql";
 import Sqlite from "better-sqlite3";
 import { Databases } from "../src/database/connection/databases.ts";
 import type { Place } from "../src/database/connection/handle.ts";
@@ -20,11 +21,15 @@ export async function lab(
     timeoutMs?: number;
     memory?: number;
     sql?: string;
+    undo?: boolean;
+    /** Where changes are recorded; by default a directory that is removed with the lab. */
+    state?: string;
     limits?: { maxRows?: number; maxBytes?: number; maxCellBytes?: number };
   } = {},
 ) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sqlite-")));
   const file = join(folder, "shop.db");
+  const state = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sqlite-state-")));
   const made = new Sqlite(file);
   made.exec(SCHEMA + (options.sql ?? ""));
   made.close();
@@ -32,6 +37,12 @@ export async function lab(
   const databases = new Databases({
     files: [{ name: "main", value: file }],
     guard: createPathGuard(allowed),
+    changes: new ChangeStore({
+      directories: [options.state ?? state],
+      allowed,
+      enabled: options.undo ?? true,
+      days: 30,
+    }),
     allowDdl: options.allowDdl ?? false,
     maxMemoryMb: options.memory ?? 400,
     maxRows: 10_000,
@@ -45,12 +56,13 @@ export async function lab(
   const place: Place = { file, device: dev, inode: ino };
   return {
     folder,
+    state,
     file,
     place,
     databases,
     async dispose() {
       databases.close();
-      await rm(folder, { recursive: true, force: true });
+      for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
     },
   };
 }

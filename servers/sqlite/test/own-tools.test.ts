@@ -138,11 +138,15 @@ describe("--tools-file", () => {
       `tools: [{ name: wipe, description: Delete all orders., statement: DELETE FROM orders }]`,
     );
     const server = await talk([...lossy.args, "--allow-write"]);
-    expect(await server.call("wipe")).toMatchObject({
-      isError: true,
-      text: expect.stringMatching(/confirmation.*DELETE of every row of orders \(3 rows\)/s),
-    });
+    const { change_id } = await server.data("wipe");
+    expect(await server.data("undo_change", { change_id })).toMatchObject({ committed: true });
     await server.close();
+    const unrecorded = await talk([...lossy.args, "--allow-write", "--no-undo"]);
+    expect(await unrecorded.call("wipe")).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/confirmation.*DELETE of 3 rows of orders/s),
+    });
+    await unrecorded.close();
     expect(await lossy.refusal("--allow-write", "--read-only", "--tools", "wipe")).toBe("offered: 0");
   });
 

@@ -31,7 +31,17 @@ describe("a killed process", () => {
   it("may be the server (kill -9): its queries end, and an unfinished change is rolled back", async () => {
     const here = await enter();
     const server = await connectStdio(BIN, {
-      args: ["--db-path", here.file, "--allow-write", "--confirm", "never", "--query-timeout-ms", "3600000"],
+      args: [
+        "--db-path",
+        here.file,
+        "--undo-dir",
+        here.state,
+        "--allow-write",
+        "--confirm",
+        "never",
+        "--query-timeout-ms",
+        "3600000",
+      ],
     });
     const call = (name: string, query: string) =>
       server.client.callTool({ name, arguments: { query } }).catch(() => undefined);
@@ -53,7 +63,7 @@ describe("a killed process", () => {
   it("leaves a journal, which the next reading call has rolled back", async () => {
     const here = await enter();
     const server = await connectStdio(BIN, {
-      args: ["--db-path", here.file, "--allow-write", "--query-timeout-ms", "1500"],
+      args: ["--db-path", here.file, "--undo-dir", here.state, "--allow-write", "--query-timeout-ms", "1500"],
     });
     const answer = await server.client.callTool({ name: "write_query", arguments: { query: FILL } });
     expect(JSON.stringify(answer.content)).toContain("was stopped after 1500 ms; it changed nothing");
@@ -81,7 +91,7 @@ describe("the journal of a killed process", () => {
 describe("two servers on one file", () => {
   it("write at the same time without losing data", async () => {
     const here = await enter();
-    const args = ["--db-path", here.file, "--allow-write"];
+    const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
     const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
     const inserted = servers.flatMap((server, at) =>
       Array.from({ length: 20 }, async (_, n) => {
@@ -118,7 +128,7 @@ describe("a read-only directory", () => {
       await chmod(file, 0o444);
       await chmod(folder, 0o555);
       const server = await connectStdio(BIN, {
-        args: ["--db-path", file, "--allow-write"],
+        args: ["--db-path", file, "--undo-dir", here.state, "--allow-write"],
         node: nodeBoundByPermissions(),
       });
       const call = async (name: string, query: string) =>

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
 import { server } from "../src/server.ts";
 
@@ -15,7 +18,10 @@ export async function talk(
   args: readonly string[],
   options: Omit<ConnectOptions, "args"> = {},
 ): Promise<Talk> {
-  const connected = await connectInMemory(server, { ...options, args });
+  // Changes are not recorded in the state directory of whoever runs the tests.
+  const state = await mkdtemp(join(tmpdir(), "refmcp-sqlite-state-"));
+  const given = args.includes("--undo-dir") ? args : [...args, "--undo-dir", state];
+  const connected = await connectInMemory(server, { ...options, args: given });
   const call = async (name: string, given: Record<string, unknown> = {}) => {
     const result = await connected.client.callTool({ name, arguments: given });
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
@@ -29,6 +35,9 @@ export async function talk(
       if (isError) throw new Error(`${name}: ${text}`);
       return JSON.parse(text);
     },
-    close: () => connected.close(),
+    async close() {
+      await connected.close();
+      await rm(state, { recursive: true, force: true });
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { PathGuard } from "@refmcp/boundary";
+import { type PathGuard, stateDirectories } from "@refmcp/boundary";
 import { HARD_ANSWER_CHARS } from "@refmcp/boundary/answer";
 import { type ChangeContext, createDirectory, Locks } from "./change/change-context.ts";
 import { copy } from "./change/copy.ts";
@@ -12,7 +12,6 @@ import { compareFiles, diffOfChange } from "./edit/compare.ts";
 import { type EditManyRequest, edit, editMany } from "./edit/edit.ts";
 import { overwriteQuestion, write } from "./edit/write.ts";
 import { Journal } from "./journal/journal.ts";
-import { stateDirectories } from "./journal/journal-directory.ts";
 import { listChanges } from "./journal/list-changes.ts";
 import { Documents } from "./read/documents.ts";
 import { getInfo } from "./read/info.ts";
@@ -50,7 +49,12 @@ export interface FilesOptions {
 export type Files = ReturnType<typeof openFiles>;
 
 export function openFiles(options: FilesOptions) {
-  const { guard, ignored = [], journalDays = 30, journalDirectories = stateDirectories() } = options;
+  const {
+    guard,
+    ignored = [],
+    journalDays = 30,
+    journalDirectories = stateDirectories("filesystem"),
+  } = options;
   const watchers = watchersOf(guard);
   const threads = new ThreadPool(EDIT_HEAP_MB);
   const documents = new Documents(threads);

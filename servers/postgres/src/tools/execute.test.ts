@@ -36,17 +36,17 @@ describe("pg_execute", () => {
     expect(await cities()).toEqual(before);
   });
 
-  it("asks with the exact loss before destroying data", async () => {
+  it("records changes of rows, and asks with the exact loss before destroying data", async () => {
     await at().sql("CREATE TABLE old AS SELECT generate_series(1, 7) AS n");
-    expect(await at().data("pg_execute", { statements: ["DELETE FROM old"] })).toMatchObject({
-      committed: true,
-      loss: expect.stringContaining("7"),
-    });
-    expect(at().questions.at(-1)).toMatch(/7 rows/);
+    const deleted = await at().data("pg_execute", { statements: ["DELETE FROM old"] });
+    expect(deleted).toMatchObject({ committed: true, change_id: expect.any(String) });
+    expect(at().questions).toEqual([]);
+    await at().data("pg_undo_change", { change_id: deleted.change_id });
     expect(await at().data("pg_execute", { statements: ["DROP TABLE old"] })).toMatchObject({
       committed: true,
+      loss: expect.stringContaining("7 rows"),
     });
-    expect(at().questions).toHaveLength(2);
+    expect(at().questions).toEqual([expect.stringContaining('DROP TABLE "old" (7 rows)')]);
   });
 
   it("returns all rows of RETURNING that fit, whatever else is in the transaction", async () => {

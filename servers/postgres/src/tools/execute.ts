@@ -8,7 +8,7 @@ export default tool({
   name: "pg_execute",
   description:
     "Run changing SQL: one statement, or several in one transaction, all or nothing. " +
-    "Large losses (DROP, TRUNCATE, the last rows or half of a table, more than 1,000 rows in a session) and weaker protection (GRANT, " +
+    "Changed rows are recorded: pg_undo_change restores them. What can't be undone (DROP, TRUNCATE, rows that can't be recorded) and weaker protection (GRANT, " +
     "policies, triggers off) need the user's confirmation. dry_run runs everything, reports and rolls back. VACUUM and CONCURRENTLY run alone. For reading use query.",
   toolset: "data",
   input: z.strictObject({

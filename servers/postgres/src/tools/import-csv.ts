@@ -27,6 +27,7 @@ export default tool({
     columns: z.array(z.string()),
     bytes: count,
     committed: z.boolean(),
+    change_id: z.string().optional(),
   }),
   run: ({ null_text: nullText, dry_run: dryRun, database: name, ...input }, postgres, call) =>
     importCsv(postgres.at(name), postgres.guard, { ...input, nullText, dryRun }, call),

@@ -2,8 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { labs } from "../../test/tools.ts";
+import { idOf, labs } from "../../test/tools.ts";
 import importCsv from "./import-csv.ts";
+import undoChange from "./undo-change.ts";
 
 const enter = labs();
 const input = { path: "more.csv", table: "users", delimiter: ",", dry_run: false };
@@ -85,20 +86,28 @@ it("leaves nothing of a cancelled import, and the database stays usable", async 
   expect(rowsOf(file)).toEqual([]);
 });
 
-it("asks before a trigger of the table empties another one", async () => {
-  const { databases, folder, file, call } = await enter();
-  const made = new Sqlite(file);
-  made.exec("CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END");
-  made.close();
+it("is undone with what triggers of the table did, and asks without a record", async () => {
+  const purge = "CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END";
+  const { databases, folder, file, call } = await enter(undefined, purge);
   await writeFile(join(folder, "more.csv"), "name\nLuigi\nAnna\n");
-  await expect(importCsv.run(input, databases, call)).rejects.toMatchObject({ kind: "denied" });
-  expect(call.questions).toEqual(["This cannot be undone: DELETE of every row of orders (3 rows)."]);
+  const before = rowsOf(file);
+  const change_id = idOf(await importCsv.run(input, databases, call));
+  expect(call.questions).toEqual([]);
+  expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[0]]);
+  await undoChange.run(undoChange.input.parse({ change_id }), databases, call);
   expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[3]]);
-  expect(rowsOf(file)).toEqual([]);
-  const agreeing = await enter(
-    true,
-    "CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END",
-  );
+  expect(rowsOf(file)).toEqual(before);
+
+  const unrecorded = await enter(undefined, purge, { undo: false });
+  await writeFile(join(unrecorded.folder, "more.csv"), "name\nLuigi\nAnna\n");
+  await expect(importCsv.run(input, unrecorded.databases, unrecorded.call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+  expect(unrecorded.call.questions).toEqual([
+    "This cannot be undone: DELETE of 3 rows of orders (the record of changes is off (--no-undo)).",
+  ]);
+  expect(rowsOf(unrecorded.file, "SELECT count(*) FROM orders")).toEqual([[3]]);
+  const agreeing = await enter(true, purge, { undo: false });
   await writeFile(join(agreeing.folder, "more.csv"), "name\nLuigi\n");
   await importCsv.run(input, agreeing.databases, agreeing.call);
   expect(agreeing.call.questions).toHaveLength(1);

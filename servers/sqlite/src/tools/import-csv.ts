@@ -23,6 +23,7 @@ export default tool({
     rows: z.number(),
     bytes: z.number(),
     committed: z.boolean(),
+    change_id: z.string().optional(),
   }),
   run: ({ dry_run: dryRun, ...input }, databases, call) => importCsv(databases, { ...input, dryRun }, call),
 });

@@ -8,9 +8,11 @@ import execute from "./execute.ts";
 import explain from "./explain.ts";
 import exportRows from "./export-rows.ts";
 import importCsv from "./import-csv.ts";
+import listChanges from "./list-changes.ts";
 import listTables from "./list-tables.ts";
 import readQuery from "./read-query.ts";
 import suggestIndexes from "./suggest-indexes.ts";
+import undoChange from "./undo-change.ts";
 import writeQuery from "./write-query.ts";
 
 export const tools = [
@@ -23,8 +25,10 @@ export const tools = [
   explain,
   exportRows,
   importCsv,
+  listChanges,
   listTables,
   readQuery,
   suggestIndexes,
+  undoChange,
   writeQuery,
 ];

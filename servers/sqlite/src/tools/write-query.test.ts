@@ -5,7 +5,7 @@ import tool from "./write-query.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("changes rows, previews, and asks before a loss", async () => {
+it("changes rows, previews, and records the change", async () => {
   const { databases, call } = await enter();
   const run = (input: object, by = call) => tool.run(of(input), databases, by);
   const insert = { query: "INSERT INTO users VALUES (?, ?, ?)", params: [9, "Luigi", "Turin"] };
@@ -16,7 +16,9 @@ it("changes rows, previews, and asks before a loss", async () => {
   expect(await run(insert)).toEqual({
     committed: true,
     results: [{ command: "INSERT", row_count: 1 }],
+    tables: [{ table: "users", inserted: 1, updated: 0, deleted: 0 }],
     last_insert_rowid: "9",
+    change_id: expect.stringMatching(/^\w{9}-\w{6}$/),
     truncated: false,
   });
   expect(await run({ query: "DELETE FROM users WHERE id = 9 RETURNING id, name" })).toMatchObject({
@@ -28,8 +30,10 @@ it("changes rows, previews, and asks before a loss", async () => {
       },
     ],
   });
-  await expect(run({ query: "DELETE FROM orders" })).rejects.toMatchObject({ kind: "denied" });
-  expect(call.questions).toEqual(["This cannot be undone: DELETE of every row of orders (3 rows)."]);
+  expect(await run({ query: "DELETE FROM orders" })).toMatchObject({ committed: true });
+  expect(call.questions).toEqual([]);
+  await expect(run({ query: "DROP TABLE users" })).rejects.toMatchObject({ kind: "denied" });
+  expect(call.questions).toEqual(["This cannot be undone: DROP TABLE users (3 rows)."]);
 });
 
 it("deletes exactly what the user confirmed", async () => {

@@ -7,9 +7,9 @@ import {
   type PathGuard,
   systemError,
   temporaryName,
+  within,
 } from "@refmcp/boundary";
 import type { Effect } from "../journal/change-record.ts";
-import { within } from "../journal/journal-directory.ts";
 import type { Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
 import { directoryAt, entryPath, withPlace } from "../open-path.ts";

@@ -1,9 +1,8 @@
 import { chmod, chown, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { DirectoryAllowlist } from "@refmcp/boundary";
+import { DirectoryAllowlist, openStateDirectory, stateDirectories } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { openStateDirectory, stateDirectories } from "./journal-directory.ts";
 
 function allowlist(...paths: string[]): DirectoryAllowlist {
   return new DirectoryAllowlist({
@@ -14,26 +13,36 @@ function allowlist(...paths: string[]): DirectoryAllowlist {
 
 describe("the state directory", () => {
   it("is the user's, by platform", () => {
-    expect(stateDirectories({ XDG_STATE_HOME: "/var/me" }, "linux")[0]).toBe("/var/me/refmcp/filesystem");
-    expect(stateDirectories({ XDG_STATE_HOME: "relative" }, "linux")[0]).toMatch(
+    expect(stateDirectories("filesystem", { XDG_STATE_HOME: "/var/me" }, "linux")[0]).toBe(
+      "/var/me/refmcp/filesystem",
+    );
+    expect(stateDirectories("filesystem", { XDG_STATE_HOME: "relative" }, "linux")[0]).toMatch(
       /\.local\/state\/refmcp\/filesystem$/,
     );
-    expect(stateDirectories({}, "darwin")[0]).toMatch(/Library\/Application Support\/refmcp\/filesystem$/);
-    expect(stateDirectories({ LOCALAPPDATA: "C:\\Users\\me\\Local" }, "win32")[0]).toContain(
+    expect(stateDirectories("filesystem", {}, "darwin")[0]).toMatch(
+      /Library\/Application Support\/refmcp\/filesystem$/,
+    );
+    expect(stateDirectories("filesystem", { LOCALAPPDATA: "C:\\Users\\me\\Local" }, "win32")[0]).toContain(
       "C:\\Users\\me\\Local",
     );
   });
 
   it("is never inside a root, and never contains one", async () => {
     const { root, outside, at } = await scratch();
-    const first = await openStateDirectory([at("state"), join(outside, "state")], allowlist(root));
+    const first = await openStateDirectory([at("state"), join(outside, "state")], allowlist(root), {
+      name: "journal",
+    });
     expect(first).toMatchObject({ directory: join(outside, "state", "journal") });
     expect(await readdir(root)).toEqual([]);
     await symlink(root, join(outside, "alias"));
-    expect(await openStateDirectory([join(outside, "alias", "x")], allowlist(root))).toMatchObject({
+    expect(
+      await openStateDirectory([join(outside, "alias", "x")], allowlist(root), { name: "journal" }),
+    ).toMatchObject({
       reason: expect.stringContaining("is in an allowed directory"),
     });
-    expect(await openStateDirectory([join(root, "..")], allowlist(root))).toHaveProperty("reason");
+    expect(await openStateDirectory([join(root, "..")], allowlist(root), { name: "journal" })).toHaveProperty(
+      "reason",
+    );
   });
 
   it.skipIf(process.platform === "win32")(
@@ -42,7 +51,7 @@ describe("the state directory", () => {
       const { root, outside } = await scratch();
       await chmod(outside, 0o755);
       await mkdir(join(outside, "journal"), { mode: 0o755 });
-      expect(await openStateDirectory([outside], allowlist(root))).toMatchObject({
+      expect(await openStateDirectory([outside], allowlist(root), { name: "journal" })).toMatchObject({
         directory: join(outside, "journal"),
       });
       expect((await lstat(outside)).mode & 0o777).toBe(0o755);
@@ -54,12 +63,12 @@ describe("the state directory", () => {
     if (process.getuid?.() !== 0) context.skip("needs root");
     const { root, outside } = await scratch();
     await chown(outside, 65_534, 65_534);
-    expect(await openStateDirectory([outside], allowlist(root))).toEqual({
+    expect(await openStateDirectory([outside], allowlist(root), { name: "journal" })).toEqual({
       reason: `${outside} cannot be used (it belongs to another user)`,
     });
     await chown(outside, 0, 0);
     await symlink("/tmp", join(outside, "journal"));
-    expect(await openStateDirectory([outside], allowlist(root))).toEqual({
+    expect(await openStateDirectory([outside], allowlist(root), { name: "journal" })).toEqual({
       reason: `${outside} cannot be used (not a directory)`,
     });
   });

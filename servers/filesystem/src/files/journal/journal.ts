@@ -1,7 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AllowedDirectories, ensureDirectory, errorCode } from "@refmcp/boundary";
+import {
+  type AllowedDirectories,
+  ensureDirectory,
+  errorCode,
+  openStateDirectory,
+  within,
+} from "@refmcp/boundary";
 import { sized } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
 import { Trash } from "../trash/trash.ts";
@@ -17,7 +23,6 @@ import {
   removeFiles,
   removeOrphans,
 } from "./entries.ts";
-import { openStateDirectory, within } from "./journal-directory.ts";
 import {
   ChangeGroup,
   notJournaled,
@@ -145,7 +150,8 @@ export class Journal {
 
   async #openAll(create: boolean): Promise<Opened> {
     if (!this.#options.enabled) return { reason: "the journal is off (--no-journal)" };
-    const opened = await openStateDirectory(this.#options.directories, this.#options.allowed, create);
+    const { directories, allowed } = this.#options;
+    const opened = await openStateDirectory(directories, allowed, { name: "journal", create });
     if ("reason" in opened) return { reason: `there is no journal: ${opened.reason}` };
     if (!opened.lasting) {
       this.#note = `The journal is in a temporary directory (${opened.directory}), so changes may not be undoable after a restart. To keep it elsewhere, start the server with --journal-dir.`;

@@ -1,10 +1,17 @@
-import { constants, realpathSync, statSync } from "node:fs";
+import { constants, statSync } from "node:fs";
 import { access, link, lstat, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
-import { type AllowedDirectories, errorCode, type GuardedFile, type HiddenPlaces } from "@refmcp/boundary";
+import {
+  type AllowedDirectories,
+  errorCode,
+  type GuardedFile,
+  type HiddenPlaces,
+  hiddenAt,
+  realPathOf,
+  within,
+} from "@refmcp/boundary";
 import { ENTRY_ID, idAt } from "../journal/entries.ts";
-import { within } from "../journal/journal-directory.ts";
 import { type PrivateDirectory, privateDirectory, stickyDirectory } from "./private-directory.ts";
 
 /** The name of our trash in an allowed directory. */
@@ -34,23 +41,11 @@ export function homeTrash(
 /** What no tool may access: the journal and every trash. */
 export function hiddenPlaces({ stateDirectories, home }: TrashOptions): HiddenPlaces {
   const own = stateDirectories.flatMap((state) => [join(state, "journal"), join(state, "trash")]);
-  const asWritten = home === undefined ? own : [...own, home];
-  const paths = [...new Set(asWritten.flatMap((path) => [path, realPathOf(path)]))];
+  const below = hiddenAt(home === undefined ? own : [...own, home]);
   return {
-    paths,
-    // Called for every entry of every walk.
-    hides: (realPath) =>
-      (realPath.includes("rash") && TRASH_NAMES.test(realPath)) ||
-      paths.some((path) => realPath.startsWith(path) && /^$|^[\\/]/.test(realPath.slice(path.length))),
+    paths: below.paths,
+    hides: (realPath) => (realPath.includes("rash") && TRASH_NAMES.test(realPath)) || below.hides(realPath),
   };
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return dirname(path) === path ? path : join(realPathOf(dirname(path)), basename(path));
-  }
 }
 
 /** A name in a trash. */

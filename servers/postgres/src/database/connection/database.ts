@@ -1,6 +1,6 @@
-import { type Deadline, errorCode, startDeadline } from "@refmcp/boundary";
+import { type Deadline, errorCode, startDeadline, WaitingLine } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
-import { SessionLosses } from "@refmcp/sql";
+import { type ChangeStore, ChangeWriter } from "@refmcp/sql";
 import type { QueryResultRow } from "pg";
 import { type Connection, limiting, type Mode, settings } from "../driver/connection.ts";
 import type { Opening } from "../driver/portal.ts";
@@ -30,6 +30,8 @@ export interface Work {
   /** The user's statement, for error positions. */
   readonly sql?: string;
   readonly mode?: Mode;
+  /** How many times the limit of a statement the whole work may take; default 1. */
+  readonly times?: number;
 }
 
 /** How long after the server's own timeout we cancel the statement ourselves. */
@@ -113,14 +115,18 @@ export class Database {
   readonly functions: FunctionGate;
   readonly pool: Pool;
   readonly listener: Listener;
-  readonly losses = new SessionLosses();
   readonly limits: WorkLimits;
+  /** The record of changes; undefined if there is none. */
+  readonly changes: ChangeStore | undefined;
   readonly #source: Source;
+  readonly #waitingWriters = new WaitingLine();
+  #writers = 0;
 
-  constructor(name: string, label: string, limits: WorkLimits, source: Source) {
+  constructor(name: string, label: string, limits: WorkLimits, source: Source, changes?: ChangeStore) {
     this.name = name;
     this.label = label;
     this.limits = limits;
+    this.changes = changes;
     this.functions = new FunctionGate(limits.allowFunction);
     this.#source = source;
     const open = () => this.#open();
@@ -176,7 +182,9 @@ export class Database {
     let connection: Connection | undefined;
     try {
       await this.#source.ready?.();
-      deadline = startDeadline(timeoutMs + GRACE_MS, options.signal, () => timedOut(timeoutMs));
+      deadline = startDeadline(timeoutMs * (options.times ?? 1) + GRACE_MS, options.signal, () =>
+        timedOut(timeoutMs),
+      );
       const { signal } = deadline;
       for (let attempt = 0; ; attempt++) {
         connection = await this.pool.acquire(signal);
@@ -205,6 +213,33 @@ export class Database {
       deadline?.end();
       connection?.leave(mode);
       if (connection !== undefined) this.pool.release(connection);
+    }
+  }
+
+  /**
+   * Like `work`, for changes. One connection is left to others: a change needs a second one to record what it replaces, and
+   * would wait for it in vain if changes held them all.
+   */
+  async change<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
+    if (this.#writers >= Math.max(1, this.limits.maxConnections - 1))
+      await this.#waitingWriters.wait(options.signal);
+    else this.#writers += 1;
+    try {
+      // Recording what changed takes time too.
+      return await this.work({ times: 2, ...options, mode: "READ WRITE" }, run);
+    } finally {
+      if (!this.#waitingWriters.hand()) this.#writers -= 1;
+    }
+  }
+
+  /** Begins to record a change; or says why it can't be recorded. */
+  async startRecord(): Promise<ChangeWriter | string> {
+    const slot = (await this.changes?.slot(this.label)) ?? { reason: "there is no record of changes" };
+    if ("reason" in slot) return slot.reason;
+    try {
+      return new ChangeWriter(slot);
+    } catch (error) {
+      return `the record of changes can't be written (${errorCode(error)})`;
     }
   }
 

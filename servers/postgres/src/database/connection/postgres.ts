@@ -1,5 +1,5 @@
 import type { PathGuard } from "@refmcp/boundary";
-import { type LimitValues, ResultStore, withNear } from "@refmcp/sql";
+import { type ChangeStore, type LimitValues, ResultStore, withNear } from "@refmcp/sql";
 import { openConnection } from "../driver/connection.ts";
 import { failure } from "../errors.ts";
 import { type Environment, namesAServer } from "./conninfo.ts";
@@ -14,6 +14,7 @@ export interface PostgresOptions extends WorkLimits, LimitValues {
   readonly ssh: string | undefined;
   readonly embedded: { readonly directory: string | undefined } | undefined;
   readonly env: Environment;
+  readonly changes?: ChangeStore | undefined;
 }
 
 /** All databases of this server; each is connected to on first use. */
@@ -30,7 +31,7 @@ export class Postgres {
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     const { url, named, ssh, embedded, env, maxConnections } = options;
     const add = (name: string, label: string, source: Source) =>
-      this.#databases.set(name, new Database(name, label, options, source));
+      this.#databases.set(name, new Database(name, label, options, source, options.changes));
     const addServer = (name: string, text: string | undefined) => {
       const target = targetOf(text, env);
       const tunnel = ssh === undefined ? undefined : new Tunnel(ssh, target.addresses, env);

@@ -40,6 +40,8 @@ export interface Change {
   readonly changesRows: boolean;
   /** The quoted name of the table that it creates. */
   readonly creates: string | undefined;
+  /** The table whose rows it changes, and the statement with where it finds them in additional columns of RETURNING. */
+  readonly located: { readonly relation: string; readonly sql: string } | undefined;
   /** Set if PostgreSQL only runs it outside a transaction (VACUUM, CREATE INDEX CONCURRENTLY), with its relation. */
   readonly alone: { readonly relation: string | undefined } | undefined;
 }
@@ -76,7 +78,7 @@ const ADMINISTRATION = /^(CreateRole|AlterRole|AlterRoleSet|DropRole|GrantRole)S
 /** Role attributes that this server never grants. */
 const POWERS = /^(superuser|isreplication|bypassrls)$/;
 /** Statements that only read and change rows, unless they call functions. */
-const CHANGING_ROWS = /^(Select|Insert|Update|Delete|Merge|Explain)Stmt$/;
+const CHANGING_ROWS = /^(Select|Insert|Update|Delete|Merge|Explain|Call|Do)Stmt$/;
 const CREATING = /^Create(TableAs)?Stmt$/;
 
 /**
@@ -87,11 +89,12 @@ const CREATING = /^Create(TableAs)?Stmt$/;
  */
 export async function passWriting(sql: string, allowAdmin: boolean): Promise<Change> {
   const statements = (await parseSql(sql)).stmts ?? [];
-  if (statements.length !== 1)
+  const [first] = statements;
+  if (first === undefined || statements.length !== 1)
     throw new ToolError("invalid", `One item has ${statements.length} statements.`, {
       hint: "Pass them as separate items of statements; they still run in one transaction.",
     });
-  const [kind, statement] = only(treeOf(statements[0]?.stmt));
+  const [kind, statement] = only(treeOf(first.stmt));
   const losses: Loss[] = [];
   const weakened: string[] = [];
   const targets: Change["targets"][number][] = [];
@@ -115,8 +118,29 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     targets,
     changesRows: CHANGING_ROWS.test(kind),
     creates: CREATING.test(kind) ? relationName(statement.relation ?? treeOf(statement.into).rel) : undefined,
+    located: locatedOf(kind, statement, textOf(sql, first)),
     alone: aloneOf(kind, statement),
   };
+}
+
+/** A statement's text without what follows its semicolon. The parser counts bytes. */
+function textOf(sql: string, { stmt_location = 0, stmt_len }: { stmt_location?: number; stmt_len?: number }) {
+  const bytes = Buffer.from(sql);
+  return bytes.toString(
+    "utf8",
+    stmt_location,
+    stmt_len === undefined ? bytes.length : stmt_location + stmt_len,
+  );
+}
+
+function locatedOf(kind: string, node: Tree, text: string): Change["located"] {
+  const relation = relationName(node.relation);
+  if (relation === undefined || !/^(Insert|Update|Delete)Stmt$/.test(kind)) return undefined;
+  const { alias, relname } = treeOf(node.relation);
+  const name = quoteIdentifier(String(treeOf(alias).aliasname ?? relname));
+  // RETURNING is always the last clause; a comment may end the text.
+  const clause = node.returningClause === undefined ? "RETURNING" : ",";
+  return { relation, sql: `${text}\n${clause} ${name}.tableoid, ${name}.ctid` };
 }
 
 function aloneOf(kind: string, node: Tree): Change["alone"] {
@@ -157,7 +181,6 @@ const LOSSES: Readonly<Record<string, (node: Tree) => Loss | undefined>> = {
   DropRoleStmt: ({ roles }) => ({ what: `DROP ROLE ${rolesOf(roles).join(", ")}`, relations: [] }),
   AlterRoleStmt: ({ role }) => ({ what: `ALTER ROLE ${rolesOf([role]).join(", ")}`, relations: [] }),
   DoStmt: () => ({ what: "DO, a block of code with unpredictable effects", relations: [] }),
-  CallStmt: () => ({ what: "CALL of a procedure with unpredictable effects", relations: [] }),
 };
 
 /** Relations, which are looked up by name before they are dropped. */

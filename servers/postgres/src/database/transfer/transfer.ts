@@ -5,7 +5,6 @@ import {
   type Calling,
   csvHeader,
   type ExportFormat,
-  LossTally,
   type NewFile,
   quoteIdentifier,
   withNear,
@@ -16,14 +15,8 @@ import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql } from "../gate/syntax.ts";
 import { findTable, type TableName } from "../reading/describe.ts";
-import {
-  AT_LAST,
-  changedProtection,
-  PROTECTION_CHANGED,
-  settle,
-  touched,
-  without,
-} from "../writing/losses.ts";
+import { AT_LAST, changedProtection, PROTECTION_CHANGED, touched, without } from "../writing/losses.ts";
+import { settle, startOf } from "../writing/settle.ts";
 
 /** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */
 const MAX_HEADER = 262_144;
@@ -104,12 +97,13 @@ export async function importCsv(
   try {
     const columns = await headerOf(file.handle, file.path, delimiter);
     const { size } = file.stat;
-    return await database.work({ signal: call.signal, mode: "READ WRITE" }, async (session) => {
+    return await database.change({ signal: call.signal }, async (session) => {
       const target = await tableOf(session, { table, schema });
       requireColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
       const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
       const earlier = await touched(session);
+      const { multixacts } = await startOf(session, []);
       const { default: copyStreams } = await import("pg-copy-streams");
       const stream = session.connection.client.query(
         copyStreams.from(
@@ -120,11 +114,18 @@ export async function importCsv(
       source.on("data", () => call.progress(source.bytesRead, size, "bytes read"));
       await pipeline(source, stream, { signal: session.signal });
       const now = await touched(session, AT_LAST);
-      const rows = without(now.tables, earlier.tables);
-      const tally = new LossTally(database.losses.changes);
-      if (await changedProtection(session, earlier, now)) tally.weaken(PROTECTION_CHANGED);
-      await settle(database, session, { tally, rows, dryRun, confirm: (loss) => call.confirm(loss) });
-      return { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
+      const { changeId } = await settle(database, session, {
+        statements: [`pg_import_csv of ${file.path} into ${target.name}`],
+        tables: without(now.tables, earlier.tables),
+        weakened: (await changedProtection(session, earlier, now)) ? [PROTECTION_CHANGED] : [],
+        places: { created: new Map(), deleted: new Map() },
+        changesSchema: false,
+        multixacts,
+        dryRun,
+        confirm: (loss) => call.confirm(loss),
+      });
+      const facts = { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
+      return { ...facts, ...(changeId === undefined ? {} : { change_id: changeId }) };
     });
   } finally {
     await file.handle.close();

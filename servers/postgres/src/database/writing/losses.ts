@@ -1,11 +1,11 @@
-import type { LossTally, TableChange } from "@refmcp/sql";
-import type { Database, Session } from "../connection/database.ts";
+import { rowCount, type TableCounts } from "@refmcp/sql";
+import type { Session } from "../connection/database.ts";
 import type { Change, Loss } from "../gate/write-gate.ts";
 
-/** A changed table; its id is the object id, which survives a rename. */
-export interface TouchedTable extends TableChange {
-  /** The name with its schema, quoted; null if this role can't read it. */
-  readonly readable: string | null;
+/** A changed table. */
+export interface TouchedTable extends TableCounts {
+  /** Its object id, which survives a rename. */
+  readonly id: string;
 }
 
 const COUNTED = 1_000_000;
@@ -56,16 +56,14 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : there === 0;
   const isNothing = losesNothingWithout !== undefined && relations.length > 0 && (isEmpty || isNew);
-  return { what: loss.what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
+  const what = rows === undefined ? loss.what : `${loss.what} (${rowCount(rows)})`;
+  return { what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
 }
 
 const PROTECTING = "class attribute policy proc trigger constraint rewrite namespace default_acl"
   .split(" ")
   .map((name) => `'pg_${name}'`)
   .join(", ");
-
-/** Of a row with `schemaname`, `relname` and `relid`. */
-const READABLE = `CASE WHEN pg_catalog.has_any_column_privilege(relid, 'SELECT') THEN pg_catalog.format('%I.%I', schemaname, relname) END AS readable`;
 
 export interface Touched {
   readonly tables: readonly TouchedTable[];
@@ -84,11 +82,11 @@ export const AT_LAST: readonly string[] = ["SET CONSTRAINTS ALL IMMEDIATE"];
  */
 export async function touched(session: Session, before: readonly string[] = []): Promise<Touched> {
   const rows = await session.rows<TouchedTable & { isProtecting: boolean }>(
-    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, inserted, updated, deleted, schemaname = 'pg_catalog' AS "isProtecting", ${READABLE}
+    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, inserted, updated, deleted, schemaname = 'pg_catalog' AND relname !~ '^pg_largeobject' AS "isProtecting"
      FROM (SELECT c.oid AS relid, c.relname, n.nspname AS schemaname, pg_catalog.pg_stat_get_xact_tuples_inserted(c.oid)::float8 AS inserted,
          pg_catalog.pg_stat_get_xact_tuples_updated(c.oid)::float8 AS updated, pg_catalog.pg_stat_get_xact_tuples_deleted(c.oid)::float8 AS deleted
-       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') AND CASE n.nspname
-         WHEN 'pg_catalog' THEN c.relname IN (${PROTECTING}) ELSE n.nspname <> 'information_schema' END) t
+       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND CASE n.nspname
+         WHEN 'pg_catalog' THEN c.relname IN (${PROTECTING}, 'pg_largeobject', 'pg_largeobject_metadata') ELSE n.nspname <> 'information_schema' END) t
      WHERE inserted + updated + deleted > 0 ORDER BY 2`,
     [],
     before,
@@ -146,56 +144,15 @@ export async function changedElsewhere(
   if (named.reduce((sum, { rows }) => sum + rows, 0) <= known) return [];
   const elsewhere: TouchedTable[] = [];
   for (const { verb, relation, rows } of named) {
-    const [found] = await session.rows<Pick<TouchedTable, "id" | "readable">>(
-      `SELECT relid::text AS id, ${READABLE} FROM (SELECT c.oid AS relid, c.relname, n.nspname AS schemaname
-         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = pg_catalog.to_regclass($1) AND c.relkind <> 'p') found`,
+    const [found] = await session.rows<{ id: string }>(
+      "SELECT oid::text AS id FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind IN ('f', 'p')",
       [relation],
     );
-    if (found === undefined || tables.some(({ id }) => id === found.id)) continue;
+    if (found === undefined) continue;
     const [updated, deleted] = verb === "UPDATE" ? [rows, 0] : [0, rows];
     elsewhere.push({ ...found, table: relation, inserted: 0, updated, deleted });
   }
   return elsewhere;
-}
-
-interface Settling {
-  readonly tally: LossTally;
-  readonly rows: readonly TouchedTable[];
-  readonly details?: readonly string[];
-  readonly dryRun: boolean;
-  /** Asks the user; throws if the user declines or can't be asked. */
-  confirm(loss: string): Promise<void>;
-}
-
-/**
- * Judges what happened to the rows of each table, the largest loss first, and commits unless it is a dry run.
- *
- * @returns the loss in a sentence; undefined if there is none
- */
-export async function settle(
-  { losses }: Database,
-  session: Session,
-  { tally, rows, details = [], dryRun, confirm }: Settling,
-): Promise<string | undefined> {
-  const lost = ({ updated, deleted }: TouchedTable) => updated + deleted;
-  return await losses.inTurn(session.signal, async () => {
-    for (const change of [...rows].sort((a, b) => lost(b) - lost(a))) {
-      const needed = tally.rowsNeeded(change);
-      // If the table can't be read, as few rows as possible, so that the user is asked.
-      const left = change.readable === null ? change.updated : undefined;
-      tally.rows(
-        change,
-        needed === 0 ? 0 : (left ?? (await countUpTo(session, needed, `ONLY ${change.readable}`))),
-      );
-    }
-    const loss = tally.loss(details);
-    if (dryRun) return loss;
-    if (loss !== undefined) await confirm(loss);
-    session.signal.throwIfAborted();
-    await session.run("COMMIT");
-    losses.add(tally.outcome);
-    return loss;
-  });
 }
 
 async function countUpTo(session: Session, limit: number, table: string): Promise<number> {

@@ -1,5 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, type Changing, encodeRow, LossTally } from "@refmcp/sql";
+import { type Calling, type Changing, encodeRow } from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { paramsOf } from "../driver/values.ts";
@@ -13,11 +13,11 @@ import {
   lookAt,
   oidOf,
   PROTECTION_CHANGED,
-  settle,
   type TouchedTable,
   touched,
   without,
 } from "./losses.ts";
+import { settle, startOf } from "./settle.ts";
 
 interface Writing extends Omit<Changing, "database">, Pick<Calling, "signal" | "confirm"> {
   /** Characters of all rows that one RETURNING keeps. */
@@ -31,6 +31,7 @@ interface Written {
   readonly loss: string | undefined;
   /** Statements that restore what was dropped. */
   readonly undo: readonly string[];
+  readonly changeId: string | undefined;
   /** Includes rows changed by triggers, cascades and functions. */
   readonly tables: readonly TouchedTable[];
   readonly notices: readonly string[];
@@ -59,7 +60,7 @@ export async function runChanges(
     confirm: (loss: string) => call.confirm(loss),
   };
   const sql = changing.statements.map((one) => one.sql).join(" ");
-  const { committed, outcomes, loss, undo, tables, notices } = await withNearNames(
+  const { committed, outcomes, loss, undo, changeId, tables, notices } = await withNearNames(
     write(at, writing),
     at,
     sql,
@@ -87,9 +88,10 @@ export async function runChanges(
   return {
     committed,
     results,
-    tables: tables.map(({ id: _, readable: __, ...table }) => table),
+    tables: tables.map(({ id: _, ...table }) => table),
     ...(loss === undefined ? {} : { loss }),
     ...(undo.length === 0 ? {} : { undo: [...undo] }),
+    ...(changeId === undefined ? {} : { change_id: changeId }),
     truncated: by !== undefined,
     ...(by === undefined ? {} : { truncated_by: by }),
     ...(said.length === 0 ? {} : { notices: said }),
@@ -109,10 +111,13 @@ async function write(database: Database, writing: Writing): Promise<Written> {
   const [first] = changes;
   if (first !== undefined && changes.some(({ alone }) => alone !== undefined))
     return await writeAlone(database, first, writing);
-  return await database.work({ signal, timeoutMs, mode: "READ WRITE" }, async (session) => {
+  return await database.change({ signal, timeoutMs }, async (session) => {
     const earlier = await touched(session);
+    const { locatable, multixacts } = await startOf(session, changes);
+    const places = { created: new Map<string, string[]>(), deleted: new Map<string, string[]>() };
     const outcomes: Written["outcomes"][number][] = [];
-    const tally = new LossTally(database.losses.changes);
+    const objects: string[] = [];
+    const weakened = changes.flatMap((change) => change.weakened);
     const undo: string[] = [];
     const made = new Set<string>();
     // Statements that change the schema themselves are judged by their text.
@@ -123,28 +128,51 @@ async function write(database: Database, writing: Writing): Promise<Written> {
       for (const loss of change.losses) before.push(await lookAt(session, loss, made));
       const isFree = change.creates !== undefined && (await oidOf(session, change.creates)) === undefined;
       const mine = isMixed && change.changesRows ? await touched(session) : undefined;
-      const run = runOne(database, session, change, statements[index]?.params ?? [], writing.maxBytes);
-      outcomes.push(await numbered(index, changes.length, run, change.sql));
+      const { located, sql } = change;
+      const isLocated = located !== undefined && locatable.has(located.relation);
+      const text = isLocated ? located.sql : sql;
+      const run = runOne(database, session, { ...change, sql: text }, statements[index]?.params ?? [], {
+        maxBytes: writing.maxBytes,
+        places: isLocated ? (change.command === "DELETE" ? places.deleted : places.created) : undefined,
+      });
+      outcomes.push(await numbered(index, changes.length, run, sql));
       if (mine !== undefined)
         hasChangedProtection ||= await changedProtection(session, mine, await touched(session));
       const created = isFree ? await oidOf(session, change.creates) : undefined;
       if (created !== undefined) made.add(created);
-      for (const weakened of change.weakened) tally.weaken(weakened);
-      for (const { what, rows, restoring, isNothing } of before) {
+      for (const { what, restoring, isNothing } of before) {
         undo.push(...restoring);
-        if (!isNothing && restoring.length === 0) tally.structure(what, rows);
+        if (!isNothing && restoring.length === 0) objects.push(what);
       }
     }
     const now = await touched(session, AT_LAST);
     if (!isMixed) hasChangedProtection = await changedProtection(session, earlier, now);
-    if (hasChangedProtection) tally.weaken(PROTECTION_CHANGED);
+    if (hasChangedProtection) weakened.push(PROTECTION_CHANGED);
     const tables = without(now.tables, earlier.tables);
     const notices = session.connection.takeNotices();
     const rowCounts = outcomes.map(({ rowCount }) => rowCount);
-    const rows = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
+    const all = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
     const details = notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one));
-    const loss = await settle(database, session, { ...writing, tally, rows, details });
-    return { committed: !writing.dryRun, outcomes, undo, tables: tables.slice(0, MAX_TABLES), notices, loss };
+    const { loss, changeId } = await settle(database, session, {
+      ...writing,
+      statements: changes.map(({ sql }) => sql),
+      changesSchema: isMixed,
+      multixacts,
+      places,
+      tables: all,
+      objects: [...objects, ...details],
+      weakened,
+      restore: undo,
+    });
+    return {
+      committed: !writing.dryRun,
+      outcomes,
+      undo,
+      changeId,
+      tables: tables.slice(0, MAX_TABLES),
+      notices,
+      loss,
+    };
   });
 }
 
@@ -169,9 +197,10 @@ async function writeAlone(
         earlier = await invalidIndexes(session, relation);
         const undo: string[] = [];
         for (const loss of change.losses) undo.push(...(await lookAt(session, loss, new Set())).restoring);
-        const outcome = await runOne(database, session, change, statement?.params ?? [], maxBytes);
+        const outcome = await runOne(database, session, change, statement?.params ?? [], { maxBytes });
         const notices = session.connection.takeNotices();
-        return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
+        const nothing = { loss: undefined, changeId: undefined, tables: [] };
+        return { committed: true, outcomes: [outcome], undo, notices, ...nothing };
       },
     );
   } catch (error) {
@@ -222,16 +251,29 @@ async function numbered<Value>(
   }
 }
 
+/** Characters for where rows are: of about 100,000. */
+const PLACES_CHARS = 6_000_000;
+
 async function runOne(
   { types }: Database,
   session: Session,
   change: Change,
   params: readonly unknown[],
-  maxBytes: number,
+  { maxBytes, places }: { readonly maxBytes: number; readonly places?: Map<string, string[]> | undefined },
 ) {
   const query = { text: change.sql, params: paramsOf(params) };
-  const { fields, rows, tag } = await session.query(query, { chars: maxBytes, toEnd: true });
-  const { columns, decoded } = await types.columnsOf(fields, (statement, values) =>
+  const chars = places === undefined ? maxBytes : Math.max(maxBytes, PLACES_CHARS);
+  const { fields, rows, tag } = await session.query(query, { chars, toEnd: true });
+  // The last two columns of a located change are ours.
+  const own = places === undefined ? 0 : 2;
+  for (const row of own === 0 ? [] : rows) {
+    const [table, place] = row.slice(-own);
+    const known = places?.get(table ?? "");
+    if (known === undefined) places?.set(table ?? "", [place ?? ""]);
+    else known.push(place ?? "");
+  }
+  const shown = fields.slice(0, fields.length - own);
+  const { columns, decoded } = await types.columnsOf(shown, (statement, values) =>
     session.rows(statement, values),
   );
   const count = /(\d+)$/.exec(tag ?? "")?.[1];
@@ -240,6 +282,6 @@ async function runOne(
     /** Rows that were inserted, updated, deleted or returned; undefined for commands without a count. */
     rowCount: count === undefined ? undefined : Number(count),
     columns,
-    rows: rows.map(decoded),
+    rows: columns.length === 0 ? [] : rows.map((row) => decoded(row.slice(0, shown.length))),
   };
 }

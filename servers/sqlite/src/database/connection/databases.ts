@@ -1,7 +1,16 @@
 import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import type { PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Limits, type LimitValues, limitsOf, ResultStore, SessionLosses, withNear } from "@refmcp/sql";
+import {
+  type ChangeStore,
+  type Limits,
+  type LimitValues,
+  limitsOf,
+  type RecordedChange,
+  ResultStore,
+  withNear,
+} from "@refmcp/sql";
+import type { Recording } from "../writing/change.ts";
 import { Insights } from "../writing/insights.ts";
 import type { Place } from "./handle.ts";
 import { type RunnerOptions, Runners } from "./runners.ts";
@@ -10,6 +19,8 @@ export interface DatabasesOptions extends LimitValues {
   /** Databases that the user named; `--db-path` is `main`. */
   readonly files: readonly { readonly name: string; readonly value: string }[];
   readonly guard: PathGuard;
+  /** The record of changes. */
+  readonly changes: ChangeStore;
   readonly allowDdl: boolean;
   readonly maxMemoryMb: number;
 }
@@ -32,7 +43,6 @@ export class Databases {
   readonly watch: DataWatch;
   readonly results: ResultStore;
   readonly insights = new Insights();
-  readonly #losses = new Map<string, SessionLosses>();
 
   constructor(options: DatabasesOptions) {
     this.options = options;
@@ -50,14 +60,21 @@ export class Databases {
     return limitsOf(this.options, asked);
   }
 
-  lossesOf({ file }: Place): SessionLosses {
-    const known = this.#losses.get(file);
-    if (known !== undefined) return known;
-    // A named database may also be given by its path.
-    const real = existsSync(file) ? realpathSync(file) : file;
-    const losses = this.#losses.get(real) ?? new SessionLosses();
-    for (const path of [file, real]) this.#losses.set(path, losses);
-    return losses;
+  /** What the record of changes knows a database by, however it is named. */
+  identityOf({ file }: Place): string {
+    return existsSync(file) ? realpathSync.native(file) : file;
+  }
+
+  /** The recorded changes of a database, newest first. @throws ToolError as `place` */
+  async listChanges(database: string | undefined): Promise<RecordedChange[]> {
+    return await this.options.changes.list(this.identityOf(await this.place(database)));
+  }
+
+  /** Where to record the next change of a database. */
+  async recording(place: Place): Promise<Recording> {
+    const database = this.identityOf(place);
+    const slot = await this.options.changes.slot(database);
+    return "reason" in slot ? slot : { ...slot, database };
   }
 
   names(): string[] {
@@ -99,7 +116,7 @@ export class Databases {
       statements: [],
       dryRun: true,
       agreedLoss: undefined,
-      session: new Map(),
+      recording: { reason: "nothing is changed" },
       returnedBytes: 0,
     };
     const run = { signal: new AbortController().signal, timeoutMs: ROLLBACK_MS };

@@ -4,6 +4,7 @@ import type Database from "better-sqlite3";
 import { planned, tried } from "../advice/plan.ts";
 import { type ReadJob, read } from "../reading/read.ts";
 import { type RowsInJob, type RowsOutJob, rowsIn, rowsOut } from "../transfer/transfer-jobs.ts";
+import { type UndoJob, undo } from "../undo/undo.ts";
 import { change, type WriteJob } from "../writing/change.ts";
 import { fileAt, openReading, openWriting, type Place, type Progress } from "./handle.ts";
 
@@ -65,6 +66,16 @@ export function jobsOf(sqlite: Sqlite) {
       }
     },
 
+    undo({ place, ...job }: OnFile & UndoJob) {
+      const database = openWriting(sqlite, place);
+      try {
+        database.pragma("foreign_keys=OFF");
+        return undo(database, job);
+      } finally {
+        database.close();
+      }
+    },
+
     openRows({ place, ...job }: OnFile & RowsOutJob): void {
       exporting = rowsOut(openReading(sqlite, place), job);
     },
@@ -75,7 +86,8 @@ export function jobsOf(sqlite: Sqlite) {
     },
     addRows: ({ records }: { records: readonly CsvRecord[] }, progress: Progress) =>
       started(importing).add(records, progress),
-    measureTable: (_: object) => started(importing).measure(),
+    measureTable: ({ rows, target }: { rows: number; target: string }) =>
+      started(importing).measure(rows, target),
     closeTable: ({ commit }: { commit: boolean }) => started(importing).close(commit),
   };
 }

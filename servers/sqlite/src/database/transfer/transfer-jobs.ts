@@ -1,9 +1,8 @@
 import type { Bound } from "@refmcp/sql";
 import { type CsvRecord, csvLines, distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
-import type { SessionChanges } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
 import { type Progress, requireReadOnly } from "../connection/handle.ts";
-import { LossWatch, type Measured } from "../writing/change.ts";
+import { ChangeWatch, type Recording, whyNotRecorded } from "../writing/change.ts";
 
 export interface RowsOutJob extends Bound {
   readonly format: ExportFormat;
@@ -12,8 +11,9 @@ export interface RowsOutJob extends Bound {
 
 export interface RowsInJob {
   readonly insert: string;
-  readonly table: string;
-  readonly session: SessionChanges;
+  /** What to show of it in the record. */
+  readonly shown: string;
+  readonly recording: Recording;
 }
 
 const ROWS_AT_ONCE = 200;
@@ -66,30 +66,55 @@ function jsonValue(value: unknown): unknown {
   return { $blob: value.byteLength, base64: Buffer.from(value).toString("base64") };
 }
 
-/** Adds records to a table in one transaction, which `close` ends. If the process ends first, SQLite rolls it back. */
-export function rowsIn(database: Database.Database, { insert, table, session }: RowsInJob) {
+/**
+ * Adds records to a table in one transaction, which `close` ends. If the process ends first, SQLite rolls it back.
+ *
+ * If the change can't be recorded, `add` or `measure` returns why: start again with a recording that says so.
+ */
+export function rowsIn(database: Database.Database, { insert, shown, recording }: RowsInJob) {
+  const statement = { sql: insert, verb: "INSERT", overwrites: false };
   database.exec("BEGIN IMMEDIATE");
-  const triggers = "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE";
-  const statement = { sql: insert, params: [], verb: "INSERT", overwrites: false };
-  /** Counts what triggers of the table do; undefined if it has none. */
-  const watch =
-    database.prepare(triggers).get(table) === undefined
-      ? undefined
-      : new LossWatch(database, [statement], session, true);
+  const watch = new ChangeWatch(database, [statement], "reason" in recording ? recording.reason : undefined);
   const inserting = database.prepare<unknown[]>(insert);
+  let record: ReturnType<ChangeWatch["record"]>;
+  const notRecorded = (error: unknown) => {
+    const unrecorded = "reason" in recording ? undefined : whyNotRecorded(error);
+    if (unrecorded === undefined) throw error;
+    return { unrecorded };
+  };
   return {
-    add(records: readonly CsvRecord[], progress: Progress): void {
-      for (const { fields, line } of records) {
-        progress.line = line;
-        inserting.run(...fields);
+    add(records: readonly CsvRecord[], progress: Progress): { unrecorded: string } | undefined {
+      try {
+        for (const { fields, line } of records) {
+          progress.line = line;
+          inserting.run(...fields);
+        }
+      } catch (error) {
+        return notRecorded(error);
       }
       progress.line = undefined;
+      return undefined;
     },
-    /** What was lost through triggers, before `close`. */
-    measure: (): Measured => watch?.loss() ?? { loss: undefined, changes: [], agreed: [] },
-    close(commit: boolean): void {
-      database.exec(commit ? "COMMIT" : "ROLLBACK");
-      database.close();
+    /** What was lost through triggers and can't be undone, before `close`. */
+    measure(rows: number, target: string): { loss: string | undefined } | { unrecorded: string } {
+      watch.add({ verb: "INSERT", target, overwrites: false }, { changed: rows, touched: rows });
+      const loss = watch.loss();
+      try {
+        if (watch.unrecorded === undefined) record = watch.record(recording, { statements: [shown] });
+      } catch (error) {
+        return notRecorded(error);
+      }
+      return { loss };
+    },
+    /** @returns the id of the recorded change */
+    close(commit: boolean): string | undefined {
+      try {
+        database.exec(commit ? "COMMIT" : "ROLLBACK");
+        return commit ? record?.committed() : undefined;
+      } finally {
+        record?.discard();
+        database.close();
+      }
     },
   };
 }

@@ -1,3 +1,5 @@
+import { basename } from "node:path";
+import type { GuardedFile } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import {
   type Bound,
@@ -11,11 +13,12 @@ import {
   writeNewFile,
 } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
-import { COMPANIONS } from "../connection/handle.ts";
+import { COMPANIONS, type Place } from "../connection/handle.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { type Source, tableColumns, tableFound } from "../reading/catalog.ts";
 import { nearNames } from "../reading/query.ts";
+import type { Recording } from "../writing/change.ts";
 
 /** Characters of one part of an export, or of one batch of an import. */
 const PIECE = 262_144;
@@ -90,40 +93,61 @@ export async function importCsv(
   const target = await targetOf({ databases, database, signal }, table);
   const file = await databases.options.guard.openFile(path);
   try {
-    const { size } = file.stat;
-    const source = file.handle.createReadStream({ start: 0, autoClose: false });
-    const records = csvRecords(source, file.path, delimiter);
-    const first = await records.next();
-    const columns = headerOf(first.done === true ? [] : first.value.fields, target, file.path);
-    const names = columns.map(quoteIdentifier).join(", ");
-    const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
-    const run = { signal, timeoutMs: databases.limits().timeoutMs };
-    const losses = databases.lossesOf(place);
-    const rows = await databases.transfers
-      .lease(place.file, run, async (ask) => {
-        await ask("openTable", { place, insert, table: target.name, session: losses.changes });
-        let rows = 0;
-        for await (const batch of batches(records)) {
-          await ask("addRows", { records: batch });
-          rows += batch.length;
-          call.progress(Math.min(source.bytesRead, size), size, "bytes read");
-        }
-        const { loss, ...outcome } = await ask("measureTable", {});
-        if (loss !== undefined && !dryRun) await call.confirm(loss);
-        signal.throwIfAborted();
-        await ask("closeTable", { commit: !dryRun });
-        if (!dryRun) losses.add(outcome);
-        return rows;
-      })
-      .catch(async (error: unknown) => {
-        await records.return(undefined);
-        await databases.recover(place);
-        throw error;
-      });
-    return { table: target.name, columns, rows, bytes: size, committed: !dryRun };
+    const from = { file, target, delimiter };
+    const first = await addRows(databases, place, from, await databases.recording(place), dryRun, call);
+    // A change that is too large for the record is made without it.
+    const done =
+      "unrecorded" in first
+        ? await addRows(databases, place, from, { reason: first.unrecorded }, dryRun, call)
+        : first;
+    if ("unrecorded" in done) throw new Error(done.unrecorded);
+    return { table: target.name, ...done, bytes: file.stat.size, committed: !dryRun };
   } finally {
     await file.handle.close();
   }
+}
+
+/** One attempt to import a file; or why it can't be recorded, and nothing was changed. */
+async function addRows(
+  databases: Databases,
+  place: Place,
+  { file, target, delimiter }: { file: GuardedFile; target: Target; delimiter: string },
+  recording: Recording,
+  dryRun: boolean,
+  call: Omit<Calling, "budget">,
+): Promise<{ columns: string[]; rows: number; change_id?: string } | { unrecorded: string }> {
+  const { signal } = call;
+  const { size } = file.stat;
+  const source = file.handle.createReadStream({ start: 0, autoClose: false });
+  const records = csvRecords(source, file.path, delimiter);
+  const first = await records.next();
+  const columns = headerOf(first.done === true ? [] : first.value.fields, target, file.path);
+  const names = columns.map(quoteIdentifier).join(", ");
+  const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
+  const shown = `import of ${basename(file.path)} into ${quoteIdentifier(target.name)}`;
+  const run = { signal, timeoutMs: databases.limits().timeoutMs };
+  return await databases.transfers
+    .lease(place.file, run, async (ask) => {
+      await ask("openTable", { place, insert, shown, recording });
+      let rows = 0;
+      for await (const batch of batches(records)) {
+        const failed = await ask("addRows", { records: batch });
+        if (failed !== undefined) return failed;
+        rows += batch.length;
+        call.progress(Math.min(source.bytesRead, size), size, "bytes read");
+      }
+      const measured = await ask("measureTable", { rows, target: target.name.toLowerCase() });
+      if ("unrecorded" in measured) return measured;
+      if (measured.loss !== undefined && !dryRun) await call.confirm(measured.loss);
+      signal.throwIfAborted();
+      const changeId = await ask("closeTable", { commit: !dryRun });
+      return { columns, rows, ...(changeId === undefined ? {} : { change_id: changeId }) };
+    })
+    .catch(async (error: unknown) => {
+      await databases.recover(place);
+      throw error;
+    })
+    .finally(() => records.return(undefined));
 }
 
 async function* batches(records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRecord[]> {
@@ -140,6 +164,8 @@ async function* batches(records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRe
   if (batch.length > 0) yield batch;
 }
 
+type Target = Awaited<ReturnType<typeof targetOf>>;
+
 async function targetOf(source: Source, table: string) {
   const hint = "Create it first with create_table, or call list_tables for the names.";
   const { name } = await tableFound(source, table, { types: ["table", "virtual"], hint });
@@ -147,11 +173,7 @@ async function targetOf(source: Source, table: string) {
 }
 
 /** The table's columns, in the order of the file's header. */
-function headerOf(
-  fields: readonly (string | null)[],
-  { name, columns }: Awaited<ReturnType<typeof targetOf>>,
-  path: string,
-): string[] {
+function headerOf(fields: readonly (string | null)[], { name, columns }: Target, path: string): string[] {
   const hint = `The first line must name columns of ${name}: ${columns.slice(0, 40).join(", ")}. For ; or tabs set delimiter.`;
   if (fields.length === 0)
     throw new ToolError("invalid", `${JSON.stringify(path)} is empty; a header line is required.`, {

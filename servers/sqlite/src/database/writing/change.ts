@@ -1,22 +1,30 @@
-import { randomBytes } from "node:crypto";
 import type { Bound } from "@refmcp/sql";
+import {
+  type ChangeSummary,
+  ChangeWriter,
+  type RecordSlot,
+  RecordTooLarge,
+  type TableCounts,
+  TOO_LARGE,
+} from "@refmcp/sql/change-record";
 import { type Column, encodeRow } from "@refmcp/sql/formats";
-import { LossTally, type RowCounts, type SessionChanges } from "@refmcp/sql/loss";
-import { quoteIdentifier } from "@refmcp/sql/names";
+import { lossText } from "@refmcp/sql/loss-text";
 import type Database from "better-sqlite3";
 import type { Progress } from "../connection/handle.ts";
+import { Capture } from "../undo/capture.ts";
+import { Definitions, type SchemaFacts } from "../undo/definitions.ts";
 
 /** A changing statement, as classified by its text. */
 export interface WriteStatement extends Bound {
   readonly verb: string;
-  /** The schema object that it removes, and its table. */
-  readonly structure?: string;
-  readonly table?: string;
-  /** The table that it inserts into, updates or deletes from, as written. */
+  /** The table that it inserts into, updates or deletes from, in lower case. */
   readonly target?: string;
   /** Whether it may replace rows: REPLACE, ON CONFLICT DO UPDATE. */
   readonly overwrites: boolean;
 }
+
+/** Where to record a change, or why it can't be recorded. */
+export type Recording = { readonly reason: string } | (RecordSlot & { readonly database: string });
 
 export interface WriteJob {
   readonly statements: readonly WriteStatement[];
@@ -24,7 +32,16 @@ export interface WriteJob {
   /** Maximum characters of all RETURNING rows. */
   readonly returnedBytes: number;
   readonly agreedLoss: string | undefined;
-  readonly session: SessionChanges;
+  readonly recording: Recording;
+}
+
+/** What an undo needs in addition to the rows. */
+export interface UndoFacts {
+  /** The recorded columns of each table. */
+  readonly columns: Readonly<Record<string, readonly string[]>>;
+  /** Full-text indexes to rebuild. */
+  readonly indexes: readonly string[];
+  readonly schema?: SchemaFacts | undefined;
 }
 
 interface Returned {
@@ -35,27 +52,49 @@ interface Returned {
   readonly more: number;
 }
 
+/** The record of a change could not be written, so the rows are only counted. */
+class NotRecorded extends Error {}
+
 /**
- * Runs the statements in one transaction. Commits if the loss is the one that was agreed to, and rolls back otherwise.
+ * Runs the statements in one transaction. Commits if the change was recorded, so that it can be undone, or if its loss is the
+ * one that was agreed to; rolls back otherwise.
  *
  * @param progress updated with the current statement, for errors
  */
 export function change(database: Database.Database, job: WriteJob, progress: Progress) {
-  // Most changes need no second run, which counts the rows of other tables that triggers and foreign keys change.
-  const answer = attempt(database, job, progress, false) ?? attempt(database, job, progress, true);
-  if (answer === undefined) throw new Error("not everything was counted");
-  return answer;
+  if ("reason" in job.recording) return attempt(database, job, progress, job.recording.reason);
+  try {
+    return attempt(database, job, progress, undefined);
+  } catch (error) {
+    const reason = whyNotRecorded(error);
+    if (reason === undefined) throw error;
+    return attempt(database, job, progress, reason);
+  }
 }
 
-/** @returns undefined if `isCounting` is needed; nothing is changed then */
-function attempt(database: Database.Database, job: WriteJob, progress: Progress, isCounting: boolean) {
+/** Why a change was not recorded, if it failed for that reason. */
+export function whyNotRecorded(error: unknown): string | undefined {
+  if (error instanceof NotRecorded) return error.message;
+  const isFull = error instanceof Error && "code" in error && error.code === "SQLITE_FULL";
+  return isFull ? TOO_LARGE : undefined;
+}
+
+/** @param unrecorded why it is not recorded */
+function attempt(
+  database: Database.Database,
+  job: WriteJob,
+  progress: Progress,
+  unrecorded: string | undefined,
+) {
+  const texts = job.statements.map(({ sql }) => sql);
   const changes: number[] = [];
   const returned: Returned[] = [];
   let bytes = job.returnedBytes;
   let lastRowId = "0";
+  let record: ChangeWriter | undefined;
   database.exec("BEGIN IMMEDIATE");
   try {
-    const watch = new LossWatch(database, job.statements, job.session, isCounting);
+    const watch = new ChangeWatch(database, job.statements, unrecorded);
     for (const [index, statement] of job.statements.entries()) {
       progress.at = index;
       const done = run(database, statement, watch, { at: index + 1, bytes });
@@ -67,33 +106,38 @@ function attempt(database: Database.Database, job: WriteJob, progress: Progress,
       if (done.changed > 0 && (statement.verb === "INSERT" || statement.verb === "REPLACE"))
         lastRowId = String(single(database, "SELECT last_insert_rowid()"));
     }
-    if (watch.isHidden && !isCounting && mayLose(database, job.statements)) return undefined;
-    const { loss, ...session } = watch.loss();
+    const loss = watch.loss();
+    if (watch.unrecorded === undefined) record = watch.record(job.recording, { statements: texts });
     const committed = !job.dryRun && loss === job.agreedLoss;
     database.exec(committed ? "COMMIT" : "ROLLBACK");
-    return { committed, loss, session, undo: watch.undo, changes, lastRowId, returned };
+    const changeId = committed ? record?.committed() : undefined;
+    const undo = record === undefined ? watch.inverse : [];
+    const tables = record?.tables ?? [];
+    return { committed, loss, undo, changeId, tables, changes, lastRowId, returned };
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
+    record?.discard();
   }
 }
 
 function run(
   database: Database.Database,
   given: WriteStatement,
-  watch: LossWatch,
+  watch: ChangeWatch,
   space: { at: number; bytes: number },
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
   const statement = database.prepare<unknown[], unknown[]>(given.sql);
-  const before = watch.before(given);
   const total = totalOf(database);
-  const returned = statement.reader ? returnedRows(statement.raw(true), given.params, space) : undefined;
-  if (returned === undefined) statement.run(...given.params);
-  const touched = totalOf(database) - total;
+  const returned = watch.follow(given, () => {
+    if (statement.reader) return returnedRows(statement.raw(true), given.params, space);
+    statement.run(...given.params);
+    return undefined;
+  });
   // changes() is about the last INSERT, UPDATE or DELETE; other statements leave it unchanged.
   const isCounted = ["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(given.verb);
   const changed = isCounted ? Number(single(database, "SELECT changes()")) : 0;
-  watch.add(given, before, { touched, changed });
+  watch.add(given, { changed, touched: totalOf(database) - total });
   return { changed, returned };
 }
 
@@ -125,256 +169,116 @@ function totalOf(database: Database.Database): number {
   return Number(single(database, "SELECT total_changes()"));
 }
 
-/** What a transaction lost, and what the session remembers if it is committed. */
-export type Measured = ReturnType<LossWatch["loss"]>;
+/** Finds out what the statements of a transaction change, by their effects and not by their text. */
+export class ChangeWatch {
+  readonly #capture: Capture;
+  readonly #definitions: Definitions | undefined;
+  readonly #isCounting: boolean;
+  /** What was changed without being watched, in virtual tables. */
+  readonly #unseen: TableCounts[] = [];
+  readonly #others = new Set<string>();
+  /** Why the change can't be recorded; undefined if it can. */
+  unrecorded: string | undefined;
 
-interface Effect {
-  /** All changed rows, including those changed by triggers and foreign keys. */
-  readonly touched: number;
-  /** Rows that the statement itself inserted, updated or deleted. */
-  readonly changed: number;
-}
-
-/** What has to be read before a statement runs. */
-interface Before {
-  readonly rows?: number | undefined;
-  /** The definition of the view, index or trigger that it drops. */
-  readonly ddl?: string | undefined;
-}
-
-interface Changed extends RowCounts {
-  /** The name of the table in SQL. */
-  readonly table: string;
-  readonly verb?: string | undefined;
-}
-
-/** Measures what the statements of a transaction lose, by their effects and not by their text. */
-export class LossWatch {
-  readonly #database: Database.Database;
-  readonly #tally: LossTally;
-  readonly #changed = new Map<string, Changed>();
-  readonly #counters: RowCounters | undefined;
-  /** The tables before the transaction, if it may create some. */
-  readonly #earlier: ReadonlySet<string> | undefined;
-  /** Statements that restore dropped objects. */
-  readonly undo: string[] = [];
-  /** Whether triggers or foreign keys changed rows, of which SQLite does not say in which tables. */
-  isHidden = false;
-
-  /** @param isCounting whether to count the rows that triggers and foreign keys change, too */
+  /** @param unrecorded why it is not recorded; its rows are only counted then */
   constructor(
     database: Database.Database,
-    statements: readonly WriteStatement[],
-    session: SessionChanges,
-    isCounting: boolean,
+    statements: readonly Pick<WriteStatement, "sql" | "verb">[],
+    unrecorded: string | undefined,
   ) {
-    this.#database = database;
-    this.#tally = new LossTally(session);
-    this.#counters = isCounting ? new RowCounters(database, statements) : undefined;
-    if (statements.some(({ verb }) => verb === "CREATE")) {
-      const names = database.prepare<[], string>("SELECT lower(name) FROM main.sqlite_schema").pluck().all();
-      this.#earlier = new Set(names);
-    }
+    this.unrecorded = unrecorded;
+    this.#isCounting = unrecorded !== undefined;
+    const definesSchema = statements.some(({ verb }) => ["CREATE", "ALTER", "DROP"].includes(verb));
+    this.#definitions = definesSchema ? new Definitions(database) : undefined;
+    const texts = statements.map(({ sql }) => sql);
+    this.#capture = new Capture(database, texts, this.#isCounting);
   }
 
-  before({ structure, table = "", target, overwrites }: WriteStatement): Before {
-    if (structure !== undefined) {
-      if (/^DROP (VIEW|INDEX|TRIGGER)/.test(structure)) return { ddl: this.#definition(table) };
-      return { rows: rowsOf(this.#database, table) };
-    }
-    // Counting reads the whole table, so only statements that can replace rows are counted.
-    return target !== undefined && (overwrites || this.#replaces(target))
-      ? { rows: rowsOf(this.#database, target) }
-      : {};
+  /** Runs a statement. */
+  follow<Value>({ sql, verb }: Pick<WriteStatement, "sql" | "verb">, work: () => Value): Value {
+    const isSchema = ["CREATE", "ALTER", "DROP"].includes(verb);
+    const definitions = this.#definitions;
+    if (!isSchema || definitions === undefined) return work();
+    return this.#capture.around(verb === "DROP", () => definitions.follow(sql, work));
   }
 
+  /** Adds what a statement did. @param effect the rows it changed itself, and all that were changed by it */
   add(
-    { verb, structure, table = "", target }: WriteStatement,
-    { rows, ddl }: Before,
-    { touched, changed }: Effect,
+    { verb, target = "", overwrites }: Omit<WriteStatement, "sql" | "params">,
+    { changed, touched }: { changed: number; touched: number },
   ): void {
-    if (structure !== undefined) {
-      if (ddl !== undefined) this.undo.push(ddl);
-      // If the object does not exist or the transaction created it, nothing is lost.
-      else if (rows !== undefined && !this.#isNew(idOf(table))) {
-        const others = this.#counters === undefined ? Math.max(0, touched - rows) : 0;
-        this.#tally.structure(structure, rows, others);
+    const direct = this.#capture.blind.get(target);
+    if (direct !== undefined && changed > 0) {
+      this.unrecorded ??= direct.reason;
+      const deleted = verb === "DELETE" ? changed : 0;
+      const updated = verb === "UPDATE" || overwrites ? changed : 0;
+      this.#unseen.push({ table: target, inserted: 0, updated, deleted });
+    }
+    if (touched === 0) return;
+    for (const [name, { reason, kinds }] of this.#capture.blind) {
+      if (name === target) continue;
+      this.unrecorded ??= reason;
+      if (kinds.has("update") || kinds.has("delete")) this.#others.add(name);
+    }
+  }
+
+  /** The loss if the change is not recorded, in a sentence for the user. Call it once, at the end. */
+  loss(): string | undefined {
+    const objects = this.#definitions?.losses ?? [];
+    if (objects.length > 0) this.unrecorded ??= "the same transaction removes other data";
+    if (!this.#isCounting) this.unrecorded ??= this.#capture.obstacle;
+    if (this.unrecorded === undefined) return undefined;
+    const others = [...this.#others].map((name) => `possible changes of rows of ${name} by triggers`);
+    const tables = [...this.#capture.counts(), ...this.#unseen];
+    return lossText({ tables, objects: [...objects, ...others], reason: this.unrecorded });
+  }
+
+  /** Statements that undo the changes of the schema. */
+  get inverse(): readonly string[] {
+    return this.#definitions?.facts()?.backward ?? [];
+  }
+
+  /**
+   * Writes the record, up to the commit; undefined if nothing was changed.
+   *
+   * @param given what to show of the change; `schema` replaces what was found
+   * @throws an error for `whyNotRecorded`
+   */
+  record(
+    recording: Recording,
+    {
+      schema = this.#definitions?.facts(),
+      ...given
+    }: Pick<ChangeSummary, "statements" | "undoes"> & {
+      readonly schema?: SchemaFacts | undefined;
+    },
+  ): ChangeWriter | undefined {
+    if ("reason" in recording) throw new NotRecorded(recording.reason);
+    const writer = recorded(() => new ChangeWriter(recording));
+    try {
+      for (const row of this.#capture.rows()) recorded(() => writer.add(row));
+      const { columns, indexes } = this.#capture;
+      const facts: UndoFacts = { columns, indexes: [...indexes], schema };
+      if (writer.tables.length > 0 || schema !== undefined) {
+        recorded(() => writer.finish({ database: recording.database, facts, ...given }));
+        return writer;
       }
-      return;
+    } catch (error) {
+      writer.discard();
+      throw error;
     }
-    this.isHidden ||= touched > changed;
-    if (target === undefined || changed === 0 || this.#counters?.has(idOf(target)) === true) return;
-    const growth = rows === undefined ? 0 : (rowsOf(this.#database, target) ?? rows) - rows;
-    const replaced = rows === undefined ? 0 : Math.max(0, changed - growth);
-    if (verb === "DELETE") this.#add(target, { inserted: 0, updated: 0, deleted: changed });
-    // UPDATE OR REPLACE deletes the rows that are in the way.
-    else if (verb === "UPDATE")
-      this.#add(target, { inserted: 0, updated: changed, deleted: Math.max(0, -growth) });
-    else this.#add(target, { inserted: changed - replaced, updated: replaced, deleted: 0 }, "replacement");
-  }
-
-  #add(table: string, { inserted, updated, deleted }: RowCounts, verb?: string): void {
-    const id = idOf(table);
-    const before = this.#changed.get(id) ?? { table, inserted: 0, updated: 0, deleted: 0, verb };
-    this.#changed.set(id, {
-      table: before.table,
-      verb: before.verb === verb ? verb : undefined,
-      inserted: before.inserted + inserted,
-      updated: before.updated + updated,
-      deleted: before.deleted + deleted,
-    });
-  }
-
-  /** The whole loss: in a sentence for the user, undefined if there is none, and for the session. Call it once, at the end. */
-  loss() {
-    for (const { id, name, ...counts } of this.#counters?.read() ?? [])
-      this.#changed.set(id, { table: this.#written(name), ...counts });
-    const largestFirst = [...this.#changed].sort(
-      ([, a], [, b]) => b.deleted + b.updated - a.deleted - a.updated,
-    );
-    for (const [id, change] of largestFirst) {
-      if (this.#isNew(id)) continue;
-      const shown = { id, ...change };
-      const needed = this.#tally.rowsNeeded(shown);
-      const left = needed === 0 ? 0 : rowsOf(this.#database, change.table, needed);
-      // A table that is gone has none of its rows left.
-      this.#tally.rows(shown, left ?? change.updated);
-    }
-    return { loss: this.#tally.loss(), ...this.#tally.outcome };
-  }
-
-  /** Whether this transaction created the table. */
-  #isNew(id: string): boolean {
-    return this.#earlier?.has(id) === false;
-  }
-
-  #written(name: string): string {
-    return /^[a-z_][a-z0-9_]*$/i.test(name) ? name : quoteIdentifier(name);
-  }
-
-  #definition(name: string): string | undefined {
-    const sql = "SELECT sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type <> 'table'";
-    const ddl = this.#database.prepare(sql).pluck().get(bare(name));
-    return typeof ddl === "string" ? ddl : undefined;
-  }
-
-  /** Whether the table has a constraint that replaces rows: `UNIQUE ON CONFLICT REPLACE`. */
-  #replaces(target: string): boolean {
-    const sql = "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND sql LIKE '%CONFLICT%REPLACE%'";
-    return this.#database.prepare(sql).get(bare(target)) !== undefined;
-  }
-}
-
-/** A name without its schema and quotes. */
-const bare = (name: string) =>
-  name
-    .replace(/^.*\./s, "")
-    .replace(/^["`[]|["`\]]$/g, "")
-    .replaceAll('""', '"');
-
-/** What a table is known by, however it is written. */
-const idOf = (name: string) => bare(name).toLowerCase();
-
-/**
- * Counts what happens to each table with temporary triggers, also through triggers and foreign keys, of which SQLite itself
- * reports only how many rows they changed in total. They are gone when the handle is closed.
- */
-class RowCounters {
-  readonly #database: Database.Database;
-  // A name that the statements can't know.
-  readonly #counts = `refmcp_${randomBytes(8).toString("hex")}`;
-  /** By name in lower case; the rows before are undefined if they need not be counted. */
-  readonly #tables = new Map<string, { name: string; rows: number | undefined }>();
-
-  constructor(database: Database.Database, statements: readonly WriteStatement[]) {
-    this.#database = database;
-    const { names, counts } = reachable(database, statements);
-    database.exec(`CREATE TEMP TABLE ${this.#counts} (id INTEGER PRIMARY KEY, i INT, u INT, d INT)`);
-    for (const [id, name] of names.entries()) {
-      const rows = counts ? rowsOf(database, quoteIdentifier(name)) : undefined;
-      this.#tables.set(name.toLowerCase(), { name, rows });
-      database.exec(`INSERT INTO ${this.#counts} VALUES (${id}, 0, 0, 0)`);
-      for (const what of ["insert", "update", "delete"]) {
-        const column = what.slice(0, 1);
-        database.exec(
-          `CREATE TEMP TRIGGER ${this.#counts}_${id}_${what} AFTER ${what} ON main.${quoteIdentifier(name)}
-           BEGIN UPDATE ${this.#counts} SET ${column} = ${column} + 1 WHERE id = ${id}; END`,
-        );
-      }
-    }
-  }
-
-  /** Whether a table is counted here. @param id its name in lower case */
-  has(id: string): boolean {
-    return this.#tables.has(id);
-  }
-
-  /** The changed tables, by their name in lower case. */
-  read(): (RowCounts & { readonly id: string; readonly name: string })[] {
-    const all = this.#database.prepare(`SELECT i, u, d FROM ${this.#counts} ORDER BY id`).raw().all();
-    return [...this.#tables].flatMap(([id, { name, rows }], at) => {
-      const [inserted = 0, updated = 0, deleted = 0] = [all[at] ?? []].flat().map(Number);
-      // REPLACE and DROP TABLE delete rows without a trigger.
-      const now = rows === undefined ? undefined : rowsOf(this.#database, quoteIdentifier(name));
-      const gone = Math.max(0, (rows ?? 0) + inserted - deleted - (now ?? (rows ?? 0) + inserted - deleted));
-      const replaced = Math.min(gone, inserted);
-      const counts = {
-        inserted: inserted - replaced,
-        updated: updated + replaced,
-        deleted: deleted + gone - replaced,
-      };
-      return counts.inserted + counts.updated + counts.deleted === 0 ? [] : [{ id, name, ...counts }];
-    });
-  }
-}
-
-/** How many rows a table has; undefined if there is no such table. @param limit up to which they are counted */
-function rowsOf(database: Database.Database, table: string, limit = -1): number | undefined {
-  try {
-    // SQLite counts a whole table faster than a limited part of it.
-    const sql =
-      limit < 0
-        ? `SELECT count(*) FROM ${table}`
-        : `SELECT count(*) FROM (SELECT 1 FROM ${table} LIMIT ${limit})`;
-    return Number(database.prepare(sql).pluck().get());
-  } catch {
+    writer.discard();
     return undefined;
   }
 }
 
-/**
- * Whether triggers or foreign keys may have updated or deleted rows. Most triggers only insert, such as those that keep a log,
- * and need not be counted.
- */
-function mayLose(database: Database.Database, statements: readonly WriteStatement[]): boolean {
-  // Such as a trigger, which may be dropped again by now.
-  if (statements.some(({ verb }) => verb === "CREATE" || verb === "DROP" || verb === "ALTER")) return true;
-  const texts = database.prepare<[], { type: string; sql: string }>(
-    "SELECT type, sql FROM main.sqlite_schema WHERE type = 'trigger' OR (type = 'table' AND (sql LIKE '%REFERENCES%' OR sql LIKE '%REPLACE%'))",
-  );
-  return texts.all().some(({ type, sql }) => {
-    if (type === "table") return /\bON\b|\bREPLACE\b/i.test(sql);
-    return /\b(UPDATE|DELETE|REPLACE)\b/i.test(sql.replace(/^.*?\bBEGIN\b/is, ""));
-  });
-}
-
-/** The tables that the statements may change, and whether some of their rows may be replaced. */
-function reachable(database: Database.Database, statements: readonly WriteStatement[]) {
-  const all = (sql: string) => database.prepare<[], string>(sql).pluck().all();
-  const triggers = all("SELECT sql FROM main.sqlite_schema WHERE type = 'trigger'");
-  const tables = all(
-    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-  );
-  const children = new Set(
-    all("SELECT m.name FROM main.sqlite_schema m, pragma_foreign_key_list(m.name) WHERE m.type = 'table'"),
-  );
-  // Whatever they do is in these texts, so a table that is named nowhere is not changed.
-  const text = [...triggers, ...statements.map(({ sql }) => sql)].join("\n").toLowerCase();
-  const names = tables.filter(
-    (name) => children.has(name) || text.replaceAll('""', '"').includes(name.toLowerCase()),
-  );
-  const conflicts =
-    "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND sql LIKE '%CONFLICT%REPLACE%'";
-  const counts = /replace|drop/.test(text) || all(conflicts).length > 0;
-  return { names, counts };
+/** Runs a part of writing a record. @throws NotRecorded for any failure */
+function recorded<Value>(work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RecordTooLarge) throw new NotRecorded(TOO_LARGE);
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new NotRecorded(`the change could not be recorded: ${code}`);
+  }
 }

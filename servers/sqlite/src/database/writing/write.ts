@@ -1,11 +1,11 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Bound, type Calling, type Changing, removalOf, type Statement, targetOf } from "@refmcp/sql";
+import { type Bound, type Calling, type Changing, type Statement, TOO_LARGE, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Answer } from "../connection/runners.ts";
 import { passCreateTable, passWriting } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { runStatement } from "../reading/query.ts";
-import type { WriteStatement } from "./change.ts";
+import type { Recording, WriteStatement } from "./change.ts";
 
 interface Change extends Bound {
   /** How the gate classified it. */
@@ -13,8 +13,8 @@ interface Change extends Bound {
 }
 
 /**
- * Runs changes in one transaction, all or none, and returns their effect as `changeOutput`. Data loss needs confirmation, with
- * the exact row count.
+ * Runs changes in one transaction, all or none, and returns their effect as `changeOutput`. They are recorded for
+ * `undo_change`; a loss that can't be recorded needs confirmation, with the exact row count.
  *
  * @param isCreating accepts only CREATE TABLE, and creates a missing database file
  * @throws ToolError what the gate, the boundary, SQLite and the user refuse; nothing is changed then
@@ -34,16 +34,21 @@ export async function runChanges(
   const statements = changes.map(writeStatement);
   // The rest of the answer takes less than this.
   const returnedBytes = Math.max(0, call.budget - 1_000 - 20 * statements.length);
-  const losses = databases.lossesOf(place);
-  const attempt = (agreedLoss: string | undefined) =>
-    losses.inTurn(call.signal, async () => {
-      const session = losses.changes;
-      const job = { place, statements, dryRun, agreedLoss, session, returnedBytes };
-      const sql = statements.map((one) => one.sql).join(";\n");
-      const answer = await runStatement(databases, "write", job, { sql, signal: call.signal });
-      if (answer.committed) losses.add(answer.session);
-      return answer;
-    });
+  const attempt = async (agreedLoss: string | undefined) => {
+    const sql = statements.map((one) => one.sql).join(";\n");
+    const run = (recording: Recording) => {
+      const job = { place, statements, dryRun, agreedLoss, recording, returnedBytes };
+      return runStatement(databases, "write", job, { sql, signal: call.signal });
+    };
+    const recording = await databases.recording(place);
+    try {
+      return await run(recording);
+    } catch (error) {
+      // SQLite keeps the rows of INSERT … SELECT in memory if there is a trigger, and a record needs one.
+      if ("reason" in recording || !(error instanceof ToolError && error.kind === "too_large")) throw error;
+      return await run({ reason: TOO_LARGE });
+    }
+  };
   // Measures the loss, and is rolled back if there is one: no lock is held while the user is asked about exactly this loss.
   const first = await attempt(undefined);
   if (dryRun || first.loss === undefined) return shownChange(changes, first);
@@ -57,7 +62,6 @@ export async function runChanges(
 }
 
 function writeStatement({ sql, params, statement }: Change): WriteStatement {
-  const removal = removalOf(statement);
   const target = targetOf(statement);
   const words = statement.tokens.flatMap(({ kind, text }) => (kind === "word" ? [text.toUpperCase()] : []));
   const overwrites = words.some(
@@ -68,14 +72,20 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
     params: paramsOf(sql, params),
     verb: statement.verb,
     overwrites: overwrites && ["INSERT", "REPLACE", "UPDATE"].includes(statement.verb),
-    ...(removal === undefined ? {} : { structure: removal.what, table: removal.table }),
-    ...(target === undefined ? {} : { target }),
+    ...(target === undefined ? {} : { target: bareName(target).toLowerCase() }),
   };
 }
 
+/** A name without its schema and quotes. */
+const bareName = (name: string) =>
+  name
+    .replace(/^.*\./s, "")
+    .replace(/^["'`[]|["'`\]]$/g, "")
+    .replaceAll('""', '"');
+
 /** The effect of changes, as `changeOutput`. */
 function shownChange(changes: readonly Change[], answer: Answer<"write">) {
-  const { committed, lastRowId, loss, undo, returned } = answer;
+  const { committed, lastRowId, loss, undo, returned, changeId, tables } = answer;
   const isShort = returned.some(({ more }) => more > 0);
   return {
     committed,
@@ -86,9 +96,11 @@ function shownChange(changes: readonly Change[], answer: Answer<"write">) {
         ...(rows === undefined ? {} : { columns: [...rows.columns], rows: rows.rows.map((row) => [...row]) }),
       };
     }),
+    ...(tables.length === 0 ? {} : { tables }),
     ...(lastRowId === "0" ? {} : { last_insert_rowid: lastRowId }),
     ...(loss === undefined ? {} : { loss }),
     ...(undo.length === 0 ? {} : { undo: [...undo] }),
+    ...(changeId === undefined ? {} : { change_id: changeId }),
     truncated: isShort,
     ...(isShort ? { truncated_by: "bytes" as const } : {}),
   };

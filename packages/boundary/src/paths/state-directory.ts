@@ -1,24 +1,29 @@
-import type { Stats } from "node:fs";
+import { realpathSync, type Stats } from "node:fs";
 import { chmod, lstat, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { isAbsolute, join, posix, relative, win32 } from "node:path";
-import { type AllowedDirectories, ensureDirectory, errorCode } from "@refmcp/boundary";
+import { basename, dirname, isAbsolute, join, posix, relative, win32 } from "node:path";
+import { ensureDirectory } from "./ensure-directory.ts";
+import { errorCode } from "./path-errors.ts";
+import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
 
 /**
- * Possible locations of the journals, in order of preference: the user's state directory (XDG Base Directory
+ * Possible locations of what a server must remember, in order of preference: the user's state directory (XDG Base Directory
  * Specification; the platform's own on macOS and Windows), then directories for temporary files, on Linux first the one
  * that survives a restart (Filesystem Hierarchy Standard 5.15). The latter are used if an allowed directory, such as
  * the home directory, contains the first.
+ *
+ * @param server its name, for a directory of its own
  */
 export function stateDirectories(
+  server: string,
   environment: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string[] {
   const temporary = platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
   const user = process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
   return [
-    join(userStateDirectory(environment, platform), "refmcp", "filesystem"),
-    ...temporary.map((directory) => join(directory, `refmcp-filesystem-${user}`)),
+    join(userStateDirectory(environment, platform), "refmcp", server),
+    ...temporary.map((directory) => join(directory, `refmcp-${server}-${user}`)),
   ];
 }
 
@@ -34,7 +39,7 @@ function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Pla
 }
 
 /**
- * The directory `journal` in the first of `candidates` that can be private and is outside the bound. If each is inside,
+ * The private directory `name` in the first of `candidates` that can be private and is outside the bound. If each is inside,
  * as with the root `/`, the first one that is hidden from all tools.
  *
  * @param create creates it if it is missing; otherwise the result may not exist.
@@ -44,7 +49,7 @@ function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Pla
 export async function openStateDirectory(
   candidates: readonly string[],
   allowed: AllowedDirectories,
-  create = true,
+  { name, create = true }: { readonly name: string; readonly create?: boolean },
 ): Promise<{ directory: string; lasting: boolean } | { reason: string }> {
   let reason = "no directory for it is configured";
   const tries = [false, true].flatMap((mayBeInside) =>
@@ -53,11 +58,11 @@ export async function openStateDirectory(
   for (const { candidate, mayBeInside } of tries) {
     const lasting = candidate === candidates[0] || !within(candidate, tmpdir());
     try {
-      const directory = await openJournalIn(candidate, allowed, create, mayBeInside);
+      const directory = await openIn(candidate, allowed, { name, create, mayBeInside });
       if (directory !== undefined) return { directory, lasting };
       reason = `its directory ${candidate} is in an allowed directory, or contains one`;
     } catch (error) {
-      if (!create && errorCode(error) === "ENOENT") return { directory: join(candidate, "journal"), lasting };
+      if (!create && errorCode(error) === "ENOENT") return { directory: join(candidate, name), lasting };
       reason = `${candidate} cannot be used (${error instanceof Refused ? error.message : errorCode(error)})`;
     }
   }
@@ -66,21 +71,20 @@ export async function openStateDirectory(
 
 class Refused extends Error {}
 
-async function openJournalIn(
+async function openIn(
   candidate: string,
   allowed: AllowedDirectories,
-  create: boolean,
-  mayBeInside: boolean,
+  { name, create, mayBeInside }: { name: string; create: boolean; mayBeInside: boolean },
 ): Promise<string | undefined> {
   // Checked first, so that nothing is created in an allowed directory.
-  if (!isUsable(candidate, allowed, mayBeInside)) return undefined;
+  if (!isUsable(candidate, name, allowed, mayBeInside)) return undefined;
   if (create) ensureDirectory(candidate, 0o700);
   const state = await realpath(candidate);
-  if (!isUsable(state, allowed, mayBeInside)) return undefined;
+  if (!isUsable(state, name, allowed, mayBeInside)) return undefined;
   // In a world-writable directory, another user may have created it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
   // A subdirectory, since the mode of a directory chosen by the user must not change.
-  const directory = join(state, "journal");
+  const directory = join(state, name);
   if (create) ensureDirectory(directory, 0o700);
   const stat = await lstat(directory);
   demandOwner(stat, [process.getuid?.()]);
@@ -95,8 +99,13 @@ function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void
 }
 
 /** Whether no allowed directory is in `directory`, nor vice versa; or whether it is at least hidden from tools. */
-function isUsable(directory: string, allowed: AllowedDirectories, mayBeInside: boolean): boolean {
-  const isHidden = mayBeInside && allowed.hidden?.hides(join(directory, "journal")) === true;
+function isUsable(
+  directory: string,
+  name: string,
+  allowed: AllowedDirectories,
+  mayBeInside: boolean,
+): boolean {
+  const isHidden = mayBeInside && allowed.hidden?.hides(join(directory, name)) === true;
   return allowed
     .directories()
     .every(({ path, realPath }) =>
@@ -108,4 +117,24 @@ function isUsable(directory: string, allowed: AllowedDirectories, mayBeInside: b
 export function within(path: string, directory: string): boolean {
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !/^\.\.[/\\]/.test(way) && !isAbsolute(way));
+}
+
+/** Hides files and directories, which need not exist, and everything below them, from all tools. */
+export function hiddenAt(places: readonly string[]): HiddenPlaces {
+  const paths = [...new Set(places.flatMap((path) => [path, realPathOf(path)]))];
+  return {
+    paths,
+    // Called for every entry of every walk.
+    hides: (realPath) =>
+      paths.some((path) => realPath.startsWith(path) && /^$|^[\\/]/.test(realPath.slice(path.length))),
+  };
+}
+
+/** The real path that an absolute path has or, with its missing end, would have. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return dirname(path) === path ? path : join(realPathOf(dirname(path)), basename(path));
+  }
 }

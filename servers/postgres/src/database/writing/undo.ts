@@ -1,0 +1,369 @@
+import { errorCode } from "@refmcp/boundary";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
+import { changedSince } from "@refmcp/sql/tools";
+import * as z from "zod";
+import type { Database, Session } from "../connection/database.ts";
+import { arrayText, type Row } from "../driver/values.ts";
+import { passWriting } from "../gate/write-gate.ts";
+import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
+import { matching, transactionOf, Unrecordable, written } from "./record.ts";
+import { type ChangeFacts, commit } from "./settle.ts";
+import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
+
+const texts = z.array(z.string());
+const recorded = z.object({
+  xid: z.string(),
+  restore: texts,
+  skipped: texts,
+  facts: z.array(z.object({ id: z.string(), name: z.string(), columns: texts, key: texts })),
+});
+
+/** A row of a change; each of the two is missing if the row did not exist then. */
+interface Pair {
+  readonly before: Row | undefined;
+  readonly after: Row | undefined;
+  /** Where the row is now. */
+  place?: string | undefined;
+}
+
+interface Table {
+  readonly facts: TableFacts;
+  readonly pairs: readonly Pair[];
+}
+
+function rowOf(value: unknown): Row | undefined {
+  const isCell = (cell: unknown) => cell === null || typeof cell === "string";
+  const isRow = (row: unknown): row is Row => Array.isArray(row) && row.every(isCell);
+  if (value === undefined || isRow(value)) return value;
+  throw new ToolError("unavailable", "The record of this change is damaged.");
+}
+
+/** What PostgreSQL did with a change whose process ended before it knew. */
+export async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<string | undefined> {
+  const { xid } = recorded.pick({ xid: true }).parse(facts);
+  if (xid === "") return undefined;
+  const [found] = await session.rows<{ status: string | null }>(
+    `SELECT CASE WHEN $1::text::xid8 < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) THEN pg_catalog.pg_xact_status($1::text::xid8) END AS status`,
+    [xid],
+  );
+  return found?.status ?? undefined;
+}
+
+/**
+ * Restores the rows of a recorded change as they were, in one transaction, if they are all still as it left them. Triggers of
+ * users are off meanwhile where this role owns the table, since what they did is in the record too.
+ *
+ * @throws ToolError `conflict` if rows were changed since, or if the rows can't be restored exactly; nothing is changed then
+ */
+export async function undoChange(
+  database: Database,
+  { id, dryRun }: { readonly id: string; readonly dryRun: boolean },
+  call: Pick<Calling, "signal" | "confirm">,
+) {
+  const change = await database.changes?.find(database.label, id);
+  if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
+  const { restore, facts } = recorded.parse(change.facts);
+  return await database.change({ signal: call.signal, times: 10 }, async (session) => {
+    if (change.isPending && (await outcomeOf(session, change)) === "aborted")
+      throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
+    const now = await factsOf(
+      session,
+      facts.map((one) => one.id),
+    );
+    const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [] }));
+    const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
+    for (const { table, before, after } of recordedRows(change.path)) {
+      const pair = { before: rowOf(before), after: rowOf(after) };
+      Object(byName.get(table)).pairs.push(pair);
+    }
+    await findRows(session, id, tables);
+    const counts = await restoreRows(session, id, tables);
+    const { objects, again } = await restoreObjects(session, restore);
+    const writer = await database.startRecord();
+    if (typeof writer === "string") throw unrecorded(writer);
+    try {
+      for (const { facts, pairs } of tables)
+        for (const { before, after } of pairs) {
+          const key = keyOf(facts, before ?? after ?? []);
+          const row = {
+            table: facts.name,
+            key,
+            ...(after && { before: after }),
+            ...(before && { after: before }),
+          };
+          written(() => writer.add(row));
+        }
+      const { xid } = await transactionOf(session);
+      const undoing: ChangeFacts = {
+        facts: tables.map((one) => one.facts),
+        skipped: [],
+        xid: xid ?? "",
+        restore: again,
+      };
+      const statements = [`undo of ${id}`];
+      if (!dryRun)
+        written(() => writer.finish({ database: database.label, statements, undoes: id, facts: undoing }));
+      const answer = { undone: id, committed: !dryRun, tables: counts.map(({ id: _, ...table }) => table) };
+      if (dryRun) return answer;
+      const loss = lossText({ objects });
+      if (loss !== undefined) await call.confirm(loss);
+      const change_id = await commit(session, writer);
+      return change_id === undefined ? answer : { ...answer, change_id };
+    } catch (error) {
+      throw error instanceof Unrecordable ? unrecorded(error.message) : error;
+    } finally {
+      writer.discard();
+    }
+  });
+}
+
+const unrecorded = (why: string) =>
+  new ToolError("unavailable", `The undo can't be recorded, so nothing was changed: ${oneLine(why)}.`, {
+    hint: "Make the state directory writable (--undo-dir), with free space.",
+  });
+
+/** A table as it is now, with the columns of the record. @throws ToolError if it no longer has them */
+function current(
+  id: string,
+  then: Pick<TableFacts, "id" | "name" | "columns" | "key">,
+  tables: readonly TableFacts[],
+): TableFacts {
+  const found = tables.find((table) => table.id === then.id);
+  const missing = then.columns.find((column) => found?.columns.includes(column) === false);
+  const problem =
+    found === undefined
+      ? `the table ${then.name} no longer exists`
+      : missing === undefined
+        ? found.reason && `${found.name}: ${found.reason}`
+        : `${found.name} has no column ${missing} any more`;
+  if (found === undefined || problem)
+    throw new ToolError("conflict", `Change ${id} can't be undone: ${problem}.`, {
+      hint: "Undo the later changes first (newest first), or restore rows with your own statements.",
+    });
+  const places = found.places.map((at) => then.columns.indexOf(found.columns[at] ?? ""));
+  return { ...found, places, columns: then.columns, key: then.key };
+}
+
+/** Locks the rows and notes where they are. @throws ToolError if some are not as the change left them */
+async function findRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
+  const changed: string[] = [];
+  for (const { facts, pairs } of tables) {
+    const name = (one: Row) => oneLine(`${facts.name} ${keyOf(facts, one)}`.slice(0, 200));
+    const existing = pairs.filter(({ after }) => after !== undefined);
+    const found = await find(
+      session,
+      facts,
+      existing.map(({ after = [] }) => after),
+    );
+    for (const pair of existing) {
+      pair.place = found.get(JSON.stringify(pair.after))?.pop();
+      if (pair.place === undefined) changed.push(name(pair.after ?? []));
+    }
+    const isGone = ({ before, after }: Pair) =>
+      facts.key.length > 0 && before !== undefined && after === undefined;
+    const gone = pairs.flatMap((pair) => (isGone(pair) ? [pair.before ?? []] : []));
+    for (const text of (await find(session, facts, gone)).keys())
+      changed.push(`${name(JSON.parse(text))} (exists again)`);
+  }
+  if (changed.length > 0) throw changedSince(id, changed, changed.length);
+}
+
+/** Rows with the keys of the given ones, locked, by their text; of tables without a key, the same rows as often as given. */
+async function find(
+  session: Session,
+  facts: TableFacts,
+  rows: readonly Row[],
+): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  if (rows.length === 0) return found;
+  const { name, columns, key } = facts;
+  const given = `(SELECT pg_catalog.unnest($1::${name}[]) AS r) k`;
+  const select = `SELECT t.ctid, ${columnsOf(facts)} FROM`;
+  // Not all types have an equality.
+  const numbered = (of: string, from: string, more = "") => {
+    const text = `pg_catalog.format('%s', ROW(${columns.map((column) => `${of}.${column}`).join(", ")}))`;
+    return `(SELECT ${text} AS r, pg_catalog.row_number() OVER (PARTITION BY ${text}) AS n${more} FROM ${from})`;
+  };
+  const text =
+    key.length > 0
+      ? `${select} ${given} JOIN ONLY ${name} t ON ${matching(facts)} FOR UPDATE OF t`
+      : `${select} ONLY ${name} t WHERE t.ctid = ANY (ARRAY(SELECT a.ctid FROM ${numbered("u", `ONLY ${name} u`, ", u.ctid")} a
+           JOIN ${numbered("(k.r)", given)} b ON a.r = b.r AND a.n = b.n)) FOR UPDATE OF t`;
+  const params = [arrayText(rows.map((one) => rowText(facts, one)))];
+  await readRows(session, { text, params, isSmall: isSmall(rows) }, (places, all) => {
+    for (const [at, one] of all.entries()) {
+      const key = JSON.stringify(one);
+      found.set(key, [...(found.get(key) ?? []), places[at] ?? ""]);
+    }
+  });
+  return found;
+}
+
+/** Restores the rows. @returns what it did with each table */
+async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<TouchedTable[]> {
+  const switched = tables.filter(({ facts }) => facts.isOwner).map(({ facts }) => facts);
+  const off = switched.flatMap(({ name, triggers }) =>
+    triggers.map((one) => `ALTER TABLE ${name} DISABLE TRIGGER ${one}`),
+  );
+  const on = switched.flatMap(({ name, triggers, enabling }) =>
+    triggers.map((one, at) => `ALTER TABLE ${name} ${enabling[at]} TRIGGER ${one}`),
+  );
+  if (off.length > 0) await session.run(off.join(";"));
+  const parentsFirst = await inOrder(session, tables);
+  const childrenFirst = [...parentsFirst].reverse();
+  const inserting = parentsFirst.map((table) => () => insert(session, table));
+  const updating = parentsFirst.map((table) => () => update(session, table));
+  const deleting = childrenFirst.map((table) => () => remove(session, table));
+  await session.run("SAVEPOINT refmcp_undo");
+  let counts: TouchedTable[];
+  try {
+    // Rows that others refer to come first and go last.
+    counts = await attempt(session, [...inserting, ...updating, ...deleting]);
+  } catch (error) {
+    if (!errorCode(error)?.startsWith("23")) throw error;
+    // Unless they take the place of rows that were inserted instead.
+    await session.run("ROLLBACK TO refmcp_undo");
+    counts = await attempt(session, [...deleting, ...updating, ...inserting]);
+  }
+  await verify(session, id, tables, counts);
+  if (on.length > 0) await session.run(on.join(";"));
+  return counts;
+}
+
+async function attempt(session: Session, steps: readonly (() => Promise<void>)[]): Promise<TouchedTable[]> {
+  const earlier = await touched(session, [
+    "SET CONSTRAINTS ALL DEFERRED",
+    // For triggers.
+    "SET LOCAL search_path TO DEFAULT",
+  ]);
+  for (const step of steps) await step();
+  return without((await touched(session, AT_LAST)).tables, earlier.tables);
+}
+
+/** @throws ToolError if something else was changed too, or the rows are not as they were */
+async function verify(
+  session: Session,
+  id: string,
+  tables: readonly Table[],
+  counts: readonly TouchedTable[],
+) {
+  const differing: string[] = [];
+  for (const one of counts) {
+    const pairs = tables.find(({ facts }) => facts.id === one.id)?.pairs ?? [];
+    const inserted = pairs.filter(({ after }) => after === undefined).length;
+    const deleted = pairs.filter(({ before }) => before === undefined).length;
+    const updated = pairs.length - inserted - deleted;
+    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
+      differing.push(one.table);
+  }
+  for (const { facts, pairs } of tables) {
+    const wanted = pairs.flatMap(({ before }) => (before === undefined ? [] : [before]));
+    const found = await find(session, facts, wanted);
+    if (!wanted.every((one) => found.get(JSON.stringify(one))?.pop() !== undefined))
+      differing.push(facts.name);
+  }
+  if (differing.length === 0) return;
+  const triggers = tables.flatMap(({ facts }) =>
+    facts.isOwner ? [] : facts.triggers.map((one) => `${one} of ${facts.name}`),
+  );
+  const by = triggers.length === 0 ? "cascades, rules or triggers" : `triggers (${triggers.join(", ")})`;
+  throw new ToolError(
+    "conflict",
+    `Change ${id} was not undone: ${by} also changed ${[...new Set(differing)].join(", ")}. Nothing was changed.`,
+    {
+      hint: "Undo it as the owner of the tables, for whom triggers stay off, or restore rows with your own statements.",
+    },
+  );
+}
+
+const textsOf = ({ facts }: Table, rows: readonly (Row | undefined)[]) =>
+  arrayText(rows.map((one) => rowText(facts, one ?? [])));
+
+async function insert(session: Session, table: Table): Promise<void> {
+  const { name, columns } = table.facts;
+  const rows = table.pairs.filter(({ after }) => after === undefined).map(({ before }) => before);
+  if (rows.length === 0) return;
+  const values = columns.map((column) => `(k.r).${column}`).join(", ");
+  await session.rows(
+    `INSERT INTO ${name} (${columns.join(", ")}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r) k`,
+    [textsOf(table, rows)],
+  );
+}
+
+async function update(session: Session, table: Table): Promise<void> {
+  const { name, columns } = table.facts;
+  const pairs = table.pairs.filter(({ before, after }) => before !== undefined && after !== undefined);
+  // Columns that are always generated can't be set, and never differ.
+  const changed = columns.filter((_, at) => pairs.some(({ before, after }) => before?.[at] !== after?.[at]));
+  if (changed.length === 0) return;
+  await session.rows(
+    `UPDATE ONLY ${name} t SET ${changed.map((column) => `${column} = (k.r).${column}`).join(", ")}
+     FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r, pg_catalog.unnest($2::tid[]) AS p) k WHERE t.ctid = k.p`,
+    [
+      textsOf(
+        table,
+        pairs.map(({ before }) => before),
+      ),
+      arrayText(pairs.map(({ place }) => place)),
+    ],
+  );
+}
+
+async function remove(session: Session, { facts, pairs }: Table): Promise<void> {
+  const places = pairs.filter(({ before }) => before === undefined).map(({ place }) => place);
+  if (places.length === 0) return;
+  await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [arrayText(places)]);
+}
+
+/** The tables, each after those that it references. */
+async function inOrder(session: Session, tables: readonly Table[]): Promise<Table[]> {
+  const ids = tables.map(({ facts }) => facts.id);
+  const keys = await session.rows<{ child: string; parent: string }>(
+    `SELECT conrelid::text AS child, confrelid::text AS parent FROM pg_catalog.pg_constraint
+     WHERE contype = 'f' AND conrelid <> confrelid AND conrelid = ANY ($1::oid[]) AND confrelid = ANY ($1::oid[])`,
+    [ids],
+  );
+  const ordered = new Set<Table>();
+  const visiting = new Set<string>();
+  const visit = (id: string) => {
+    if (visiting.has(id)) return;
+    visiting.add(id);
+    for (const { child, parent } of keys) if (child === id) visit(parent);
+    const table = tables.find(({ facts }) => facts.id === id);
+    if (table !== undefined) ordered.add(table);
+  };
+  for (const id of ids) visit(id);
+  return [...ordered];
+}
+
+/** Runs the statements that restore or remove schema objects. @returns what is lost by that, and how to restore it */
+async function restoreObjects(session: Session, statements: readonly string[]) {
+  const objects: string[] = [];
+  const again: string[] = [];
+  await session.run("SET LOCAL search_path TO DEFAULT");
+  for (const sql of statements) {
+    const { losses } = await passWriting(sql, false);
+    for (const loss of losses) {
+      const { what, rows, restoring } = await lookAt(session, loss, new Set());
+      again.unshift(...restoring);
+      if (rows === undefined ? what.includes("COLUMN") : rows > 0) objects.push(what);
+    }
+    await session.query({ text: sql, params: [] }, { chars: 1 });
+  }
+  return { objects, again };
+}
+
+/** The changes of a database, newest first; without those that PostgreSQL did not commit. */
+export async function changesOf(database: Database, signal: AbortSignal): Promise<RecordedChange[]> {
+  const changes = (await database.changes?.list(database.label)) ?? [];
+  if (!changes.some(({ isPending }) => isPending)) return changes;
+  return await database.work({ signal }, async (session) => {
+    const known: RecordedChange[] = [];
+    for (const change of changes) {
+      const outcome = change.isPending ? await outcomeOf(session, change) : "committed";
+      if (outcome !== "aborted") known.push({ ...change, isPending: outcome !== "committed" });
+    }
+    return known;
+  });
+}

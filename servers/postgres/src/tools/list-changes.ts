@@ -1,0 +1,14 @@
+import { listChangesArguments, listChangesTool, listedChanges } from "@refmcp/sql/tools";
+import * as z from "zod";
+import { database, tool } from "../context.ts";
+import { changesOf } from "../database/writing/undo.ts";
+
+export default tool({
+  ...listChangesTool,
+  name: "pg_list_changes",
+  description: "List the recorded changes of pg_execute and pg_import_csv, newest first, for pg_undo_change.",
+  toolset: "data",
+  input: z.strictObject({ ...listChangesArguments, database }),
+  run: async ({ database: name, ...asked }, postgres, { signal, budget }) =>
+    listedChanges("pg_list_changes", await changesOf(postgres.at(name), signal), { ...asked, budget }),
+});

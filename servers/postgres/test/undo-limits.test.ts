@@ -1,0 +1,250 @@
+import { execFile } from "node:child_process";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { talkToProcess } from "./session.ts";
+import { undoing } from "./undoing.ts";
+
+const ROWS =
+  "CREATE TABLE t (id int PRIMARY KEY, x int DEFAULT 0); INSERT INTO t SELECT n FROM generate_series(1, 100) n";
+/** Changes every row of `t`, so that the table is searched for the changed ones. */
+const RAISE =
+  "CREATE FUNCTION raise_all() RETURNS int LANGUAGE plpgsql AS $$ BEGIN UPDATE t SET x = x + 1; RETURN 1; END $$";
+
+async function client(url: string) {
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  onTestFinished(() => other.end());
+  return other;
+}
+
+describe("undo beside other sessions", () => {
+  it("names the rows that were changed since, and changes nothing", async () => {
+    const { world, change, undo, content } = await undoing(
+      `${ROWS}; CREATE TABLE nokey (x int); INSERT INTO nokey VALUES (1), (1), (2)`,
+    );
+    const id = await change(
+      "UPDATE t SET x = 1 WHERE id < 50",
+      "DELETE FROM t WHERE id > 90",
+      "INSERT INTO t VALUES (200)",
+      "UPDATE nokey SET x = 5 WHERE x = 1",
+    );
+    await world.admin(
+      "UPDATE t SET x = 7 WHERE id IN (3, 4); DELETE FROM t WHERE id = 5; INSERT INTO t VALUES (95, 95); UPDATE t SET x = 1 WHERE id = 200; DELETE FROM nokey WHERE ctid = (SELECT max(ctid) FROM nokey)",
+    );
+    const before = await content("t", "nokey");
+    const { text, isError } = await undo(id);
+    expect(isError).toBe(true);
+    expect(text).toMatch(
+      /was not undone: 6 of its rows are not as it left them: public\.nokey \["5"\], public\.t \["3"\].* and 1 more/,
+    );
+    expect(await content("t", "nokey")).toEqual(before);
+    await world.admin(
+      "UPDATE t SET x = 1 WHERE id IN (3, 4); INSERT INTO t VALUES (5, 1); DELETE FROM t WHERE id = 95; UPDATE t SET x = 0 WHERE id = 200; INSERT INTO nokey VALUES (5)",
+    );
+    expect((await undo(id)).isError).toBe(false);
+    expect(await world.admin("SELECT count(*)::int AS n, sum(x)::int AS x FROM t")).toEqual([
+      { n: 100, x: 0 },
+    ]);
+  });
+
+  it("finds the changed rows among those that others lock and change meanwhile", async () => {
+    const { world, server, change, undo, content, questions } = await undoing(
+      `${ROWS}; ${RAISE}; CREATE TABLE child (t int REFERENCES t); CREATE TABLE busy (id int PRIMARY KEY, x int DEFAULT 0, y int DEFAULT 0); INSERT INTO busy SELECT n FROM generate_series(1, 2000) n;
+       CREATE FUNCTION raise_odd() RETURNS int LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..2000 BY 2 LOOP BEGIN UPDATE busy SET x = x + 1 WHERE id = i; EXCEPTION WHEN division_by_zero THEN NULL; END; END LOOP; RETURN 1; END $$`,
+    );
+    // A lock for a foreign key is shared: the version that replaces the row has a multixact.
+    const other = await client(world.adminUrl);
+    await other.query("BEGIN; INSERT INTO child SELECT id FROM t WHERE id < 20");
+    const before = await content("t");
+    const shared = await change("SELECT raise_all()");
+    await other.query("COMMIT");
+    expect((await undo(shared)).isError).toBe(false);
+    expect(await content("t")).toEqual(before);
+    const odd = () =>
+      world.admin("SELECT sum(x)::int AS x, count(*)::int AS n FROM busy WHERE id % 2 = 1 AND id < 2000");
+    let isOver = false;
+    const writing = (async () => {
+      for (let at = 0; !isOver; at++) {
+        await other.query("UPDATE busy SET y = y + 1 WHERE id % 2 = 0 AND id % 7 = $1", [at % 7]);
+        await other.query(`DELETE FROM busy WHERE id > 5000; INSERT INTO busy VALUES (${6000 + at})`);
+      }
+    })();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at++) ids.push(await change("SELECT raise_odd()"));
+    expect(await odd()).toEqual([{ x: 5000, n: 1000 }]);
+    const { changes } = Object(await server.data("pg_list_changes", { limit: 5 }));
+    for (const one of changes)
+      expect(one.tables).toEqual([{ table: "public.busy", inserted: 0, updated: 1000, deleted: 0 }]);
+    for (const id of ids.reverse()) expect(await undo(id)).toMatchObject({ isError: false });
+    isOver = true;
+    await writing;
+    expect(await odd()).toEqual([{ x: 0, n: 1000 }]);
+    expect(questions).toEqual([]);
+  });
+
+  it("needs no more connections than allowed, however many changes there are at once", async () => {
+    const { world, another, server } = await undoing(ROWS, { args: ["--max-connections", "2"] });
+    const all = Array.from({ length: 12 }, (_, at) =>
+      server.data("pg_execute", { statements: [`DELETE FROM t WHERE id % 12 = ${at}`] }),
+    );
+    const ids = (await Promise.all(all)).map(({ change_id }) => ({ change_id }));
+    expect(await world.admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 0 }]);
+    await Promise.all(ids.map((one) => server.data("pg_undo_change", one)));
+    expect(await world.admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 100 }]);
+    const single = await another("--max-connections", "1");
+    const { loss } = await single.data("pg_execute", { statements: ["DELETE FROM t WHERE id = 1"] });
+    expect(loss).toBe(
+      "This cannot be undone: DELETE of 1 row of t (--max-connections 1 leaves no second connection).",
+    );
+    // Rows that are only added are no loss, and need no second connection.
+    expect(await single.data("pg_execute", { statements: ["INSERT INTO t VALUES (1)"] })).toHaveProperty(
+      "change_id",
+    );
+  });
+});
+
+describe("what can't be recorded", () => {
+  it("is asked with the reason", async () => {
+    const { server, world, questions } = await undoing(`${ROWS}; ${RAISE}`, {
+      admin: `CREATE TABLE hidden (id int); INSERT INTO hidden VALUES (1), (2); GRANT ALL ON hidden TO ROLE_NAME; ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON hidden USING (id = 1);
+        CREATE TABLE log (what text); GRANT INSERT ON log TO ROLE_NAME`,
+    });
+    for (const [statements, loss] of [
+      [
+        ["DELETE FROM hidden"],
+        "DELETE of 1 row of hidden (hidden: row security may hide rows from this role)",
+      ],
+      [
+        ["ALTER TABLE t ADD COLUMN y int", "UPDATE t SET y = id"],
+        /UPDATE of 100 rows of t \(a second connection can't read them: .*lock timeout/,
+      ],
+      [["SELECT lo_unlink(lo_create(0)) + raise_all()"], undefined],
+    ] as const) {
+      const earlier = questions.length;
+      const answer = await server.call("pg_execute", { statements, dry_run: false });
+      if (loss === undefined) continue;
+      expect(answer.isError, answer.text).toBe(false);
+      expect(JSON.parse(answer.text)).not.toHaveProperty("change_id");
+      expect(questions.slice(earlier)).toEqual([
+        typeof loss === "string" ? expect.stringContaining(loss) : expect.stringMatching(loss),
+      ]);
+    }
+    // Adding rows where they can't be read loses nothing.
+    const { committed } = await server.data("pg_execute", { statements: ["INSERT INTO log VALUES ('x')"] });
+    expect(committed).toBe(true);
+    expect(await world.admin("SELECT count(*)::int AS n FROM log")).toEqual([{ n: 1 }]);
+  });
+
+  it("is asked if the state directory can't be written", async () => {
+    const { state, server } = await undoing(ROWS);
+    await rm(state, { recursive: true });
+    await writeFile(state, "");
+    const { loss } = await server.data("pg_execute", { statements: ["DELETE FROM t WHERE id = 1"] });
+    expect(loss).toMatch(
+      /DELETE of 1 row of t \(there is no record of changes: .*ENOTDIR|EEXIST|not a directory/,
+    );
+  });
+
+  it.runIf(process.platform === "linux")("is asked if the disk is full", async (ctx) => {
+    const { state, server, world, change, undo } = await undoing(
+      "CREATE TABLE t (id int PRIMARY KEY, x text); INSERT INTO t SELECT n, repeat('x', 1000) FROM generate_series(1, 3000) n",
+    );
+    await promisify(execFile)("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", state]).catch(() =>
+      ctx.skip("needs root"),
+    );
+    onTestFinished(() => promisify(execFile)("umount", ["--lazy", state]).then(() => {}));
+    const { loss } = await server.data("pg_execute", { statements: ["DELETE FROM t WHERE id > 100"] });
+    expect(loss).toMatch(/DELETE of 2,900 rows of t \(the record of changes can't be written: ENOSPC/);
+    const id = await change("DELETE FROM t");
+    expect((await undo(id)).isError).toBe(false);
+    expect(await world.admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 100 }]);
+    const left = await readdir(join(state, "changes"), { recursive: true });
+    expect(left.filter((name) => name.endsWith(".pending"))).toEqual([]);
+  });
+
+  it("is not asked for a dry run, which leaves no record", async () => {
+    const { server, state } = await undoing(ROWS);
+    const answer = await server.data("pg_execute", { statements: ["DELETE FROM t"], dry_run: true });
+    expect(answer).toMatchObject({ committed: false });
+    expect(answer).not.toHaveProperty("loss");
+    const left = await readdir(join(state, "changes"), { recursive: true });
+    expect(left.filter((name) => /\.(pending|change)$/.test(name))).toEqual([]);
+  });
+});
+
+describe("undo", () => {
+  it("of one row does not read the whole table", async () => {
+    const { world, change, undo } = await undoing(
+      "CREATE TABLE t (id int PRIMARY KEY, x int DEFAULT 0); INSERT INTO t SELECT n FROM generate_series(1, 20000) n; ANALYZE t",
+    );
+    const scans = async () => {
+      await world.admin("SELECT pg_sleep(0.1)");
+      return (
+        await world.admin(
+          "SELECT pg_stat_clear_snapshot(), seq_tup_read::int AS n FROM pg_stat_user_tables WHERE relname = 't'",
+        )
+      )[0]?.n;
+    };
+    const earlier = await scans();
+    for (const sql of [
+      "UPDATE t SET x = 1 WHERE id = 7",
+      "DELETE FROM t WHERE id = 8",
+      "INSERT INTO t VALUES (0)",
+      "INSERT INTO t VALUES (0, 5) ON CONFLICT (id) DO UPDATE SET x = 5",
+    ])
+      expect((await undo(await change(sql))).isError).toBe(false);
+    expect(await scans()).toBe(earlier);
+  });
+
+  it("restores 200,000 rows", async () => {
+    const { world, change, undo } = await undoing(
+      "CREATE TABLE t (id int PRIMARY KEY, x text); INSERT INTO t SELECT n, 'row ' || n FROM generate_series(1, 200000) n",
+    );
+    const sum = () =>
+      world.admin("SELECT md5(string_agg(x, ',' ORDER BY id)) AS sum, count(*)::int AS n FROM t");
+    const before = await sum();
+    for (const sql of ["UPDATE t SET x = x || '!'", "DELETE FROM t"]) {
+      const id = await change(sql);
+      expect(await sum()).not.toEqual(before);
+      expect(await undo(id)).toMatchObject({ isError: false });
+      expect(await sum()).toEqual(before);
+    }
+  });
+
+  it("survives kill -9 of the server at any moment", async () => {
+    const { world, state, content, another } = await undoing(`${ROWS}; ${RAISE}`);
+    const before = await content("t");
+    for (let kill = 0; kill < 6; kill++) {
+      const child = await talkToProcess(["--url", world.url, "--allow-write", "--undo-dir", state]);
+      const calls = Array.from({ length: 40 }, (_, at) =>
+        child
+          .call("pg_execute", {
+            statements: [
+              at % 2 === 0 ? `UPDATE t SET x = x + 1 WHERE id % 10 = ${at % 10}` : "SELECT raise_all()",
+            ],
+          })
+          .catch(() => undefined),
+      );
+      await calls[kill * 4];
+      process.kill(child.connected.pid ?? 0, "SIGKILL");
+      await Promise.all(calls);
+    }
+    await world.admin(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}'`,
+    );
+    const server = await another();
+    const found: { can_undo: boolean; change_id: string }[] = [];
+    let cursor: unknown;
+    do {
+      const page = Object(await server.data("pg_list_changes", { limit: 50, cursor }));
+      found.push(...page.changes);
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+    expect(found.length).toBeGreaterThan(20);
+    for (const { change_id } of found) await server.data("pg_undo_change", { change_id });
+    expect(await content("t")).toEqual(before);
+  });
+});

@@ -1,0 +1,56 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import type { Calling } from "@refmcp/sql";
+import { changedSince } from "@refmcp/sql/tools";
+import * as z from "zod";
+import type { Databases } from "../connection/databases.ts";
+import { runStatement } from "../reading/query.ts";
+
+/** What this server records in addition to the rows: `UndoFacts`. */
+const facts = z.object({
+  columns: z.record(z.string(), z.array(z.string())),
+  indexes: z.array(z.string()),
+  schema: z
+    .object({
+      forward: z.array(z.string()),
+      backward: z.array(z.string()),
+      after: z.record(z.string(), z.string().nullable()),
+    })
+    .optional(),
+});
+
+/**
+ * Undoes a recorded change in one transaction, and records that.
+ *
+ * @throws ToolError `not_found`; `conflict` if something that it changed has changed since; `unavailable` if the undo can't be
+ * recorded. Nothing is changed then
+ */
+export async function undoChange(
+  databases: Databases,
+  { id, dryRun, database }: { id: string; dryRun: boolean; database: string | undefined },
+  { signal }: Pick<Calling, "signal">,
+) {
+  const place = await databases.place(database);
+  const recording = await databases.recording(place);
+  const found = await databases.options.changes.find(databases.identityOf(place), id);
+  const { path, tables: changed } = found;
+  const job = { place, id, path, facts: facts.parse(found.facts), tables: changed, dryRun, recording };
+  const answer = await runStatement(databases, "undo", job, { sql: "", signal });
+  if ("unrecorded" in answer)
+    throw new ToolError("unavailable", `Change ${id} was not undone, because ${answer.unrecorded}.`, {
+      hint: "Nothing was changed. An undo is always recorded, so that it can be undone too; check --undo-dir and its disk.",
+    });
+  if (!("obstacle" in answer)) {
+    const { committed, tables, changeId } = answer;
+    return { undone: id, committed, tables, ...(changeId === undefined ? {} : { change_id: changeId }) };
+  }
+  const { obstacle } = answer;
+  if ("message" in obstacle)
+    throw new ToolError("conflict", `Change ${id} was not undone. ${obstacle.message}`, {
+      hint: obstacle.hint,
+    });
+  if (found.isPending && obstacle.isAsBefore)
+    throw new ToolError("conflict", `Change ${id} was never committed, so there is nothing to undo.`, {
+      hint: "The server ended before the commit; all its rows are as before.",
+    });
+  throw changedSince(id, obstacle.rows, obstacle.count);
+}

@@ -1,0 +1,14 @@
+import { undoChangeArguments, undoChangeTool } from "@refmcp/sql/tools";
+import * as z from "zod";
+import { database, tool } from "../context.ts";
+import { undoChange } from "../database/undo/undo-change.ts";
+
+export default tool({
+  ...undoChangeTool,
+  name: "undo_change",
+  description:
+    "Undo a change made through this server: its rows, those changed by triggers and cascades, and its schema changes. Nothing happens if one of them has changed since. An undo can be undone too.",
+  input: z.strictObject({ ...undoChangeArguments, database }),
+  run: ({ change_id: id, dry_run: dryRun, database }, databases, call) =>
+    undoChange(databases, { id, dryRun, database }, call),
+});

@@ -1,0 +1,344 @@
+import { execFile } from "node:child_process";
+import { rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { ask, change, labs, undo } from "./asking.ts";
+import type { Lab } from "./lab.ts";
+
+const enter = labs();
+
+/** Everything in a database: definitions, and the rows of each table with their exact bytes. */
+function contents({ file }: Lab, without: readonly string[] = []): unknown {
+  const database = new Sqlite(file, { readonly: true });
+  try {
+    const tables = database
+      .prepare<[], { name: string; wr: number }>(
+        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
+      )
+      .all()
+      .filter(({ name }) => !without.includes(name));
+    const rows = tables.map(({ name, wr }) => {
+      const columns = database
+        .prepare<[string], string>("SELECT name FROM pragma_table_xinfo(?)")
+        .pluck()
+        .all(name)
+        .map((column) => `typeof("${column}"), quote(CAST("${column}" AS BLOB)), quote("${column}")`);
+      const key = wr === 0 ? ["rowid"] : [];
+      return database
+        .prepare(`SELECT ${[...key, ...columns].join(", ")} FROM "${name}" ORDER BY 1, 2, 3`)
+        .raw()
+        .all();
+    });
+    const schema = database.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name").raw();
+    // SQLite quotes a name when it renames something.
+    const definitions = schema.all().map((one) => JSON.stringify(one).replaceAll('\\"', ""));
+    return { tables, rows, definitions };
+  } finally {
+    database.close();
+  }
+}
+
+const never = async (loss: string) => {
+  throw new Error(`asked: ${loss}`);
+};
+
+const SCHEMA = `
+CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE COLLATE NOCASE, born, up GENERATED ALWAYS AS (upper(name)) VIRTUAL);
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 300) INSERT INTO people (id, name, born) SELECT n, 'p' || n, n FROM t;
+CREATE TABLE pets (id INTEGER PRIMARY KEY AUTOINCREMENT, owner REFERENCES people ON DELETE CASCADE ON UPDATE SET NULL);
+INSERT INTO pets SELECT id, id FROM people WHERE id <= 20;
+CREATE TABLE settings (name TEXT COLLATE NOCASE, part, value, PRIMARY KEY (name, part) ON CONFLICT REPLACE) WITHOUT ROWID;
+INSERT INTO settings VALUES ('a', 1, 1), ('a', x'01', 2), ('B', 1, 3);
+CREATE TABLE plain (x, y); INSERT INTO plain VALUES (1, 'a'), (1, 'a'), (NULL, NULL);
+CREATE TABLE folder (rowid TEXT, x); INSERT INTO folder VALUES ('own', 1);
+CREATE TABLE odd (id INTEGER PRIMARY KEY, v);
+INSERT INTO odd VALUES (1, x'00ff'), (2, 9e999), (3, -9e999), (4, 9223372036854775807), (5, -9223372036854775808),
+  (6, CAST(x'66ff6f' AS TEXT)), (7, 'nul' || char(0) || 'end'), (8, 0.1), (9, 1e300), (10, -0.0), (11, 'é\ufffd'), (12, 2.0), (13, ''),
+  (9223372036854775807, 'last');
+CREATE TABLE badkey (k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO badkey VALUES (CAST(x'ff01' AS TEXT), 1), ('ok', 2);
+CREATE TABLE parts (a, b, c); CREATE UNIQUE INDEX parts_ab ON parts (a, b) WHERE c > 0; CREATE UNIQUE INDEX parts_low ON parts (lower(c));
+INSERT INTO parts VALUES (1, 1, 1), (1, 2, 2), (2, 1, 3);
+CREATE TABLE log (x);
+CREATE TABLE emptied (id INTEGER PRIMARY KEY, x); INSERT INTO emptied SELECT id, 'x' || id FROM people WHERE id <= 50;
+CREATE TRIGGER emptying AFTER INSERT ON log WHEN new.x = 'empty' BEGIN DELETE FROM emptied; END;
+CREATE TRIGGER itself AFTER INSERT ON log WHEN new.x = 'itself' BEGIN INSERT INTO log VALUES ('more'); DELETE FROM log WHERE x = 'itself'; END;
+CREATE TRIGGER replacing BEFORE INSERT ON log WHEN new.x = 'replace' BEGIN REPLACE INTO people (id, name) VALUES (900, 'P7'), (8, 'eight'); END;
+CREATE TRIGGER before_own BEFORE UPDATE ON emptied WHEN new.x = 'twice' BEGIN UPDATE emptied SET x = 'once' WHERE id = old.id; END;
+CREATE TRIGGER raising BEFORE DELETE ON emptied WHEN old.id = 50 BEGIN SELECT RAISE(IGNORE); END;
+CREATE TABLE audit (what); CREATE TRIGGER audited AFTER UPDATE ON people BEGIN INSERT INTO audit VALUES (old.name || new.name); END;
+CREATE VIEW shown AS SELECT id, name FROM people; CREATE TRIGGER through INSTEAD OF UPDATE ON shown BEGIN UPDATE people SET name = new.name WHERE id = old.id; END;
+CREATE TABLE docs (id INTEGER PRIMARY KEY, body); CREATE VIRTUAL TABLE docs_index USING fts5(body, content = 'docs', content_rowid = 'id');
+CREATE TRIGGER docs_a AFTER INSERT ON docs BEGIN INSERT INTO docs_index (rowid, body) VALUES (new.id, new.body); END;
+CREATE TRIGGER docs_d AFTER DELETE ON docs BEGIN INSERT INTO docs_index (docs_index, rowid, body) VALUES ('delete', old.id, old.body); END;
+CREATE TRIGGER docs_u AFTER UPDATE ON docs BEGIN INSERT INTO docs_index (docs_index, rowid, body) VALUES ('delete', old.id, old.body); INSERT INTO docs_index (rowid, body) VALUES (new.id, new.body); END;
+INSERT INTO docs VALUES (1, 'one apple'), (2, 'two pears');`;
+
+const CHANGES: readonly (string | readonly string[])[] = [
+  "INSERT INTO people (name) VALUES ('new')",
+  "INSERT INTO people (id, name) VALUES (-1, 'minus')",
+  "UPDATE people SET name = 'x' WHERE id = 7",
+  "UPDATE people SET born = id + 1",
+  "DELETE FROM people",
+  "DELETE FROM people WHERE id > 100 RETURNING id",
+  "UPDATE people SET id = id + 1000",
+  "UPDATE people SET id = -id WHERE id < 10",
+  [
+    "UPDATE people SET name = 't' WHERE id = 1",
+    "UPDATE people SET name = 'p1' WHERE id = 2",
+    "UPDATE people SET name = 'p2' WHERE id = 1",
+  ],
+  "REPLACE INTO people (id, name) VALUES (1, 'P2')",
+  "INSERT OR REPLACE INTO people (id, name) SELECT id + 1, name FROM people",
+  "UPDATE OR REPLACE people SET name = 'p' || (id - 1) WHERE id % 2 = 0",
+  "UPDATE OR REPLACE people SET id = 1 WHERE id = 2",
+  "INSERT INTO people (id, name) VALUES (1, 'upsert') ON CONFLICT DO UPDATE SET name = excluded.name, id = 5000",
+  "INSERT OR IGNORE INTO people (id, name) VALUES (1, 'ignored'), (4000, 'p1'), (4001, 'added')",
+  "INSERT INTO settings VALUES ('A', 1, 9), ('c', 1, 1)",
+  "UPDATE settings SET name = 'a', part = 1 WHERE name = 'b'",
+  "UPDATE settings SET name = upper(name)",
+  "DELETE FROM settings",
+  "DELETE FROM plain WHERE rowid = 1",
+  "UPDATE plain SET rowid = rowid + 10, x = y",
+  "DELETE FROM plain",
+  "UPDATE folder SET rowid = 'other'",
+  "DELETE FROM folder",
+  "DELETE FROM odd",
+  "UPDATE odd SET v = NULL",
+  "UPDATE odd SET id = id - 100 WHERE id > 5",
+  "DELETE FROM badkey",
+  "UPDATE badkey SET v = 3",
+  "UPDATE badkey SET k = k || 'x'",
+  "INSERT OR REPLACE INTO parts VALUES (1, 1, 9), (5, 5, 3)",
+  "UPDATE OR REPLACE parts SET c = 1",
+  "INSERT INTO log VALUES ('empty')",
+  "INSERT INTO log VALUES ('itself')",
+  "INSERT INTO log VALUES ('replace')",
+  [
+    "UPDATE emptied SET x = 'twice' WHERE id = 3",
+    "INSERT INTO log VALUES ('empty'), ('itself'), ('replace')",
+  ],
+  "UPDATE shown SET name = 'v' || id WHERE id < 5",
+  "UPDATE docs SET body = 'three plums' WHERE id = 1",
+  "DELETE FROM docs",
+  ["DELETE FROM plain", "INSERT INTO plain VALUES (1, 'a'), (1, 'a'), (2, 'b')"],
+  "CREATE TABLE more (x)",
+  "CREATE VIEW more AS SELECT * FROM people",
+  ["DROP VIEW shown", "DROP INDEX parts_ab", "DROP TRIGGER emptying", "INSERT INTO log VALUES ('empty')"],
+  "ALTER TABLE plain ADD COLUMN z DEFAULT 7",
+  "ALTER TABLE main.plain RENAME TO plainer",
+  'ALTER TABLE people RENAME COLUMN born TO "was born"',
+  ["CREATE TABLE draft (x)", "CREATE INDEX draft_x ON draft (x)", "DROP INDEX parts_low"],
+  [`CREATE TRIGGER "now" AFTER INSERT ON log BEGIN DELETE FROM pets; END`, "INSERT INTO log VALUES (1)"],
+  [
+    "CREATE TABLE draft (x)",
+    "INSERT INTO draft VALUES (1), (2)",
+    "DELETE FROM draft",
+    "DROP TABLE draft",
+    "DELETE FROM pets",
+  ],
+];
+
+describe("a change", () => {
+  it("is not asked about, and is undone and made again exactly", async () => {
+    const here = await enter({
+      allowDdl: true,
+      sql: SCHEMA.replace(
+        "CREATE TABLE folder (rowid TEXT, x)",
+        "CREATE TABLE folder (rowid TEXT, oid, x)",
+      ).replace("VALUES ('own', 1)", "VALUES ('own', 2, 1)"),
+    });
+    const before = contents(here, []);
+    for (const sql of CHANGES) {
+      const what = String(sql);
+      const done = await change(here, sql, { confirm: never });
+      expect(done, what).toMatchObject({ committed: true, change_id: expect.any(String) });
+      const after = contents(here);
+      expect(after, what).not.toEqual(before);
+      expect(await undo(here, done.change_id, { dryRun: true }), what).toMatchObject({ committed: false });
+      expect(contents(here), what).toEqual(after);
+      const undone = await undo(here, done.change_id).catch((error) => {
+        throw new Error(`${what}: ${error.message}`);
+      });
+      expect(contents(here), what).toEqual(before);
+      const again = await undo(here, undone.change_id).catch((error) => {
+        throw new Error(`redo ${what}: ${error.message}`);
+      });
+      expect(contents(here), what).toEqual(after);
+      await undo(here, again.change_id);
+      expect(contents(here), what).toEqual(before);
+    }
+  });
+});
+
+const message = (id: string | undefined, rest: string) =>
+  expect.objectContaining({
+    kind: "conflict",
+    message: expect.stringContaining(`Change ${id} was not undone${rest}`),
+  });
+
+describe("an undo", () => {
+  it("changes nothing if a row has changed since, and names it", async () => {
+    const here = await enter({ sql: SCHEMA });
+    const { change_id } = await change(here, "UPDATE people SET born = 0 WHERE id <= 10");
+    const other = new Sqlite(here.file);
+    other.exec(
+      "UPDATE people SET born = 1 WHERE id = 3; DELETE FROM people WHERE id = 4; INSERT INTO people (id) VALUES (1000)",
+    );
+    const before = contents(here);
+    await expect(undo(here, change_id)).rejects.toEqual(
+      message(change_id, ": 2 of its rows are not as it left them: people 3, people 4."),
+    );
+    expect(contents(here)).toEqual(before);
+    other.exec(
+      "UPDATE people SET born = 0 WHERE id = 3; INSERT INTO people (id, name, born) VALUES (4, 'p4', 0)",
+    );
+    other.close();
+    await undo(here, change_id);
+    expect((await ask(here, "SELECT sum(born) FROM people WHERE id <= 10")).rows).toEqual([[55]]);
+  });
+
+  it("is refused if it would lose rows, or break foreign keys or constraints, that were added since", async () => {
+    const here = await enter({ allowDdl: true, sql: SCHEMA });
+    const run = async (sql: string | readonly string[]) =>
+      (await change(here, sql, { confirm: never })).change_id;
+    const refused = async (id: string | undefined, why: RegExp) => {
+      const before = contents(here);
+      await expect(undo(here, id)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(why),
+      });
+      expect(contents(here)).toEqual(before);
+    };
+    const person = await run("INSERT INTO people (id, name) VALUES (700, 'parent')");
+    const pet = await run("INSERT INTO pets VALUES (700, 700)");
+    await refused(person, /foreign keys refer to nothing/);
+    await undo(here, pet);
+    await undo(here, person);
+
+    const deleted = await run("DELETE FROM people WHERE id = 200");
+    const named = await run("INSERT INTO people (id, name) VALUES (201000, 'P200')");
+    await refused(deleted, /UNIQUE/);
+    await undo(here, named);
+    await undo(here, deleted);
+
+    const table = await run("CREATE TABLE made (x)");
+    const rows = await run("INSERT INTO made VALUES (1)");
+    await refused(table, /would drop the table "made", which has 1 row/);
+    await undo(here, rows);
+    const column = await run("ALTER TABLE made ADD COLUMN y DEFAULT 5");
+    await refused(table, /table made was changed/);
+    await run("INSERT INTO made VALUES (1, 5)");
+    const value = await run("UPDATE made SET y = 6");
+    await refused(column, /would drop the column "y" of made, which has 1 row/);
+    await undo(here, value);
+    await undo(here, column);
+    const dropped = await run("DROP VIEW shown");
+    await run("CREATE VIEW shown AS SELECT 1 AS id, 2 AS name");
+    await refused(dropped, /view shown was changed/);
+    const filled = await run(["CREATE TABLE filled (x PRIMARY KEY)", "INSERT INTO filled VALUES (1), (2)"]);
+    await undo(here, (await undo(here, filled)).change_id);
+    expect(await run("DELETE FROM filled")).toBeDefined();
+  });
+
+  it("keeps full-text indexes of other tables in step", async () => {
+    const here = await enter({ sql: SCHEMA });
+    const { change_id } = await change(here, "UPDATE docs SET body = 'three plums' WHERE id = 1");
+    await undo(here, change_id);
+    const database = new Sqlite(here.file);
+    expect(
+      database.prepare("SELECT rowid FROM docs_index WHERE docs_index MATCH 'apple'").pluck().all(),
+    ).toEqual([1]);
+    expect(
+      database.prepare("SELECT rowid FROM docs_index WHERE docs_index MATCH 'plums'").pluck().all(),
+    ).toEqual([]);
+    database.exec("INSERT INTO docs_index (docs_index, rank) VALUES ('integrity-check', 1)");
+    database.close();
+  });
+
+  it("restores 200,000 deleted rows without a question", async () => {
+    const here = await enter({
+      sql: "CREATE TABLE big (id INTEGER PRIMARY KEY, x, y); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 200000) INSERT INTO big SELECT n, 'row ' || n, n / 3.0 FROM t",
+    });
+    const digest = () => {
+      const database = new Sqlite(here.file);
+      const found = database
+        .prepare("SELECT count(*), sum(id * length(x)), sum(y * id) FROM big")
+        .raw()
+        .get();
+      database.close();
+      return found;
+    };
+    const before = digest();
+    const { change_id, tables } = await change(here, "DELETE FROM big", { confirm: never });
+    expect(tables).toEqual([{ table: "big", inserted: 0, updated: 0, deleted: 200_000 }]);
+    expect(digest()).toEqual([0, null, null]);
+    await undo(here, change_id);
+    expect(digest()).toEqual(before);
+  });
+});
+
+describe("a change that can't be recorded", () => {
+  const asked = async (here: Lab, sql: string) => {
+    const questions: string[] = [];
+    const confirm = async (loss: string) => {
+      questions.push(loss);
+      throw new Error("no");
+    };
+    await expect(change(here, sql, { confirm })).rejects.toThrow("no");
+    return questions;
+  };
+
+  it("is asked about if it is too large", async () => {
+    const here = await enter({
+      sql: "CREATE TABLE big (x); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 80) INSERT INTO big SELECT zeroblob(1000000) FROM t",
+    });
+    expect(await asked(here, "DELETE FROM big")).toEqual([
+      "This cannot be undone: DELETE of 80 rows of big (it is larger than a recorded change can be).",
+    ]);
+    const { change_id } = await change(here, "INSERT INTO big SELECT * FROM big", { confirm: never });
+    expect(change_id).toBeUndefined();
+  });
+
+  it("is asked about if the directory can't be used", async () => {
+    const here = await enter({ state: "/dev/null" });
+    expect(await asked(here, "DELETE FROM orders")).toEqual([
+      expect.stringMatching(/DELETE of 3 rows of orders \(there is no record of changes: .*\)\.$/),
+    ]);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "is asked about if the disk is full, and the rest stays",
+    async (ctx) => {
+      const here = await enter({ sql: SCHEMA });
+      const run = promisify(execFile);
+      await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", here.state]).catch(() =>
+        ctx.skip("needs root"),
+      );
+      try {
+        const first = await change(here, "DELETE FROM plain", { confirm: never });
+        const { bavail, bsize } = await statfs(here.state);
+        await writeFile(join(here.state, "foreign"), Buffer.alloc(bavail * bsize));
+        const before = contents(here);
+        expect(await asked(here, "DELETE FROM emptied")).toEqual([
+          "This cannot be undone: DELETE of 49 rows of emptied (the change could not be recorded: ENOSPC).",
+        ]);
+        await expect(undo(here, first.change_id)).rejects.toMatchObject({
+          kind: "unavailable",
+          message: expect.stringContaining("ENOSPC"),
+        });
+        expect(contents(here)).toEqual(before);
+        await rm(join(here.state, "foreign"));
+        await undo(here, first.change_id);
+        expect(
+          await undo(here, (await change(here, "DELETE FROM emptied", { confirm: never })).change_id),
+        ).toMatchObject({
+          tables: [{ table: "emptied", inserted: 49 }],
+        });
+      } finally {
+        await run("umount", ["--lazy", here.state]);
+      }
+    },
+  );
+});
