@@ -6,7 +6,7 @@ import { type Connection, limiting, type Mode, settings } from "../driver/connec
 import type { Opening } from "../driver/portal.ts";
 import { TypeCatalog } from "../driver/values.ts";
 import { explained, isLost, timedOut } from "../errors.ts";
-import { FunctionGate } from "../gate/functions.ts";
+import { FunctionGate } from "../gate/reach.ts";
 import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";

@@ -46,7 +46,7 @@ export async function readAhead(
 ): Promise<ResultWindow> {
   const caps = { chars: ahead.chars, enough: { rows: ahead.rows + (skip > 0 ? 1 : 0), ms: ahead.ms } };
   const { sql, signal, timeoutMs, format, cellBytes } = question;
-  const { pageable, calls } = await passReading(sql);
+  const { pageable, mentions } = await passReading(sql);
   if (skip > 0 && !pageable)
     throw new ToolError(
       "conflict",
@@ -57,12 +57,13 @@ export async function readAhead(
     );
   const { functions } = database;
   const run = async (session: Session) => {
-    const guards = skip > 0 ? undefined : functions.guards(calls);
+    const guards = skip > 0 ? undefined : functions.guards(mentions);
     if (guards === undefined) {
       await session.open();
-      await functions.requireHarmless(session, calls);
+      await functions.requireHarmless(session, mentions);
     }
-    const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening(guards) };
+    const opening = session.takeOpening(guards) ?? { statements: functions.guards(mentions) ?? [] };
+    const statement = { text: sql, params: paramsOf(question.params), opening };
     const read =
       skip === 0
         ? await session.query(statement, caps)
