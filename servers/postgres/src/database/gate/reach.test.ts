@@ -7,9 +7,9 @@ import { type Talk, talk } from "../../../test/session.ts";
 const evil = (url: string) => `
   CREATE EXTENSION dblink; CREATE TABLE witness (n int); CREATE TABLE t (id int, name text); INSERT INTO t VALUES (1, 'a');
   CREATE FUNCTION evil() RETURNS int LANGUAGE sql IMMUTABLE SECURITY DEFINER AS $$
-    SELECT length(dblink_exec('${url}', 'INSERT INTO witness VALUES (1)')) $$;
-  CREATE FUNCTION evil(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT evil() + $1';
-  CREATE FUNCTION evil(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN evil() + $1; END';`;
+    SELECT length(public.dblink_exec('${url}', 'INSERT INTO public.witness VALUES (1)')) $$;
+  CREATE FUNCTION evil(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT public.evil() + $1';
+  CREATE FUNCTION evil(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN public.evil() + $1; END';`;
 
 /** Ways to reach it, each as what it needs and the statements that use it. */
 const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: string[]]>> = {
@@ -322,7 +322,8 @@ describe("what a function does", () => {
     });
     await client.call("query", { sql: "SELECT in_stock(1)" });
     const parse = vi.spyOn(serialize, "parse");
-    onTestFinished(() => void parse.mockRestore());
+    const bind = vi.spyOn(serialize, "bind");
+    onTestFinished(() => void vi.restoreAllMocks());
     for (const sql of [
       "SELECT max(s.copies) FROM stock s WHERE lower(film::text) LIKE 'x%'",
       "SELECT in_stock(2)",
@@ -332,6 +333,6 @@ describe("what a function does", () => {
     expect(
       texts.filter((text) => text.includes("WITH asked") || text.includes("UNION SELECT 'attribute'")),
     ).toEqual([]);
-    expect(texts.filter((text) => text.includes("was redeclared"))).toHaveLength(1);
+    expect(bind.mock.calls.some(([config]) => config?.statement === "refmcp_guard")).toBe(true);
   });
 });

@@ -34,6 +34,14 @@ interface Judged {
 type Rows = Pick<Connection, "rows">;
 
 const REDECLARED = "refmcp: what statements may reach was redeclared";
+/** Fails if the fingerprint is not this one. */
+const guard = (fingerprint: string) =>
+  `SELECT (SELECT '${REDECLARED}'::pg_catalog.text FROM (${FINGERPRINT}) found
+     WHERE now OPERATOR(pg_catalog.<>) ${fingerprint}::pg_catalog.text)::pg_catalog.int4`;
+const GUARD = "refmcp_guard";
+/** The guard with the fingerprint as its parameter: planning takes most of its time. */
+export const PREPARED_GUARD = `PREPARE ${GUARD} (pg_catalog.text) AS ${guard("$1")}`;
+
 const ALWAYS: Mention = "always ";
 
 /** What was read of a catalog, valid while its fingerprint is the same. */
@@ -65,24 +73,30 @@ export class FunctionGate {
     this.#allowed = new Set(allowed.map((name) => name.toLowerCase()));
   }
 
+  /** Whether nothing may run that it does not judge. */
+  get judgesAll(): boolean {
+    return this.#allowed.size === 0;
+  }
+
   /**
    * Statements to run before one that mentions these, which fail if the catalog is no longer the one that was judged;
    * undefined if it needs `requireHarmless`.
+   *
+   * @param isPrepared whether the session has `PREPARED_GUARD`
    */
-  guards(mentions: readonly Mention[]): string[] | undefined {
+  guards(mentions: readonly Mention[], isPrepared: boolean): string[] | undefined {
     const catalog = this.#catalog;
     if (this.#allowed.has("*") || mentions.length === 0) return [];
     if (catalog === undefined || catalog.isStrict) return undefined;
     if (mentions.some((one) => this.#mayRun(catalog, one) && !catalog.harmless.has(one))) return undefined;
-    return [
-      `SELECT (SELECT '${REDECLARED}'::pg_catalog.text FROM (${FINGERPRINT}) found
-         WHERE now OPERATOR(pg_catalog.<>) '${catalog.fingerprint}'::pg_catalog.text)::pg_catalog.int4`,
-    ];
+    const expected = `'${catalog.fingerprint}'`;
+    return [isPrepared ? `EXECUTE ${GUARD} (${expected})` : guard(expected)];
   }
 
   /** Whether an error is that of a guard; the statement then needs `requireHarmless`. */
   isRedeclared(error: unknown): boolean {
-    const isGuard = error instanceof Error && error.message.includes(REDECLARED);
+    const isGuard =
+      error instanceof Error && (error.message.includes(REDECLARED) || error.message.includes(`"${GUARD}"`));
     if (isGuard) this.#catalog = undefined;
     return isGuard;
   }

@@ -57,12 +57,12 @@ export async function readAhead(
     );
   const { functions } = database;
   const run = async (session: Session) => {
-    const guards = skip > 0 ? undefined : functions.guards(mentions);
+    const guards = skip > 0 ? undefined : functions.guards(mentions, session.connection.isPrepared);
     if (guards === undefined) {
       await session.open();
       await functions.requireHarmless(session, mentions);
     }
-    const opening = session.takeOpening(guards) ?? { statements: functions.guards(mentions) ?? [] };
+    const opening = session.takeOpening(guards) ?? { statements: functions.guards(mentions, false) ?? [] };
     const statement = { text: sql, params: paramsOf(question.params), opening };
     const read =
       skip === 0
@@ -70,7 +70,7 @@ export async function readAhead(
         : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
     return { batch: read, notices: session.connection.takeNotices() };
   };
-  const work = { signal, timeoutMs, sql };
+  const work = { signal, timeoutMs, sql, isJudged: functions.judgesAll };
   const { batch, notices } = await database.workInOne(work, run).catch((error: unknown) => {
     if (functions.isRedeclared(error)) return database.workInOne(work, run);
     throw error;
