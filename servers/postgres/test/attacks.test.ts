@@ -358,12 +358,10 @@ describe("each layer alone", () => {
       const [{ pid } = {}] = [before];
       const idle = async () =>
         (await world.admin(`SELECT state, query FROM pg_stat_activity WHERE pid = ${pid}`))[0];
-      await expect
-        .poll(idle)
-        .toMatchObject({
-          state: "idle",
-          query: expect.stringMatching(/unlock_all|DISCARD|SET |PREPARE refmcp_guard/),
-        });
+      await expect.poll(idle).toMatchObject({
+        state: "idle",
+        query: expect.stringMatching(/unlock_all|DISCARD|SET |PREPARE refmcp_guard/),
+      });
       expect(await world.admin(`SELECT FROM pg_locks WHERE pid = ${pid}`)).toEqual([]);
       expect(await look(database)).toEqual(before);
     });
