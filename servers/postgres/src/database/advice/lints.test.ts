@@ -81,7 +81,8 @@ const CASES: Readonly<Record<string, readonly [bad: string, found: readonly stri
   "public storage bucket whose files API roles can list": [
     `${BUCKETS}; CREATE POLICY p ON storage.objects FOR SELECT TO anon USING (bucket_id = 'a<b')`,
     ["a<b (p)"],
-    `${BUCKETS}; CREATE POLICY p ON storage.objects FOR SELECT TO anon USING (bucket_id = 'closed')`,
+    `${BUCKETS}; CREATE POLICY p ON storage.objects FOR SELECT TO anon USING (bucket_id = 'closed' OR bucket_id = 'a<b' AND true);
+     ALTER TABLE storage.buckets RENAME TO others; CREATE VIEW storage.buckets AS SELECT 1 / 0 AS id, true AS public`,
   ],
   "visible to API roles in the GraphQL schema, because they may SELECT it": [
     `${GRAPHQL}; REVOKE ALL ON safe FROM anon; GRANT SELECT (id) ON t TO authenticated`,

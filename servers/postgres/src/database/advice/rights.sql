@@ -30,5 +30,7 @@ UNION ALL SELECT 'sequences', 'sequences that this role may not read: ' || names
 UNION ALL SELECT c, 'use on the primary, since a standby counts only its own' FROM me, pg_catalog.unnest('{vacuum,indexes,cache}'::text[]) c WHERE standby
 UNION ALL SELECT c, 'anything, since track_counts is off' FROM pg_catalog.unnest('{vacuum,indexes,cache}'::text[]) c WHERE pg_catalog.current_setting('track_counts') = 'off'
 UNION ALL SELECT 'settings', 'settings that only superusers may see' FROM me WHERE NOT settings
-UNION ALL SELECT 'security', 'storage.buckets, which this role may not read' WHERE NOT pg_catalog.has_table_privilege(pg_catalog.to_regclass('storage.buckets'), 'SELECT')
+UNION ALL SELECT 'security', 'storage.buckets, which this role may not read entirely' FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'storage' AND c.relname = 'buckets'
+  AND NOT (pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT pg_catalog.row_security_active(c.oid))
 ORDER BY 1, 2;

@@ -4,7 +4,7 @@ SELECT c.oid::regclass || ' (' || pg_catalog.string_agg(r.rolname, ', ' ORDER BY
 FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_roles r ON r.rolname IN ('anon', 'authenticated')
     AND (pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT') OR pg_catalog.has_any_column_privilege(r.oid, c.oid, 'SELECT'))
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+WHERE c.relkind IN ('r', 'v', 'm', 'f')
   AND EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'pg_graphql')
   AND c.relnamespace NOT IN (SELECT n.oid FROM pg_catalog.pg_namespace n
     JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner WHERE n.nspname ~ '^(pg_|information_schema$)' OR o.rolname ~ '^supabase_')

@@ -3,7 +3,8 @@
 SELECT c.oid::regclass || ' (' || f.conname || ')' AS object
 FROM pg_catalog.pg_constraint f
   JOIN pg_catalog.pg_class c ON c.oid = f.conrelid
-  JOIN pg_catalog.pg_class target ON target.oid = f.confrelid AND target.relnamespace = pg_catalog.to_regnamespace('auth')
+  JOIN pg_catalog.pg_class target ON target.oid = f.confrelid
+  JOIN pg_catalog.pg_namespace login ON login.oid = target.relnamespace AND login.nspname = 'auth'
   JOIN pg_catalog.pg_index i ON i.indexrelid = f.conindid AND NOT i.indisprimary
 WHERE f.contype = 'f'
   AND f.conparentid = 0

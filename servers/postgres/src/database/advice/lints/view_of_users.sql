@@ -14,6 +14,6 @@ WHERE api.names IS NOT NULL
   AND c.relkind IN ('v', 'm')
   AND EXISTS (SELECT FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d ON d.classid = 'pg_rewrite'::regclass
     AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
-    WHERE r.ev_class = c.oid AND t.oid = pg_catalog.to_regclass('auth.users')
+    WHERE r.ev_class = c.oid AND t.relname = 'users' AND t.relnamespace IN (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = 'auth')
     AND (c.relkind = 'm' OR NOT t.relrowsecurity OR NOT EXISTS (SELECT
         FROM pg_catalog.unnest(c.reloptions) o WHERE o ~* '^security_invoker=(true|on|yes|1)$')));
