@@ -48,7 +48,7 @@ export async function readBody(text: string, hasStatements: boolean): Promise<Bo
       const isFirst = hasStatements && (at === 0 || BEFORE.has(before));
       if (isFirst && COMMANDS.has(word) && !/^(:=|[=.[])$/.test(after))
         reasons.push(`runs ${word.toUpperCase()}`);
-      if (word === "execute" && before !== "." && !/^(:=|[=.[(])$/.test(after)) {
+      if (word === "execute" && before !== "." && !/^(:=|[=.[])$/.test(after)) {
         const constant = constantOf(tokens[at + 1]);
         const isWhole = ["", ";", "using", "into", "loop"].includes(plain(tokens[at + 2]));
         if (constant !== undefined && isWhole) texts.push(constant);

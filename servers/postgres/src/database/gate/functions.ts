@@ -52,7 +52,7 @@ const DENIED_RELATIONS: ReadonlySet<string> = new Set(
 export const HARMLESS: ReadonlySet<string> = new Set(
   words(`uuid_generate_v1 uuid_generate_v1mc uuid_generate_v4 gen_random_bytes gen_salt normal_rand pg_stat_statements
     pg_stat_statements_info pgstattuple pgstattuple_approx pgstatindex pg_relpages pg_freespace pg_buffercache_pages
-    pg_buffercache_summary show_limit show_trgm timeofday postgis_full_version`),
+    pg_buffercache_summary show_limit show_trgm timeofday`),
 );
 
 /** PostgreSQL's functions that make a value of any type, whose checks and casts then run. */
@@ -84,7 +84,7 @@ export const callOf = (name: string, kind: "function" | "attribute" = "function"
 ];
 
 /** The operators of IN, LIKE, BETWEEN, CASE, USING and similar, which SQL does not write. */
-export const IMPLIED: readonly Mention[] = words("= <> < > <= >= ~~ !~~ ~~* !~~* ~").map(
+export const IMPLIED: readonly Mention[] = words("= <> < > <= >= ~~ !~~ ~~* !~~* ~ !~").map(
   (name): Mention => `operator ${name}`,
 );
 

@@ -47,6 +47,8 @@ const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: stri
           "FOR i IN 1..evil() LOOP NULL; END LOOP;",
           "OPEN c FOR SELECT evil(); FETCH c INTO i;",
           "EXECUTE 'SELECT evil()';",
+          "EXECUTE ('SELECT evil()');",
+          "EXECUTE(format('SELECT %I()', 'evil'));",
           "EXECUTE 'SELECT e' || 'vil()';",
           "FOR i IN EXECUTE format('SELECT %I()', 'evil') LOOP NULL; END LOOP;",
           'PERFORM U&"e\\0076il"();',
@@ -61,7 +63,7 @@ const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: stri
       .concat("CREATE DOMAIN dom_type AS text")
       .reverse()
       .join(";"),
-    ...["declared0", "declared1", ...Array.from({ length: 12 }, (_, at) => `part${at}`)].map(
+    ...["declared0", "declared1", ...Array.from({ length: 14 }, (_, at) => `part${at}`)].map(
       (name) => `SELECT ${name}()`,
     ),
   ],

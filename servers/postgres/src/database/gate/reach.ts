@@ -3,7 +3,7 @@ import type { Connection } from "../driver/connection.ts";
 import { denied } from "../errors.ts";
 import { readBody } from "./bodies.ts";
 import FINGERPRINT from "./fingerprint.sql";
-import { callOf, HARMLESS, isDenied, isDeniedExtension, type Mention } from "./functions.ts";
+import { callOf, HARMLESS, IMPLIED, isDenied, isDeniedExtension, type Mention } from "./functions.ts";
 import NAMES from "./names.sql";
 import REACH from "./reach.sql";
 
@@ -119,7 +119,7 @@ export class FunctionGate {
     if (known?.fingerprint === fingerprint && !known.isStrict) return known;
     const names = new Set(found.map(({ kind, name }) => `${kind} ${name}`));
     const strict = { fingerprint, names, harmless: new Set<Mention>(), isStrict: true };
-    const isStrict = (await this.#harmFrom(session, strict, ["database "])) !== undefined;
+    const isStrict = (await this.#harmFrom(session, strict, ["database ", ...IMPLIED])) !== undefined;
     this.#catalog = { ...strict, isStrict };
     return this.#catalog;
   }
