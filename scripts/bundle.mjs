@@ -83,6 +83,7 @@ const shared = {
   platform: "node",
   target: "node20.19",
   minify: true,
+  loader: { ".sql": "text" },
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",
   external,

@@ -78,7 +78,7 @@ export const options = defineOptions({
     list: true,
     heading: "Safety",
     description:
-      "Names of volatile functions from users and extensions that reading statements may call, or * for all. PostgreSQL's own harmless functions are always allowed.",
+      "Names of functions that reading statements may call although their effects may outlast a rollback or can't be checked, or * for all. Functions in SQL and PL/pgSQL that only read need no option.",
   },
   ...undoOptions,
   ...toolsFileOption,

@@ -92,7 +92,11 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
   ])
     expect(schema).toContainEqual(expect.stringMatching(problem));
   expect(schema.join()).not.toMatch(/\bclosed\b/);
-  expect((await check("bloat")).status).toBe("ok");
+  // Without statistics it can't know, and says so.
+  expect(await check("bloat")).toMatchObject({
+    status: "note",
+    summary: expect.stringMatching(/Not seen: .*need ANALYZE: 1 \(holes\)\.$/),
+  });
   await world.admin("VACUUM ANALYZE holes");
   expect((await check("bloat")).details).toEqual([
     { object: "holes", kind: "table", bytes: expect.any(Number), wasted_bytes: expect.any(Number) },
@@ -173,4 +177,52 @@ it("finds what is open to API roles, and says what it looked at", async () => {
       /^foreign key without an index.*: copies \(copies_note_fkey\)$/,
     ].map((one) => expect.stringMatching(one)),
   );
+});
+
+it("is never ok about what the role could not see, and names the role", async () => {
+  const world = await lab(`
+    CREATE TABLE large AS SELECT n, repeat('x', 200) AS text FROM generate_series(1, 60000) n;
+    CREATE SEQUENCE hidden; CREATE SCHEMA storage; CREATE TABLE storage.buckets (id text, public boolean);`);
+  await world.admin(
+    `ANALYZE large; REVOKE ALL ON large FROM ${world.role}; REVOKE ALL ON SEQUENCE hidden FROM ${world.role}`,
+  );
+  const all = [
+    "connections",
+    "bloat",
+    "transactions",
+    "sequences",
+    "locks",
+    "replication",
+    "security",
+    "constraints",
+  ];
+  const asked = async (url: string, ...flags: string[]) => {
+    const server = await talk(["--url", url, "--toolsets", "dba", ...flags]);
+    const { role, findings } = await server.data("pg_health", { checks: all });
+    await server.close();
+    const list = findings as { check: string; status: string; summary: string }[];
+    return { role, of: new Map(list.map((one) => [one.check, one])) };
+  };
+  const { role, of } = await asked(world.url);
+  expect(role).toBe(`${world.role} (neither superuser nor pg_read_all_stats)`);
+  for (const [check, unseen] of [
+    ["connections", /Not seen: sessions of other roles, which need pg_read_all_stats\.$/],
+    ["transactions", /Not seen: sessions of other roles/],
+    ["locks", /Not seen: sessions of other roles/],
+    ["replication", /Not seen: sessions of other roles/],
+    ["bloat", /Not seen: tables over 10 MB that this role may not read: 1 \(large\)\.$/],
+    ["sequences", /Not seen: sequences that this role may not read: 1 \(hidden\)\.$/],
+    ["security", /Not seen: storage\.buckets, which this role may not read entirely\.$/],
+  ] as const)
+    expect(of.get(check), check).toMatchObject({ status: "note", summary: expect.stringMatching(unseen) });
+  expect(of.get("constraints")).toMatchObject({ status: "ok", summary: "Every constraint is validated." });
+  const superuser = await asked(world.adminUrl, "--allow-privileged-role");
+  expect(superuser.role).toMatch(/^\w+ \(superuser\)$/);
+  for (const { check, status, summary } of superuser.of.values())
+    expect([check, status, summary]).toEqual([
+      check,
+      expect.stringMatching(/^(ok|warning)$/),
+      expect.not.stringMatching("Not seen"),
+    ]);
+  await world.dispose();
 });

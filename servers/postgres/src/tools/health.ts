@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { CHECKS, checkHealth, finding } from "../database/advice/health.ts";
+import { CHECKS, checkHealth, report } from "../database/advice/health.ts";
 
 export default tool({
   name: "pg_health",
   title: "Check health",
   description:
     "Check the health of the database: vacuum, bloat, wraparound, indexes, schema, locks, replication, security. " +
-    "Checks are independent; one that this role may not run becomes a note.",
+    "Names the role; a check that could not see everything is a note, not ok, and says what it missed.",
   effect: "read",
   openWorld: false,
   toolset: "dba",
@@ -20,8 +20,7 @@ export default tool({
       .describe("Checks to run; default: all."),
     database,
   }),
-  output: z.object({ findings: z.array(finding) }),
-  run: async ({ checks, database: name }, postgres, { signal }) => ({
-    findings: await checkHealth(postgres.at(name), checks, { signal }),
-  }),
+  output: report,
+  run: ({ checks, database: name }, postgres, { signal }) =>
+    checkHealth(postgres.at(name), checks, { signal }),
 });

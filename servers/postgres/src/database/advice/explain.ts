@@ -71,14 +71,14 @@ export async function explain(database: Database, explaining: Explaining) {
     throw new ToolError("invalid", "A query can't be run with hypothetical indexes.", {
       hint: "Pass either analyze or indexes.",
     });
-  const { kind, calls } = await passReading(query);
+  const { kind, mentions } = await passReading(query);
   if (kind === "explain") throw notAQuery();
   const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${query}`;
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   return await database.work({ ...work, sql: places > 0 ? preparing(query) : statement }, async (session) => {
-    await database.functions.requireHarmless(session, calls);
+    await database.functions.requireHarmless(session, mentions);
     const made = await makeHypothetical(session, indexes);
     const explained =
       places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);

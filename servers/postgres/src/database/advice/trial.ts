@@ -81,7 +81,7 @@ async function loadOf(
   try {
     const passed = await passReading(sql);
     if (passed.kind !== "select") throw new ToolError("invalid", "Only SELECT statements can be tried.");
-    await database.functions.requireHarmless(session, passed.calls);
+    await database.functions.requireHarmless(session, passed.mentions);
     const load = { sql, calls, places: await placesOf(sql), candidates: await candidatesOf(session, sql) };
     await costOf(session, load);
     return load;

@@ -6,7 +6,7 @@ import { type Connection, limiting, type Mode, settings } from "../driver/connec
 import type { Opening } from "../driver/portal.ts";
 import { TypeCatalog } from "../driver/values.ts";
 import { explained, isLost, timedOut } from "../errors.ts";
-import { FunctionGate } from "../gate/functions.ts";
+import { FunctionGate, PREPARED_GUARD } from "../gate/reach.ts";
 import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";
@@ -32,6 +32,8 @@ export interface Work {
   readonly mode?: Mode;
   /** How many times the limit of a statement the whole work may take; default 1. */
   readonly times?: number;
+  /** Whether it only runs code that the function gate or we have judged, which leaves no prepared statement. */
+  readonly isJudged?: boolean;
 }
 
 /** How long after the server's own timeout we cancel the statement ourselves. */
@@ -139,7 +141,7 @@ export class Database {
     const connection = await this.#source.open();
     try {
       if (!this.limits.allowPrivilegedRole) requireHarmless(connection.role);
-      await connection.configure(settings("SESSION", this.limits.timeoutMs));
+      await connection.configure(settings("SESSION", this.limits.timeoutMs), PREPARED_GUARD);
       return connection;
     } catch (error) {
       await connection.close();
@@ -171,7 +173,7 @@ export class Database {
     statement: string,
     values?: readonly unknown[],
   ): Promise<Row[]> {
-    return this.work(options, (session) => session.rows(statement, values));
+    return this.work({ ...options, isJudged: true }, (session) => session.rows(statement, values));
   }
 
   /** Like `work`, but `run` opens the transaction with its first statement, and may be retried on another connection. */
@@ -211,7 +213,7 @@ export class Database {
       throw explained(error, this.label, options.sql);
     } finally {
       deadline?.end();
-      connection?.leave(mode);
+      connection?.leave(mode, options.isJudged ?? false);
       if (connection !== undefined) this.pool.release(connection);
     }
   }

@@ -45,8 +45,10 @@ export const limiting = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[
 const RESETS = {
   nothing: [],
   transaction: [],
-  // All that a read-only transaction can leave after a rollback, through functions called by views or policies. Its
-  // settings are rolled back, and it can't commit, hold a cursor, listen, create a temporary table or advance a sequence.
+  // Its code takes no lock and prepares nothing: in case that one was misjudged, only when the session is idle.
+  judged: ["SELECT pg_catalog.pg_advisory_unlock_all()"],
+  // All that a read-only transaction can leave after a rollback, through functions that it calls. Its settings are rolled
+  // back, and it can't commit, hold a cursor, listen, create a temporary table or advance a sequence.
   reading: ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"],
   anything: ["DISCARD ALL"],
 } as const;
@@ -63,6 +65,9 @@ export class Connection {
   /** Statements that apply the session's settings, and whether they are in effect. */
   #settings: readonly string[] = [];
   #isConfigured = false;
+  /** A PREPARE of ours, and whether it is in effect. */
+  #prepare = "";
+  #isPrepared = false;
   #notices: string[] = [];
 
   constructor(client: Client, role: RoleFacts, key: CancelKey | undefined) {
@@ -115,12 +120,15 @@ export class Connection {
   /**
    * Applies settings to the whole session, so that transactions don't have to. Does nothing behind a pooler, which may use
    * a different backend for each transaction.
+   *
+   * @param prepare a PREPARE, whose plan is kept until something may have replaced it
    */
-  async configure(settings: readonly string[]): Promise<void> {
+  async configure(settings: readonly string[], prepare: string): Promise<void> {
     if (this.isPooled) return;
-    await this.runAll(settings);
+    await this.runAll([...settings, prepare]);
     this.#settings = settings;
-    this.#isConfigured = true;
+    this.#prepare = prepare;
+    this.#isConfigured = this.#isPrepared = true;
   }
 
   /** Whether a pooler may share the backend with other clients: it issues its own cancel keys. */
@@ -133,18 +141,28 @@ export class Connection {
     return this.#isConfigured && this.#left !== "anything";
   }
 
-  /** Records that a transaction in this mode may still be open. */
-  leave(mode: Mode): void {
+  /** Whether a transaction started now would have the prepared statement. */
+  get isPrepared(): boolean {
+    return this.#isPrepared && this.#left !== "anything" && this.#left !== "reading";
+  }
+
+  /**
+   * Records that a transaction in this mode may still be open.
+   *
+   * @param isJudged whether it only ran code that prepares nothing
+   */
+  leave(mode: Mode, isJudged: boolean): void {
     // Locks and prepared statements of a shared backend are other clients', and our settings end with the transaction.
     if (this.isPooled) this.#left = "transaction";
     else if (mode === "READ WRITE" || !this.role.resettable) this.#left = "anything";
-    else if (this.#left === "nothing") this.#left = "reading";
+    else if (this.#left === "nothing" || this.#left === "judged")
+      this.#left = isJudged ? "judged" : "reading";
   }
 
   /** Statements that clean the session and begin a transaction; call `cleaned` when they have run. */
   beginning(mode: Mode): string[] {
     if (this.#left === "nothing") return [begin(mode)];
-    const resets = RESETS[this.#left];
+    const resets = this.#left === "judged" ? [] : RESETS[this.#left];
     // Inside the transaction, since the isolation level must be set before anything takes a snapshot; DISCARD can't be.
     return this.#left === "reading"
       ? ["ROLLBACK", begin(mode), ...resets]
@@ -154,14 +172,17 @@ export class Connection {
   /** Rolls back, removes what the transaction left in the session, and restores the session's settings. */
   async clean(): Promise<void> {
     if (this.#left === "nothing") return;
-    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...(this.isConfigured ? [] : this.#settings)]);
+    const settings = this.isConfigured ? [] : this.#settings;
+    const prepare = this.isPrepared || this.#prepare === "" ? [] : [this.#prepare];
+    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...settings, ...prepare]);
     this.cleaned();
-    this.#isConfigured = this.#settings.length > 0;
+    this.#isConfigured = this.#isPrepared = this.#settings.length > 0;
   }
 
   /** Records that nothing remains of earlier calls. */
   cleaned(): void {
     this.#isConfigured = this.isConfigured;
+    this.#isPrepared = this.isPrepared;
     this.#left = "nothing";
     this.#notices = [];
   }

@@ -1,12 +1,13 @@
 import { denied } from "../errors.ts";
-import { type Called, harmlessCalls } from "./functions.ts";
+import { harmlessMentions, IMPLIED, type Mention } from "./functions.ts";
 import { commandName, only, parseSql, treeOf, walk } from "./syntax.ts";
 
 export interface Passed {
   readonly kind: "select" | "show" | "explain";
   /** Whether its result can be paged: one portal over one SELECT. */
   readonly pageable: boolean;
-  readonly calls: readonly Called[];
+  /** What it may reach, for the `FunctionGate`. */
+  readonly mentions: readonly Mention[];
 }
 
 /** Accepted statements: the verdict depends only on the text. */
@@ -44,12 +45,12 @@ async function checked(sql: string): Promise<Passed> {
     );
   const root = treeOf(statements[0]?.stmt);
   const [kind, statement] = only(root);
-  if (kind === "VariableShowStmt") return { kind: "show", pageable: false, calls: [] };
+  if (kind === "VariableShowStmt") return { kind: "show", pageable: false, mentions: [] };
   const isExplain = kind === "ExplainStmt";
   const query = isExplain ? treeOf(statement.query) : root;
   const [queryKind] = only(query);
   if (queryKind !== "SelectStmt") throw refused(`${isExplain ? "EXPLAIN of " : ""}${commandName(queryKind)}`);
-  const calls: Called[] = [];
+  const mentions = new Set<Mention>();
   walk(query, (key, value) => {
     if (key.endsWith("Stmt") && key !== "SelectStmt") throw refused(commandName(key));
     if (key === "intoClause")
@@ -59,9 +60,10 @@ async function checked(sql: string): Promise<Passed> {
       );
     if (key === "lockingClause")
       throw denied("FOR UPDATE and FOR SHARE lock rows.", "Remove the locking clause.");
-    calls.push(...harmlessCalls(key, value));
+    for (const one of harmlessMentions(key, value)) mentions.add(one);
   });
-  return { kind: isExplain ? "explain" : "select", pageable: !isExplain, calls };
+  if (mentions.size > 0) for (const one of IMPLIED) mentions.add(one);
+  return { kind: isExplain ? "explain" : "select", pageable: !isExplain, mentions: [...mentions] };
 }
 
 const refused = (what: string) =>

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql/names";
-import type { ParseResult } from "libpg-query";
+import type { ParseResult, ScanResult } from "libpg-query";
 import { excerpt } from "../errors.ts";
 
 /** Maximum characters of a statement; people and models write far less. */
@@ -52,6 +52,19 @@ export async function parseSql(sql: string): Promise<ParseResult> {
   throw new ToolError("invalid", "There is no statement, only whitespace or comments.", {
     hint: "Pass one SELECT.",
   });
+}
+
+export type Token = ScanResult["tokens"][number];
+
+/** The tokens of SQL or PL/pgSQL without comments; undefined if PostgreSQL's scanner does not accept it. */
+export async function tokensOf(text: string): Promise<Token[] | undefined> {
+  loading ??= loaded();
+  const { scanSync } = await loading;
+  try {
+    return scanSync(text).tokens.filter(({ tokenName }) => !tokenName.endsWith("_COMMENT"));
+  } catch {
+    return undefined;
+  }
 }
 
 function syntaxError(error: unknown, sql: string): ToolError {

@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
 import { denied } from "../errors.ts";
-import { harmlessCalls } from "./functions.ts";
+import { requireHarmlessChange } from "./functions.ts";
 import {
   commandName,
   listOf,
@@ -101,7 +101,7 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
     if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
-    harmlessCalls(key, value, ["nextval", "setval", "pg_notify"]);
+    requireHarmlessChange(key, value, ["nextval", "setval", "pg_notify"]);
     const node = treeOf(value);
     if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
     losses.push(...[LOSSES[key]?.(node) ?? []].flat());

@@ -46,7 +46,7 @@ export async function readAhead(
 ): Promise<ResultWindow> {
   const caps = { chars: ahead.chars, enough: { rows: ahead.rows + (skip > 0 ? 1 : 0), ms: ahead.ms } };
   const { sql, signal, timeoutMs, format, cellBytes } = question;
-  const { pageable, calls } = await passReading(sql);
+  const { pageable, mentions } = await passReading(sql);
   if (skip > 0 && !pageable)
     throw new ToolError(
       "conflict",
@@ -57,19 +57,20 @@ export async function readAhead(
     );
   const { functions } = database;
   const run = async (session: Session) => {
-    const guards = skip > 0 ? undefined : functions.guards(calls);
+    const guards = skip > 0 ? undefined : functions.guards(mentions, session.connection.isPrepared);
     if (guards === undefined) {
       await session.open();
-      await functions.requireHarmless(session, calls);
+      await functions.requireHarmless(session, mentions);
     }
-    const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening(guards) };
+    const opening = session.takeOpening(guards) ?? { statements: functions.guards(mentions, false) ?? [] };
+    const statement = { text: sql, params: paramsOf(question.params), opening };
     const read =
       skip === 0
         ? await session.query(statement, caps)
         : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
     return { batch: read, notices: session.connection.takeNotices() };
   };
-  const work = { signal, timeoutMs, sql };
+  const work = { signal, timeoutMs, sql, isJudged: functions.judgesAll };
   const { batch, notices } = await database.workInOne(work, run).catch((error: unknown) => {
     if (functions.isRedeclared(error)) return database.workInOne(work, run);
     throw error;

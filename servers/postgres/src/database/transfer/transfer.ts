@@ -39,7 +39,7 @@ export async function exportRows(
   guard: PathGuard,
   { query, path, format, progress, ...work }: Export,
 ): Promise<NewFile & { rows: number }> {
-  const { kind, calls } = await passReading(query);
+  const { kind, mentions } = await passReading(query);
   if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
   // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
   const inner = `(${query.replace(/;\s*$/, "")}\n)`;
@@ -51,7 +51,7 @@ export async function exportRows(
   await passCopy(statement);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
     database.work(work, async (session) => {
-      await database.functions.requireHarmless(session, calls);
+      await database.functions.requireHarmless(session, mentions);
       let bytes = 0;
       const copy = new CopyOut(statement, async (chunk) => {
         await write(chunk);

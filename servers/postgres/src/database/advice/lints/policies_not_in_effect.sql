@@ -1,0 +1,10 @@
+-- has policies, but row security is off
+-- check: security, level: error, splinter: 0007
+SELECT c.oid::regclass::text AS object
+FROM pg_catalog.pg_class c
+WHERE NOT c.relrowsecurity
+  AND EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
+  AND c.relnamespace NOT IN (SELECT n.oid FROM pg_catalog.pg_namespace n
+    JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner WHERE n.nspname ~ '^(pg_|information_schema$)' OR o.rolname ~ '^supabase_')
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass
+    AND d.objid = c.oid AND d.deptype = 'e');

@@ -1,0 +1,82 @@
+import { callOf, isDenied, isDeniedRelation, type Mention } from "./functions.ts";
+import { type Token, tokensOf } from "./syntax.ts";
+
+/** What stored code names, and why it must not run in a read, if there is a reason. */
+export interface Body {
+  readonly mentions: ReadonlySet<Mention>;
+  readonly reason: string | undefined;
+}
+
+/** Commands that a function must not run in a read; the transaction stops those that write rows. */
+const COMMANDS = new Set(
+  `abort alter analyze call checkpoint cluster comment commit copy create deallocate discard do drop explain grant import listen
+   load lock notify prepare reassign refresh reindex release reset revoke rollback savepoint security set show start truncate
+   unlisten vacuum`.split(/\s+/),
+);
+/** What comes before a statement in SQL and PL/pgSQL. */
+const BEFORE = new Set([";", "begin", "atomic", "then", "else", "loop", ">>"]);
+const OPERATOR = /^[+\-*/<>=~!@#%^&|`?]+$/;
+
+/**
+ * Reads the code of a function, view, policy or constraint by its tokens: every word may be a type or relation, and every
+ * word before a parenthesis a function. It sees too much rather than too little, since there is no place for code to hide.
+ *
+ * @param hasStatements whether it is a body in SQL or PL/pgSQL, not an expression
+ */
+export async function readBody(text: string, hasStatements: boolean): Promise<Body> {
+  const mentions = new Set<Mention>();
+  const reasons: string[] = [];
+  const texts = [text];
+  for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the scanner does not report them.
+    const tokens = /[\0-\x08\x0e-\x1f]/.test(next) ? undefined : await tokensOf(next);
+    // PostgreSQL decodes `U&"…"` later.
+    if (tokens === undefined || tokens.some(({ text: one }) => /^u&/i.test(one)))
+      return { mentions, reason: "has code that can't be checked" };
+    for (const [at, token] of tokens.entries()) {
+      const before = plain(tokens[at - 1]);
+      const after = plain(tokens[at + 1]);
+      const name = nameOf(token);
+      if (OPERATOR.test(token.text)) mentions.add(`operator ${token.text === "!=" ? "<>" : token.text}`);
+      if (name === undefined) continue;
+      mentions.add(`type ${name}`).add(`relation ${name}`);
+      const kind = after === "(" ? "function" : before === "." ? "attribute" : undefined;
+      for (const one of kind === undefined ? [] : callOf(name, kind)) mentions.add(one);
+      if (kind !== undefined && isDenied(name)) reasons.push(`calls ${name}`);
+      if (isDeniedRelation(name)) reasons.push(`reads ${name}`);
+      const word = plain(token);
+      const isFirst = hasStatements && (at === 0 || BEFORE.has(before));
+      if (isFirst && COMMANDS.has(word) && !/^(:=|[=.[])$/.test(after))
+        reasons.push(`runs ${word.toUpperCase()}`);
+      if (word === "execute" && before !== "." && !/^(:=|[=.[])$/.test(after)) {
+        const constant = constantOf(tokens[at + 1]);
+        const isWhole = ["", ";", "using", "into", "loop"].includes(plain(tokens[at + 2]));
+        if (constant !== undefined && isWhole) texts.push(constant);
+        else reasons.push("runs SQL that it builds at run time");
+      }
+    }
+  }
+  return { mentions, reason: reasons[0] };
+}
+
+/** A token in lower case; empty if there is none. */
+const plain = (token: Token | undefined) => token?.text.toLowerCase() ?? "";
+
+/** The name that a word means: folded and cut as PostgreSQL does. */
+function nameOf({ text, tokenName, keywordName }: Token): string | undefined {
+  if (tokenName !== "IDENT" && keywordName === "NO_KEYWORD") return undefined;
+  const name = text.startsWith('"')
+    ? text.slice(1, -1).replaceAll('""', '"')
+    : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return Buffer.byteLength(name) < 64
+    ? name
+    : Buffer.from(name)
+        .subarray(0, 63)
+        .toString()
+        .replace(/\ufffd$/, "");
+}
+
+/** The value of a string without escapes. */
+const constantOf = (token: Token | undefined): string | undefined =>
+  /^'(.*)'$/s.exec(token?.text ?? "")?.[1]?.replaceAll("''", "'") ??
+  /^(\$\w*\$)(.*)\1$/s.exec(token?.text ?? "")?.[2];
