@@ -27,10 +27,10 @@ export const malformed = (what: string, hint: string) => failure("bad_connection
 
 export const closing = () => new ToolError("unavailable", "The server is closing.");
 
-export const timedOut = (timeoutMs: number) =>
+export const timedOut = (timeoutMs: number, isTransfer = false) =>
   new ToolError(
     "timeout",
-    `Stopped after ${timeoutMs / 1000} s, the time limit of this call; nothing was changed.`,
+    `Stopped after ${timeoutMs / 1000} s${isTransfer ? " without progress" : ", the time limit of this call"}; nothing was changed.`,
     {
       code: "57014",
       hint: "Narrow it (WHERE, LIMIT, fewer joins; pg_explain shows the plan), or raise timeout_ms up to --query-timeout-ms.",

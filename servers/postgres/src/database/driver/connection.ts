@@ -35,8 +35,13 @@ export const settings = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[
   `SET ${scope} synchronize_seqscans = 'off'`,
 ];
 
-export const limiting = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[] => [
-  `SET ${scope} statement_timeout = ${timeoutMs}`,
+/** @param statementMs the server's own limit of a statement, if it is not that of the call */
+export const limiting = (
+  scope: "SESSION" | "LOCAL",
+  timeoutMs: number,
+  statementMs = timeoutMs,
+): string[] => [
+  `SET ${scope} statement_timeout = ${statementMs}`,
   `SET ${scope} lock_timeout = ${Math.min(LOCK_MS, timeoutMs)}`,
   `SET ${scope} idle_in_transaction_session_timeout = ${timeoutMs + IDLE_MS}`,
 ];

@@ -57,14 +57,15 @@ export async function exportRows(
       : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
   await passCopy(statement);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
-    database.work(work, async (session) => {
+    database.work({ ...work, isTransfer: true }, async (session) => {
       await database.functions.requireHarmless(session, calls);
       let bytes = 0;
-      const copy = new CopyOut(statement, async (chunk) => {
-        await write(chunk);
-        bytes += chunk.length;
+      const take = async (piece: Buffer) => {
+        await write(piece);
+        bytes += piece.length;
         progress(bytes);
-      });
+      };
+      const copy = new CopyOut(statement, take, session.progressed);
       return await session.connection.client.query(copy).done;
     }),
   );
@@ -104,7 +105,7 @@ export async function importCsv(
   try {
     const columns = await headerOf(file.handle, file.path, delimiter);
     const { size } = file.stat;
-    return await database.work({ signal: call.signal, mode: "READ WRITE" }, async (session) => {
+    return await database.work({ signal: call.signal, mode: "READ WRITE", isTransfer: true }, async (session) => {
       const target = await tableOf(session, { table, schema });
       requireColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
@@ -117,7 +118,11 @@ export async function importCsv(
         ),
       );
       const source = file.handle.createReadStream({ start: 0, autoClose: false });
-      source.on("data", () => call.progress(source.bytesRead, size, "bytes read"));
+      source.on("data", () => {
+        session.progressed();
+        call.progress(source.bytesRead, size, "bytes read");
+      });
+      source.on("end", () => session.progressed(true));
       await pipeline(source, stream, { signal: session.signal });
       const now = await touched(session, AT_LAST);
       const rows = without(now.tables, earlier.tables);
@@ -169,6 +174,8 @@ function requireColumns(given: readonly string[], known: readonly string[], tabl
   throw withNear("column", unknown, known, hint);
 }
 
+/** There is a message for each row, too small for a write of its own. */
+const PIECE = 262_144;
 /** Above this many unwritten bytes the socket is paused. */
 const HIGH_BYTES = 4 * 1_048_576;
 
@@ -184,7 +191,10 @@ class CopyOut implements Submittable {
   /** Resolves with the number of rows when every byte was consumed. */
   readonly done: Promise<number>;
   readonly #text: string;
-  readonly #take: (chunk: Buffer) => Promise<void>;
+  readonly #take: (piece: Buffer) => Promise<void>;
+  readonly #received: () => void;
+  #piece = Buffer.allocUnsafe(PIECE);
+  #filled = 0;
   #connection: Connection | undefined;
   #queue: Promise<void> = Promise.resolve();
   #waiting = 0;
@@ -192,9 +202,11 @@ class CopyOut implements Submittable {
   #failure: unknown;
   #settle: Settle = { resolve: () => undefined, reject: () => undefined };
 
-  constructor(text: string, take: (chunk: Buffer) => Promise<void>) {
+  /** @param received called with every row */
+  constructor(text: string, take: (piece: Buffer) => Promise<void>, received: () => void) {
     this.#text = text;
     this.#take = take;
+    this.#received = received;
     this.done = new Promise<number>((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -210,10 +222,23 @@ class CopyOut implements Submittable {
 
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#failure !== undefined) return;
-    this.#waiting += chunk.length;
-    if (this.#waiting > HIGH_BYTES) this.#connection?.stream.pause();
+    this.#received();
+    if (this.#filled + chunk.length > PIECE) this.#flush();
     // The parser reuses its buffer.
-    const own = Buffer.from(chunk);
+    if (chunk.length > PIECE) this.#write(Buffer.from(chunk));
+    else this.#filled += chunk.copy(this.#piece, this.#filled);
+  }
+
+  #flush(): void {
+    const piece = this.#piece.subarray(0, this.#filled);
+    this.#piece = Buffer.allocUnsafe(PIECE);
+    this.#filled = 0;
+    if (piece.length > 0) this.#write(piece);
+  }
+
+  #write(own: Buffer): void {
+    this.#waiting += own.length;
+    if (this.#waiting > HIGH_BYTES) this.#connection?.stream.pause();
     this.#queue = this.#queue.then(async () => {
       if (this.#failure === undefined) await this.#take(own);
       this.#waiting -= own.length;
@@ -231,6 +256,7 @@ class CopyOut implements Submittable {
   }
 
   handleReadyForQuery(): void {
+    this.#flush();
     this.#queue.then(
       () => this.#settle.resolve(this.#rows),
       (error: unknown) => this.#settle.reject(error),
