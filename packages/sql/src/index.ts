@@ -1,10 +1,7 @@
 // Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
+export { csvHeader } from "./csv.ts";
 export {
   type Column,
-  type CsvRecord,
-  csvHeader,
-  csvLines,
-  csvRecords,
   distinctNames,
   type ExportFormat,
   encodeCell,

@@ -105,32 +105,35 @@ export async function importCsv(
   try {
     const columns = await headerOf(file.handle, file.path, delimiter);
     const { size } = file.stat;
-    return await database.work({ signal: call.signal, mode: "READ WRITE", isTransfer: true }, async (session) => {
-      const target = await tableOf(session, { table, schema });
-      requireColumns(columns, target.columns, target.name);
-      const list = columns.map(quoteIdentifier).join(", ");
-      const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-      const earlier = await touched(session);
-      const { default: copyStreams } = await import("pg-copy-streams");
-      const stream = session.connection.client.query(
-        copyStreams.from(
-          `COPY ${target.name} (${list}) FROM STDIN WITH (FORMAT csv, HEADER true, DELIMITER ${literal(delimiter)}, NULL ${literal(nullText)}, ENCODING 'UTF8')`,
-        ),
-      );
-      const source = file.handle.createReadStream({ start: 0, autoClose: false });
-      source.on("data", () => {
-        session.progressed();
-        call.progress(source.bytesRead, size, "bytes read");
-      });
-      source.on("end", () => session.progressed(true));
-      await pipeline(source, stream, { signal: session.signal });
-      const now = await touched(session, AT_LAST);
-      const rows = without(now.tables, earlier.tables);
-      const tally = new LossTally(database.losses.changes);
-      if (await changedProtection(session, earlier, now)) tally.weaken(PROTECTION_CHANGED);
-      await settle(database, session, { tally, rows, dryRun, confirm: (loss) => call.confirm(loss) });
-      return { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
-    });
+    return await database.work(
+      { signal: call.signal, mode: "READ WRITE", isTransfer: true },
+      async (session) => {
+        const target = await tableOf(session, { table, schema });
+        requireColumns(columns, target.columns, target.name);
+        const list = columns.map(quoteIdentifier).join(", ");
+        const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+        const earlier = await touched(session);
+        const { default: copyStreams } = await import("pg-copy-streams");
+        const stream = session.connection.client.query(
+          copyStreams.from(
+            `COPY ${target.name} (${list}) FROM STDIN WITH (FORMAT csv, HEADER true, DELIMITER ${literal(delimiter)}, NULL ${literal(nullText)}, ENCODING 'UTF8')`,
+          ),
+        );
+        const source = file.handle.createReadStream({ start: 0, autoClose: false });
+        source.on("data", () => {
+          session.progressed();
+          call.progress(source.bytesRead, size, "bytes read");
+        });
+        source.on("end", () => session.progressed(true));
+        await pipeline(source, stream, { signal: session.signal });
+        const now = await touched(session, AT_LAST);
+        const rows = without(now.tables, earlier.tables);
+        const tally = new LossTally(database.losses.changes);
+        if (await changedProtection(session, earlier, now)) tally.weaken(PROTECTION_CHANGED);
+        await settle(database, session, { tally, rows, dryRun, confirm: (loss) => call.confirm(loss) });
+        return { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
+      },
+    );
   } finally {
     await file.handle.close();
   }
@@ -140,7 +143,10 @@ export async function importCsv(
 async function headerOf(handle: ReadHandle, path: string, delimiter: string): Promise<string[]> {
   const buffer = Buffer.alloc(MAX_HEADER);
   const { bytesRead } = await handle.read(buffer, 0, MAX_HEADER, 0);
-  const columns = csvHeader(buffer.toString("utf8", 0, bytesRead), delimiter);
+  const start = buffer.subarray(0, bytesRead);
+  // PostgreSQL skips the first line, even an empty one.
+  const isBlank = /^(\ufeff)?[\r\n]/.test(start.toString("utf8", 0, 8));
+  const columns = isBlank ? [] : csvHeader(start, bytesRead < MAX_HEADER, path, delimiter);
   if (columns.length === 0 || columns.some((name) => name === "" || /[\0\ufffd]/.test(name)))
     throw badHeader(path, "does not begin with a line of column names");
   const repeated = columns.find((name, index) => columns.indexOf(name) !== index);

@@ -1,5 +1,6 @@
 import type { Bound } from "@refmcp/sql";
-import { type CsvRecord, csvLines, distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
+import { CsvReader, type CsvRecord, csvLine } from "@refmcp/sql/csv";
+import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
 import type { SessionChanges } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
 import { type Progress, requireReadOnly } from "../connection/handle.ts";
@@ -11,12 +12,19 @@ export interface RowsOutJob extends Bound {
 }
 
 export interface RowsInJob {
+  /** `INSERT INTO table (columns) VALUES`. */
   readonly insert: string;
+  /** The number of columns. */
+  readonly columns: number;
+  /** The file to name in errors. */
+  readonly path: string;
+  readonly delimiter: string;
   readonly table: string;
   readonly session: SessionChanges;
 }
 
-const ROWS_AT_ONCE = 200;
+/** Values of one INSERT: the fewer statements, the faster. */
+const VALUES_AT_ONCE = 256;
 
 /** The rows of a statement as text for a file, in pieces of about `bytes` characters, from one snapshot of the database. */
 export function* rowsOut(
@@ -28,29 +36,22 @@ export function* rowsOut(
   statement.raw(true);
   const names = statement.columns().map(({ name }) => name);
   const keys = distinctNames(names).map((key) => JSON.stringify(key));
-  const object = (row: readonly unknown[]) =>
-    `{${row.map((value, at) => `${keys[at]}:${JSON.stringify(jsonValue(value))}`).join(",")}}\n`;
-  const written = (batch: readonly unknown[][]) =>
-    format === "csv" ? csvLines(batch.map((row) => row.map(csvValue))) : batch.map(object).join("");
-  let text = format === "csv" ? csvLines([names]) : "";
+  const written =
+    format === "csv"
+      ? (row: unknown[]) => csvLine(row.map(csvValue))
+      : (row: unknown[]) =>
+          `{${row.map((value, at) => `${keys[at]}:${JSON.stringify(jsonValue(value))}`).join(",")}}\n`;
+  let text = format === "csv" ? csvLine(names) : "";
   let rows = 0;
-  let batch: unknown[][] = [];
-  let length = 0;
   for (const row of statement.iterate(...params)) {
-    batch.push(row);
-    for (const value of row)
-      length += typeof value === "string" || value instanceof Uint8Array ? value.length : 8;
-    if (batch.length < ROWS_AT_ONCE && length < bytes) continue;
-    text += written(batch);
-    rows += batch.length;
-    batch = [];
-    length = 0;
+    text += written(row);
+    rows += 1;
     if (text.length < bytes) continue;
     yield { text, rows, isLast: false };
     text = "";
     rows = 0;
   }
-  yield { text: text + written(batch), rows: rows + batch.length, isLast: true };
+  yield { text, rows, isLast: true };
 }
 
 /** Bytes as base64, infinities as numbers that SQLite reads as infinite. */
@@ -66,24 +67,58 @@ function jsonValue(value: unknown): unknown {
   return { $blob: value.byteLength, base64: Buffer.from(value).toString("base64") };
 }
 
-/** Adds records to a table in one transaction, which `close` ends. If the process ends first, SQLite rolls it back. */
-export function rowsIn(database: Database.Database, { insert, table, session }: RowsInJob) {
+/**
+ * Adds the records of a CSV file, after the first one, to a table in one transaction, which `close` ends. If the process ends
+ * first, SQLite rolls it back.
+ */
+export function rowsIn(database: Database.Database, job: RowsInJob) {
+  const { insert, columns, table, session } = job;
   database.exec("BEGIN IMMEDIATE");
   const triggers = "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE";
-  const statement = { sql: insert, params: [], verb: "INSERT", overwrites: false };
+  const statement = { sql: `${insert} …`, params: [], verb: "INSERT", overwrites: false };
   /** Counts what triggers of the table do; undefined if it has none. */
   const watch =
     database.prepare(triggers).get(table) === undefined
       ? undefined
       : new LossWatch(database, [statement], session, true);
-  const inserting = database.prepare<unknown[]>(insert);
+  const record = `(${Array(columns).fill("?").join(", ")})`;
+  const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns));
+  const one = database.prepare<unknown[]>(`${insert} ${record}`);
+  const many = database.prepare<unknown[]>(`${insert} ${Array(atOnce).fill(record).join(", ")}`);
+  const addOne = ({ fields, line }: CsvRecord, progress: Progress) => {
+    progress.line = line;
+    one.run(fields);
+    progress.line = undefined;
+  };
+  const addMany = (records: readonly CsvRecord[], progress: Progress) => {
+    try {
+      many.run(records.flatMap(({ fields }) => fields));
+    } catch (error) {
+      // Added nothing, unless a trigger raised ROLLBACK or FAIL. One by one, the record that fails is known.
+      if (database.inTransaction) for (const one of records) addOne(one, progress);
+      throw error;
+    }
+  };
+  const reader = new CsvReader(job.path, job.delimiter);
+  let isHeader = true;
   return {
-    add(records: readonly CsvRecord[], progress: Progress): void {
-      for (const { fields, line } of records) {
-        progress.line = line;
-        inserting.run(...fields);
+    /** @returns the number of records that ended in this piece of the file */
+    add(bytes: Uint8Array, isLast: boolean, progress: Progress): number {
+      let rows = 0;
+      let waiting: CsvRecord[] = [];
+      for (const one of reader.read(bytes, isLast)) {
+        if (isHeader) {
+          isHeader = false;
+          continue;
+        }
+        rows += 1;
+        waiting.push(one);
+        if (waiting.length < atOnce) continue;
+        addMany(waiting, progress);
+        waiting = [];
       }
-      progress.line = undefined;
+      for (const one of waiting) addOne(one, progress);
+      return rows;
     },
     /** What was lost through triggers, before `close`. */
     measure: (): Measured => watch?.loss() ?? { loss: undefined, changes: [], agreed: [] },

@@ -1,9 +1,9 @@
+import type { GuardedFile } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import {
   type Bound,
   type Calling,
-  type CsvRecord,
-  csvRecords,
+  csvHeader,
   type ExportFormat,
   type NewFile,
   quoteIdentifier,
@@ -17,9 +17,8 @@ import { paramsOf } from "../gate/params.ts";
 import { type Source, tableColumns, tableFound } from "../reading/catalog.ts";
 import { nearNames } from "../reading/query.ts";
 
-/** Characters of one part of an export, or of one batch of an import. */
+/** Characters of one part of an export, bytes of one part of an import: more than any header. */
 const PIECE = 262_144;
-const RECORDS_AT_ONCE = 1_000;
 
 export interface Export extends Bound {
   readonly database?: string | undefined;
@@ -51,11 +50,18 @@ export async function exportRows(
       .lease(place.file, run, async (ask) => {
         let rows = 0;
         await ask("openRows", job);
-        for (let isLast = false; !isLast; ) {
-          const piece = await ask("nextRows", {});
+        // The next piece is read while one is written.
+        const next = () => {
+          const asked = ask("nextRows", {});
+          asked.catch(() => undefined);
+          return asked;
+        };
+        for (let asked = next(), isLast = false; !isLast; ) {
+          const piece = await asked;
+          isLast = piece.isLast;
+          if (!isLast) asked = next();
           await write(Buffer.from(piece.text));
           rows += piece.rows;
-          isLast = piece.isLast;
           call.progress(rows, undefined, "rows written");
         }
         signal.throwIfAborted();
@@ -91,23 +97,26 @@ export async function importCsv(
   const file = await databases.options.guard.openFile(path);
   try {
     const { size } = file.stat;
-    const source = file.handle.createReadStream({ start: 0, autoClose: false });
-    const records = csvRecords(source, file.path, delimiter);
-    const first = await records.next();
-    const columns = headerOf(first.done === true ? [] : first.value.fields, target, file.path);
+    const columns = headerOf(await namesOf(file, delimiter), target, file.path);
     const names = columns.map(quoteIdentifier).join(", ");
-    const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
+    const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES`;
     const run = { signal, timeoutMs: databases.limits().timeoutMs };
     const losses = databases.lossesOf(place);
     const rows = await databases.transfers
       .lease(place.file, run, async (ask) => {
-        await ask("openTable", { place, insert, table: target.name, session: losses.changes });
+        const { changes: session } = losses;
+        const how = { path: file.path, delimiter, session };
+        const job = { ...how, place, insert, table: target.name, columns: columns.length };
+        await ask("openTable", job);
+        const source = file.handle.createReadStream({ start: 0, autoClose: false });
         let rows = 0;
-        for await (const batch of batches(records)) {
-          await ask("addRows", { records: batch });
-          rows += batch.length;
-          call.progress(Math.min(source.bytesRead, size), size, "bytes read");
+        let bytes = 0;
+        for await (const piece of source) {
+          rows += await ask("addRows", { bytes: piece, isLast: false });
+          bytes += piece.length;
+          call.progress(bytes, size, "bytes read");
         }
+        rows += await ask("addRows", { bytes: new Uint8Array(), isLast: true });
         const { loss, ...outcome } = await ask("measureTable", {});
         if (loss !== undefined && !dryRun) await call.confirm(loss);
         signal.throwIfAborted();
@@ -116,7 +125,6 @@ export async function importCsv(
         return rows;
       })
       .catch(async (error: unknown) => {
-        await records.return(undefined);
         await databases.recover(place);
         throw error;
       });
@@ -126,18 +134,11 @@ export async function importCsv(
   }
 }
 
-async function* batches(records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRecord[]> {
-  let batch: CsvRecord[] = [];
-  let bytes = 0;
-  for await (const record of records) {
-    batch.push(record);
-    for (const field of record.fields) bytes += (field?.length ?? 0) + 8;
-    if (batch.length < RECORDS_AT_ONCE && bytes < PIECE) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
+/** The first record of the file. */
+async function namesOf({ handle, path }: GuardedFile, delimiter: string): Promise<string[]> {
+  const buffer = Buffer.alloc(PIECE);
+  const { bytesRead } = await handle.read(buffer, 0, PIECE, 0);
+  return csvHeader(buffer.subarray(0, bytesRead), bytesRead < PIECE, path, delimiter);
 }
 
 async function targetOf(source: Source, table: string) {
@@ -148,7 +149,7 @@ async function targetOf(source: Source, table: string) {
 
 /** The table's columns, in the order of the file's header. */
 function headerOf(
-  fields: readonly (string | null)[],
+  fields: readonly string[],
   { name, columns }: Awaited<ReturnType<typeof targetOf>>,
   path: string,
 ): string[] {
@@ -158,9 +159,9 @@ function headerOf(
       hint,
     });
   const found = fields.map((field) => {
-    const known = columns.find((column) => column.toLowerCase() === (field ?? "").trim().toLowerCase());
+    const known = columns.find((column) => column.toLowerCase() === field.trim().toLowerCase());
     if (known !== undefined) return known;
-    throw withNear("column", (field ?? "").slice(0, 60), columns, hint);
+    throw withNear("column", field.slice(0, 60), columns, hint);
   });
   const twice = found.find((column, index) => found.indexOf(column) !== index);
   if (twice === undefined) return found;
