@@ -73,7 +73,13 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
       `${file} can't be opened (${code}).`,
       "Check that the file and its directory are readable.",
     );
-  if (/^SQLITE_(FULL|IOERR|NOMEM|TOOBIG)/.test(code))
+  if (/^SQLITE_(FULL|IOERR_(WRITE|FSYNC))/.test(code))
+    return make(
+      "unavailable",
+      `There is no space left for ${file} (${code}); nothing was changed.`,
+      "Free some space first.",
+    );
+  if (/^SQLITE_(IOERR|NOMEM|TOOBIG)/.test(code))
     return make("too_large", `${said} (${code}).`, "Nothing was changed. Request less at once.");
   if (/^SQLITE_CONSTRAINT/.test(code))
     return make(

@@ -38,7 +38,7 @@ export function* rowsOut(
   const keys = distinctNames(names).map((key) => JSON.stringify(key));
   const written =
     format === "csv"
-      ? (row: unknown[]) => csvLine(row.map(csvValue))
+      ? (row: unknown[]) => csvLine(row, csvValue)
       : (row: unknown[]) =>
           `{${row.map((value, at) => `${keys[at]}:${JSON.stringify(jsonValue(value))}`).join(",")}}\n`;
   let text = format === "csv" ? csvLine(names) : "";
@@ -56,7 +56,6 @@ export function* rowsOut(
 
 /** Bytes as base64, infinities as numbers that SQLite reads as infinite. */
 function csvValue(value: unknown): unknown {
-  if (typeof value === "bigint") return value.toString();
   if (typeof value === "number" && !Number.isFinite(value)) return value > 0 ? "9e999" : "-9e999";
   return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
 }
@@ -85,17 +84,24 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
   const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns));
   const one = database.prepare<unknown[]>(`${insert} ${record}`);
   const many = database.prepare<unknown[]>(`${insert} ${Array(atOnce).fill(record).join(", ")}`);
+  const savepoint = database.prepare("SAVEPOINT some");
+  const release = database.prepare("RELEASE some");
   const addOne = ({ fields, line }: CsvRecord, progress: Progress) => {
     progress.line = line;
     one.run(fields);
     progress.line = undefined;
   };
   const addMany = (records: readonly CsvRecord[], progress: Progress) => {
+    savepoint.run();
     try {
       many.run(records.flatMap(({ fields }) => fields));
+      release.run();
     } catch (error) {
-      // Added nothing, unless a trigger raised ROLLBACK or FAIL. One by one, the record that fails is known.
-      if (database.inTransaction) for (const one of records) addOne(one, progress);
+      // A trigger that raised ROLLBACK ended the transaction: nothing may be added then.
+      if (!database.inTransaction) throw error;
+      // A trigger that raised FAIL left the records before. One by one, the record that fails is known.
+      database.exec("ROLLBACK TO some");
+      for (const one of records) addOne(one, progress);
       throw error;
     }
   };
