@@ -66,7 +66,10 @@ export async function exportRows(
         progress(bytes);
       };
       const copy = new CopyOut(statement, take, session.progressed);
-      return await session.connection.client.query(copy).done;
+      const rows = await session.connection.client.query(copy).done;
+      // The cancellation may have come too late for the server, but not for the file.
+      session.signal.throwIfAborted();
+      return rows;
     }),
   );
   return { ...file, rows: value };
