@@ -12,8 +12,8 @@ import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
 const LOCK_MS = 5_000;
 /** How long a transaction may be idle in addition to its statement timeout. */
 const IDLE_MS = 5_000;
-/** How long a cancelled statement may take to stop before its connection is closed. */
-const CANCEL_WAIT_MS = 3_000;
+/** How long a cancelled statement may take to stop before its connection is closed: some of PostgreSQL's work can't be interrupted. */
+const CANCEL_WAIT_MS = 500;
 const MAX_NOTICES = 20;
 
 export type Mode = "READ ONLY" | "READ WRITE";

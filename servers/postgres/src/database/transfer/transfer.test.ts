@@ -114,6 +114,23 @@ describe("a cancelled transfer", () => {
   });
 });
 
+it("exports a row that is too large for an answer", async () => {
+  const rows = "SELECT repeat('x', 70000000) AS x";
+  await withLimit(20_000, async (database) => {
+    const { path, bytes } = await exporting(database, rows);
+    expect(bytes).toBe(70_000_003);
+    await rm(path);
+    const answer = database.work({ signal: new AbortController().signal }, (session) =>
+      session.query({ text: rows, params: [] }, { chars: 1_000 }),
+    );
+    await expect(answer).rejects.toMatchObject({
+      kind: "too_large",
+      message: "One row is 67 MiB, which is too large to read.",
+      hint: expect.stringContaining("left(column, 1000)"),
+    });
+  });
+});
+
 it.runIf(process.platform === "linux")(
   "an export to a full disk leaves no file and says why",
   async (ctx) => {
