@@ -25,4 +25,4 @@ export {
   type ResultWindow,
 } from "./results.ts";
 export { SessionLosses } from "./session-losses.ts";
-export { removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";
+export { positionText, removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";

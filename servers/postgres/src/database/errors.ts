@@ -124,7 +124,10 @@ const NEXT_STEPS: readonly (readonly [code: RegExp, step: string])[] = [
   ],
   [/^(08P01|42P02)$/, "Pass as many params as the statement has $1, $2, …."],
   [/^(55P03|40P01|40001)$/, "Another session blocked it; try again."],
-  [/^42/, "Correct the statement."],
+  [/^42601$/, "The error is at » or right before it."],
+  [/^42702$/, "Write the column with its table or alias: t.column."],
+  [/^42803$/, "Add the column to GROUP BY, or aggregate it."],
+  [/^42/, "pg_describe_table shows the columns and their types."],
 ];
 
 const first = <Value>(table: readonly (readonly [RegExp, Value])[], code: string) =>

@@ -3,7 +3,7 @@ import { CsvReader, type CsvRecord, csvLine } from "@refmcp/sql/csv";
 import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
 import type { SessionChanges } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
-import { type Progress, requireReadOnly } from "../connection/handle.ts";
+import { type Progress, preparedReading } from "../connection/handle.ts";
 import { LossWatch, type Measured } from "../writing/change.ts";
 
 export interface RowsOutJob extends Bound {
@@ -31,8 +31,7 @@ export function* rowsOut(
   database: Database.Database,
   { sql, params, format, bytes }: RowsOutJob,
 ): Generator<{ text: string; rows: number; isLast: boolean }, undefined> {
-  const statement = database.prepare<unknown[], unknown[]>(sql);
-  requireReadOnly(statement);
+  const statement = preparedReading(database, sql);
   statement.raw(true);
   const names = statement.columns().map(({ name }) => name);
   const keys = distinctNames(names).map((key) => JSON.stringify(key));

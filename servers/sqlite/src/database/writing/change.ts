@@ -4,7 +4,7 @@ import { type Column, encodeRow } from "@refmcp/sql/formats";
 import { LossTally, type RowCounts, type SessionChanges } from "@refmcp/sql/loss";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
-import type { Progress } from "../connection/handle.ts";
+import { type Progress, prepared } from "../connection/handle.ts";
 
 /** A changing statement, as classified by its text. */
 export interface WriteStatement extends Bound {
@@ -84,7 +84,7 @@ function run(
   space: { at: number; bytes: number },
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
-  const statement = database.prepare<unknown[], unknown[]>(given.sql);
+  const statement = prepared(database, given.sql);
   const before = watch.before(given);
   const total = totalOf(database);
   const returned = statement.reader ? returnedRows(statement.raw(true), given.params, space) : undefined;

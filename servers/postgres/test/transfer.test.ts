@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { createPathGuard, DirectoryAllowlist, type PathGuard } from "@refmcp/boundary";
 import { fakeCall } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { databaseOn, type Lab, lab } from "../../../test/lab.ts";
-import { exportRows, importCsv } from "./transfer.ts";
+import { exportRows, importCsv } from "../src/database/transfer/transfer.ts";
+import { databaseOn, type Lab, lab } from "./lab.ts";
 
 const run = promisify(execFile);
 let here: Lab;
