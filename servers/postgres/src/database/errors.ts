@@ -140,9 +140,13 @@ const isFromServer = (error: unknown): error is DatabaseError =>
 /**
  * Turns a PostgreSQL error into one that says what to do next; returns other errors unchanged.
  *
- * @param sql the user's statement, to show the position of the error
+ * @param sent the user's statement, to show the position of the error, and how many characters precede it in what was sent
  */
-export function explained(error: unknown, label: string, sql?: string): unknown {
+export function explained(
+  error: unknown,
+  label: string,
+  { sql, offset = 0 }: { readonly sql?: string; readonly offset?: number } = {},
+): unknown {
   if (isLost(error)) {
     const code = errorCode(error);
     const shown = code === undefined ? "" : ` (${code})`;
@@ -157,7 +161,7 @@ export function explained(error: unknown, label: string, sql?: string): unknown 
   }
   if (!isFromServer(error)) return error;
   const { code = "XX000", detail, where } = error;
-  const position = Number(error.position);
+  const position = Number(error.position) - offset;
   const at = sql !== undefined && position > 0 ? `, position ${position}: ${excerpt(sql, position - 1)}` : "";
   const more = detail === undefined ? "" : ` ${oneLine(detail.slice(0, 500))}`;
   const line = where?.startsWith("COPY ") === true ? ` In ${oneLine(where.slice(0, 300))}.` : "";

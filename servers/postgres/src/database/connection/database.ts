@@ -29,6 +29,8 @@ export interface Work {
   readonly timeoutMs?: number | undefined;
   /** The user's statement, for error positions. */
   readonly sql?: string;
+  /** How many characters precede it in what is sent. */
+  readonly offset?: number;
   readonly mode?: Mode;
   /** Whether the time limit starts again with every `progressed`: an export or import may take up to an hour. */
   readonly isTransfer?: boolean;
@@ -216,7 +218,7 @@ export class Database {
       if (errorCode(error) === "57014") throw timedOut(statementMs);
       const why = connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
       if (why !== undefined) throw why;
-      throw explained(error, this.label, options.sql);
+      throw explained(error, this.label, options);
     } finally {
       deadline?.end();
       connection?.leave(mode);

@@ -57,20 +57,23 @@ export async function exportRows(
       : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
   await passCopy(statement);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
-    database.work({ ...work, isTransfer: true }, async (session) => {
-      await database.functions.requireHarmless(session, calls);
-      let bytes = 0;
-      const take = async (piece: Buffer) => {
-        await write(piece);
-        bytes += piece.length;
-        progress(bytes);
-      };
-      const copy = new CopyOut(statement, take, session.progressed);
-      const rows = await session.connection.client.query(copy).done;
-      // The cancellation may have come too late for the server, but not for the file.
-      session.signal.throwIfAborted();
-      return rows;
-    }),
+    database.work(
+      { ...work, isTransfer: true, sql: query, offset: statement.indexOf(inner) + 1 },
+      async (session) => {
+        await database.functions.requireHarmless(session, calls);
+        let bytes = 0;
+        const take = async (piece: Buffer) => {
+          await write(piece);
+          bytes += piece.length;
+          progress(bytes);
+        };
+        const copy = new CopyOut(statement, take, session.progressed);
+        const rows = await session.connection.client.query(copy).done;
+        // The cancellation may have come too late for the server, but not for the file.
+        session.signal.throwIfAborted();
+        return rows;
+      },
+    ),
   );
   return { ...file, rows: value };
 }
