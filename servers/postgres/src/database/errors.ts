@@ -55,6 +55,11 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
   ],
   [
+    /^28000 .*client certificate/,
+    "requires a client certificate",
+    "Name it with sslcert=FILE and its key with sslkey=FILE; its common name must be the user.",
+  ],
+  [
     /^28000 /,
     "refused the login (no matching entry in pg_hba.conf, or TLS is required)",
     "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
@@ -71,6 +76,21 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
   ],
   [/^57P03 /, "is starting up or shutting down", "Try again in a few seconds."],
   [
+    /^CERT_HAS_EXPIRED/,
+    "has a certificate that has expired",
+    "Ask its administrator to renew it. sslmode=require encrypts without verifying.",
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID/,
+    "has a certificate for another host name",
+    "Use the name in the certificate as host (with hostaddr for the address), or sslmode=verify-ca.",
+  ],
+  [
+    /^ERR_SSL_\w*ALERT/,
+    "refused the client certificate or the TLS version",
+    "Check that sslcert is signed by an authority that the server trusts.",
+  ],
+  [
     /^(CERT|DEPTH|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|HOSTNAME)/,
     "has a certificate that can't be verified",
     "Pass the CA certificate with sslrootcert=FILE, or use sslmode=require, which encrypts without verifying.",
@@ -79,6 +99,11 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     / .*does not support SSL/,
     "does not support TLS, and sslmode requires it",
     "Use sslmode=prefer or disable to connect without it.",
+  ],
+  [
+    / .*offer channel binding/,
+    "does not offer channel binding, which channel_binding=require demands",
+    "Connect with TLS and a SCRAM password, or remove channel_binding.",
   ],
   [
     / .*(SASL|SCRAM|channel binding)/i,

@@ -283,7 +283,12 @@ async function connect(
   });
   // Errors after connecting surface at the next use of the connection.
   client.on("error", () => undefined);
+  const isBound = target.channelBinding ? requireBinding(client) : () => true;
   await client.connect();
+  if (!isBound()) {
+    await client.end();
+    throw new Error(NOT_BOUND);
+  }
   limitMessages(client.connection.stream);
   try {
     const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
@@ -293,6 +298,26 @@ async function connect(
     await client.end().catch(() => undefined);
     throw error;
   }
+}
+
+const NOT_BOUND = "the server does not offer channel binding";
+
+/**
+ * libpq's `channel_binding=require`, of which pg does less: it binds the login to the server's certificate only if the server
+ * offers it. Closes the connection before a password, or a proof of it, is sent without binding.
+ *
+ * @returns whether the login was bound
+ */
+function requireBinding(client: Client): () => boolean {
+  let isBound = false;
+  const refuse = () => client.connection.stream.destroy(new Error(NOT_BOUND));
+  client.connection.once("authenticationSASL", ({ mechanisms }: { mechanisms: readonly string[] }) => {
+    isBound = mechanisms.includes("SCRAM-SHA-256-PLUS");
+    if (!isBound) refuse();
+  });
+  client.connection.once("authenticationCleartextPassword", refuse);
+  client.connection.once("authenticationMD5Password", refuse);
+  return () => isBound;
 }
 
 function passwordOf(address: Address, target: Target): string {
