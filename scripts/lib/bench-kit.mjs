@@ -1,6 +1,7 @@
 // What benchmarks share: peers from npm, a raw client over stdio, medians and tables.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { createInterface } from "node:readline";
@@ -215,6 +216,57 @@ export const median = (sorted) => sorted?.[sorted.length >> 1] ?? Number.NaN;
 
 /** NaN if nothing was measured. @type {(sorted: readonly number[] | undefined) => number} */
 export const minimum = (sorted) => sorted?.[0] ?? Number.NaN;
+
+/** Rows of a transfer's file. */
+export const TRANSFER_ROWS = 1_000_000;
+
+/** A CSV file of 51 MB with a header: a key, a text, a number, and a text that may be missing. @param {string} path */
+export async function transferFile(path) {
+  const file = createWriteStream(path);
+  file.write("id,name,price,note\n");
+  for (let id = 1; id <= TRANSFER_ROWS; id++) {
+    const line = `${id},item number ${id},${id * 0.25},${id % 3 === 0 ? "" : `a note on ${id}`}\n`;
+    if (!file.write(line)) await once(file, "drain");
+  }
+  await new Promise((resolve) => file.end(resolve));
+}
+
+/**
+ * Measures a program's and our import and export of `transferFile` in turn.
+ *
+ * @param {{ program: string, works: Record<"import" | "export", { theirs: () => Promise<number>, ours: () => Promise<number> }>, notes: string[] }} transfers
+ *   each work returns its milliseconds
+ * @returns {Promise<Table>}
+ */
+export async function transferTable({ program, works, notes }) {
+  const rows = [];
+  for (const way of /** @type {const} */ (["import", "export"])) {
+    const { theirs, ours } = await inTurn(3, works[way]);
+    const both = [theirs, ours].map((list) => `${figure(minimum(list))} / ${figure(median(list))}`);
+    const shares = [minimum, median].map((of) => ratio(of(ours) / of(theirs)));
+    rows.push([`${way} of 1,000,000 rows`, ...both, shares.join(" / ")]);
+  }
+  return {
+    title: "A million rows from and to a CSV file of 51 MB, in milliseconds (minimum / median)",
+    columns: ["", program, "ours, over stdio, with default limits", "of the program"],
+    rows,
+    notes,
+  };
+}
+
+/** Runs a work and returns its milliseconds. @param {() => unknown} work */
+export async function took(work) {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+/** The first line of `program --version`; undefined if there is no such program. @param {string} program */
+export const versionOf = (program) =>
+  command(program, ["--version"]).then(
+    (text) => text.trim().split(/\s+/).slice(0, 3).join(" "),
+    () => undefined,
+  );
 
 /** Listens on a free port of 127.0.0.1, which it returns. @param {import("node:net").Server} server */
 export async function listen(server) {

@@ -45,6 +45,21 @@ describe("a deadline", () => {
     expect(deadline.signal.aborted).toBe(aborted);
   });
 
+  it("starts again while work makes progress, with the same time or another one", () => {
+    const { signal, restart } = startDeadline(1_000, undefined, () => "late");
+    for (let count = 0; count < 5; count++) {
+      vi.advanceTimersByTime(900);
+      restart();
+    }
+    restart(5_000);
+    vi.advanceTimersByTime(4_999);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(signal.reason).toBe("late");
+    restart();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("without a limit waits only for its parent", () => {
     const caller = parent();
     const { signal } = startDeadline(Number.POSITIVE_INFINITY, caller.signal);

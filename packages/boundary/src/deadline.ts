@@ -4,6 +4,8 @@ export interface Deadline {
   /** Aborts when the time is over, the parent aborts or `abort` is called. */
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
+  /** Starts the time again, for work that makes progress. @param ms default: as at the start */
+  restart(ms?: number): void;
   /** Releases the timer and the parent; call it when the work is done. */
   end(): void;
 }
@@ -28,7 +30,9 @@ export function startDeadline(
   const { signal } = controller;
   setOwner(signal, ownerOf(parent));
   const cancel = () => controller.abort(parent?.reason);
-  const timer = ms > MAX_TIMER_MS ? undefined : setTimeout(() => controller.abort(late()), ms).unref();
+  const start = (ms: number) =>
+    ms > MAX_TIMER_MS ? undefined : setTimeout(() => controller.abort(late()), ms).unref();
+  let timer = start(ms);
   const end = () => {
     clearTimeout(timer);
     parent?.removeEventListener("abort", cancel);
@@ -36,7 +40,15 @@ export function startDeadline(
   signal.addEventListener("abort", end, { once: true });
   if (parent?.aborted === true) cancel();
   else parent?.addEventListener("abort", cancel, { once: true });
-  return { signal, abort: (reason) => controller.abort(reason), end };
+  const restart = (now?: number) => {
+    if (signal.aborted) return;
+    if (now === undefined) timer?.refresh();
+    else {
+      clearTimeout(timer);
+      timer = start(now);
+    }
+  };
+  return { signal, abort: (reason) => controller.abort(reason), restart, end };
 }
 
 const timeoutError = () => new DOMException("The operation was aborted due to timeout", "TimeoutError");

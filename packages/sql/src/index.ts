@@ -1,7 +1,9 @@
 // Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
+
 export {
   type ChangeSummary,
   ChangeWriter,
+  RECORD_BYTES,
   type RecordedRow,
   type RecordSlot,
   RecordTooLarge,
@@ -10,12 +12,9 @@ export {
   TOO_LARGE,
 } from "./change-record.ts";
 export { CHANGES_NAME, ChangeStore, type ChangeStoreOptions, type RecordedChange } from "./changes.ts";
+export { csvHeader } from "./csv.ts";
 export {
   type Column,
-  type CsvRecord,
-  csvHeader,
-  csvLines,
-  csvRecords,
   distinctNames,
   type ExportFormat,
   encodeCell,
@@ -38,4 +37,4 @@ export {
   ResultStore,
   type ResultWindow,
 } from "./results.ts";
-export { removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";
+export { positionText, removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";

@@ -52,7 +52,8 @@ export const limitOptions = {
     default: 30_000,
     valueName: "MS",
     heading: "Limits",
-    description: "Time limit of one statement, in milliseconds.",
+    description:
+      "Time limit of one statement, in milliseconds. An export or import is stopped after this time without progress.",
   },
 } as const;
 

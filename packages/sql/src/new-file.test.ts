@@ -1,10 +1,13 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { createPathGuard, DirectoryAllowlist, type PathGuard } from "@refmcp/boundary";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writeNewFile } from "./new-file.ts";
 
+const run = promisify(execFile);
 let folder: string;
 let guard: PathGuard;
 beforeEach(async () => {
@@ -36,6 +39,17 @@ it("does not start if the name is taken", async () => {
   await expect(writing).rejects.toMatchObject({ kind: "conflict" });
   expect(started).toBe(false);
   expect(await readFile(join(folder, "taken.txt"), "utf8")).toBe("old");
+});
+
+it.runIf(process.platform === "linux")("leaves nothing on a full disk", async (ctx) => {
+  await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).catch(() => ctx.skip("needs root"));
+  const writing = writeNewFile(guard, "new.txt", async (write) => {
+    for (let count = 0; count < 30; count++) await write(piece);
+  });
+  await expect(writing).rejects.toMatchObject({ kind: "unavailable", code: "enospc" });
+  const left = await readdir(folder);
+  await run("umount", ["--lazy", folder]);
+  expect(left).toEqual([]);
 });
 
 it("reports the error of the work unchanged, and leaves nothing", async () => {

@@ -1,4 +1,4 @@
-import { createTemporaryFile, errorCode, giveFreeName, type PathGuard } from "@refmcp/boundary";
+import { createTemporaryFile, errorCode, giveFreeName, type PathGuard, systemError } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 
 /** A file that was written completely. */
@@ -24,16 +24,20 @@ export async function writeNewFile<Value>(
   const taken = new ToolError("conflict", `${JSON.stringify(full)} already exists; nothing was written.`, {
     hint: "Choose another name: existing files are never overwritten.",
   });
+  // A full disk, for example: without this, a caller could take the error for one of the database.
+  const failed = (error: unknown): never => {
+    throw systemError(error, full);
+  };
   try {
     if (stat !== undefined) throw taken;
     const temporary = await createTemporaryFile(parent, 0o600, full);
     try {
       let bytes = 0;
       const value = await fill(async (piece) => {
-        await temporary.handle.writeFile(piece);
+        await temporary.handle.writeFile(piece).catch(failed);
         bytes += piece.length;
       });
-      await temporary.handle.sync();
+      await temporary.handle.sync().catch(failed);
       await temporary.handle.close();
       await parent.verify();
       await giveFreeName(temporary, entry, full).catch((error: unknown) => {

@@ -1,9 +1,6 @@
-import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import {
   answerText,
-  csvLines,
-  csvRecords,
   encodeRow,
   type Format,
   limitsOf,
@@ -55,7 +52,6 @@ describe("formats", () => {
     expect(answer("markdown", ["x|y\nz", null])).toMatchObject({
       text: "| a | a |\n| --- | --- |\n| x\\|y<br>z | NULL |\n",
     });
-    expect(csvLines([["", true, { a: 1 }]])).toBe('"",true,"{""a"":1}"\n');
   });
 
   it.each([
@@ -92,24 +88,6 @@ describe("formats", () => {
       elapsed_ms: 1.2,
       notices: ["1 row, and there are more. Continue with next_cursor, or narrow the query with WHERE."],
     });
-  });
-});
-
-describe("CSV", () => {
-  const read = async (text: string) => {
-    const records: (string | null)[][] = [];
-    for await (const { fields } of csvRecords(Readable.from([Buffer.from(text)]), "x.csv"))
-      records.push(fields);
-    return records;
-  };
-  it("is read with quotes, quoted line breaks and a byte order mark", async () => {
-    expect(await read('\ufeffa,b\r\n"x\ny","1""2"\r\n')).toEqual([
-      ["a", "b"],
-      ["x\ny", '1"2'],
-    ]);
-  });
-  it("that is invalid is reported with the line", async () => {
-    await expect(read("a,b\n1,2,3\n")).rejects.toThrow(/line 2/);
   });
 });
 

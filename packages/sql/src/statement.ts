@@ -1,9 +1,13 @@
+import { oneLine } from "@refmcp/boundary/answer";
+
 export interface Token {
   /** `word`: a keyword or plain name; `name`: a quoted one; `other`: one character of punctuation. */
   readonly kind: "word" | "name" | "text" | "number" | "other";
   readonly text: string;
   /** How many parentheses enclose it. */
   readonly depth: number;
+  /** Its position in the text. */
+  readonly at: number;
 }
 
 const SPACE = /[ \t\n\f\r\v]+/y;
@@ -24,7 +28,7 @@ export function tokenize(sql: string): Token[] {
     return pattern.exec(sql);
   };
   const push = (kind: Token["kind"], text: string) => {
-    tokens.push({ kind, text, depth });
+    tokens.push({ kind, text, depth, at });
     at += text.length;
   };
   while (at < sql.length) {
@@ -110,6 +114,13 @@ function countOf(words: readonly string[]): number {
 
 function isTrigger(words: readonly string[], start: number): boolean {
   return /^CREATE (TEMP(ORARY)? )?TRIGGER /.test(words.slice(start, start + 4).join(" "));
+}
+
+/** ` (position 10: "SELECT * »FORM users")`, for the message of an error. */
+export function positionText(sql: string, at: number): string {
+  const [from, to] = [Math.max(0, at - 30), at + 30];
+  const shown = `${from > 0 ? "…" : ""}${sql.slice(from, at)}»${sql.slice(at, to)}${to < sql.length ? "…" : ""}`;
+  return ` (position ${at + 1}: ${JSON.stringify(oneLine(shown.replace(/\s+/g, " ")))})`;
 }
 
 /** What a DROP or ALTER removes; undefined for other statements. */

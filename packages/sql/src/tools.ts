@@ -214,15 +214,25 @@ export const executeTool = {
 export const statementsInput = <Params extends z.ZodType>(params: Params) =>
   z
     .array(
-      z.union([z.string(), z.strictObject({ sql: z.string(), params })], {
-        error: "expected an SQL text or { sql, params }",
-      }),
+      z.preprocess(
+        asItem,
+        z.union([z.string(), z.strictObject({ sql: z.string(), params })], {
+          error: "expected an SQL text or { sql, params }",
+        }),
+      ),
     )
     .min(1)
     .max(500)
     .describe(
       'In order, each as text or with values: ["DELETE FROM a WHERE id = 1", { "sql": …, "params": […] }].',
     );
+
+/** An item with `query`, as the argument of other tools is named, as one with `sql`. */
+function asItem(given: unknown): unknown {
+  if (typeof given !== "object" || given === null || !("query" in given) || "sql" in given) return given;
+  const { query, ...rest } = given;
+  return { ...rest, sql: query };
+}
 
 /** All statements of `statementsInput` in one form. */
 export const withValues = (

@@ -1,8 +1,11 @@
 // The PostgreSQL server compared with the raw driver, the official one and DBHub, on a real PostgreSQL that is started for this.
+import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
+  command,
   figure,
   inTurn,
   median,
@@ -11,6 +14,10 @@ import {
   RawClient,
   ratio,
   sqlPeer,
+  took,
+  transferFile,
+  transferTable,
+  versionOf,
 } from "../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
 import { testPostgres } from "./lib/test-postgres.mjs";
@@ -41,6 +48,7 @@ export async function bench({ report }) {
        END LOOP; END $$; ANALYZE`,
     );
     await measure(report, { raw, url });
+    report(await transfers(raw, url));
     await raw.end();
   } finally {
     await postgres.stop();
@@ -191,6 +199,58 @@ async function measure(report, { raw, url }) {
   await official.close();
   await dbhub.close();
   await ours.close();
+}
+
+/** @param {import("pg").Client} raw @param {string} url */
+async function transfers(raw, url) {
+  const version = await versionOf("psql");
+  if (version === undefined)
+    return {
+      title: "A million rows from and to a CSV file",
+      columns: ["", ""],
+      rows: [["not measured", "there is no psql on this machine"]],
+    };
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-postgres-"));
+  const csv = join(folder, "items.csv");
+  const out = join(folder, "out.csv");
+  await transferFile(csv);
+  await raw.query("CREATE TABLE items (id bigint PRIMARY KEY, name text, price float8, note text)");
+  const { node } = await sqlPeer();
+  const flags = ["--allow-privileged-role", "--allow-write", "--root", folder];
+  const ours = await connect([node, BIN, "--url", url, ...flags]);
+  const empty = () => raw.query("TRUNCATE items").then(() => raw.query("CHECKPOINT"));
+  /** @param {string} text */
+  const psql = (text) => command("psql", [url, "-qc", text]);
+  try {
+    return await transferTable({
+      program: version,
+      works: {
+        import: {
+          theirs: async () => {
+            await empty();
+            return await took(() => psql(`\\copy items from '${csv}' csv header`));
+          },
+          ours: async () => {
+            await empty();
+            return await took(() => ours.call("pg_import_csv", { path: csv, table: "items" }));
+          },
+        },
+        export: {
+          theirs: () => took(() => psql(`\\copy (SELECT * FROM items) to '${out}' csv header`)),
+          ours: async () => {
+            await rm(out, { force: true });
+            return await took(() => ours.call("pg_export", { sql: "SELECT * FROM items", path: out }));
+          },
+        },
+      },
+      notes: [
+        "psql's time includes its start and connection. Both use COPY; ours also checks the statement, and asks before triggers lose rows.",
+      ],
+    });
+  } finally {
+    await ours.close();
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Resident memory of a new server after 100 queries, in MB. @param {string[]} argv */

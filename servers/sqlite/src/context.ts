@@ -18,9 +18,12 @@ export const database = z
 export const path = (what: string) =>
   z.string().min(1).max(4096).describe(`${what}: absolute, or below an allowed directory.`);
 
+/** Listed as an array only: two forms would cost every model more than the second one is worth. */
 export const params = z
-  .array(z.unknown())
-  .max(1_000)
+  .preprocess(
+    (given) => (typeof given === "object" && given !== null && !Array.isArray(given) ? [given] : given),
+    z.array(z.unknown()).max(1_000),
+  )
   .default([])
   .describe(
     'Values for ?, ?1, $1 in order, or one object for :name: text, number, true, null, {"base64": "…"} for bytes.',

@@ -137,10 +137,17 @@ describe("values", () => {
   });
 
   it.each([
+    ["SELECT v fom t", '(position 14: "SELECT v fom »t")'],
+    ["SELECT 1 + + FROM users WHERE id = 1 AND FROM", '(position 14: "SELECT 1 + + »FROM users WHERE'],
+    ["SELECT 'FROM', id FROM users ORDER FROM", `(position 36: "…T 'FROM', id FROM users ORDER »FROM")`],
+    ["SELECT (1", '(position 10: "SELECT (1»")'],
+    ["SELECT 1 WHERE id === 2", '(position 21: "SELECT 1 WHERE id ==»= 2")'],
+    ["SELECT 'open", `unrecognized token: "'open" (position 8: "SELECT »'open")`],
+    ["EXPLAIN SELECT FROM", '(position 16: "EXPLAIN SELECT »FROM")'],
     ["SELCT 1", '"SELCT" does not start an SQL statement. Did you mean SELECT?'],
     [
       "SELECT * FORM users",
-      'near "FORM": syntax error (SQLITE_ERROR) (position 10: "SELECT * »FORM users").',
+      'near "FORM": syntax error (position 10: "SELECT * »FORM users") (SQLITE_ERROR).',
     ],
     [
       "SELECT id, nam FROM users",
@@ -150,6 +157,12 @@ describe("values", () => {
   ])("errors say where: %s", async (sql, message) => {
     const here = await enter();
     await expect(ask(here, sql)).rejects.toMatchObject({ message: expect.stringContaining(message) });
+  });
+
+  it("errors say where, after thousands of equal tokens", async () => {
+    const here = await enter();
+    const asked = ask(here, `SELECT ${"1, ".repeat(20_000)}, 2`);
+    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining("(position 60008: ") });
   });
 
   it("that are huge or deeply nested are truncated, or refused with SQLite's error", async () => {

@@ -27,10 +27,10 @@ export const malformed = (what: string, hint: string) => failure("bad_connection
 
 export const closing = () => new ToolError("unavailable", "The server is closing.");
 
-export const timedOut = (timeoutMs: number) =>
+export const timedOut = (timeoutMs: number, isTransfer = false) =>
   new ToolError(
     "timeout",
-    `Stopped after ${timeoutMs / 1000} s, the time limit of this call; nothing was changed.`,
+    `Stopped after ${timeoutMs / 1000} s${isTransfer ? " without progress" : ", the time limit of this call"}; nothing was changed.`,
     {
       code: "57014",
       hint: "Narrow it (WHERE, LIMIT, fewer joins; pg_explain shows the plan), or raise timeout_ms up to --query-timeout-ms.",
@@ -55,6 +55,11 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
   ],
   [
+    /^28000 .*client certificate/,
+    "requires a client certificate",
+    "Name it with sslcert=FILE and its key with sslkey=FILE; its common name must be the user.",
+  ],
+  [
     /^28000 /,
     "refused the login (no matching entry in pg_hba.conf, or TLS is required)",
     "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
@@ -71,6 +76,21 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
   ],
   [/^57P03 /, "is starting up or shutting down", "Try again in a few seconds."],
   [
+    /^CERT_HAS_EXPIRED/,
+    "has a certificate that has expired",
+    "Ask its administrator to renew it. sslmode=require encrypts without verifying.",
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID/,
+    "has a certificate for another host name",
+    "Use the name in the certificate as host (with hostaddr for the address), or sslmode=verify-ca.",
+  ],
+  [
+    /^ERR_SSL_\w*ALERT/,
+    "refused the client certificate or the TLS version",
+    "Check that sslcert is signed by an authority that the server trusts.",
+  ],
+  [
     /^(CERT|DEPTH|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|HOSTNAME)/,
     "has a certificate that can't be verified",
     "Pass the CA certificate with sslrootcert=FILE, or use sslmode=require, which encrypts without verifying.",
@@ -79,6 +99,11 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     / .*does not support SSL/,
     "does not support TLS, and sslmode requires it",
     "Use sslmode=prefer or disable to connect without it.",
+  ],
+  [
+    / .*offer channel binding/,
+    "does not offer channel binding, which channel_binding=require demands",
+    "Connect with TLS and a SCRAM password, or remove channel_binding.",
   ],
   [
     / .*(SASL|SCRAM|channel binding)/i,
@@ -124,7 +149,10 @@ const NEXT_STEPS: readonly (readonly [code: RegExp, step: string])[] = [
   ],
   [/^(08P01|42P02)$/, "Pass as many params as the statement has $1, $2, …."],
   [/^(55P03|40P01|40001)$/, "Another session blocked it; try again."],
-  [/^42/, "Correct the statement."],
+  [/^42601$/, "The error is at » or right before it."],
+  [/^42702$/, "Write the column with its table or alias: t.column."],
+  [/^42803$/, "Add the column to GROUP BY, or aggregate it."],
+  [/^42/, "pg_describe_table shows the columns and their types."],
 ];
 
 const first = <Value>(table: readonly (readonly [RegExp, Value])[], code: string) =>
@@ -137,9 +165,13 @@ const isFromServer = (error: unknown): error is DatabaseError =>
 /**
  * Turns a PostgreSQL error into one that says what to do next; returns other errors unchanged.
  *
- * @param sql the user's statement, to show the position of the error
+ * @param sent the user's statement, to show the position of the error, and how many characters precede it in what was sent
  */
-export function explained(error: unknown, label: string, sql?: string): unknown {
+export function explained(
+  error: unknown,
+  label: string,
+  { sql, offset = 0 }: { readonly sql?: string; readonly offset?: number } = {},
+): unknown {
   if (isLost(error)) {
     const code = errorCode(error);
     const shown = code === undefined ? "" : ` (${code})`;
@@ -154,7 +186,7 @@ export function explained(error: unknown, label: string, sql?: string): unknown 
   }
   if (!isFromServer(error)) return error;
   const { code = "XX000", detail, where } = error;
-  const position = Number(error.position);
+  const position = Number(error.position) - offset;
   const at = sql !== undefined && position > 0 ? `, position ${position}: ${excerpt(sql, position - 1)}` : "";
   const more = detail === undefined ? "" : ` ${oneLine(detail.slice(0, 500))}`;
   const line = where?.startsWith("COPY ") === true ? ` In ${oneLine(where.slice(0, 300))}.` : "";

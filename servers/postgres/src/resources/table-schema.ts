@@ -2,6 +2,9 @@ import { never, resource } from "../context.ts";
 import { describeTable } from "../database/reading/describe.ts";
 import { listObjects, namesBeginning, READABLE } from "../database/reading/objects.ts";
 
+/** Clients read up to 64 pages. */
+const LISTED = 500;
+
 export default resource({
   uriTemplate: "schema://{schema}/{table}",
   name: "table-schema",
@@ -13,7 +16,7 @@ export default resource({
   async list(postgres, cursor) {
     // Without a database the server still starts, with an empty list.
     if (postgres.names.length === 0) return { resources: [] };
-    const asked = { list: "tables", kinds: READABLE, limit: 100, detail: "names" as const, cursor };
+    const asked = { list: "tables", kinds: READABLE, limit: LISTED, detail: "names" as const, cursor };
     const { objects, next_cursor: next } = await listObjects(postgres.at(), asked, { signal: never });
     return {
       resources: objects.map(({ schema, name, kind }) => ({

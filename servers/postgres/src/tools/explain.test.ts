@@ -28,6 +28,10 @@ it("shows plans, measures without changing, and names what is slow", async () =>
     expect.arrayContaining([expect.stringMatching(/Seq Scan on big.*kind = \$1/)]),
   );
   const estimate = await server.data("pg_explain", { sql: "SELECT 1; -- last comment" });
+  for (const sql of ["SELECT idd FROM big", "SELECT idd FROM big WHERE id = $1"]) {
+    const { text } = await server.call("pg_explain", { sql });
+    expect(text).toContain('position 8: "SELECT »idd FROM big');
+  }
   expect(estimate).toMatchObject({ plan: [expect.stringContaining("Result")], warnings: [] });
   expect(estimate).not.toHaveProperty("execution_ms");
   for (const [args, message] of [

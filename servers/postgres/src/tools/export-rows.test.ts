@@ -48,6 +48,14 @@ it("overwrites nothing, follows no symlink, and leaves nothing of a failed expor
   ]) {
     expect((await at().call("pg_export", { sql, path })).isError, `${sql} ${path}`).toBe(true);
   }
+  for (const format of ["csv", "jsonl"]) {
+    const { text } = await at().call("pg_export", {
+      sql: "SELECT nme FROM customers",
+      path: "x.csv",
+      format,
+    });
+    expect(text).toContain('position 8: "SELECT »nme FROM customers")');
+  }
   expect(await at().text("here.csv")).toBe("mine\n");
   expect(await readdir(dirname(at().path("x")))).toEqual(before);
 });

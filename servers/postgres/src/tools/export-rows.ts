@@ -15,7 +15,7 @@ export default tool({
     sql: z.string().describe("One SELECT, without params."),
     path: z.string().describe("New file: absolute, or relative to an allowed directory."),
     format: exportFormat,
-    timeout_ms: timeoutMs,
+    timeout_ms: timeoutMs.describe("Shorter time limit without progress, in milliseconds."),
     database,
   }),
   async run({ sql, path, format, timeout_ms, database: name }, postgres, call) {

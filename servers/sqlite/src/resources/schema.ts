@@ -4,7 +4,8 @@ import { resource } from "../context.ts";
 import { complete, listTables } from "../database/reading/catalog.ts";
 import { describeTable } from "../database/reading/describe.ts";
 
-const LISTED = 200;
+/** Clients read up to 64 pages. */
+const LISTED = 500;
 
 export default resource({
   uriTemplate: "schema://{database}/{table}",

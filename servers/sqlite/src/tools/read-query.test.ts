@@ -5,6 +5,21 @@ import tool from "./read-query.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
+it("takes values as a list, or as an object for names, and PRAGMAs that read", async () => {
+  const { databases, call } = await enter();
+  const ask = async (query: string, params?: unknown) => {
+    const answer = await tool.run(of({ query, ...(params !== undefined && { params }) }), databases, call);
+    return JSON.parse(JSON.stringify(answer));
+  };
+  for (const params of [{ n: 2 }, [{ n: 2 }], [2]])
+    expect(await ask("SELECT name FROM users WHERE id = :n", params)).toMatchObject({ rows: [["Mary"]] });
+  expect(await ask("PRAGMA journal_mode")).toMatchObject({ rows: [["delete"]] });
+  expect(await ask("PRAGMA main.journal_mode;")).toMatchObject({ rows: [["delete"]] });
+  expect(await ask("PRAGMA foreign_keys")).toMatchObject({ row_count: 1 });
+  for (const pragma of ["journal_mode = WAL", "foreign_keys(0)", "wal_checkpoint"])
+    await expect(ask(`PRAGMA ${pragma}`)).rejects.toThrow(/is not allowed in this form/);
+});
+
 it("returns rows in every format, and refuses a change", async () => {
   const { databases, call } = await enter();
   const query = "SELECT id, name FROM users WHERE city = ? ORDER BY id";

@@ -29,12 +29,19 @@ export interface Work {
   readonly timeoutMs?: number | undefined;
   /** The user's statement, for error positions. */
   readonly sql?: string;
+  /** How many characters precede it in what is sent. */
+  readonly offset?: number;
   readonly mode?: Mode;
   /** How many times the limit of a statement the whole work may take; default 1. */
   readonly times?: number;
   /** Whether it only runs code that the function gate or we have judged, which leaves no prepared statement. */
   readonly isJudged?: boolean;
+  /** Whether the time limit starts again with every `progressed`: an export or import may take up to an hour. */
+  readonly isTransfer?: boolean;
 }
+
+/** Maximum time of an export or import that makes progress, in milliseconds. */
+const MAX_TRANSFER_MS = 3_600_000;
 
 /** How long after the server's own timeout we cancel the statement ourselves. */
 const GRACE_MS = 500;
@@ -44,14 +51,21 @@ export class Session {
   readonly connection: Connection;
   /** Aborts when the client cancels or the time limit expires. */
   readonly signal: AbortSignal;
+  /** Starts the time limit of a transfer again. @param isAtEnd the rest takes time that nothing shows, such as key checks */
+  readonly progressed: (isAtEnd?: boolean) => void;
   /** Whether the server confirmed that the transaction is open. */
   isOpen = false;
   /** The statements that open the transaction; undefined once taken. */
   #opening: readonly string[] | undefined;
 
-  constructor(connection: Connection, signal: AbortSignal, opening: readonly string[]) {
+  constructor(
+    connection: Connection,
+    { signal, restart }: Pick<Deadline, "signal" | "restart">,
+    opening: readonly string[],
+  ) {
     this.connection = connection;
     this.signal = signal;
+    this.progressed = (isAtEnd = false) => restart(isAtEnd ? MAX_TRANSFER_MS : undefined);
     this.#opening = opening;
   }
 
@@ -179,21 +193,25 @@ export class Database {
   /** Like `work`, but `run` opens the transaction with its first statement, and may be retried on another connection. */
   async workInOne<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
-    const { mode = "READ ONLY" } = options;
+    const { mode = "READ ONLY", isTransfer = false } = options;
+    const statementMs = isTransfer ? MAX_TRANSFER_MS : timeoutMs;
     let deadline: Deadline | undefined;
     let connection: Connection | undefined;
     try {
       await this.#source.ready?.();
       deadline = startDeadline(timeoutMs * (options.times ?? 1) + GRACE_MS, options.signal, () =>
-        timedOut(timeoutMs),
+        timedOut(timeoutMs, isTransfer),
       );
       const { signal } = deadline;
       for (let attempt = 0; ; attempt++) {
         connection = await this.pool.acquire(signal);
         // What the session's own settings don't cover.
-        const missing = timeoutMs === this.limits.timeoutMs ? [] : limiting("LOCAL", timeoutMs);
-        const local = connection.isConfigured ? missing : settings("LOCAL", timeoutMs);
-        const session = new Session(connection, signal, [...connection.beginning(mode), ...local]);
+        const isUsual = timeoutMs === this.limits.timeoutMs && !isTransfer;
+        const local = [
+          ...(connection.isConfigured ? [] : settings("LOCAL", timeoutMs)),
+          ...(isUsual ? [] : limiting("LOCAL", timeoutMs, statementMs)),
+        ];
+        const session = new Session(connection, deadline, [...connection.beginning(mode), ...local]);
         try {
           return await connection.stoppable(run(session), signal);
         } catch (error) {
@@ -207,10 +225,10 @@ export class Database {
     } catch (error) {
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
-      if (errorCode(error) === "57014") throw timedOut(timeoutMs);
+      if (errorCode(error) === "57014") throw timedOut(statementMs);
       const why = connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
       if (why !== undefined) throw why;
-      throw explained(error, this.label, options.sql);
+      throw explained(error, this.label, options);
     } finally {
       deadline?.end();
       connection?.leave(mode, options.isJudged ?? false);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import type { ConnectionOptions } from "node:tls";
+import { type ConnectionOptions, createSecureContext } from "node:tls";
+import { errorCode } from "@refmcp/boundary";
 import { malformed } from "../errors.ts";
 import { type Conninfo, conninfoOf, type Environment, passwordFromFile, userFile } from "./conninfo.ts";
 
@@ -165,11 +166,20 @@ function clientCertificate(info: Conninfo, env: Environment): ConnectionOptions 
     return {};
   }
   const passphrase = info.get("sslpassword");
-  return {
+  const mine = {
     cert: certificate(cert),
     key: certificate(info.get("sslkey") ?? userFile("postgresql.key", env)),
     ...(passphrase === undefined ? {} : { passphrase }),
   };
+  try {
+    createSecureContext(mine);
+  } catch (error) {
+    throw malformed(
+      `The key in sslkey does not belong to the certificate ${cert}, or its passphrase is missing or wrong (${errorCode(error) ?? "unreadable"})`,
+      "Check sslcert, sslkey and sslpassword.",
+    );
+  }
+  return mine;
 }
 
 function certificate(path: string): Buffer {

@@ -1,7 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createPrivateKey } from "node:crypto";
+import { chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect as connectTls, TLSSocket } from "node:tls";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,16 +14,35 @@ import { targetOf } from "./target.ts";
 let folder = "";
 let secured: TestPostgres;
 let plain: TestPostgres;
+/** Its certificate is from an authority, and it wants one from each client. */
+let strict: TestPostgres;
+let expired: TestPostgres;
 
-/** A certificate that is its own authority and holds for "localhost" by name only. */
-async function certificate(name: string): Promise<void> {
-  const { cert, private: key } = await generate([{ name: "commonName", value: "localhost" }], {
+/**
+ * A certificate for a name only, not for an address. Without `by` it is its own authority.
+ *
+ * @param by the name of the authority's files
+ */
+async function certificate(
+  name: string,
+  { for: subject = "localhost", by, days = 30 }: { for?: string; by?: string; days?: number } = {},
+): Promise<void> {
+  const day = 86_400_000;
+  const { cert, private: key } = await generate([{ name: "commonName", value: subject }], {
     keySize: 2048,
     algorithm: "sha256",
+    notBeforeDate: new Date(Date.now() - 60 * day),
+    notAfterDate: new Date(Date.now() + days * day),
     extensions: [
-      { name: "basicConstraints", cA: true },
-      { name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] },
+      { name: "basicConstraints", cA: by === undefined },
+      { name: "subjectAltName", altNames: [{ type: 2, value: subject }] },
     ],
+    ...(by !== undefined && {
+      ca: {
+        cert: await readFile(join(folder, `${by}.crt`), "utf8"),
+        key: await readFile(join(folder, `${by}.key`), "utf8"),
+      },
+    }),
   });
   await writeFile(join(folder, `${name}.crt`), cert);
   await writeFile(join(folder, `${name}.key`), key, { mode: 0o600 });
@@ -51,10 +73,33 @@ beforeAll(async () => {
     settings: { ssl: "on", ssl_cert_file: file("server.crt"), ssl_key_file: file("server.key") },
   });
   plain = await startPostgres({ settings: {} });
-});
+  await certificate("authority", { for: "authority" });
+  await certificate("signed", { by: "authority" });
+  await certificate("client", { for: "refmcp", by: "authority" });
+  await certificate("stranger", { for: "refmcp", by: "other" });
+  await certificate("late", { by: "authority", days: -1 });
+  const key = createPrivateKey(await readFile(file("client.key")));
+  const locked = key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "open" });
+  await writeFile(file("locked.key"), locked, { mode: 0o600 });
+  await writeFile(
+    file("hba.conf"),
+    "hostssl all all 127.0.0.1/32 cert\nhostnossl all all 127.0.0.1/32 scram-sha-256\n",
+  );
+  for (const name of ["signed.key", "late.key", "hba.conf"]) await handOver(file(name));
+  const tls = (name: string) => ({
+    ssl: "on",
+    ssl_cert_file: file(`${name}.crt`),
+    ssl_key_file: file(`${name}.key`),
+  });
+  const asking = { ssl_ca_file: file("authority.crt"), hba_file: file("hba.conf") };
+  strict = await startPostgres({ settings: { ...tls("signed"), ...asking } });
+  expired = await startPostgres({ settings: tls("late") });
+}, 120_000);
 afterAll(async () => {
   await secured?.stop();
   await plain?.stop();
+  await strict?.stop();
+  await expired?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -95,7 +140,8 @@ describe("sslmode as in libpq", () => {
     await expect(encrypted(secured, byAddress, "other.test")).rejects.toMatchObject({ kind: "unavailable" });
     await expect(encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt")).rejects.toMatchObject({
       kind: "unavailable",
-      message: expect.stringMatching(/certificate that can't be verified/),
+      message: expect.stringMatching(/certificate for another host name/),
+      hint: expect.stringContaining("verify-ca"),
     });
   });
 
@@ -135,5 +181,106 @@ describe("sslmode as in libpq", () => {
     await expect(work).rejects.toMatchObject({ code: "57014" });
     await watching.close();
     await connection.close();
+  });
+});
+
+describe("certificates of an authority", () => {
+  it.each(["client.key", "locked.key&sslpassword=open"])(
+    "are accepted from a client, with its key in %s",
+    async (key) => {
+      const mine = `sslcert=$client.crt&sslkey=$${key}`;
+      for (const mode of ["require", "verify-ca", "verify-full", "prefer"])
+        expect(
+          await encrypted(strict, `${mine}&sslmode=${mode}&sslrootcert=$authority.crt`, "localhost"),
+        ).toBe(true);
+    },
+  );
+
+  it.each([
+    ["sslmode=require", /requires a client certificate.*/, /sslcert=FILE/],
+    [
+      "sslmode=require&sslcert=$stranger.crt&sslkey=$stranger.key",
+      /refused the client certificate/,
+      /sslcert/,
+    ],
+    ["sslmode=require&sslcert=$client.crt&sslkey=$server.key", /sslkey does not belong to/, /sslkey/],
+    [
+      "sslmode=require&sslcert=$client.crt&sslkey=$locked.key",
+      /its passphrase is missing or wrong/,
+      /sslpassword/,
+    ],
+    [
+      "sslmode=require&sslcert=$client.crt&sslkey=$locked.key&sslpassword=wrong",
+      /its passphrase is missing or wrong/,
+      /sslpassword/,
+    ],
+  ])("are explained if the client's does not fit: %s", async (query, message, hint) => {
+    await expect(encrypted(strict, query)).rejects.toMatchObject({
+      kind: expect.stringMatching(/unavailable|invalid/),
+      message: expect.stringMatching(message),
+      hint: expect.stringMatching(hint),
+    });
+  });
+
+  it("must not have expired, if they are verified", async () => {
+    for (const mode of ["verify-ca", "verify-full"])
+      await expect(
+        encrypted(expired, `sslmode=${mode}&sslrootcert=$authority.crt`, "localhost"),
+      ).rejects.toMatchObject({
+        message: expect.stringContaining("has a certificate that has expired (CERT_HAS_EXPIRED)"),
+        hint: expect.stringContaining("renew"),
+      });
+    expect(await encrypted(expired, "sslmode=require", "localhost")).toBe(true);
+  });
+});
+
+describe("channel binding", () => {
+  /** Decrypts and encrypts again with a certificate of its own, as an attacker would. */
+  async function interceptor(server: TestPostgres) {
+    const [cert, key] = await Promise.all(
+      ["crt", "key"].map((end) => readFile(join(folder, `other.${end}`))),
+    );
+    const request = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(new URL(server.url).port), "127.0.0.1");
+      for (const socket of [client, upstream]) socket.on("error", () => undefined);
+      upstream.write(request);
+      client.once("data", () => {
+        upstream.once("data", () => {
+          client.write("S");
+          const inner = new TLSSocket(client, { isServer: true, cert, key });
+          const outer = connectTls({ socket: upstream, rejectUnauthorized: false });
+          for (const socket of [inner, outer]) socket.on("error", () => socket.destroy());
+          inner.pipe(outer).pipe(inner);
+        });
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const address = proxy.address();
+    const url = new URL(server.url);
+    url.port = String(typeof address === "object" ? address?.port : "");
+    return { server: { ...server, url: url.href }, close: () => proxy.close() };
+  }
+
+  it("connects through nobody else, who could read everything without it", async () => {
+    const { server, close } = await interceptor(secured);
+    expect(await encrypted(server, "sslmode=require")).toBe(true);
+    await expect(encrypted(server, "sslmode=require&channel_binding=require")).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    close();
+    expect(await encrypted(secured, "sslmode=require&channel_binding=require")).toBe(true);
+  });
+
+  it("is not left out if the server can't do it", async () => {
+    for (const [server, query] of [
+      [plain, "sslmode=prefer"],
+      [secured, "sslmode=disable"],
+      [strict, "sslmode=require&sslcert=$client.crt&sslkey=$client.key"],
+    ] as const)
+      await expect(encrypted(server, `${query}&channel_binding=require`)).rejects.toMatchObject({
+        message: expect.stringContaining("channel binding"),
+        hint: expect.stringContaining("channel_binding"),
+      });
   });
 });

@@ -12,8 +12,8 @@ import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
 const LOCK_MS = 5_000;
 /** How long a transaction may be idle in addition to its statement timeout. */
 const IDLE_MS = 5_000;
-/** How long a cancelled statement may take to stop before its connection is closed. */
-const CANCEL_WAIT_MS = 3_000;
+/** How long a cancelled statement may take to stop before its connection is closed: some of PostgreSQL's work can't be interrupted. */
+const CANCEL_WAIT_MS = 500;
 const MAX_NOTICES = 20;
 
 export type Mode = "READ ONLY" | "READ WRITE";
@@ -35,8 +35,13 @@ export const settings = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[
   `SET ${scope} synchronize_seqscans = 'off'`,
 ];
 
-export const limiting = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[] => [
-  `SET ${scope} statement_timeout = ${timeoutMs}`,
+/** @param statementMs the server's own limit of a statement, if it is not that of the call */
+export const limiting = (
+  scope: "SESSION" | "LOCAL",
+  timeoutMs: number,
+  statementMs = timeoutMs,
+): string[] => [
+  `SET ${scope} statement_timeout = ${statementMs}`,
   `SET ${scope} lock_timeout = ${Math.min(LOCK_MS, timeoutMs)}`,
   `SET ${scope} idle_in_transaction_session_timeout = ${timeoutMs + IDLE_MS}`,
 ];
@@ -299,7 +304,12 @@ async function connect(
   });
   // Errors after connecting surface at the next use of the connection.
   client.on("error", () => undefined);
+  const isBound = target.channelBinding ? requireBinding(client) : () => true;
   await client.connect();
+  if (!isBound()) {
+    await client.end();
+    throw new Error(NOT_BOUND);
+  }
   limitMessages(client.connection.stream);
   try {
     const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
@@ -309,6 +319,26 @@ async function connect(
     await client.end().catch(() => undefined);
     throw error;
   }
+}
+
+const NOT_BOUND = "the server does not offer channel binding";
+
+/**
+ * libpq's `channel_binding=require`, of which pg does less: it binds the login to the server's certificate only if the server
+ * offers it. Closes the connection before a password, or a proof of it, is sent without binding.
+ *
+ * @returns whether the login was bound
+ */
+function requireBinding(client: Client): () => boolean {
+  let isBound = false;
+  const refuse = () => client.connection.stream.destroy(new Error(NOT_BOUND));
+  client.connection.once("authenticationSASL", ({ mechanisms }: { mechanisms: readonly string[] }) => {
+    isBound = mechanisms.includes("SCRAM-SHA-256-PLUS");
+    if (!isBound) refuse();
+  });
+  client.connection.once("authenticationCleartextPassword", refuse);
+  client.connection.once("authenticationMD5Password", refuse);
+  return () => isBound;
 }
 
 function passwordOf(address: Address, target: Target): string {

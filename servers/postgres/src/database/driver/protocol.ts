@@ -62,9 +62,12 @@ export async function sendCancel(key: CancelKey): Promise<void> {
   });
 }
 
-/** Maximum size of a message: a whole row is in memory before its values can be cut. */
+/** Maximum size of a row of an answer, which is in memory several times before its values are cut. */
+const MAX_ROW_BYTES = 64 * 1_048_576;
+/** Maximum size of other messages: a row of an export is written as it comes. */
 const MAX_BYTES = 256 * 1_048_576;
 const HEADER = 5;
+const DATA_ROW = "D".charCodeAt(0);
 
 /**
  * Watches the protocol's messages (a type, a length, that many bytes) and closes the connection before one that would fill
@@ -86,7 +89,7 @@ export function limitMessages(stream: Duplex): void {
       if (filled < HEADER) continue;
       filled = 0;
       left = header.readUInt32BE(1) - 4;
-      if (left > MAX_BYTES)
+      if (left > (header[0] === DATA_ROW ? MAX_ROW_BYTES : MAX_BYTES))
         stream.destroy(
           new ToolError(
             "too_large",

@@ -79,7 +79,7 @@ function syntaxError(error: unknown, sql: string): ToolError {
   const where = Number.isInteger(at) && at >= 0 ? `, position ${at + 1}: ${excerpt(sql, at)}` : "";
   return new ToolError("invalid", `${message} (SQLSTATE 42601${where})`, {
     code: "42601",
-    hint: "Correct the statement there; it was not sent to the server.",
+    hint: "The error is at » or right before it; nothing was sent to the server.",
   });
 }
 

@@ -145,7 +145,7 @@ export async function findTable(
   }
   const rows = await session.rows<{ name: string; bare: string }>(
     `SELECT n.nspname || '.' || c.relname AS name, c.relname::text AS bare ${from}
-       AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1 LIMIT 5000`,
+       AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1 LIMIT 20000`,
   );
   const full = new Map(rows.map(({ name, bare }) => [bare, name]));
   const near = nearest(table.slice(table.indexOf(".") + 1), full.keys()).map(

@@ -9,7 +9,7 @@ const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
     pattern: /relation "(?:[^"]*\.)?([^".]+)" does not exist/,
     names: `SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END AS name, c.relname::text AS bare
       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ('pg_toast') LIMIT 5000`,
+      WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ('pg_toast') LIMIT 20000`,
   },
   {
     code: "42703",

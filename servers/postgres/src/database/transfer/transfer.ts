@@ -50,16 +50,23 @@ export async function exportRows(
       : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
   await passCopy(statement);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
-    database.work(work, async (session) => {
-      await database.functions.requireHarmless(session, mentions);
-      let bytes = 0;
-      const copy = new CopyOut(statement, async (chunk) => {
-        await write(chunk);
-        bytes += chunk.length;
-        progress(bytes);
-      });
-      return await session.connection.client.query(copy).done;
-    }),
+    database.work(
+      { ...work, isTransfer: true, sql: query, offset: statement.indexOf(inner) + 1 },
+      async (session) => {
+        await database.functions.requireHarmless(session, mentions);
+        let bytes = 0;
+        const take = async (piece: Buffer) => {
+          await write(piece);
+          bytes += piece.length;
+          progress(bytes);
+        };
+        const copy = new CopyOut(statement, take, session.progressed);
+        const rows = await session.connection.client.query(copy).done;
+        // The cancellation may have come too late for the server, but not for the file.
+        session.signal.throwIfAborted();
+        return rows;
+      },
+    ),
   );
   return { ...file, rows: value };
 }
@@ -97,7 +104,7 @@ export async function importCsv(
   try {
     const columns = await headerOf(file.handle, file.path, delimiter);
     const { size } = file.stat;
-    return await database.change({ signal: call.signal }, async (session) => {
+    return await database.change({ signal: call.signal, isTransfer: true }, async (session) => {
       const target = await tableOf(session, { table, schema });
       requireColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
@@ -111,7 +118,11 @@ export async function importCsv(
         ),
       );
       const source = file.handle.createReadStream({ start: 0, autoClose: false });
-      source.on("data", () => call.progress(source.bytesRead, size, "bytes read"));
+      source.on("data", () => {
+        session.progressed();
+        call.progress(source.bytesRead, size, "bytes read");
+      });
+      source.on("end", () => session.progressed(true));
       await pipeline(source, stream, { signal: session.signal });
       const now = await touched(session, AT_LAST);
       const { changeId } = await settle(database, session, {
@@ -136,7 +147,10 @@ export async function importCsv(
 async function headerOf(handle: ReadHandle, path: string, delimiter: string): Promise<string[]> {
   const buffer = Buffer.alloc(MAX_HEADER);
   const { bytesRead } = await handle.read(buffer, 0, MAX_HEADER, 0);
-  const columns = csvHeader(buffer.toString("utf8", 0, bytesRead), delimiter);
+  const start = buffer.subarray(0, bytesRead);
+  // PostgreSQL skips the first line, even an empty one.
+  const isBlank = /^(\ufeff)?[\r\n]/.test(start.toString("utf8", 0, 8));
+  const columns = isBlank ? [] : csvHeader(start, bytesRead < MAX_HEADER, path, delimiter);
   if (columns.length === 0 || columns.some((name) => name === "" || /[\0\ufffd]/.test(name)))
     throw badHeader(path, "does not begin with a line of column names");
   const repeated = columns.find((name, index) => columns.indexOf(name) !== index);
@@ -170,6 +184,8 @@ function requireColumns(given: readonly string[], known: readonly string[], tabl
   throw withNear("column", unknown, known, hint);
 }
 
+/** There is a message for each row, too small for a write of its own. */
+const PIECE = 262_144;
 /** Above this many unwritten bytes the socket is paused. */
 const HIGH_BYTES = 4 * 1_048_576;
 
@@ -185,7 +201,10 @@ class CopyOut implements Submittable {
   /** Resolves with the number of rows when every byte was consumed. */
   readonly done: Promise<number>;
   readonly #text: string;
-  readonly #take: (chunk: Buffer) => Promise<void>;
+  readonly #take: (piece: Buffer) => Promise<void>;
+  readonly #received: () => void;
+  #piece = Buffer.allocUnsafe(PIECE);
+  #filled = 0;
   #connection: Connection | undefined;
   #queue: Promise<void> = Promise.resolve();
   #waiting = 0;
@@ -193,9 +212,11 @@ class CopyOut implements Submittable {
   #failure: unknown;
   #settle: Settle = { resolve: () => undefined, reject: () => undefined };
 
-  constructor(text: string, take: (chunk: Buffer) => Promise<void>) {
+  /** @param received called with every row */
+  constructor(text: string, take: (piece: Buffer) => Promise<void>, received: () => void) {
     this.#text = text;
     this.#take = take;
+    this.#received = received;
     this.done = new Promise<number>((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -211,10 +232,23 @@ class CopyOut implements Submittable {
 
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#failure !== undefined) return;
-    this.#waiting += chunk.length;
-    if (this.#waiting > HIGH_BYTES) this.#connection?.stream.pause();
+    this.#received();
+    if (this.#filled + chunk.length > PIECE) this.#flush();
     // The parser reuses its buffer.
-    const own = Buffer.from(chunk);
+    if (chunk.length > PIECE) this.#write(Buffer.from(chunk));
+    else this.#filled += chunk.copy(this.#piece, this.#filled);
+  }
+
+  #flush(): void {
+    const piece = this.#piece.subarray(0, this.#filled);
+    this.#piece = Buffer.allocUnsafe(PIECE);
+    this.#filled = 0;
+    if (piece.length > 0) this.#write(piece);
+  }
+
+  #write(own: Buffer): void {
+    this.#waiting += own.length;
+    if (this.#waiting > HIGH_BYTES) this.#connection?.stream.pause();
     this.#queue = this.#queue.then(async () => {
       if (this.#failure === undefined) await this.#take(own);
       this.#waiting -= own.length;
@@ -232,6 +266,7 @@ class CopyOut implements Submittable {
   }
 
   handleReadyForQuery(): void {
+    this.#flush();
     this.#queue.then(
       () => this.#settle.resolve(this.#rows),
       (error: unknown) => this.#settle.reject(error),

@@ -3,7 +3,7 @@ import { quoteIdentifier } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import { tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
-import { requireReadOnly } from "../connection/handle.ts";
+import { preparedReading } from "../connection/handle.ts";
 
 /** Columns that are tried as indexes, and schema objects that are copied for it. */
 const MAX_CANDIDATES = 200;
@@ -27,7 +27,7 @@ interface Candidate {
  * not considered, so small tables get advice too.
  */
 export function planned(sqlite: Sqlite, database: Database.Database, { sql, params }: Bound) {
-  requireReadOnly(database.prepare(sql));
+  preparedReading(database, sql);
   const plan = planOf(database, sql, params);
   const scanned = plan.flatMap(({ detail }) => {
     const found = /^(?:SCAN (.+)|SEARCH (.+) USING AUTOMATIC .*)$/s.exec(detail);
@@ -142,7 +142,7 @@ export function tried(
   statements: readonly Bound[],
   limit: number,
 ) {
-  for (const { sql } of statements) requireReadOnly(database.prepare(sql));
+  for (const { sql } of statements) preparedReading(database, sql);
   return withCopy(sqlite, database, (copy) =>
     picked(copy, new Statistics(database, copy), statements, limit),
   );

@@ -1,4 +1,4 @@
-import type { Bound, CsvRecord } from "@refmcp/sql";
+import type { Bound } from "@refmcp/sql";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned, tried } from "../advice/plan.ts";
@@ -84,8 +84,8 @@ export function jobsOf(sqlite: Sqlite) {
     openTable({ place, ...job }: OnFile & RowsInJob): void {
       importing = rowsIn(openWriting(sqlite, place), job);
     },
-    addRows: ({ records }: { records: readonly CsvRecord[] }, progress: Progress) =>
-      started(importing).add(records, progress),
+    addRows: ({ bytes, isLast }: { bytes: Uint8Array; isLast: boolean }, progress: Progress) =>
+      started(importing).add(bytes, isLast, progress),
     measureTable: ({ rows, target }: { rows: number; target: string }) =>
       started(importing).measure(rows, target),
     closeTable: ({ commit }: { commit: boolean }) => started(importing).close(commit),

@@ -1,4 +1,5 @@
 import { type ErrorKind, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { CSV_HINT } from "@refmcp/sql/csv";
 import type { Progress } from "./handle.ts";
 
 export interface Failure extends Progress {
@@ -31,6 +32,7 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
       `${file} is not a regular file, so it can't be a database.`,
       "Check --db-path and --db.",
     );
+  if (code === "REFMCP_CSV") return make("invalid", said, CSV_HINT);
   if (code === "REFMCP_SWAPPED")
     return make("conflict", `${file} was replaced while it was being opened.`, "Repeat the call.");
   if (code === "REFMCP_LINKED")
@@ -71,7 +73,13 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
       `${file} can't be opened (${code}).`,
       "Check that the file and its directory are readable.",
     );
-  if (/^SQLITE_(FULL|IOERR|NOMEM|TOOBIG)/.test(code))
+  if (/^SQLITE_(FULL|IOERR_(WRITE|FSYNC))/.test(code))
+    return make(
+      "unavailable",
+      `There is no space left for ${file} (${code}); nothing was changed.`,
+      "Free some space first.",
+    );
+  if (/^SQLITE_(IOERR|NOMEM|TOOBIG)/.test(code))
     return make("too_large", `${said} (${code}).`, "Nothing was changed. Request less at once.");
   if (/^SQLITE_CONSTRAINT/.test(code))
     return make(

@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
 import type { Sqlite } from "@refmcp/sql/native";
+import { positionText, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
 
 /** A database file: a path that the user named, or a path that passed the boundary with the identity of its file. */
@@ -73,9 +74,60 @@ function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Databas
   return database;
 }
 
-/** Whether SQLite itself reports a statement as read-only. In some versions this includes ATTACH, so it is never the only check. */
-export function isReading({ reader, readonly }: Database.Statement): boolean {
-  return reader && readonly;
+/**
+ * Prepares a statement of the user.
+ *
+ * @throws SQLite's error; that of a syntax error has the position, which better-sqlite3 does not report
+ */
+export function prepared(database: Database.Database, sql: string): Database.Statement<unknown[], unknown[]> {
+  try {
+    return database.prepare<unknown[], unknown[]>(sql);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const at = syntaxErrorAt(database, sql, error.message);
+    if (at >= 0) error.message += positionText(sql, at);
+    throw error;
+  }
+}
+
+const NEAR = /^near "(.+)": syntax error$/s;
+
+/** Where SQLite found an error: the first token after which the text before it, alone, fails in the same way. */
+function syntaxErrorAt(database: Database.Database, sql: string, message: string): number {
+  if (message === "incomplete input") return sql.length;
+  const near = NEAR.exec(message)?.[1] ?? /^unrecognized token: "(.+)"$/s.exec(message)?.[1];
+  if (near === undefined) return -1;
+  const fails = (at: number) => {
+    try {
+      database.prepare(sql.slice(0, at + near.length));
+      return false;
+    } catch (error) {
+      return error instanceof Error && error.message === message;
+    }
+  };
+  const places = tokenize(sql).flatMap(({ at }) => (sql.startsWith(near, at) ? [at] : []));
+  let [from, to] = [0, places.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (fails(places[middle] ?? 0)) to = middle;
+    else from = middle + 1;
+  }
+  return places[from] ?? -1;
+}
+
+/**
+ * Whether SQLite itself reports a statement as read-only. In some versions this includes ATTACH, so it is never the only
+ * check. It does not include `PRAGMA journal_mode`, which changes something only with a value.
+ */
+export function isReading({ reader, readonly, source }: Database.Statement): boolean {
+  return reader && (readonly || /^\s*PRAGMA\s+(\w+\.)?journal_mode\s*;?\s*$/i.test(source));
+}
+
+/** Prepares a statement of the user that may only read. @throws as `prepared` and `requireReadOnly` */
+export function preparedReading(database: Database.Database, sql: string) {
+  const statement = prepared(database, sql);
+  requireReadOnly(statement);
+  return statement;
 }
 
 /** @throws an error with the code `REFMCP_WRITES` if the statement is not read-only */

@@ -3,13 +3,14 @@ import { type Statement, statementOf } from "@refmcp/sql";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
 
-/** PRAGMAs that report something and change no setting. */
+/** PRAGMAs that report something, and change no setting unless they get a value. */
 const REPORTING: ReadonlySet<string> = new Set(
   [
-    "application_id collation_list compile_options data_version database_list encoding foreign_key_check",
-    "foreign_key_list freelist_count function_list index_info index_list index_xinfo integrity_check",
-    "journal_mode module_list page_count page_size pragma_list quick_check schema_version table_info",
-    "table_list table_xinfo user_version",
+    "application_id auto_vacuum busy_timeout cache_size collation_list compile_options data_version database_list",
+    "encoding foreign_key_check foreign_key_list foreign_keys freelist_count function_list index_info index_list",
+    "index_xinfo integrity_check journal_mode journal_size_limit locking_mode max_page_count mmap_size module_list",
+    "page_count page_size pragma_list query_only quick_check recursive_triggers schema_version secure_delete",
+    "synchronous table_info table_list table_xinfo temp_store trusted_schema user_version wal_autocheckpoint",
   ].flatMap((line) => line.split(" ")),
 );
 
@@ -41,7 +42,7 @@ function passPragma(statement: Statement): void {
   const rest = words.slice(at + 1).filter((word) => word !== ";");
   if (REPORTING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name)))) return;
   throw new ToolError("denied", `PRAGMA ${oneLine(name.slice(0, 60))} is not allowed in this form.`, {
-    hint: `Allowed read-only PRAGMAs: ${[...REPORTING].join(", ")}.`,
+    hint: `Allowed without a value, or with the name of a table or index: ${[...REPORTING].join(", ")}.`,
   });
 }
 

@@ -81,8 +81,9 @@ const THOROUGH_MS = 5_000;
 const FACTS = `SELECT * FROM pragma_page_count, pragma_page_size, pragma_freelist_count, pragma_journal_mode,
   pragma_encoding, (SELECT sqlite_version() AS version)`;
 const CHECK = "SELECT quick_check FROM pragma_quick_check LIMIT 10";
-const LARGEST = `SELECT coalesce(s.tbl_name, d.name) AS name, sum(d.pgsize) AS bytes
-  FROM dbstat d LEFT JOIN sqlite_schema s ON s.name = d.name
+/** sqlite_schema has no index on its names, a materialized copy gets one. */
+const LARGEST = `WITH s AS MATERIALIZED (SELECT name, tbl_name FROM sqlite_schema)
+  SELECT coalesce(s.tbl_name, d.name) AS name, sum(d.pgsize) AS bytes FROM dbstat d LEFT JOIN s ON s.name = d.name
   WHERE d.aggregate = TRUE GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`;
 
 /** Size, pages, journal mode, a quick check of the file and its largest tables. */

@@ -1,5 +1,5 @@
-import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Question, suggesting } from "@refmcp/sql";
+import { nearest, ToolError } from "@refmcp/boundary/answer";
+import { positionText, type Question, suggesting, tokenize } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";
 import type { Answer, Job, Op } from "../connection/runners.ts";
@@ -73,17 +73,12 @@ export async function nearNames(
   return suggesting(error, nearest(name, names));
 }
 
-/** An error with the position of the word that it names, if the statement contains the word once. */
+/** An error with the position of the name that is missing, if the statement contains it once. */
 function located(error: unknown, sql: string): unknown {
   if (!(error instanceof ToolError)) return error;
-  const [, near, missing] =
-    /near "(.+?)": syntax error|no such (?:table|column|function): (?:\S*\.)?(.+?)\.$/.exec(error.message) ??
-    [];
-  const word = near ?? missing;
-  if (word === undefined) return error;
-  const at = sql.indexOf(word);
-  if (at < 0 || sql.indexOf(word, at + 1) >= 0) return error;
-  const excerpt = `${at > 30 ? "…" : ""}${sql.slice(Math.max(0, at - 30), at)}»${sql.slice(at, at + 30)}${at + 30 < sql.length ? "…" : ""}`;
-  const message = `${error.message.replace(/\.$/, "")} (position ${at + 1}: ${JSON.stringify(oneLine(excerpt.replace(/\s+/g, " ")))}).`;
+  const [, word] = /no such (?:table|column|function): (?:\S*\.)?(.+?)\.$/.exec(error.message) ?? [];
+  const [found, ...more] = word === undefined ? [] : tokenize(sql).filter(({ text }) => text === word);
+  if (found === undefined || more.length > 0) return error;
+  const message = `${error.message.replace(/\.$/, "")}${positionText(sql, found.at)}.`;
   return new ToolError(error.kind, message, { hint: error.hint, code: error.code });
 }

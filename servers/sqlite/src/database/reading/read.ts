@@ -2,7 +2,7 @@ import type { Ahead, Bound } from "@refmcp/sql";
 import { encodeRow, type Format, ROW_COST, rowWriter, SMALL_BLOB } from "@refmcp/sql/formats";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
-import { requireReadOnly } from "../connection/handle.ts";
+import { preparedReading } from "../connection/handle.ts";
 
 export interface ReadJob extends Ahead, Bound {
   readonly cellBytes: number;
@@ -18,8 +18,7 @@ const ROWS_AT_ONCE = 256;
 
 /** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
 export function read(database: Database.Database, job: ReadJob) {
-  const statement = database.prepare<unknown[], unknown[]>(job.sql);
-  requireReadOnly(statement);
+  const statement = preparedReading(database, job.sql);
   statement.raw(true);
   const declared = statement.columns();
   const withUris = blobUris(database, declared, job.blobs);

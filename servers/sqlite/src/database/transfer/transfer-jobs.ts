@@ -1,7 +1,8 @@
 import type { Bound } from "@refmcp/sql";
-import { type CsvRecord, csvLines, distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
+import { CsvReader, type CsvRecord, csvLine } from "@refmcp/sql/csv";
+import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
-import { type Progress, requireReadOnly } from "../connection/handle.ts";
+import { type Progress, preparedReading } from "../connection/handle.ts";
 import { ChangeWatch, type Recording, whyNotRecorded } from "../writing/change.ts";
 
 export interface RowsOutJob extends Bound {
@@ -10,52 +11,50 @@ export interface RowsOutJob extends Bound {
 }
 
 export interface RowsInJob {
+  /** `INSERT INTO table (columns) VALUES`. */
   readonly insert: string;
   /** What to show of it in the record. */
   readonly shown: string;
   readonly recording: Recording;
+  /** The number of columns. */
+  readonly columns: number;
+  /** The file to name in errors. */
+  readonly path: string;
+  readonly delimiter: string;
 }
 
-const ROWS_AT_ONCE = 200;
+/** Values of one INSERT: the fewer statements, the faster. */
+const VALUES_AT_ONCE = 256;
 
 /** The rows of a statement as text for a file, in pieces of about `bytes` characters, from one snapshot of the database. */
 export function* rowsOut(
   database: Database.Database,
   { sql, params, format, bytes }: RowsOutJob,
 ): Generator<{ text: string; rows: number; isLast: boolean }, undefined> {
-  const statement = database.prepare<unknown[], unknown[]>(sql);
-  requireReadOnly(statement);
+  const statement = preparedReading(database, sql);
   statement.raw(true);
   const names = statement.columns().map(({ name }) => name);
   const keys = distinctNames(names).map((key) => JSON.stringify(key));
-  const object = (row: readonly unknown[]) =>
-    `{${row.map((value, at) => `${keys[at]}:${JSON.stringify(jsonValue(value))}`).join(",")}}\n`;
-  const written = (batch: readonly unknown[][]) =>
-    format === "csv" ? csvLines(batch.map((row) => row.map(csvValue))) : batch.map(object).join("");
-  let text = format === "csv" ? csvLines([names]) : "";
+  const written =
+    format === "csv"
+      ? (row: unknown[]) => csvLine(row, csvValue)
+      : (row: unknown[]) =>
+          `{${row.map((value, at) => `${keys[at]}:${JSON.stringify(jsonValue(value))}`).join(",")}}\n`;
+  let text = format === "csv" ? csvLine(names) : "";
   let rows = 0;
-  let batch: unknown[][] = [];
-  let length = 0;
   for (const row of statement.iterate(...params)) {
-    batch.push(row);
-    for (const value of row)
-      length += typeof value === "string" || value instanceof Uint8Array ? value.length : 8;
-    if (batch.length < ROWS_AT_ONCE && length < bytes) continue;
-    text += written(batch);
-    rows += batch.length;
-    batch = [];
-    length = 0;
+    text += written(row);
+    rows += 1;
     if (text.length < bytes) continue;
     yield { text, rows, isLast: false };
     text = "";
     rows = 0;
   }
-  yield { text: text + written(batch), rows: rows + batch.length, isLast: true };
+  yield { text, rows, isLast: true };
 }
 
 /** Bytes as base64, infinities as numbers that SQLite reads as infinite. */
 function csvValue(value: unknown): unknown {
-  if (typeof value === "bigint") return value.toString();
   if (typeof value === "number" && !Number.isFinite(value)) return value > 0 ? "9e999" : "-9e999";
   return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
 }
@@ -67,33 +66,71 @@ function jsonValue(value: unknown): unknown {
 }
 
 /**
- * Adds records to a table in one transaction, which `close` ends. If the process ends first, SQLite rolls it back.
+ * Adds the records of a CSV file, after the first one, to a table in one transaction, which `close` ends. If the process ends
+ * first, SQLite rolls it back.
  *
  * If the change can't be recorded, `add` or `measure` returns why: start again with a recording that says so.
  */
-export function rowsIn(database: Database.Database, { insert, shown, recording }: RowsInJob) {
-  const statement = { sql: insert, verb: "INSERT", overwrites: false };
+export function rowsIn(database: Database.Database, job: RowsInJob) {
+  const { insert, columns, shown, recording } = job;
   database.exec("BEGIN IMMEDIATE");
+  const statement = { sql: `${insert} …`, params: [], verb: "INSERT", overwrites: false };
   const watch = new ChangeWatch(database, [statement], "reason" in recording ? recording.reason : undefined);
-  const inserting = database.prepare<unknown[]>(insert);
   let record: ReturnType<ChangeWatch["record"]>;
   const notRecorded = (error: unknown) => {
     const unrecorded = "reason" in recording ? undefined : whyNotRecorded(error);
     if (unrecorded === undefined) throw error;
     return { unrecorded };
   };
+  const values = `(${Array(columns).fill("?").join(", ")})`;
+  const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns));
+  const one = database.prepare<unknown[]>(`${insert} ${values}`);
+  const many = database.prepare<unknown[]>(`${insert} ${Array(atOnce).fill(values).join(", ")}`);
+  const savepoint = database.prepare("SAVEPOINT some");
+  const release = database.prepare("RELEASE some");
+  const addOne = ({ fields, line }: CsvRecord, progress: Progress) => {
+    progress.line = line;
+    one.run(fields);
+    progress.line = undefined;
+  };
+  const addMany = (records: readonly CsvRecord[], progress: Progress) => {
+    savepoint.run();
+    try {
+      many.run(records.flatMap(({ fields }) => fields));
+      release.run();
+    } catch (error) {
+      // A trigger that raised ROLLBACK ended the transaction: nothing may be added then.
+      if (!database.inTransaction) throw error;
+      // A trigger that raised FAIL left the records before. One by one, the record that fails is known.
+      database.exec("ROLLBACK TO some");
+      for (const one of records) addOne(one, progress);
+      throw error;
+    }
+  };
+  const reader = new CsvReader(job.path, job.delimiter);
+  let isHeader = true;
   return {
-    add(records: readonly CsvRecord[], progress: Progress): { unrecorded: string } | undefined {
+    /** @returns the number of records that ended in this piece of the file */
+    add(bytes: Uint8Array, isLast: boolean, progress: Progress): number | { unrecorded: string } {
+      let rows = 0;
+      let waiting: CsvRecord[] = [];
       try {
-        for (const { fields, line } of records) {
-          progress.line = line;
-          inserting.run(...fields);
+        for (const one of reader.read(bytes, isLast)) {
+          if (isHeader) {
+            isHeader = false;
+            continue;
+          }
+          rows += 1;
+          waiting.push(one);
+          if (waiting.length < atOnce) continue;
+          addMany(waiting, progress);
+          waiting = [];
         }
+        for (const one of waiting) addOne(one, progress);
       } catch (error) {
         return notRecorded(error);
       }
-      progress.line = undefined;
-      return undefined;
+      return rows;
     },
     /** What was lost through triggers and can't be undone, before `close`. */
     measure(rows: number, target: string): { loss: string | undefined } | { unrecorded: string } {

@@ -4,11 +4,12 @@ import { ToolError } from "@refmcp/boundary/answer";
 import {
   type Bound,
   type Calling,
-  type CsvRecord,
-  csvRecords,
+  csvHeader,
   type ExportFormat,
   type NewFile,
   quoteIdentifier,
+  RECORD_BYTES,
+  TOO_LARGE,
   withNear,
   writeNewFile,
 } from "@refmcp/sql";
@@ -20,9 +21,8 @@ import { type Source, tableColumns, tableFound } from "../reading/catalog.ts";
 import { nearNames } from "../reading/query.ts";
 import type { Recording } from "../writing/change.ts";
 
-/** Characters of one part of an export, or of one batch of an import. */
+/** Characters of one part of an export, bytes of one part of an import: more than any header. */
 const PIECE = 262_144;
-const RECORDS_AT_ONCE = 1_000;
 
 export interface Export extends Bound {
   readonly database?: string | undefined;
@@ -54,11 +54,18 @@ export async function exportRows(
       .lease(place.file, run, async (ask) => {
         let rows = 0;
         await ask("openRows", job);
-        for (let isLast = false; !isLast; ) {
-          const piece = await ask("nextRows", {});
+        // The next piece is read while one is written.
+        const next = () => {
+          const asked = ask("nextRows", {});
+          asked.catch(() => undefined);
+          return asked;
+        };
+        for (let asked = next(), isLast = false; !isLast; ) {
+          const piece = await asked;
+          isLast = piece.isLast;
+          if (!isLast) asked = next();
           await write(Buffer.from(piece.text));
           rows += piece.rows;
-          isLast = piece.isLast;
           call.progress(rows, undefined, "rows written");
         }
         signal.throwIfAborted();
@@ -93,15 +100,18 @@ export async function importCsv(
   const target = await targetOf({ databases, database, signal }, table);
   const file = await databases.options.guard.openFile(path);
   try {
-    const from = { file, target, delimiter };
-    const first = await addRows(databases, place, from, await databases.recording(place), dryRun, call);
+    const { size } = file.stat;
+    const columns = headerOf(await namesOf(file, delimiter), target, file.path);
+    const from = { file, target, delimiter, columns };
+    const recording = size > RECORD_BYTES ? { reason: TOO_LARGE } : await databases.recording(place);
+    const first = await addRows(databases, place, from, recording, dryRun, call);
     // A change that is too large for the record is made without it.
     const done =
       "unrecorded" in first
         ? await addRows(databases, place, from, { reason: first.unrecorded }, dryRun, call)
         : first;
     if ("unrecorded" in done) throw new Error(done.unrecorded);
-    return { table: target.name, ...done, bytes: file.stat.size, committed: !dryRun };
+    return { table: target.name, columns, ...done, bytes: size, committed: !dryRun };
   } finally {
     await file.handle.close();
   }
@@ -111,57 +121,61 @@ export async function importCsv(
 async function addRows(
   databases: Databases,
   place: Place,
-  { file, target, delimiter }: { file: GuardedFile; target: Target; delimiter: string },
+  {
+    file,
+    target,
+    delimiter,
+    columns,
+  }: { file: GuardedFile; target: Target; delimiter: string; columns: readonly string[] },
   recording: Recording,
   dryRun: boolean,
   call: Omit<Calling, "budget">,
-): Promise<{ columns: string[]; rows: number; change_id?: string } | { unrecorded: string }> {
+): Promise<{ rows: number; change_id?: string } | { unrecorded: string }> {
   const { signal } = call;
   const { size } = file.stat;
-  const source = file.handle.createReadStream({ start: 0, autoClose: false });
-  const records = csvRecords(source, file.path, delimiter);
-  const first = await records.next();
-  const columns = headerOf(first.done === true ? [] : first.value.fields, target, file.path);
   const names = columns.map(quoteIdentifier).join(", ");
-  const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
+  const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES`;
   const shown = `import of ${basename(file.path)} into ${quoteIdentifier(target.name)}`;
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
   return await databases.transfers
     .lease(place.file, run, async (ask) => {
-      await ask("openTable", { place, insert, shown, recording });
+      const how = { path: file.path, delimiter, columns: columns.length };
+      await ask("openTable", { ...how, place, insert, shown, recording });
+      const source = file.handle.createReadStream({ start: 0, autoClose: false });
       let rows = 0;
-      for await (const batch of batches(records)) {
-        const failed = await ask("addRows", { records: batch });
+      let bytes = 0;
+      const add = async (piece: Uint8Array, isLast: boolean) => {
+        const added = await ask("addRows", { bytes: piece, isLast });
+        if (typeof added !== "number") return added;
+        rows += added;
+        bytes += piece.length;
+        call.progress(bytes, size, "bytes read");
+        return undefined;
+      };
+      for await (const piece of source) {
+        const failed = await add(piece, false);
         if (failed !== undefined) return failed;
-        rows += batch.length;
-        call.progress(Math.min(source.bytesRead, size), size, "bytes read");
       }
+      const failed = await add(new Uint8Array(), true);
+      if (failed !== undefined) return failed;
       const measured = await ask("measureTable", { rows, target: target.name.toLowerCase() });
       if ("unrecorded" in measured) return measured;
       if (measured.loss !== undefined && !dryRun) await call.confirm(measured.loss);
       signal.throwIfAborted();
       const changeId = await ask("closeTable", { commit: !dryRun });
-      return { columns, rows, ...(changeId === undefined ? {} : { change_id: changeId }) };
+      return { rows, ...(changeId === undefined ? {} : { change_id: changeId }) };
     })
     .catch(async (error: unknown) => {
       await databases.recover(place);
       throw error;
-    })
-    .finally(() => records.return(undefined));
+    });
 }
 
-async function* batches(records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRecord[]> {
-  let batch: CsvRecord[] = [];
-  let bytes = 0;
-  for await (const record of records) {
-    batch.push(record);
-    for (const field of record.fields) bytes += (field?.length ?? 0) + 8;
-    if (batch.length < RECORDS_AT_ONCE && bytes < PIECE) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
+/** The first record of the file. */
+async function namesOf({ handle, path }: GuardedFile, delimiter: string): Promise<string[]> {
+  const buffer = Buffer.alloc(PIECE);
+  const { bytesRead } = await handle.read(buffer, 0, PIECE, 0);
+  return csvHeader(buffer.subarray(0, bytesRead), bytesRead < PIECE, path, delimiter);
 }
 
 type Target = Awaited<ReturnType<typeof targetOf>>;
@@ -173,16 +187,16 @@ async function targetOf(source: Source, table: string) {
 }
 
 /** The table's columns, in the order of the file's header. */
-function headerOf(fields: readonly (string | null)[], { name, columns }: Target, path: string): string[] {
+function headerOf(fields: readonly string[], { name, columns }: Target, path: string): string[] {
   const hint = `The first line must name columns of ${name}: ${columns.slice(0, 40).join(", ")}. For ; or tabs set delimiter.`;
   if (fields.length === 0)
     throw new ToolError("invalid", `${JSON.stringify(path)} is empty; a header line is required.`, {
       hint,
     });
   const found = fields.map((field) => {
-    const known = columns.find((column) => column.toLowerCase() === (field ?? "").trim().toLowerCase());
+    const known = columns.find((column) => column.toLowerCase() === field.trim().toLowerCase());
     if (known !== undefined) return known;
-    throw withNear("column", (field ?? "").slice(0, 60), columns, hint);
+    throw withNear("column", field.slice(0, 60), columns, hint);
   });
   const twice = found.find((column, index) => found.indexOf(column) !== index);
   if (twice === undefined) return found;

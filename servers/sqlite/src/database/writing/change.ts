@@ -10,7 +10,7 @@ import {
 import { type Column, encodeRow } from "@refmcp/sql/formats";
 import { lossText } from "@refmcp/sql/loss-text";
 import type Database from "better-sqlite3";
-import type { Progress } from "../connection/handle.ts";
+import { type Progress, prepared } from "../connection/handle.ts";
 import { Capture } from "../undo/capture.ts";
 import { Definitions, type SchemaFacts } from "../undo/definitions.ts";
 
@@ -127,7 +127,7 @@ function run(
   space: { at: number; bytes: number },
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
-  const statement = database.prepare<unknown[], unknown[]>(given.sql);
+  const statement = prepared(database, given.sql);
   const total = totalOf(database);
   const returned = watch.follow(given, () => {
     if (statement.reader) return returnedRows(statement.raw(true), given.params, space);

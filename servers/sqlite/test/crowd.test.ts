@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { lab } from "./lab.ts";
+import { talk } from "./session.ts";
+
+const TABLES = 10_000;
+
+it("lists, describes and completes 10,000 tables in complete pages, and measures the largest", async () => {
+  const tables = Array.from(
+    { length: TABLES },
+    (_, at) =>
+      `CREATE TABLE t${at} (id INTEGER PRIMARY KEY, parent INT REFERENCES t${Math.max(0, at - 1)} (id));`,
+  );
+  const world = await lab({ sql: `BEGIN; ${tables.join("")} COMMIT; CREATE INDEX found ON t77 (parent);` });
+  const { data, call, connected, close } = await talk(["--db-path", world.file]);
+  try {
+    const names = new Set<unknown>();
+    let cursor: unknown;
+    let count = 0;
+    do {
+      const page = await data("list_tables", { limit: 1_000, ...(cursor !== undefined && { cursor }) });
+      if (!Array.isArray(page["tables"])) throw new Error("no list");
+      for (const { name } of page["tables"]) names.add(name);
+      count += page["tables"].length;
+      cursor = page["next_cursor"];
+    } while (cursor !== undefined);
+    // With users and orders.
+    expect([count, names.size]).toEqual([TABLES + 2, TABLES + 2]);
+    const { tables: described } = await data("describe_tables", { query: "t7777" });
+    expect(described).toEqual([
+      { table: "t7777", type: "table", columns: ["id INTEGER primary key", "parent INT → t7776.id"] },
+    ]);
+    expect((await call("read_query", { query: "SELECT * FROM t77777" })).text).toMatch(/Did you mean t7777/);
+    expect((await call("read_query", { query: "SELECT parnt FROM t77" })).text).toContain(
+      "Did you mean parent?",
+    );
+    // It takes longer than its limit if every table is looked up in the whole schema.
+    const info = await data("database_info");
+    expect(info["notices"]).toBeUndefined();
+    expect(info["largest_tables"]).toEqual(expect.arrayContaining([{ name: "t77", bytes: 8_192 }]));
+    // The client reads all pages, up to 64.
+    const { resources } = await connected.client.listResources();
+    const uris = new Set(resources.map(({ uri }) => uri));
+    expect([...uris].filter((uri) => uri.startsWith("schema://main/t"))).toHaveLength(TABLES);
+    const { completion } = await connected.client.complete({
+      ref: { type: "ref/resource", uri: "schema://{database}/{table}" },
+      argument: { name: "table", value: "t999" },
+      context: { arguments: { database: "main" } },
+    });
+    expect(completion.values).toHaveLength(11);
+  } finally {
+    await close();
+    await world.dispose();
+  }
+});

@@ -1,0 +1,119 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it, type TestContext } from "vitest";
+import { exportRows, importCsv } from "../src/database/transfer/transfer.ts";
+import { ask } from "./asking.ts";
+import { labs } from "./tools.ts";
+
+const run = promisify(execFile);
+const enter = labs();
+const disks: string[] = [];
+// Before the folders are removed.
+afterEach(async () => {
+  for (const folder of disks.splice(0)) await run("umount", ["--lazy", folder]);
+});
+
+/** Mounts a separate disk of some MiB at a folder, which needs root. */
+async function smallDisk(ctx: TestContext, folder: string, mb: number): Promise<void> {
+  await mkdir(folder);
+  await run("mount", ["-t", "tmpfs", "-o", `size=${mb}m`, "tmpfs", folder]).catch(() =>
+    ctx.skip("needs root"),
+  );
+  disks.push(folder);
+}
+
+const given = { path: "in.csv", delimiter: ",", dryRun: false };
+const fill = (folder: string, records: number) =>
+  writeFile(
+    join(folder, "in.csv"),
+    `id,name,city\n${Array.from({ length: records }, (_, at) => `${at + 10},"name ""${at}""",\n`).join("")}`,
+  );
+
+describe("a file of many pieces", () => {
+  it("is imported and exported with every value, with progress up to its size", async () => {
+    const { databases, folder, call, ...here } = await enter();
+    await fill(folder, 50_000);
+    const done = await importCsv(databases, { ...given, table: "users" }, call);
+    expect(done).toMatchObject({ rows: 50_000, committed: true });
+    const [last] = call.reported.slice(-1);
+    expect(last).toEqual({ done: done.bytes, total: done.bytes, note: "bytes read" });
+    expect(call.reported.length).toBeGreaterThan(10);
+    const sql = "SELECT * FROM users WHERE id >= 10 ORDER BY id";
+    await exportRows(databases, { sql, params: [], path: "out.csv", format: "csv" }, call);
+    const again = await enter(undefined, "DELETE FROM orders; DELETE FROM users");
+    await run("cp", [join(folder, "out.csv"), join(again.folder, "in.csv")]);
+    await importCsv(again.databases, { ...given, table: "users" }, again.call);
+    const digest =
+      "SELECT count(*), sum(id), sum(name = 'name \"' || (id - 10) || '\"'), count(city) FROM users WHERE id >= 10";
+    for (const one of [{ ...here, databases, folder }, again])
+      expect((await ask(one, digest)).rows).toEqual([[50_000, 1_250_475_000, 50_000, 0]]);
+  });
+
+  it("names the line of a record that SQLite refuses, far into the file", async () => {
+    const { databases, folder, call, ...here } = await enter();
+    const lines = Array.from({ length: 30_000 }, (_, at) => `${at === 29_000 ? 10 : at + 10},"two\nlines"`);
+    await writeFile(join(folder, "in.csv"), `id,name\n${lines.join("\n")}\n`);
+    await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
+      /^Line 58003: UNIQUE constraint failed/,
+    );
+    expect((await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+  });
+
+  it.each(["FAIL", "ROLLBACK", "ABORT"])("adds nothing if a trigger raises %s in its middle", async (how) => {
+    const trigger = `CREATE TRIGGER t BEFORE INSERT ON users WHEN new.id = 777 BEGIN SELECT RAISE(${how}, 'no 777'); END`;
+    const { databases, folder, call, ...here } = await enter(undefined, trigger);
+    await fill(folder, 2_000);
+    await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(/no 777/);
+    expect((await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+  });
+
+  it.each([
+    ["a\n1\n\n", [["1"], [null]]],
+    ["a\n1", [["1"]]],
+  ])("of one column has a NULL for an empty line: %j", async (text, rows) => {
+    const { databases, folder, call, ...here } = await enter(undefined, "CREATE TABLE one (a TEXT)");
+    await writeFile(join(folder, "in.csv"), text);
+    await importCsv(databases, { ...given, table: "one" }, call);
+    expect((await ask({ ...here, databases, folder }, "SELECT a FROM one")).rows).toEqual(rows);
+  });
+
+  it("that is not UTF-8 is refused instead of losing letters", async () => {
+    const { databases, folder, call } = await enter();
+    await writeFile(join(folder, "in.csv"), Buffer.from("name\nJos\xe9\n", "latin1"));
+    await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining("is not UTF-8 text"),
+    });
+  });
+});
+
+describe.runIf(process.platform === "linux")("a full disk", () => {
+  it("ends an import, of which nothing remains, and the database stays usable", async (ctx) => {
+    const { databases, folder, call, ...here } = await enter();
+    const disk = join(folder, "disk");
+    await smallDisk(ctx, disk, 1);
+    await run("cp", [here.file, join(disk, "small.db")]);
+    await fill(folder, 50_000);
+    const database = join(disk, "small.db");
+    await expect(importCsv(databases, { ...given, database, table: "users" }, call)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("no space left"),
+    });
+    const lab = { ...here, databases, folder };
+    expect((await ask(lab, "SELECT count(*) FROM users", { database })).rows).toEqual([[3]]);
+    expect((await ask(lab, "PRAGMA integrity_check", { database })).rows).toEqual([["ok"]]);
+    expect(await readdir(disk)).toEqual(["small.db"]);
+  });
+
+  it("ends an export, which leaves no file", async (ctx) => {
+    const { databases, folder, call } = await enter();
+    await smallDisk(ctx, join(folder, "disk"), 1);
+    const sql =
+      "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n, hex(randomblob(50)) FROM t";
+    const exporting = exportRows(databases, { sql, params: [], path: "disk/out.csv", format: "csv" }, call);
+    await expect(exporting).rejects.toMatchObject({ kind: "unavailable", code: "enospc" });
+    expect(await readdir(join(folder, "disk"))).toEqual([]);
+  });
+});
