@@ -1,4 +1,14 @@
-import { listOf, namesOf, only, parseSql, quotedName, relationName, type Tree, treeOf, walk } from "../gate/syntax.ts";
+import {
+  listOf,
+  namesOf,
+  only,
+  parseSql,
+  quotedName,
+  relationName,
+  type Tree,
+  treeOf,
+  walk,
+} from "../gate/syntax.ts";
 
 /** An index to try. */
 export interface Candidate {
@@ -70,10 +80,13 @@ export async function servedBy(sql: string): Promise<Served> {
         const { node: by, sortby_dir } = treeOf(treeOf(node).SortBy);
         add(by, "order");
         const found = expressionOf(by);
-        return found && { ...found, text: `${found.text}${sortby_dir === "SORTBY_DESC" ? " DESC" : ""}` };
+        return found && { ...found, isDown: sortby_dir === "SORTBY_DESC" };
       });
       const known = parts.flatMap((part) => part ?? []);
-      const sorting = { keys: known.map(({ text }) => text), columns: known.flatMap(({ columns }) => columns) };
+      const sorting = {
+        keys: known.map(({ text, isDown }) => (isDown !== known[0]?.isDown ? `${text} DESC` : text)),
+        columns: known.flatMap(({ columns }) => columns),
+      };
       if (known.length > 0 && known.length === parts.length) order.push(sorting);
     }
     if (key !== "whereClause" && key !== "quals") return;
@@ -141,7 +154,10 @@ function expressionOf(node: unknown): { text: string; columns: string[] } | unde
     const parts = nodes.map(expressionOf);
     const known = parts.flatMap((part) => part ?? []);
     if (known.length < parts.length) return undefined;
-    return { text: `(${write(known.map(({ text }) => text))})`, columns: known.flatMap(({ columns }) => columns) };
+    return {
+      text: `(${write(known.map(({ text }) => text))})`,
+      columns: known.flatMap(({ columns }) => columns),
+    };
   };
   switch (kind) {
     case "ColumnRef": {
@@ -167,13 +183,20 @@ function expressionOf(node: unknown): { text: string; columns: string[] } | unde
       return join([content.arg], ([inner = ""]) => `${inner}::${type}`);
     }
     case "FuncCall":
-      if (content.over !== undefined || content.agg_star === true || listOf(content.args).length === 0) return undefined;
-      return join(listOf(content.args), (args) => `${quotedName(namesOf(content.funcname))}(${args.join(", ")})`);
+      if (content.over !== undefined || content.agg_star === true || listOf(content.args).length === 0)
+        return undefined;
+      return join(
+        listOf(content.args),
+        (args) => `${quotedName(namesOf(content.funcname))}(${args.join(", ")})`,
+      );
     case "CoalesceExpr":
       return join(listOf(content.args), (args) => `COALESCE(${args.join(", ")})`);
     case "A_Expr":
       if (content.kind !== "AEXPR_OP" || content.lexpr === undefined) return undefined;
-      return join([content.lexpr, content.rexpr], ([left, right]) => `${left} ${namesOf(content.name).at(-1)} ${right}`);
+      return join(
+        [content.lexpr, content.rexpr],
+        ([left, right]) => `${left} ${namesOf(content.name).at(-1)} ${right}`,
+      );
     default:
       return undefined;
   }
@@ -190,43 +213,59 @@ export interface Indexable {
 
 /** Indexes that could serve the statement: single keys, pairs, keys before the sort order, partial ones, GIN and GiST. */
 export function candidatesFor(served: Served, on: Indexable, trigram: string | undefined): Candidate[] {
-  const has = ({ columns }: { readonly columns: readonly string[] }) => columns.every((one) => on.columns.includes(one));
+  const has = ({ columns }: { readonly columns: readonly string[] }) =>
+    columns.every((one) => on.columns.includes(one));
   const { table, isPartitioned } = on;
   const made: Candidate[] = [];
   const btree = (keys: readonly string[], where?: string) =>
-    made.push({ table, isPartitioned, method: "btree", keys: [...new Set(keys)], ...(where === undefined ? {} : { where }) });
+    made.push({
+      table,
+      isPartitioned,
+      method: "btree",
+      keys: [...new Set(keys)],
+      ...(where === undefined ? {} : { where }),
+    });
   const keys = served.keys.filter(has);
   const sortable = keys.filter(
     ({ use, text, columns }) =>
-      /^(equal|range|order)$/.test(use) && !(text === quotedName(columns) && on.wide.includes(columns[0] ?? "")),
+      /^(equal|range|order)$/.test(use) &&
+      !(text === quotedName(columns) && on.wide.includes(columns[0] ?? "")),
   );
   const texts = [...new Set(sortable.map(({ text }) => text))].slice(0, MAX_KEYS);
   for (const text of texts) btree([text]);
   for (const first of texts) for (const second of texts) if (first !== second) btree([first, second]);
   const order = has(served.order) ? served.order.keys : [];
   const equal = sortable.flatMap(({ use, text }) => (use === "equal" ? [text] : []));
-  if (order.length > 0) for (const lead of [[], ...equal.map((one) => [one]), equal.slice(0, 3)]) btree([...lead, ...order]);
+  if (order.length > 0)
+    for (const lead of [[], ...equal.map((one) => [one]), equal.slice(0, 3)]) btree([...lead, ...order]);
   const range = sortable.find(({ use }) => use === "range")?.text;
   if (equal.length > 1) btree([...equal.slice(0, 3), ...(range === undefined ? [] : [range])]);
   for (const condition of served.conditions.filter(has)) {
     const others = sortable.filter(({ columns }) => !columns.some((one) => condition.columns.includes(one)));
     for (const { text } of others) btree([text], condition.text);
     if (order.length > 0) btree(order, condition.text);
-    if (others.length === 0 && order.length === 0) btree([quotedName(condition.columns.slice(0, 1))], condition.text);
+    if (others.length === 0 && order.length === 0)
+      btree([quotedName(condition.columns.slice(0, 1))], condition.text);
   }
   for (const { use, text } of keys) {
     if (use === "prefix") btree([`${text} text_pattern_ops`]);
     const operators =
-      use === "pattern" && trigram !== undefined ? [trigram] : use === "json" ? ["jsonb_path_ops", ""] : use === "contains" ? [""] : [];
-    for (const one of operators) made.push({ table, isPartitioned, method: "gin", keys: [`${text} ${one}`.trim()] });
-    if (use === "json" || use === "contains") made.push({ table, isPartitioned, method: "gist", keys: [text] });
+      use === "pattern" && trigram !== undefined
+        ? [trigram]
+        : use === "json"
+          ? ["jsonb_path_ops", ""]
+          : use === "contains"
+            ? [""]
+            : [];
+    for (const one of operators)
+      made.push({ table, isPartitioned, method: "gin", keys: [`${text} ${one}`.trim()] });
+    if (use === "json" || use === "contains")
+      made.push({ table, isPartitioned, method: "gist", keys: [text] });
   }
   return made;
 }
 
-/** The statement that creates it. @param name only for a trial */
-export function creating({ table, isPartitioned, method, keys, where }: Candidate, name?: string): string {
-  const how = name === undefined ? (isPartitioned ? "" : " CONCURRENTLY") : ` ${name}`;
-  const by = method === "btree" ? "" : `USING ${method} `;
-  return `CREATE INDEX${how} ON ${table} ${by}(${keys.join(", ")})${where === undefined ? "" : ` WHERE ${where}`}`;
+/** The statement that creates it. */
+export function creating({ table, method, keys, where }: Candidate, name: string): string {
+  return `CREATE INDEX ${name} ON ${table} USING ${method} (${keys.join(", ")})${where === undefined ? "" : ` WHERE ${where}`}`;
 }

@@ -1,6 +1,7 @@
 import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
+import type { SchemaCopy, Trial } from "../copy/copy.ts";
 import { paramsOf } from "../driver/values.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql, treeOf, walk } from "../gate/syntax.ts";
@@ -9,7 +10,7 @@ interface Explaining extends Work {
   readonly query: string;
   readonly params: readonly unknown[];
   readonly analyze: boolean;
-  /** CREATE INDEX statements for hypothetical indexes, which need the hypopg extension. */
+  /** CREATE INDEX statements for indexes to create in the copy of the schema. */
   readonly indexes: readonly string[];
   /** Maximum characters of the plan. */
   readonly budget: number;
@@ -32,9 +33,11 @@ export const planOutput = z.object({
 const CONDITIONS = ["Index Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter"] as const;
 
 /** The fields of an EXPLAIN (FORMAT JSON) node that we use. */
-interface Node extends Readonly<Partial<Record<(typeof CONDITIONS)[number], string>>> {
+export interface Node extends Readonly<Partial<Record<(typeof CONDITIONS)[number], string>>> {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
+  /** Only with VERBOSE. */
+  readonly Schema?: string;
   readonly "Index Name"?: string;
   readonly "Total Cost": number;
   readonly "Plan Rows": number;
@@ -55,6 +58,9 @@ interface Explained {
   readonly "Execution Time"?: number;
 }
 
+/** A node and all nodes below it. */
+export const allNodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(allNodes)];
+
 /** A scan that reads or discards this many rows may need an index. */
 const MANY_ROWS = 1_000;
 /** Estimates that are off by more than this factor mislead the planner. */
@@ -63,9 +69,11 @@ const FAR_OFF = 10;
 /**
  * The plan of a SELECT and its slow parts. With `analyze` the SELECT runs in a read-only transaction that is rolled back.
  *
- * @throws ToolError `denied` for anything but a SELECT; `unavailable` for hypothetical indexes without hypopg.
+ * With `indexes` it is planned in a local copy of the schema that has them.
+ *
+ * @throws ToolError `denied` for anything but a SELECT; `unavailable` for indexes without the binaries of the copy.
  */
-export async function explain(database: Database, explaining: Explaining) {
+export async function explain(database: Database, copy: SchemaCopy, explaining: Explaining) {
   const { query, params, analyze, indexes, budget, ...work } = explaining;
   if (analyze && indexes.length > 0)
     throw new ToolError("invalid", "A query can't be run with hypothetical indexes.", {
@@ -77,9 +85,7 @@ export async function explain(database: Database, explaining: Explaining) {
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  return await database.work({ ...work, sql: places > 0 ? preparing(query) : statement }, async (session) => {
-    await database.functions.requireHarmless(session, calls);
-    const made = await makeHypothetical(session, indexes);
+  const planned = async (session: Session, made: readonly { index: string; name: string }[]) => {
     const explained =
       places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
     const lines: string[] = [];
@@ -100,10 +106,20 @@ export async function explain(database: Database, explaining: Explaining) {
         : {
             hypothetical_indexes: made.map(({ index, name }) => ({
               index,
-              used: text.includes(`"${name}"`),
+              used: text.includes(JSON.stringify(name)),
             })),
           }),
     };
+  };
+  const given = { ...work, sql: places > 0 ? preparing(query) : statement };
+  if (indexes.length > 0)
+    return await copy.use("Hypothetical indexes", given, async (trial) => {
+      const made = await makeHypothetical(trial, indexes);
+      return await planned(trial.session, made);
+    });
+  return await database.work(given, async (session) => {
+    await database.functions.requireHarmless(session, calls);
+    return await planned(session, []);
   });
 }
 
@@ -115,13 +131,23 @@ const preparing = (sql: string) => `PREPARE ${GENERIC} AS ${sql}`;
  *
  * @param sql a reading statement that the gate accepted
  * @param places the number of its parameters
+ * @param options further options of EXPLAIN, each followed by a comma
  */
-export async function genericPlan(session: Session, sql: string, places: number): Promise<Explained> {
-  if (places === 0) return await explainedBy(session, `EXPLAIN (FORMAT JSON) ${sql}`, []);
+export async function genericPlan(
+  session: Session,
+  sql: string,
+  places: number,
+  options = "",
+): Promise<Explained> {
+  if (places === 0) return await explainedBy(session, `EXPLAIN (${options}FORMAT JSON) ${sql}`, []);
   await session.run("SET LOCAL plan_cache_mode = force_generic_plan");
   await asked(session, preparing(sql), []);
   const nulls = Array(places).fill("NULL").join(", ");
-  const explained = await explainedBy(session, `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`, []);
+  const explained = await explainedBy(
+    session,
+    `EXPLAIN (${options}FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`,
+    [],
+  );
   await session.run(`DEALLOCATE ${GENERIC}`);
   return explained;
 }
@@ -177,30 +203,26 @@ export async function schemaOf(session: Session, extension: string): Promise<str
   return found?.schema;
 }
 
-/** Creates hypothetical indexes, which exist only in this session. */
-async function makeHypothetical(
-  session: Session,
-  indexes: readonly string[],
-): Promise<{ index: string; name: string }[]> {
-  if (indexes.length === 0) return [];
-  const schema = await schemaOf(session, "hypopg");
-  if (schema === undefined)
-    throw new ToolError(
-      "unavailable",
-      "The extension hypopg is not installed in this database, so hypothetical indexes can't be tested.",
-      { hint: "Omit indexes, or ask the owner to run CREATE EXTENSION hypopg." },
-    );
-  // They outlive the transaction, so the connection is not reused.
-  session.connection.invalidate();
+/** Creates indexes in the copy, and gives their tables the size of the originals. */
+async function makeHypothetical(trial: Trial, indexes: readonly string[]) {
+  const { session } = trial;
   const made: { index: string; name: string }[] = [];
+  const tables = new Set<string>();
+  const sizes = new Map<string, number>();
   for (const index of indexes) {
     await requireCreateIndex(index);
-    const [row] = await session.rows<{ indexname: string }>(
-      `SELECT indexname FROM ${schema}.hypopg_create_index($1)`,
-      [index],
+    await session.query({ text: index.replace(/\bCONCURRENTLY\b/i, ""), params: [] }, { chars: 1 });
+    const [row] = await session.rows<{ id: string; name: string; table: string; pages: number }>(
+      `SELECT x.oid::text AS id, x.relname::text AS name, c.oid::text AS table, greatest(2, c.reltuples / 200)::float8 AS pages
+       FROM pg_catalog.pg_class x JOIN pg_catalog.pg_index i ON i.indexrelid = x.oid JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
+       ORDER BY x.oid::int8 DESC LIMIT 1`,
     );
-    made.push({ index, name: row?.indexname ?? "" });
+    if (row === undefined) continue;
+    made.push({ index, name: row.name });
+    tables.add(row.table);
+    sizes.set(row.id, Math.ceil(row.pages));
   }
+  await trial.grow([...tables], sizes);
   return made;
 }
 
