@@ -8,6 +8,7 @@ import health from "./health.ts";
 import importCsv from "./import-csv.ts";
 import listObjects from "./list-objects.ts";
 import query from "./query.ts";
+import rehearse from "./rehearse.ts";
 import suggestIndexes from "./suggest-indexes.ts";
 import topQueries from "./top-queries.ts";
 
@@ -21,6 +22,7 @@ export const tools = [
   importCsv,
   listObjects,
   query,
+  rehearse,
   suggestIndexes,
   topQueries,
 ];

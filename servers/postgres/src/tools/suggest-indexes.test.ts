@@ -66,9 +66,8 @@ describe("on given statements", () => {
   /** The planner's cost on the real table, before and with the index. */
   async function measured(create: string, query: string) {
     const cost = async () => {
-      const [row] = await db.admin(`EXPLAIN (FORMAT JSON) ${query}`);
-      const [explained] = row?.["QUERY PLAN"] as [{ Plan: { "Total Cost": number } }];
-      return explained.Plan["Total Cost"];
+      const [{ "QUERY PLAN": plans } = {}] = await db.admin(`EXPLAIN (FORMAT JSON) ${query}`);
+      return (plans as [{ Plan: { "Total Cost": number } }])[0].Plan["Total Cost"];
     };
     const before = await cost();
     await db.admin(
