@@ -46,6 +46,8 @@ export interface ClusterOptions {
   readonly native: string;
   /** Whether the owner of the database may also create roles; for a copy of another database. */
   readonly createsRoles?: boolean;
+  /** Whether text is ordered by the rules of languages (ICU) instead of by code point. */
+  readonly isLinguistic?: boolean;
   /** Further settings of the server. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -159,13 +161,16 @@ type Served = Awaited<ReturnType<Programs["serve"]>>;
 async function makeDatabase(
   step: Programs["step"],
   fresh: string,
-  { directory, createsRoles = false }: ClusterOptions,
+  { directory, createsRoles = false, isLinguistic = false }: ClusterOptions,
 ): Promise<void> {
   await step("initdb", [
     ...["-D", fresh, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
     ...(directory === undefined ? ["--no-sync"] : []),
     // The same on every system: UTF-8, ordered by code point; ICU collations are available through COLLATE.
-    ...["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
+    ...["-E", "UTF8", "--locale=C"],
+    ...(isLinguistic
+      ? ["--locale-provider=icu", "--icu-locale=und"]
+      : ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]),
     ...["--no-instructions", "--wal-segsize=1", "-c", "timezone=UTC"],
   ]);
   await single(step, fresh, [

@@ -1,6 +1,6 @@
 import { installExtension, startPostgres } from "@refmcp/embedded-postgres/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, lab, naive } from "../../test/lab.ts";
+import { type Lab, lab, naive, postgres } from "../../test/lab.ts";
 import { type Talk, talk } from "../../test/session.ts";
 import { shop } from "../../test/shop.ts";
 
@@ -169,6 +169,33 @@ describe("on given statements", () => {
   it("suggests no index on values that are too long for a B-tree", async () => {
     expect(one((await suggest(["SELECT n FROM texts WHERE essay = $1"])).suggestions)).toEqual([]);
     expect(one((await suggest(["SELECT n FROM texts WHERE n = $1"])).suggestions)).toHaveLength(1);
+  });
+
+  it("knows that a plain index serves LIKE 'abc%' only where text is ordered by code point", async (ctx) => {
+    const server = await postgres();
+    const [version] = await naive(server.url, "SHOW server_version_num");
+    if (Number(version?.server_version_num) < 150_000) return ctx.skip("needs version 15");
+    const reasons = [];
+    for (const locale of ["LOCALE_PROVIDER icu ICU_LOCALE 'en'", "LC_COLLATE 'C'"]) {
+      const url = new URL(server.url);
+      url.pathname = `/refmcp_order_${reasons.length}`;
+      await naive(server.url, `CREATE DATABASE ${url.pathname.slice(1)} TEMPLATE template0 ${locale}`);
+      await naive(
+        url.href,
+        "CREATE TABLE t AS SELECT md5(n::text) AS note, repeat('x', 200) AS pad FROM generate_series(1, 30000) n; CREATE INDEX t_note ON t (note); ANALYZE",
+      );
+      const inIt = await talk(["--url", url.href, "--allow-privileged-role", "--toolsets", "dba"]);
+      const answer = (await inIt.data("pg_suggest_indexes", {
+        queries: ["SELECT * FROM t WHERE note LIKE 'abcd%'"],
+      })) as unknown as Answer;
+      reasons.push(answer.unchanged?.[0]?.reason ?? one(answer.suggestions)[0]?.create);
+      await inIt.close();
+      await naive(server.url, `DROP DATABASE ${url.pathname.slice(1)} WITH (FORCE)`);
+    }
+    expect(reasons).toEqual([
+      "CREATE INDEX CONCURRENTLY ON t (note text_pattern_ops)",
+      "already uses t_note",
+    ]);
   });
 
   it("follows a change of the schema", async () => {

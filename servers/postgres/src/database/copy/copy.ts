@@ -38,6 +38,9 @@ END $load$`;
 const SURROUNDINGS = `SELECT name, setting AS value FROM pg_catalog.pg_settings
   WHERE category LIKE 'Query Tuning%' OR name IN ('work_mem', 'hash_mem_multiplier', 'max_parallel_workers_per_gather')
   UNION ALL SELECT 'search_path', pg_catalog.array_to_string(ARRAY(SELECT pg_catalog.quote_ident(s) FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) s), ', ') ORDER BY 1`;
+/** In such a database a plain index does not serve LIKE 'abc%'. */
+const IS_LINGUISTIC = `SELECT CASE coalesce(pg_catalog.to_jsonb(d) ->> 'datlocprovider', 'c') WHEN 'c' THEN datcollate NOT IN ('C', 'POSIX') WHEN 'i' THEN true ELSE false END AS is
+  FROM pg_catalog.pg_database d WHERE datname = pg_catalog.current_database()`;
 const SURROUND = `SELECT pg_catalog.set_config(g.name, g.value, true) FROM pg_catalog.jsonb_to_recordset($1::jsonb) g(name text, value text)
   JOIN pg_catalog.pg_settings s ON s.name = g.name AND s.context = 'user'`;
 
@@ -157,8 +160,9 @@ export class SchemaCopy {
     const isStale = this.#statistics === undefined || Date.now() - this.#statistics.at > FRESH_MS;
     const read = await this.#source.work(work, async (session) => {
       const settings = await session.rows(SURROUNDINGS);
+      const [order] = await session.rows<{ is: boolean }>(IS_LINGUISTIC);
       const statistics = isStale ? await statisticsOf(session) : undefined;
-      return { settings, statistics, objects: await objectsOf(session) };
+      return { settings, statistics, isLinguistic: order?.is === true, objects: await objectsOf(session) };
     });
     if (read.objects.length > MAX_OBJECTS)
       throw new ToolError(
@@ -170,7 +174,7 @@ export class SchemaCopy {
     const isNew = this.#loaded?.fingerprint !== fingerprint;
     if (isNew) {
       await this.close();
-      this.#loaded = await this.#load(feature, fingerprint, read.objects, work.signal);
+      this.#loaded = await this.#load(feature, fingerprint, read, work.signal);
     }
     const loaded = this.#loaded;
     if (loaded === undefined) throw new Error("the copy was closed while it was loaded");
@@ -186,12 +190,18 @@ export class SchemaCopy {
     return { loaded, settings: read.settings, statistics };
   }
 
-  async #load(feature: string, fingerprint: string, objects: readonly SchemaObject[], signal: AbortSignal) {
+  async #load(
+    feature: string,
+    fingerprint: string,
+    { objects, isLinguistic }: { readonly objects: readonly SchemaObject[]; readonly isLinguistic: boolean },
+    signal: AbortSignal,
+  ) {
     const options = "--url URL --toolsets data,dba";
     const cluster = {
       directory: undefined,
       maxConnections: 1,
       createsRoles: true,
+      isLinguistic,
       // Statistics are those of the source, and many tables are created in one transaction.
       settings: {
         autovacuum: "off",
