@@ -30,6 +30,13 @@ interface Key {
   readonly use: "equal" | "range" | "order" | "prefix" | "pattern" | "contains" | "json";
 }
 
+interface Condition {
+  readonly text: string;
+  readonly columns: readonly string[];
+  /** Whether it compares with a constant, which may be one of many. */
+  readonly isComparison?: boolean;
+}
+
 /** The parts of a statement that an index can serve. */
 export interface Served {
   /** Quoted names of the relations. */
@@ -38,7 +45,7 @@ export interface Served {
   /** The columns of ORDER BY, with their directions. */
   readonly order: { readonly keys: readonly string[]; readonly columns: readonly string[] };
   /** Conditions with constants that every row must meet. */
-  readonly conditions: readonly { readonly text: string; readonly columns: readonly string[] }[];
+  readonly conditions: readonly Condition[];
 }
 
 /** Keys to try for one table of a statement, alone and in pairs. */
@@ -66,7 +73,7 @@ export async function servedBy(sql: string): Promise<Served> {
   const relations = new Set<string>();
   const keys = new Map<string, Key>();
   const order: Served["order"][] = [];
-  const conditions: Served["conditions"][number][] = [];
+  const conditions: Condition[] = [];
   const add = (node: unknown, use: Key["use"]) => {
     const found = expressionOf(node);
     if (found !== undefined && found.columns.length > 0) keys.set(`${use} ${found.text}`, { ...found, use });
@@ -127,7 +134,7 @@ function conjunctsOf(value: unknown): Tree[] {
 }
 
 /** A condition that a partial index may have: a comparison with a constant, a test for NULL, or a boolean column. */
-function conditionOf(node: Tree): Served["conditions"][number] | undefined {
+function conditionOf(node: Tree): Condition | undefined {
   const [kind, content] = only(node);
   if (kind === "ColumnRef") return expressionOf(node);
   if (kind === "BoolExpr") {
@@ -144,7 +151,7 @@ function conditionOf(node: Tree): Served["conditions"][number] | undefined {
   const [left, right] = [expressionOf(content.lexpr), expressionOf(content.rexpr)];
   if (left === undefined || right === undefined || left.columns.length === 0 || right.columns.length > 0)
     return undefined;
-  return { text: `${left.text} ${operator} ${right.text}`, columns: left.columns };
+  return { text: `${left.text} ${operator} ${right.text}`, columns: left.columns, isComparison: true };
 }
 
 /** The text of an expression without parameters, in parentheses unless it is a column or a constant. */
@@ -206,9 +213,11 @@ function expressionOf(node: unknown): { text: string; columns: string[] } | unde
 export interface Indexable {
   readonly table: string;
   readonly isPartitioned: boolean;
-  /** The columns, without those whose values are too long for a B-tree in `wide`. */
+  /** The columns; in `wide` those whose values are too long for a B-tree. */
   readonly columns: readonly string[];
   readonly wide: readonly string[];
+  /** Columns with few different values. */
+  readonly few: readonly string[];
 }
 
 /** Indexes that could serve the statement: single keys, pairs, keys before the sort order, partial ones, GIN and GiST. */
@@ -240,7 +249,9 @@ export function candidatesFor(served: Served, on: Indexable, trigram: string | u
     for (const lead of [[], ...equal.map((one) => [one]), equal.slice(0, 3)]) btree([...lead, ...order]);
   const range = sortable.find(({ use }) => use === "range")?.text;
   if (equal.length > 1) btree([...equal.slice(0, 3), ...(range === undefined ? [] : [range])]);
-  for (const condition of served.conditions.filter(has)) {
+  const isWorthIt = ({ columns, isComparison = false }: Condition) =>
+    !isComparison || columns.every((one) => on.few.includes(one));
+  for (const condition of served.conditions.filter(has).filter(isWorthIt)) {
     const others = sortable.filter(({ columns }) => !columns.some((one) => condition.columns.includes(one)));
     for (const { text } of others) btree([text], condition.text);
     if (order.length > 0) btree(order, condition.text);

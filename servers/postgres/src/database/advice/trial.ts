@@ -17,6 +17,8 @@ const MIN_STATEMENT_GAIN = 0.5;
 const MIN_COST = 20;
 /** A partial index is not worth it if more of the table's rows meet its condition. */
 const MAX_PARTIAL = 0.25;
+/** Partial indexes are for a column with at most this many values. */
+const FEW_VALUES = 20;
 /** A statement that returns more of a table's rows is better served by reading all of it. */
 const MOST = 0.2;
 
@@ -205,7 +207,7 @@ class IndexTrial {
     const served = await servedBy(sql);
     const tables = await this.#session.rows<Indexable & Record<string, unknown>>(
       `SELECT c.oid::regclass::text AS table, c.relkind = 'p' AS "isPartitioned", pg_catalog.array_agg(a.attname::text) AS columns,
-         pg_catalog.array_agg(a.attname::text) FILTER (WHERE s.avg_width > ${MAX_WIDTH}) AS wide
+         pg_catalog.array_agg(a.attname::text) FILTER (WHERE s.avg_width > ${MAX_WIDTH}) AS wide, pg_catalog.array_agg(a.attname::text) FILTER (WHERE s.n_distinct BETWEEN 1 AND ${FEW_VALUES}) AS few
        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname NOT IN ('pg_catalog', 'information_schema')
        JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
        LEFT JOIN pg_catalog.pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname AND s.inherited = (c.relkind = 'p')
@@ -216,7 +218,11 @@ class IndexTrial {
     );
     const candidates: Made[] = [];
     for (const table of tables)
-      for (const one of candidatesFor(served, { ...table, wide: table.wide ?? [] }, trigram)) {
+      for (const one of candidatesFor(
+        served,
+        { ...table, wide: table.wide ?? [], few: table.few ?? [] },
+        trigram,
+      )) {
         const known = this.#made.find((other) => creating(other, "") === creating(one, ""));
         const made = known ?? (await this.#make(one));
         if (made !== undefined && !candidates.includes(made)) candidates.push(made);
@@ -377,7 +383,7 @@ class IndexTrial {
       const rest = kept.filter((other) => other !== one);
       if (!rest.some(({ table, keys }) => table === one.table && keys[0] === one.keys[0])) continue;
       const [without, all] = [await this.#costs(rest, loads), await this.#costs(kept, loads)];
-      const isNeeded = loads.some((load) => isHalved(load, without, without, all));
+      const isNeeded = one.where === undefined && loads.some((load) => isHalved(load, without, without, all));
       if (!isNeeded && total(without) - total(all) < original * MIN_GAIN) kept = rest;
     }
     return kept;
