@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chownSync, closeSync, existsSync, ftruncateSync, openSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode, keyedLock } from "@refmcp/boundary";
+import { keyedLock } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { isWindows } from "@refmcp/embedded-postgres";
 import { Database, type Session, type Work } from "../connection/database.ts";
@@ -147,7 +147,8 @@ export class SchemaCopy {
           return await run(new Trial(session, loaded, statistics, grown));
         });
       } catch (error) {
-        if (errorCode(error) === "embedded_lost") await this.close();
+        // What is left of a crashed copy is not complete.
+        if (error instanceof ToolError && error.kind === "unavailable") await this.close();
         throw error;
       } finally {
         for (const file of grown) if (existsSync(file)) resize(file, 0);
@@ -204,6 +205,7 @@ export class SchemaCopy {
       isLinguistic,
       // Statistics are those of the source, and many tables are created in one transaction.
       settings: {
+        restart_after_crash: "off",
         autovacuum: "off",
         max_locks_per_transaction: 1_024,
         createrole_self_grant: "set, inherit",

@@ -44,6 +44,7 @@ SELECT kind, name, sql FROM (
   UNION ALL SELECT 8, '', 'sequence', c.name, pg_catalog.format('CREATE SEQUENCE %s AS %s', c.name, pg_catalog.format_type(q.seqtypid, NULL)) FROM relations c JOIN pg_catalog.pg_sequence q ON q.seqrelid = c.oid
     WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'i')
   UNION ALL SELECT 9, '', 'function', p.oid::regprocedure::text, CASE WHEN p.prokind <> 'a' AND s.oid IS NOT NULL THEN pg_catalog.pg_get_functiondef(p.oid) END FROM pg_catalog.pg_proc p ${own("proc", "p", "pronamespace")} WHERE p.prokind IN ('f', 'p', 'w')
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
   UNION ALL SELECT 10, '', 'aggregate', p.oid::regprocedure::text, pg_catalog.format('CREATE AGGREGATE %I.%I(%s) (SFUNC = %s, STYPE = %s', s.nspname, p.proname, pg_catalog.pg_get_function_arguments(p.oid), g.aggtransfn::regproc, pg_catalog.format_type(g.aggtranstype, NULL))
       || CASE WHEN g.aggfinalfn <> 0 THEN ', FINALFUNC = ' || g.aggfinalfn::regproc ELSE '' END || coalesce(', INITCOND = ' || pg_catalog.quote_literal(g.agginitval), '') || ')'
     FROM pg_catalog.pg_proc p ${own("proc", "p", "pronamespace")} JOIN pg_catalog.pg_aggregate g ON g.aggfnoid = p.oid WHERE g.aggkind = 'n'
