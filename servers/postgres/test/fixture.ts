@@ -49,7 +49,8 @@ export async function world(): Promise<World> {
       pg_health: { checks: ["sequences", "locks", "settings"] },
       pg_import_csv: { path: "new-customers.csv", table: "customers" },
       pg_list_objects: {},
-      pg_suggest_indexes: {},
+      pg_rehearse: { statements: ["ALTER TABLE customers ADD COLUMN email text; CREATE INDEX ON numbers (n)"] },
+      pg_suggest_indexes: { queries: ["SELECT line FROM numbers WHERE n = $1"] },
       pg_top_queries: { limit: 3 },
       query: {
         sql: "SELECT c.name, o.id, o.total, o.placed_at, o.note FROM orders o JOIN customers c ON c.id = o.customer_id ORDER BY o.id",
@@ -64,6 +65,7 @@ export async function world(): Promise<World> {
       pg_export: { sql: "SELECT 1", path: "/etc/passwd" },
       pg_import_csv: { path: "new-customers.csv", table: "custmers" },
       pg_list_objects: { cursor: "made up" },
+      pg_rehearse: { statements: ["ALTER SYSTEM SET work_mem = '1GB'"] },
       query: { sql: "SELECT nme FROM customers" },
     },
     large: {

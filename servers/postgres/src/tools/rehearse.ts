@@ -7,8 +7,8 @@ export default tool({
   name: "pg_rehearse",
   title: "Rehearse a migration",
   description:
-    "Run a migration on a local copy of the schema and report locks, table rewrites, scans, schema changes and safer statements. " +
-    "The database itself is not changed, and no rows are copied. Then pg_execute runs it, and its question includes the result.",
+    "Run a migration on a local copy of the schema, to see its locks, rewrites, scans and schema changes. " +
+    "Warns about risky statements and names safer ones. The database is not changed, and no rows are copied, so what depends on rows is not tested. pg_execute runs it for real.",
   effect: "read",
   openWorld: false,
   toolset: "dba",
