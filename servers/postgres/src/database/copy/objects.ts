@@ -79,8 +79,8 @@ SELECT kind, name, sql FROM (
 ) objects WHERE sql IS NOT NULL ORDER BY place, key COLLATE "C", name COLLATE "C"`;
 
 export async function objectsOf(session: Session): Promise<SchemaObject[]> {
-  // Names and definitions are written with their schemas.
-  await session.run("SET LOCAL search_path = pg_catalog");
+  // Names and definitions are written with their schemas. The planner expects few rows of the lists, which have many.
+  await session.run("SET LOCAL search_path = pg_catalog; SET LOCAL enable_nestloop = off");
   return await session.rows<SchemaObject>(OBJECTS);
 }
 
