@@ -49,7 +49,9 @@ export async function world(): Promise<World> {
       pg_health: { checks: ["sequences", "locks", "settings"] },
       pg_import_csv: { path: "new-customers.csv", table: "customers" },
       pg_list_objects: {},
-      pg_rehearse: { statements: ["ALTER TABLE customers ADD COLUMN email text; CREATE INDEX ON numbers (n)"] },
+      pg_rehearse: {
+        statements: ["ALTER TABLE customers ADD COLUMN email text; CREATE INDEX ON numbers (n)"],
+      },
       pg_suggest_indexes: { queries: ["SELECT line FROM numbers WHERE n = $1"] },
       pg_top_queries: { limit: 3 },
       query: {
