@@ -277,6 +277,6 @@ export function candidatesFor(served: Served, on: Indexable, trigram: string | u
 }
 
 /** The statement that creates it. */
-export function creating({ table, method, keys, where }: Candidate, name: string): string {
-  return `CREATE INDEX ${name} ON ${table} USING ${method} (${keys.join(", ")})${where === undefined ? "" : ` WHERE ${where}`}`;
+export function creating({ table, method, keys, where }: Candidate): string {
+  return `CREATE INDEX ON ${table} USING ${method} (${keys.join(", ")})${where === undefined ? "" : ` WHERE ${where}`}`;
 }

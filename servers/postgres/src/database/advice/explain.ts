@@ -2,6 +2,7 @@ import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
 import type { SchemaCopy, Trial } from "../copy/copy.ts";
+import { createIndex, filesOf, type NewIndex, tablesOf } from "../copy/indexes.ts";
 import { paramsOf } from "../driver/values.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql, treeOf, walk } from "../gate/syntax.ts";
@@ -85,7 +86,7 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  const planned = async (session: Session, made: readonly { index: string; name: string }[]) => {
+  const planned = async (session: Session, made: Awaited<ReturnType<typeof makeHypothetical>>) => {
     const explained =
       places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
     const lines: string[] = [];
@@ -104,9 +105,9 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
       ...(indexes.length === 0
         ? {}
         : {
-            hypothetical_indexes: made.map(({ index, name }) => ({
+            hypothetical_indexes: made.map(({ index, shown }) => ({
               index,
-              used: text.includes(JSON.stringify(name)),
+              used: [...shown].some((name) => text.includes(JSON.stringify(name))),
             })),
           }),
     };
@@ -114,7 +115,7 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
   const given = { ...work, sql: places > 0 ? preparing(query) : statement };
   if (indexes.length > 0)
     return await copy.use("Hypothetical indexes", given, async (trial) => {
-      const made = await makeHypothetical(trial, indexes);
+      const made = await makeHypothetical(trial, indexes, query, await placesOf(query));
       return await planned(trial.session, made);
     });
   return await database.work(given, async (session) => {
@@ -203,26 +204,20 @@ export async function schemaOf(session: Session, extension: string): Promise<str
   return found?.schema;
 }
 
-/** Creates indexes in the copy, and gives their tables the size of the originals. */
-async function makeHypothetical(trial: Trial, indexes: readonly string[]) {
+/** Creates indexes in the copy, and gives the tables of the plan the size of the originals. */
+async function makeHypothetical(trial: Trial, indexes: readonly string[], query: string, places: number) {
   const { session } = trial;
-  const made: { index: string; name: string }[] = [];
-  const tables = new Set<string>();
-  const sizes = new Map<string, number>();
+  const made: (NewIndex & { readonly index: string })[] = [];
   for (const index of indexes) {
     await requireCreateIndex(index);
-    await session.query({ text: index.replace(/\bCONCURRENTLY\b/i, ""), params: [] }, { chars: 1 });
-    const [row] = await session.rows<{ id: string; name: string; table: string; pages: number }>(
-      `SELECT x.oid::text AS id, x.relname::text AS name, c.oid::text AS table, greatest(2, c.reltuples / 200)::float8 AS pages
-       FROM pg_catalog.pg_class x JOIN pg_catalog.pg_index i ON i.indexrelid = x.oid JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
-       ORDER BY x.oid::int8 DESC LIMIT 1`,
-    );
-    if (row === undefined) continue;
-    made.push({ index, name: row.name });
-    tables.add(row.table);
-    sizes.set(row.id, Math.ceil(row.pages));
+    made.push({ index, ...(await createIndex(session, index.replace(/\bCONCURRENTLY\b/i, ""))) });
   }
-  await trial.grow([...tables], sizes);
+  const { Plan: plan } = await genericPlan(session, query, places, "VERBOSE, ");
+  const files = await filesOf(session, made);
+  await trial.grow(
+    await tablesOf(session, allNodes(plan)),
+    new Map(files.map(({ id, pages }) => [id, pages])),
+  );
   return made;
 }
 

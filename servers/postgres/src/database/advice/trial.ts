@@ -1,6 +1,7 @@
 import { clip, grouped, ToolError } from "@refmcp/boundary/answer";
 import type { Database, Session, Work } from "../connection/database.ts";
 import type { SchemaCopy, Trial } from "../copy/copy.ts";
+import { createIndex, filesOf, type NewIndex, tablesOf } from "../copy/indexes.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { type Candidate, candidatesFor, creating, type Indexable, servedBy } from "./candidates.ts";
 import { allNodes, genericPlan, type Node, placesOf } from "./explain.ts";
@@ -31,14 +32,8 @@ interface Load {
   readonly needsTrigram: boolean;
 }
 
-/** An index in the copy. */
-interface Made extends Candidate {
-  readonly name: string;
-  readonly id: string;
-  /** `(lower(email))`, as PostgreSQL writes it. */
-  readonly definition: string;
-  /** Its names in plans: its own, or those of its partitions. */
-  readonly shown: ReadonlySet<string>;
+/** A candidate that exists in the copy. */
+interface Made extends Candidate, NewIndex {
   bytes: number;
 }
 
@@ -122,7 +117,7 @@ class IndexTrial {
       const places = await placesOf(query);
       try {
         const plan = await this.#planned({ sql: query, places });
-        for (const table of await this.#tablesOf(plan)) tables.add(table);
+        for (const table of await tablesOf(this.#session, allNodes(plan))) tables.add(table);
         loads.push(await this.#loadOf(query, calls, places, trigram.operators));
       } catch (error) {
         if (this.#session.signal.aborted || !(error instanceof Error)) throw error;
@@ -191,18 +186,6 @@ class IndexTrial {
     return (await this.#tried(() => genericPlan(this.#session, sql, places, "VERBOSE, "))).Plan;
   }
 
-  async #tablesOf(plan: Node): Promise<string[]> {
-    const names = allNodes(plan).flatMap(({ Schema: schema, "Relation Name": name }) =>
-      schema === undefined || name === undefined ? [] : [{ schema, name }],
-    );
-    const rows = await this.#session.rows<{ id: string }>(
-      `SELECT pg_catalog.to_regclass(pg_catalog.format('%I.%I', r.schema, r.name))::oid::text AS id
-       FROM pg_catalog.jsonb_to_recordset($1::jsonb) r(schema text, name text)`,
-      [JSON.stringify(names)],
-    );
-    return rows.map(({ id }) => id);
-  }
-
   async #loadOf(sql: string, calls: number, places: number, trigram: string | undefined): Promise<Load> {
     const served = await servedBy(sql);
     const tables = await this.#session.rows<Indexable & Record<string, unknown>>(
@@ -223,7 +206,7 @@ class IndexTrial {
         { ...table, wide: table.wide ?? [], few: table.few ?? [] },
         trigram,
       )) {
-        const known = this.#made.find((other) => creating(other, "") === creating(one, ""));
+        const known = this.#made.find((other) => creating(other) === creating(one));
         const made = known ?? (await this.#make(one));
         if (made !== undefined && !candidates.includes(made)) candidates.push(made);
       }
@@ -232,45 +215,20 @@ class IndexTrial {
 
   /** Creates an index; undefined if there is no such index for the type. */
   async #make(candidate: Candidate): Promise<Made | undefined> {
-    const name = `refmcp_trial_${this.#made.length}`;
     try {
-      await this.#tried(() => this.#session.run(creating(candidate, name)));
+      const index = await this.#tried(() => createIndex(this.#session, creating(candidate)));
+      const made = { ...candidate, ...index, bytes: 0 };
+      this.#made.push(made);
+      return made;
     } catch (error) {
       if (this.#session.signal.aborted || this.#session.connection.isInvalid) throw error;
       return undefined;
     }
-    const rows = await this.#session.rows<{ id: string; own: string; leaf: string; definition: string }>(
-      `SELECT x.oid::text AS id, pg_catalog.format('%I.%I', n.nspname, x.relname) AS own, coalesce(l.relname, x.relname)::text AS leaf,
-         pg_catalog.substr(pg_catalog.pg_get_indexdef(x.oid), pg_catalog.length(pg_catalog.format('CREATE INDEX %I ON %s%I.%I USING ', x.relname, CASE x.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END, n.nspname, c.relname)) + 1) AS definition
-       FROM pg_catalog.pg_class x JOIN pg_catalog.pg_namespace n ON n.oid = x.relnamespace JOIN pg_catalog.pg_index i ON i.indexrelid = x.oid JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
-       LEFT JOIN pg_catalog.pg_partition_tree(x.oid) p ON p.isleaf LEFT JOIN pg_catalog.pg_class l ON l.oid = p.relid WHERE x.relname = $1`,
-      [name],
-    );
-    const [row] = rows;
-    if (row === undefined) return undefined;
-    const made = {
-      ...candidate,
-      id: row.id,
-      name: row.own,
-      definition: row.definition,
-      shown: new Set(rows.map(({ leaf }) => leaf)),
-      bytes: 0,
-    };
-    this.#made.push(made);
-    return made;
   }
 
   /** Estimates the pages of all new indexes, and drops partial ones with most of the rows. */
   async #sizes(): Promise<Map<string, number>> {
-    const rows = await this.#session.rows<{ root: string; id: string; pages: number; rows: number }>(
-      `SELECT root.id::text AS root, i.indexrelid::text AS id, greatest(2, pg_catalog.ceil(c.reltuples * (12 + w.width) / 7372))::float8 AS pages, c.reltuples::float8 AS rows
-       FROM pg_catalog.unnest($1::oid[]) root(id) LEFT JOIN LATERAL pg_catalog.pg_partition_tree(root.id) p ON true
-       JOIN pg_catalog.pg_index i ON i.indexrelid = coalesce(p.relid, root.id) JOIN pg_catalog.pg_class c ON c.oid = i.indrelid AND c.relkind <> 'p'
-       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
-       LATERAL (SELECT pg_catalog.sum(coalesce(s.avg_width, 16)) AS width FROM pg_catalog.pg_attribute a
-         LEFT JOIN pg_catalog.pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname AND NOT s.inherited WHERE a.attrelid = i.indexrelid) w`,
-      [this.#made.map(({ id }) => id)],
-    );
+    const rows = await filesOf(this.#session, this.#made);
     const pages = new Map<string, number>();
     const tooWide: Made[] = [];
     for (const made of this.#made) {
