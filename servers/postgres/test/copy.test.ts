@@ -176,3 +176,34 @@ it("leaves no process and no file behind", async () => {
   await expect(client.connect()).rejects.toThrow(/ENOENT|ECONNREFUSED/);
   await naive(db.url, "SELECT 1");
 });
+
+it("gives statements no way to files, programs, other servers or more rights, and keeps nothing they commit", async () => {
+  const { copy } = copied();
+  const hostile = [
+    "COPY (SELECT 1) TO PROGRAM 'id'",
+    "COPY (SELECT 1) TO '/tmp/refmcp-escaped'",
+    "SELECT pg_catalog.pg_read_file('/etc/passwd')",
+    "SELECT pg_catalog.lo_import('/etc/passwd')",
+    "CREATE EXTENSION dblink",
+    "CREATE EXTENSION plpython3u",
+    "CREATE FUNCTION c() RETURNS int LANGUAGE c AS 'libc', 'system'",
+    "GRANT pg_execute_server_program TO CURRENT_USER",
+    "ALTER ROLE CURRENT_USER SUPERUSER",
+    "CREATE ROLE powerful SUPERUSER",
+    "ALTER SYSTEM SET archive_command = 'id'",
+    "SET ROLE postgres",
+    "DO $$ BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''id'''; END $$",
+    "DO $$ BEGIN CREATE TABLE kept (); COMMIT; END $$",
+  ];
+  for (const text of hostile)
+    await expect(
+      copy.use("The test", { signal }, ({ session }) =>
+        session.query({ text, params: [] }, { chars: 1_000 }),
+      ),
+      text,
+    ).rejects.toThrow(
+      /permission denied|must be superuser|Only roles with|cannot run inside|invalid transaction|not available|admin option/i,
+    );
+  const kept = "SELECT pg_catalog.count(*)::int AS n FROM pg_catalog.pg_class WHERE relname = 'kept'";
+  expect(await copy.use("The test", { signal }, ({ session }) => session.rows(kept))).toEqual([{ n: 0 }]);
+});

@@ -282,7 +282,7 @@ export async function rehearsed(
   if (facts.length > 0)
     postgres.rehearsed.set(
       rehearsalKey(database.name, sqls),
-      `The rehearsal found: ${clip(facts.join("; "), 800)}.`,
+      `The rehearsal found: ${oneLine(clip(facts.join("; "), 800))}.`,
     );
   const waits = results.some(({ locks }) => locks.some((lock) => lock.startsWith("ACCESS EXCLUSIVE")));
   const notes = [
