@@ -375,7 +375,7 @@ class IndexTrial {
         : "has no condition, join or order that an index can serve";
     return isFull
       ? "not among the indexes that save most: raise limit"
-      : `none of the ${candidates.length} indexes that were tried saves enough`;
+      : `tried ${candidates.length} ${candidates.length === 1 ? "index" : "indexes"}, without enough gain`;
   }
 }
 
