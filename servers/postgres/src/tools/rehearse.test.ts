@@ -201,12 +201,34 @@ it("names what can't be rehearsed without rows, and CONCURRENTLY among other sta
     "VACUUM orders",
   );
   expect(ok).toBe(true);
-  expect(statements[1]?.skipped).toMatch(/the copy has no rows: .*foreign key/);
+  expect(statements[1]?.skipped).toMatch(/not run: the copy has no rows/);
   expect(statements[2]?.warnings?.[0]?.safer).toBe("Run it alone, in its own call");
   expect(statements[3]?.skipped).toMatch(/VACUUM/);
   expect(notes).toBeUndefined();
   const locked = await rehearse("ALTER TABLE orders ADD x int");
   expect(locked.notes).toEqual([expect.stringContaining("lock_timeout")]);
+});
+
+it("checks the names of changes of rows, and changes none", async () => {
+  const { statements } = await rehearse("UPDATE orders SET stat = 'old' WHERE id = 1");
+  expect(statements[0]?.error).toMatch(/column "stat" of relation "orders" does not exist/);
+  // It would fill the disk.
+  const filled = await rehearse("INSERT INTO orders (id) SELECT n FROM generate_series(1, 1e11::bigint) n");
+  expect(filled).toMatchObject({ ok: true, statements: [{ skipped: expect.any(String) }] });
+});
+
+it("warns about partitioned tables", async () => {
+  await db.admin(`CREATE TABLE parts (id int) PARTITION BY RANGE (id); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (9000);
+    INSERT INTO parts SELECT n FROM generate_series(1, 5000) n; ANALYZE parts`);
+  const { statements } = await rehearse(
+    "ALTER TABLE parts ADD kind text NOT NULL",
+    "CREATE INDEX ON parts (id)",
+  );
+  expect(statements[0]?.locks?.join()).toMatch(
+    /ACCESS EXCLUSIVE on public\.parts: .*ACCESS EXCLUSIVE on public\.parts_1 \(about 5,000 rows/,
+  );
+  expect(statements[0]?.warnings?.[0]?.problem).toMatch(/NOT NULL and has no DEFAULT/);
+  expect(statements[1]?.work?.join()).toMatch(/builds index parts_1_id_idx on public\.parts_1/);
 });
 
 it("refuses what pg_execute refuses", async () => {

@@ -62,9 +62,9 @@ export class Trial {
   readonly #data: string;
   readonly #grown: Set<string>;
 
-  constructor(session: Session, { data, leftOut }: Loaded, { sizes }: Statistics, grown: Set<string>) {
+  constructor(session: Session, { data, leftOut }: Loaded, { sizes, isCut }: Statistics, grown: Set<string>) {
     this.session = session;
-    this.leftOut = leftOut;
+    this.leftOut = isCut ? [...leftOut, "statistics of all but the largest tables"] : leftOut;
     this.sizes = new Map(sizes.map((size) => [size.name, size]));
     this.#data = data;
     this.#grown = grown;
@@ -162,8 +162,11 @@ export class SchemaCopy {
     const read = await this.#source.work(work, async (session) => {
       const settings = await session.rows(SURROUNDINGS);
       const [order] = await session.rows<{ is: boolean }>(IS_LINGUISTIC);
-      const statistics = isStale ? await statisticsOf(session) : undefined;
-      return { settings, statistics, isLinguistic: order?.is === true, objects: await objectsOf(session) };
+      const objects = await objectsOf(session);
+      const fingerprint = createHash("sha256").update(JSON.stringify(objects)).digest("hex");
+      const isNew = this.#loaded?.fingerprint !== fingerprint;
+      const statistics = isNew || isStale ? await statisticsOf(session) : undefined;
+      return { settings, statistics, isLinguistic: order?.is === true, objects, fingerprint, isNew };
     });
     if (read.objects.length > MAX_OBJECTS)
       throw new ToolError(
@@ -171,32 +174,29 @@ export class SchemaCopy {
         `The schema has ${read.objects.length} objects; at most ${MAX_OBJECTS} are copied.`,
         { hint: "pg_explain and pg_health work without the copy." },
       );
-    const fingerprint = createHash("sha256").update(JSON.stringify(read.objects)).digest("hex");
-    const isNew = this.#loaded?.fingerprint !== fingerprint;
-    if (isNew) {
+    if (read.isNew) {
       await this.close();
-      this.#loaded = await this.#load(feature, fingerprint, read, work.signal);
+      this.#loaded = await this.#load(feature, read, work.signal);
     }
-    const loaded = this.#loaded;
-    if (loaded === undefined) throw new Error("the copy was closed while it was loaded");
-    // A copy that was made for a changed schema has no statistics yet.
-    const statistics = read.statistics ?? this.#statistics?.read ?? { sizes: [], columns: [], isCut: false };
-    if (isNew || isStale) {
+    const [loaded, statistics] = [this.#loaded, read.statistics ?? this.#statistics?.read];
+    if (loaded === undefined || statistics === undefined)
+      throw new Error("the copy was closed while it was loaded");
+    if (read.statistics !== undefined) {
       await loaded.database.work({ signal: work.signal, mode: "READ WRITE" }, async (session) => {
         await restore(session, statistics, MAX_PAGES);
         await session.run("COMMIT");
       });
-      if (read.statistics !== undefined) this.#statistics = { read: read.statistics, at: Date.now() };
+      this.#statistics = { read: statistics, at: Date.now() };
     }
     return { loaded, settings: read.settings, statistics };
   }
 
   async #load(
     feature: string,
-    fingerprint: string,
-    { objects, isLinguistic }: { readonly objects: readonly SchemaObject[]; readonly isLinguistic: boolean },
+    read: Pick<Loaded, "fingerprint"> & { objects: readonly SchemaObject[]; isLinguistic: boolean },
     signal: AbortSignal,
   ) {
+    const { fingerprint, objects, isLinguistic } = read;
     const options = "--url URL --toolsets data,dba";
     const cluster = {
       directory: undefined,

@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, Judge>> = {
     return (
       kinds.includes("CONSTR_NOTNULL") &&
       !isFilled &&
-      hasRows(facts.target) && {
+      [facts.target, ...facts.locks].some(hasRows) && {
         problem: `${column.colname} is NOT NULL and has no DEFAULT, which fails where the table has rows.`,
         safer: "Add a DEFAULT; or add the column without NOT NULL, fill it, and set NOT NULL later",
       }
@@ -75,7 +75,7 @@ const COMMANDS: Readonly<Record<string, Judge>> = {
     );
   },
   AT_DropColumn: ({ name }, facts) =>
-    hasRows(facts.target) && {
+    [facts.target, ...facts.locks].some(hasRows) && {
       problem: `The values of ${name} are lost, and code that still uses it fails.`,
       safer: "Drop it in a later release than the code that uses it",
     },

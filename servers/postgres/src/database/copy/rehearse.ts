@@ -170,20 +170,22 @@ class Rehearsal {
     const { alone } = await passWriting(sql, true);
     if (kind === "VacuumStmt" && alone !== undefined)
       return { ...nothing, skipped: "VACUUM has no rows here" };
+    const isChange = /^(Insert|Update|Delete|Merge)Stmt$/.test(kind);
     const target = await oidOf(this.#session, relationName(statement.node.relation));
     await this.#session.run("SAVEPOINT refmcp_rehearsal; SET LOCAL client_min_messages = debug1");
     try {
-      // In a transaction, as far as the schema is concerned, the same.
-      const text = alone === undefined ? sql : sql.replace(/\s*\bCONCURRENTLY\b/i, "");
+      // For the schema, CONCURRENTLY makes no difference; and there are no rows to change.
+      const text = isChange
+        ? `EXPLAIN ${sql}`
+        : alone === undefined
+          ? sql
+          : sql.replace(/\s*\bCONCURRENTLY\b/i, "");
       await this.#session.query({ text, params: [] }, { chars: 100_000, toEnd: true });
     } catch (error) {
       if (this.#session.signal.aborted) throw error;
       const why = explained(error, "the schema copy", sql);
       if (!(why instanceof ToolError) || this.#session.connection.isInvalid) throw why;
       await this.#session.run("ROLLBACK TO SAVEPOINT refmcp_rehearsal");
-      const needsRows =
-        /^(Insert|Update|Delete|Merge|Select)Stmt$/.test(kind) && why.code?.startsWith("23") === true;
-      if (needsRows) return { ...nothing, skipped: `the copy has no rows: ${why.message}` };
       return { ...nothing, error: [why.message, why.hint].join(" ").trim() };
     }
     await this.#session.run("SET LOCAL client_min_messages = notice");
@@ -201,6 +203,7 @@ class Rehearsal {
         isAlone: alone !== undefined,
         others: this.#statements.length - 1,
       }),
+      ...(isChange ? { skipped: "checked, but not run: the copy has no rows" } : {}),
     };
   }
 
