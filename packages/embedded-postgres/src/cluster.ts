@@ -28,6 +28,8 @@ export interface Cluster {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  /** Its data directory. */
+  readonly data: string;
   /** Why it stopped; undefined while it runs. */
   readonly end: string | undefined;
   /** Resolves with `end` when PostgreSQL stops. */
@@ -42,6 +44,12 @@ export interface ClusterOptions {
   readonly maxConnections: number;
   /** The `native` folder of the binaries' package: see `packaged`. */
   readonly native: string;
+  /** Whether the owner of the database may also create roles; for a copy of another database. */
+  readonly createsRoles?: boolean;
+  /** Whether text is ordered by the rules of languages (ICU) instead of by code point. */
+  readonly isLinguistic?: boolean;
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string | number>>;
 }
 
 /** The owner of the database. Not a superuser, so that no statement can reach files or programs. */
@@ -73,7 +81,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const password = randomBytes(18).toString("base64url");
     const data = await dataDirectory(options.directory, fresh, binaries.major);
     if (data.isNew) {
-      await makeDatabase(step, fresh, options.directory !== undefined);
+      await makeDatabase(step, fresh, options);
       if (options.directory !== undefined) await rename(fresh, data.path);
     }
     if (isWindows) await single(step, data.path, [`ALTER ROLE ${ROLE} PASSWORD '${password}'`]);
@@ -92,7 +100,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       supervisor.end();
     };
     const shutDown = () => run(join(binaries.folder, "pg_ctl"), ["stop", "-D", data.path, "-m", "fast"]);
-    const address = { host: isWindows ? "127.0.0.1" : folder, port, password };
+    const address = { host: isWindows ? "127.0.0.1" : folder, port, password, data: data.path };
     return running(server, address, removed, isWindows ? shutDown : undefined);
   } catch (error) {
     for (const path of [folder, fresh]) await rm(path, { recursive: true, force: true, maxRetries: 5 });
@@ -149,17 +157,24 @@ export function programsOf(bin: string, folder: string, user: User | undefined, 
 type Programs = ReturnType<typeof programsOf>;
 type Served = Awaited<ReturnType<Programs["serve"]>>;
 
-/** Creates a database cluster and the role that owns its database. @param isKept whether it outlives this process */
-async function makeDatabase(step: Programs["step"], directory: string, isKept: boolean): Promise<void> {
+/** Creates a database cluster and the role that owns its database. */
+async function makeDatabase(
+  step: Programs["step"],
+  fresh: string,
+  { directory, createsRoles = false, isLinguistic = false }: ClusterOptions,
+): Promise<void> {
   await step("initdb", [
-    ...["-D", directory, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
-    ...(isKept ? [] : ["--no-sync"]),
+    ...["-D", fresh, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
+    ...(directory === undefined ? ["--no-sync"] : []),
     // The same on every system: UTF-8, ordered by code point; ICU collations are available through COLLATE.
-    ...["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
+    ...["-E", "UTF8", "--locale=C"],
+    ...(isLinguistic
+      ? ["--locale-provider=icu", "--icu-locale=und"]
+      : ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]),
     ...["--no-instructions", "--wal-segsize=1", "-c", "timezone=UTC"],
   ]);
-  await single(step, directory, [
-    `CREATE ROLE ${ROLE} LOGIN`,
+  await single(step, fresh, [
+    `CREATE ROLE ${ROLE} LOGIN${createsRoles ? " CREATEROLE" : ""}`,
     // The owner of the database may create schemas and trusted extensions in it.
     `ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`,
   ]);
@@ -191,6 +206,7 @@ function settingsOf(
     ...(options.directory === undefined
       ? { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
       : {}),
+    ...options.settings,
   };
 }
 
@@ -224,7 +240,7 @@ async function listening(serve: () => Promise<Served>, directory: string | undef
 /** Watches a started server. @param shutDown how to stop it on Windows, which has no SIGINT */
 function running(
   { child, said }: Served,
-  address: Pick<Cluster, "host" | "port" | "password">,
+  address: Pick<Cluster, "host" | "port" | "password" | "data">,
   removed: () => Promise<void>,
   shutDown: (() => Promise<unknown>) | undefined,
 ): Cluster {

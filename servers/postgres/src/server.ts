@@ -34,7 +34,7 @@ export const server = defineServer({
       description: "Query, describe, explain, export, and change data if allowed.",
       default: true,
     },
-    dba: { description: "Health, expensive queries, index advice.", default: false },
+    dba: { description: "Health, expensive queries, index advice, rehearsed migrations.", default: false },
   },
   skills: import.meta.url,
   views: import.meta.url,

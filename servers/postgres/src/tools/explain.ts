@@ -19,7 +19,9 @@ export default tool({
       .array(z.string())
       .max(10)
       .default([])
-      .describe("Hypothetical indexes as CREATE INDEX statements (needs hypopg; not with analyze)."),
+      .describe(
+        "Hypothetical indexes as CREATE INDEX statements (planned in a local copy of the schema; not with analyze).",
+      ),
     timeout_ms: timeoutMs,
     database,
   }),
@@ -28,6 +30,6 @@ export default tool({
     const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
     const explaining = { ...work, query: sql, params, analyze, indexes, budget: call.budget };
-    return await withNearNames(explain(at, explaining), at, sql, work);
+    return await withNearNames(explain(at, postgres.copyOf(at), explaining), at, sql, work);
   },
 });

@@ -10,8 +10,8 @@ export default tool({
   ...suggestIndexesTool,
   name: "pg_suggest_indexes",
   description:
-    "Suggest indexes to create or drop, without changing anything. Tries hypothetical indexes (hypopg) on a workload and " +
-    "reports the planner's cost before and after; also finds foreign keys without an index, redundant indexes and frequent full scans.",
+    "Suggest indexes to create or drop, without changing anything. Tries indexes on a workload in a local copy of the schema, " +
+    "reports the planner's cost before and after, and why other statements got none; also finds foreign keys without an index, redundant indexes and frequent full scans.",
   toolset: "dba",
   input: z.strictObject({
     queries: z
@@ -26,18 +26,24 @@ export default tool({
   }),
   output: z.object({
     suggestions: z.array(suggestion),
+    /** Statements without a new index. */
+    unchanged: z.array(z.object({ query: z.string(), reason: z.string() })).optional(),
     notes: z.array(z.string()).optional(),
   }),
   async run({ queries, limit, database: name }, postgres, call) {
     const at = postgres.at(name);
     const work = { signal: call.signal };
-    const tried = await tryIndexes(at, queries, limit, work);
+    const tried = await tryIndexes(at, postgres.copyOf(at), queries, limit, work);
     const others = await suggestIndexes(at, limit, work);
     const isNew = ({ create }: Suggestion) =>
       create === undefined || tried.suggestions.every((one) => !begins(one.create, create));
     const all = [...tried.suggestions, ...others.filter(isNew)].slice(0, limit);
+    const shown = all.slice(0, fitting(all, call.budget - 3_000));
+    const { unchanged } = tried;
+    const left = call.budget - 2_000 - JSON.stringify(shown).length;
     return {
-      suggestions: all.slice(0, fitting(all, call.budget - 1_000)),
+      suggestions: shown,
+      ...(unchanged.length === 0 ? {} : { unchanged: unchanged.slice(0, fitting(unchanged, left)) }),
       ...(tried.notes.length === 0 ? {} : { notes: tried.notes }),
     };
   },

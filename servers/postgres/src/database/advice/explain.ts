@@ -1,6 +1,8 @@
 import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
+import type { SchemaCopy, Trial } from "../copy/copy.ts";
+import { createIndex, filesOf, type NewIndex, tablesOf } from "../copy/indexes.ts";
 import { paramsOf } from "../driver/values.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql, treeOf, walk } from "../gate/syntax.ts";
@@ -9,7 +11,7 @@ interface Explaining extends Work {
   readonly query: string;
   readonly params: readonly unknown[];
   readonly analyze: boolean;
-  /** CREATE INDEX statements for hypothetical indexes, which need the hypopg extension. */
+  /** CREATE INDEX statements for indexes to create in the copy of the schema. */
   readonly indexes: readonly string[];
   /** Maximum characters of the plan. */
   readonly budget: number;
@@ -32,9 +34,11 @@ export const planOutput = z.object({
 const CONDITIONS = ["Index Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter"] as const;
 
 /** The fields of an EXPLAIN (FORMAT JSON) node that we use. */
-interface Node extends Readonly<Partial<Record<(typeof CONDITIONS)[number], string>>> {
+export interface Node extends Readonly<Partial<Record<(typeof CONDITIONS)[number], string>>> {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
+  /** Only with VERBOSE. */
+  readonly Schema?: string;
   readonly "Index Name"?: string;
   readonly "Total Cost": number;
   readonly "Plan Rows": number;
@@ -55,6 +59,9 @@ interface Explained {
   readonly "Execution Time"?: number;
 }
 
+/** A node and all nodes below it. */
+export const allNodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(allNodes)];
+
 /** A scan that reads or discards this many rows may need an index. */
 const MANY_ROWS = 1_000;
 /** Estimates that are off by more than this factor mislead the planner. */
@@ -63,9 +70,11 @@ const FAR_OFF = 10;
 /**
  * The plan of a SELECT and its slow parts. With `analyze` the SELECT runs in a read-only transaction that is rolled back.
  *
- * @throws ToolError `denied` for anything but a SELECT; `unavailable` for hypothetical indexes without hypopg.
+ * With `indexes` it is planned in a local copy of the schema that has them.
+ *
+ * @throws ToolError `denied` for anything but a SELECT; `unavailable` for indexes without the binaries of the copy.
  */
-export async function explain(database: Database, explaining: Explaining) {
+export async function explain(database: Database, copy: SchemaCopy, explaining: Explaining) {
   const { query, params, analyze, indexes, budget, ...work } = explaining;
   if (analyze && indexes.length > 0)
     throw new ToolError("invalid", "A query can't be run with hypothetical indexes.", {
@@ -77,39 +86,43 @@ export async function explain(database: Database, explaining: Explaining) {
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  return await database.work(
-    { ...work, sql: query, offset: (places > 0 ? preparing(query) : statement).length - query.length },
-    async (session) => {
-      await database.functions.requireHarmless(session, mentions);
-      const made = await makeHypothetical(session, indexes);
-      const explained =
-        places > 0
-          ? await genericPlan(session, query, places)
-          : await explainedBy(session, statement, params);
-      const lines: string[] = [];
-      const warnings: string[] = [];
-      draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
-      const text = JSON.stringify(explained.Plan);
-      const hints = [...new Set(warnings)].slice(0, 10);
-      const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
-      return {
-        plan,
-        total_cost: explained.Plan["Total Cost"],
-        ...(explained["Planning Time"] === undefined ? {} : { planning_ms: explained["Planning Time"] }),
-        ...(explained["Execution Time"] === undefined ? {} : { execution_ms: explained["Execution Time"] }),
-        warnings: hints,
-        ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
-        ...(indexes.length === 0
-          ? {}
-          : {
-              hypothetical_indexes: made.map(({ index, name }) => ({
-                index,
-                used: text.includes(`"${name}"`),
-              })),
-            }),
-      };
-    },
-  );
+  const planned = async (session: Session, made: Awaited<ReturnType<typeof makeHypothetical>>) => {
+    const explained =
+      places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
+    const lines: string[] = [];
+    const warnings: string[] = [];
+    draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
+    const text = JSON.stringify(explained.Plan);
+    const hints = [...new Set(warnings)].slice(0, 10);
+    const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
+    return {
+      plan,
+      total_cost: explained.Plan["Total Cost"],
+      ...(explained["Planning Time"] === undefined ? {} : { planning_ms: explained["Planning Time"] }),
+      ...(explained["Execution Time"] === undefined ? {} : { execution_ms: explained["Execution Time"] }),
+      warnings: hints,
+      ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
+      ...(indexes.length === 0
+        ? {}
+        : {
+            hypothetical_indexes: made.map(({ index, shown }) => ({
+              index,
+              used: [...shown].some((name) => text.includes(JSON.stringify(name))),
+            })),
+          }),
+    };
+  };
+  const offset = (places > 0 ? preparing(query) : statement).length - query.length;
+  const given = { ...work, sql: query, offset };
+  if (indexes.length > 0)
+    return await copy.use("Hypothetical indexes", given, async (trial) => {
+      const made = await makeHypothetical(trial, indexes, query, await placesOf(query));
+      return await planned(trial.session, made);
+    });
+  return await database.work(given, async (session) => {
+    await database.functions.requireHarmless(session, mentions);
+    return await planned(session, []);
+  });
 }
 
 const GENERIC = "refmcp_generic";
@@ -120,13 +133,23 @@ const preparing = (sql: string) => `PREPARE ${GENERIC} AS ${sql}`;
  *
  * @param sql a reading statement that the gate accepted
  * @param places the number of its parameters
+ * @param options further options of EXPLAIN, each followed by a comma
  */
-export async function genericPlan(session: Session, sql: string, places: number): Promise<Explained> {
-  if (places === 0) return await explainedBy(session, `EXPLAIN (FORMAT JSON) ${sql}`, []);
+export async function genericPlan(
+  session: Session,
+  sql: string,
+  places: number,
+  options = "",
+): Promise<Explained> {
+  if (places === 0) return await explainedBy(session, `EXPLAIN (${options}FORMAT JSON) ${sql}`, []);
   await session.run("SET LOCAL plan_cache_mode = force_generic_plan");
   await asked(session, preparing(sql), []);
   const nulls = Array(places).fill("NULL").join(", ");
-  const explained = await explainedBy(session, `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`, []);
+  const explained = await explainedBy(
+    session,
+    `EXPLAIN (${options}FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`,
+    [],
+  );
   await session.run(`DEALLOCATE ${GENERIC}`);
   return explained;
 }
@@ -182,30 +205,20 @@ export async function schemaOf(session: Session, extension: string): Promise<str
   return found?.schema;
 }
 
-/** Creates hypothetical indexes, which exist only in this session. */
-async function makeHypothetical(
-  session: Session,
-  indexes: readonly string[],
-): Promise<{ index: string; name: string }[]> {
-  if (indexes.length === 0) return [];
-  const schema = await schemaOf(session, "hypopg");
-  if (schema === undefined)
-    throw new ToolError(
-      "unavailable",
-      "The extension hypopg is not installed in this database, so hypothetical indexes can't be tested.",
-      { hint: "Omit indexes, or ask the owner to run CREATE EXTENSION hypopg." },
-    );
-  // They outlive the transaction, so the connection is not reused.
-  session.connection.invalidate();
-  const made: { index: string; name: string }[] = [];
+/** Creates indexes in the copy, and gives the tables of the plan the size of the originals. */
+async function makeHypothetical(trial: Trial, indexes: readonly string[], query: string, places: number) {
+  const { session } = trial;
+  const made: (NewIndex & { readonly index: string })[] = [];
   for (const index of indexes) {
     await requireCreateIndex(index);
-    const [row] = await session.rows<{ indexname: string }>(
-      `SELECT indexname FROM ${schema}.hypopg_create_index($1)`,
-      [index],
-    );
-    made.push({ index, name: row?.indexname ?? "" });
+    made.push({ index, ...(await createIndex(session, index.replace(/\bCONCURRENTLY\b/i, ""))) });
   }
+  const { Plan: plan } = await genericPlan(session, query, places, "VERBOSE, ");
+  const files = await filesOf(session, made);
+  await trial.grow(
+    await tablesOf(session, allNodes(plan)),
+    new Map(files.map(({ id, pages }) => [id, pages])),
+  );
   return made;
 }
 

@@ -1,270 +1,386 @@
-import { clip, ToolError } from "@refmcp/boundary/answer";
+import { clip, grouped, ToolError } from "@refmcp/boundary/answer";
 import type { Database, Session, Work } from "../connection/database.ts";
+import type { SchemaCopy, Trial } from "../copy/copy.ts";
+import { createIndex, filesOf, type NewIndex, tablesOf } from "../copy/indexes.ts";
 import { passReading } from "../gate/read-gate.ts";
-import { namesOf, parseSql, relationName, treeOf, walk } from "../gate/syntax.ts";
-import { genericPlan, placesOf, schemaOf } from "./explain.ts";
+import { type Candidate, candidatesFor, creating, type Indexable, servedBy } from "./candidates.ts";
+import { allNodes, genericPlan, type Node, placesOf } from "./explain.ts";
 import { type Suggestion, topQueries } from "./workload.ts";
 
-/** Columns to try per statement, alone and in pairs. */
-const MAX_COLUMNS = 12;
 /** Smaller tables are scanned in full anyway. */
 const MIN_ROWS = 1_000;
 /** Columns with a larger average width, in bytes, are not indexed: a B-tree entry has at most 2,704. */
 const MAX_WIDTH = 500;
 /** The share of the workload's cost that an index must save to be worth its writes. */
 const MIN_GAIN = 0.05;
+/** Or the share of the cost of one statement, if that costs at least as much as reading this many pages. */
+const MIN_STATEMENT_GAIN = 0.5;
+const MIN_COST = 20;
+/** A partial index is not worth it if more of the table's rows meet its condition. */
+const MAX_PARTIAL = 0.25;
+/** Partial indexes are for a column with at most this many values. */
+const FEW_VALUES = 20;
+/** A statement that returns more of a table's rows is better served by reading all of it. */
+const MOST = 0.2;
 
 interface Load {
   readonly sql: string;
   readonly calls: number;
   readonly places: number;
-  readonly candidates: readonly Candidate[];
+  readonly candidates: Made[];
+  /** Whether it has a condition that only a trigram index serves. */
+  readonly needsTrigram: boolean;
 }
 
-interface Candidate {
-  readonly table: string;
-  /** Quoted by PostgreSQL, as is the table. */
-  readonly columns: readonly string[];
+/** A candidate that exists in the copy. */
+interface Made extends Candidate, NewIndex {
+  bytes: number;
+}
+
+export interface Tried {
+  readonly suggestions: Suggestion[];
+  /** Every statement without a new index, and why. */
+  readonly unchanged: { query: string; reason: string }[];
+  readonly notes: string[];
 }
 
 /**
- * Tries hypothetical indexes (hypopg) on the generic plans of a workload, and repeatedly picks the one that saves most until
- * none saves enough: the greedy search of index advisors since Chaudhuri and Narasayya (VLDB 1997).
+ * Tries real indexes on the generic plans of a workload, in a copy of the schema with the statistics of the database and
+ * without its rows, and repeatedly picks the one that saves most until none saves enough: the greedy search of index
+ * advisors since Chaudhuri and Narasayya (VLDB 1997).
  *
  * @param given statements; if empty, the most expensive ones in pg_stat_statements
  * @returns `notes` say what was not tried, and why
+ * @throws ToolError if a given statement is refused
  */
 export async function tryIndexes(
   database: Database,
+  copy: SchemaCopy,
   given: readonly string[],
   limit: number,
   work: Work,
-): Promise<{ suggestions: Suggestion[]; notes: string[] }> {
-  const notes: string[] = [];
+): Promise<Tried> {
   const top = given.length > 0 ? undefined : await topQueries(database, "total_time", 30, work);
-  if (top?.note !== undefined) notes.push(top.note);
-  const statements = top?.queries ?? given.map((query) => ({ query, calls: 1 }));
-  if (statements.length === 0) return { suggestions: [], notes };
-  return await database.work(work, async (session) => {
-    const schema = await schemaOf(session, "hypopg");
-    if (schema === undefined) {
-      notes.push("hypopg is not installed in this database, so no index was tried on the workload.");
-      return { suggestions: [], notes };
+  const notes = top?.note === undefined ? [] : [top.note];
+  const unchanged: Tried["unchanged"] = [];
+  const statements: { query: string; calls: number }[] = [];
+  for (const { query, calls } of top?.queries ?? given.map((query) => ({ query, calls: 1 })))
+    try {
+      if ((await passReading(query)).kind !== "select")
+        throw new ToolError("invalid", "Only SELECT statements can be tried.");
+      statements.push({ query, calls });
+    } catch (error) {
+      if (given.length > 0 || !(error instanceof ToolError)) throw error;
+      unchanged.push({ query: shortened(query), reason: "not a SELECT" });
     }
-    // Hypothetical indexes outlive the transaction, so the connection is not reused.
-    session.connection.invalidate();
-    const loads: Load[] = [];
-    let skipped = 0;
-    for (const { query, calls } of statements) {
-      const load = await loadOf(database, session, query, calls, given.length > 0);
-      if (load === undefined) skipped += 1;
-      else if (load.candidates.length > 0) loads.push(load);
-    }
-    if (skipped > 0)
-      notes.push(`${skipped} of ${statements.length} statements are not SELECTs that can be planned.`);
-    return { suggestions: await picked({ session, schema, loads }, limit), notes };
-  });
-}
-
-/**
- * A statement with the indexes to try for it; undefined if it is not a SELECT or has no plan.
- *
- * @throws ToolError if a statement given by the caller is refused
- */
-async function loadOf(
-  database: Database,
-  session: Session,
-  sql: string,
-  calls: number,
-  isGiven: boolean,
-): Promise<Load | undefined> {
+  if (statements.length === 0) return { suggestions: [], unchanged, notes };
   try {
-    const passed = await passReading(sql);
-    if (passed.kind !== "select") throw new ToolError("invalid", "Only SELECT statements can be tried.");
-    await database.functions.requireHarmless(session, passed.mentions);
-    const load = { sql, calls, places: await placesOf(sql), candidates: await candidatesOf(session, sql) };
-    await costOf(session, load);
-    return load;
-  } catch (error) {
-    if (isGiven || session.signal.aborted) throw error;
-    return undefined;
-  }
-}
-
-/** Indexes on the columns that a statement filters, joins, groups or sorts by, alone and in pairs. */
-async function candidatesOf(session: Session, sql: string): Promise<Candidate[]> {
-  const relations = new Set<string>();
-  const columns = new Set<string>();
-  const root = treeOf(await parseSql(sql));
-  walk(root, (key, value) => {
-    const relation = key === "RangeVar" ? relationName(value) : undefined;
-    if (relation !== undefined) relations.add(relation);
-    if (/^(whereClause|quals|sortClause|groupClause)$/.test(key))
-      walk({ value }, (inner, column) => {
-        const name = inner === "ColumnRef" ? namesOf(treeOf(column).fields).at(-1) : undefined;
-        if (name !== undefined && columns.size < MAX_COLUMNS) columns.add(name);
-      });
-  });
-  const rows = await session.rows<{ table: string; column: string }>(
-    `SELECT c.oid::regclass::text AS table, pg_catalog.quote_ident(a.attname) AS column
-     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = ANY($2::name[]) AND a.attnum > 0
-     WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM pg_catalog.unnest($1::text[]) name) AND c.relkind IN ('r', 'm') AND c.reltuples >= $3
-       AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-       AND NOT EXISTS (SELECT FROM pg_catalog.pg_stats s JOIN pg_catalog.pg_namespace n ON n.nspname = s.schemaname
-         WHERE n.oid = c.relnamespace AND s.tablename = c.relname AND s.attname = a.attname AND s.avg_width > ${MAX_WIDTH})
-       AND EXISTS (SELECT FROM pg_catalog.pg_opclass o JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod
-         WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype IN (a.atttypid, (SELECT CASE WHEN typtype = 'e' THEN 'anyenum'::regtype WHEN typcategory = 'A' THEN 'anyarray'::regtype WHEN typname = 'varchar' THEN 'text'::regtype END FROM pg_catalog.pg_type WHERE oid = a.atttypid)))
-     ORDER BY 1, a.attnum LIMIT ${MAX_COLUMNS}`,
-    [[...relations], [...columns], MIN_ROWS],
-  );
-  return rows.flatMap(({ table, column }) => [
-    { table, columns: [column] },
-    ...rows
-      .filter((other) => other.table === table && other.column !== column)
-      .map((other) => ({ table, columns: [column, other.column] })),
-  ]);
-}
-
-/** Uses a savepoint, so that a statement without a plan does not abort the transaction. */
-async function costOf(session: Session, { sql, places }: Pick<Load, "sql" | "places">): Promise<number> {
-  await session.run("SAVEPOINT refmcp_trial");
-  try {
-    return (await genericPlan(session, sql, places)).Plan["Total Cost"];
-  } catch (error) {
-    if (!session.signal.aborted) await session.run("ROLLBACK TO SAVEPOINT refmcp_trial; DEALLOCATE ALL");
-    throw error;
-  }
-}
-
-async function picked(trial: Trying, limit: number): Promise<Suggestion[]> {
-  const { loads } = trial;
-  const suggestions: Suggestion[] = [];
-  let before = await costsWith(trial, []);
-  const indexes = await withoutOverlaps(trial, await greedy(trial, limit), total(before.costs));
-  for (const [at, index] of indexes.entries()) {
-    const after = await costsWith(trial, indexes.slice(0, at + 1));
-    const helped = loads.filter(
-      (load) => (after.costs.get(load) ?? 0) < (before.costs.get(load) ?? 0) * 0.99,
-    );
-    suggestions.push({
-      table: index.table,
-      create: creating(index, " CONCURRENTLY"),
-      reason: `Tried on ${loads.length === 1 ? "1 statement" : `${loads.length} statements`} as a hypothetical index.`,
-      cost_before: Math.round(total(before.costs)),
-      cost_after: Math.round(total(after.costs)),
-      bytes: after.bytes,
-      queries: helped.slice(0, 5).map(({ sql }) => clip(sql.replace(/\s+/g, " "), 200)),
+    return await copy.use("Trying indexes", work, async (trial) => {
+      if (trial.leftOut.length > 0) notes.push(leftOutNote(trial.leftOut));
+      const tried = await new IndexTrial(trial).run(statements, limit);
+      return { ...tried, unchanged: [...tried.unchanged, ...unchanged], notes };
     });
-    before = after;
+  } catch (error) {
+    // The suggestions from the catalog need no copy.
+    if (!(error instanceof ToolError) || !/^(unavailable|too_large)$/.test(error.kind)) throw error;
+    notes.push(`No index was tried on the workload. ${error.message} ${error.hint ?? ""}`.trim());
+    return { suggestions: [], unchanged, notes };
   }
-  return suggestions;
 }
 
-interface Trying {
-  readonly session: Session;
-  readonly schema: string;
-  readonly loads: readonly Load[];
-}
+export const leftOutNote = (leftOut: readonly string[]) =>
+  `The copy of the schema lacks ${leftOut.length === 1 ? "1 object" : `${leftOut.length} objects`}: ${clip(leftOut.slice(0, 5).join("; "), 500)}.`;
 
-/** The costs of the workload with only these hypothetical indexes, and the size of the last one. */
-async function costsWith(trial: Trying, indexes: readonly Candidate[]) {
-  const { session, schema, loads } = trial;
-  await session.rows(`SELECT ${schema}.hypopg_reset()`);
-  let bytes = 0;
-  for (const index of indexes) ({ bytes } = await makeIndex(trial, index));
-  const costs = new Map<Load, number>();
-  for (const load of loads) costs.set(load, await costOf(session, load));
-  return { costs, bytes };
-}
-
-/** Repeatedly takes the index that saves most. */
-async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
-  const { session, schema, loads } = trial;
-  let left = useful(await usedAtOnce(trial));
-  let { costs } = await costsWith(trial, []);
-  const taken: Candidate[] = [];
-  while (taken.length < limit) {
-    let best: { candidate: Candidate; after: Map<Load, number>; saved: number } | undefined;
-    for (const candidate of left) {
-      const made = await makeIndex(trial, candidate);
-      const after = new Map(costs);
-      for (const load of loads)
-        if (load.candidates.some(({ table }) => table === candidate.table))
-          after.set(load, await costOf(session, load));
-      await session.rows(`SELECT ${schema}.hypopg_drop_index($1::oid)`, [made.oid]);
-      const saved = total(costs) - total(after);
-      // Of two that save the same, prefer the one with fewer columns.
-      if (best === undefined || saved > best.saved * 1.01) best = { candidate, after, saved };
-    }
-    if (best === undefined || best.saved < total(costs) * MIN_GAIN) break;
-    const { candidate, after } = best;
-    await makeIndex(trial, candidate);
-    taken.push(candidate);
-    costs = after;
-    left = left.filter((one) => one !== candidate);
-  }
-  return taken;
-}
-
-/** Removes an index if another one with the same first column serves nearly as well. */
-async function withoutOverlaps(
-  trial: Trying,
-  indexes: readonly Candidate[],
-  original: number,
-): Promise<readonly Candidate[]> {
-  let kept = indexes;
-  for (const one of indexes) {
-    const rest = kept.filter((other) => other !== one);
-    if (!rest.some(({ table, columns }) => table === one.table && columns[0] === one.columns[0])) continue;
-    const lost = total((await costsWith(trial, rest)).costs) - total((await costsWith(trial, kept)).costs);
-    if (lost < original * MIN_GAIN) kept = rest;
-  }
-  return kept;
-}
+const shortened = (sql: string) => clip(sql.replace(/\s+/g, " "), 200);
 
 const total = (costs: ReadonlyMap<Load, number>) =>
   [...costs].reduce((sum, [load, cost]) => sum + cost * load.calls, 0);
 
-/** Without duplicates, single columns first. */
-function useful(candidates: readonly Candidate[]): Candidate[] {
-  const known = new Map(candidates.map((one) => [creating(one), one]));
-  return [...known.values()].sort((a, b) => a.columns.length - b.columns.length);
-}
+class IndexTrial {
+  readonly #trial: Trial;
+  readonly #session: Session;
+  /** All indexes that exist now. */
+  #made: Made[] = [];
 
-/** The candidates that the planner picks when it has all of them, and their single-column prefixes: others can't help. */
-async function usedAtOnce(trial: Trying): Promise<Candidate[]> {
-  const { session, schema, loads } = trial;
-  const used: Candidate[] = [];
-  for (const load of loads) {
-    const names = new Map<string, Candidate>();
-    for (const candidate of load.candidates) names.set((await makeIndex(trial, candidate)).name, candidate);
-    await session.run("SAVEPOINT refmcp_trial");
-    const plan = JSON.stringify((await genericPlan(session, load.sql, load.places)).Plan);
-    for (const [name, candidate] of names) {
-      if (!plan.includes(JSON.stringify(name))) continue;
-      const prefix = load.candidates.find(
-        (one) =>
-          one.table === candidate.table &&
-          one.columns.length === 1 &&
-          one.columns[0] === candidate.columns[0],
-      );
-      used.push(candidate, ...(prefix === undefined ? [] : [prefix]));
-    }
-    await session.rows(`SELECT ${schema}.hypopg_reset()`);
+  constructor(trial: Trial) {
+    this.#trial = trial;
+    this.#session = trial.session;
   }
-  return used;
+
+  async run(statements: readonly { query: string; calls: number }[], limit: number) {
+    const suggestions: Suggestion[] = [];
+    const unchanged: Tried["unchanged"] = [];
+    const trigram = await this.#trigram();
+    const loads: Load[] = [];
+    const tables = new Set<string>();
+    for (const { query, calls } of statements) {
+      const places = await placesOf(query);
+      try {
+        const plan = await this.#planned({ sql: query, places });
+        for (const table of await tablesOf(this.#session, allNodes(plan))) tables.add(table);
+        loads.push(await this.#loadOf(query, calls, places, trigram.operators));
+      } catch (error) {
+        if (this.#session.signal.aborted || !(error instanceof Error)) throw error;
+        unchanged.push({ query: shortened(query), reason: `can't be planned in the copy: ${error.message}` });
+      }
+    }
+    await this.#trial.grow([...tables], new Map());
+    await this.#trial.grow([...tables], await this.#sizes());
+    const base = await this.#costs([], loads);
+    await this.#keep(await this.#usedAtOnce(loads));
+    const chosen = await this.#withoutOverlaps(loads, await this.#greedy(loads, limit, base), total(base));
+    let before = base;
+    for (const [at, index] of chosen.entries()) {
+      const after = await this.#costs(chosen.slice(0, at + 1), loads);
+      const helped = loads.filter((load) => (after.get(load) ?? 0) < (before.get(load) ?? 0) * 0.99);
+      const needs = !trigram.isInstalled && index.keys.some((key) => key.includes("gin_trgm_ops"));
+      suggestions.push({
+        table: index.table,
+        create: `CREATE INDEX${index.isPartitioned ? "" : " CONCURRENTLY"} ON ${index.table} ${index.definition.replace(/^btree /, "").replace(/^(?=[a-z])/, "USING ")}`,
+        reason: `Tried on ${loads.length === 1 ? "1 statement" : `${loads.length} statements`} in a copy of the schema.${needs ? " Needs CREATE EXTENSION pg_trgm first." : ""}`,
+        cost_before: Math.round(total(before)),
+        cost_after: Math.round(total(after)),
+        bytes: index.bytes,
+        queries: helped.slice(0, 5).map(({ sql }) => shortened(sql)),
+      });
+      before = after;
+    }
+    for (const load of loads) {
+      if ((before.get(load) ?? 0) < (base.get(load) ?? 0) * 0.99) continue;
+      const reason = await this.#reasonFor(load, chosen.length >= limit);
+      unchanged.push({ query: shortened(load.sql), reason });
+    }
+    return { suggestions, unchanged };
+  }
+
+  /** Makes the extension for LIKE '%…%' available. */
+  async #trigram() {
+    const schema = async () => {
+      const [row] = await this.#session.rows<{ name: string }>(
+        `SELECT pg_catalog.format('%I.gin_trgm_ops', n.nspname) AS name FROM pg_catalog.pg_extension e
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'`,
+      );
+      return row?.name.replace(/^public\./, "");
+    };
+    const installed = await schema();
+    if (installed !== undefined) return { isInstalled: true, operators: installed };
+    await this.#tried(() => this.#session.run("CREATE EXTENSION pg_trgm SCHEMA public")).catch(
+      () => undefined,
+    );
+    return { isInstalled: false, operators: await schema() };
+  }
+
+  /** Undoes what it did if it fails, so that the transaction goes on. */
+  async #tried<Value>(work: () => Promise<Value>): Promise<Value> {
+    await this.#session.run("SAVEPOINT refmcp_trial");
+    try {
+      return await work();
+    } catch (error) {
+      if (!this.#session.signal.aborted)
+        await this.#session.run("ROLLBACK TO SAVEPOINT refmcp_trial; DEALLOCATE ALL");
+      throw error;
+    }
+  }
+
+  async #planned({ sql, places }: Pick<Load, "sql" | "places">): Promise<Node> {
+    return (await this.#tried(() => genericPlan(this.#session, sql, places, "VERBOSE, "))).Plan;
+  }
+
+  async #loadOf(sql: string, calls: number, places: number, trigram: string | undefined): Promise<Load> {
+    const served = await servedBy(sql);
+    const tables = await this.#session.rows<Indexable & Record<string, unknown>>(
+      `SELECT c.oid::regclass::text AS table, c.relkind = 'p' AS "isPartitioned", pg_catalog.array_agg(a.attname::text) AS columns,
+         pg_catalog.array_agg(a.attname::text) FILTER (WHERE s.avg_width > ${MAX_WIDTH}) AS wide, pg_catalog.array_agg(a.attname::text) FILTER (WHERE s.n_distinct BETWEEN 1 AND ${FEW_VALUES}) AS few
+       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+       JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+       LEFT JOIN pg_catalog.pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname AND s.inherited = (c.relkind = 'p')
+       WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM pg_catalog.unnest($1::text[]) name) AND c.relkind IN ('r', 'm', 'p')
+         AND (SELECT pg_catalog.sum(r.reltuples) FROM pg_catalog.pg_class r WHERE r.oid = c.oid OR r.oid IN (SELECT relid FROM pg_catalog.pg_partition_tree(c.oid) WHERE isleaf)) >= ${MIN_ROWS}
+       GROUP BY c.oid, c.relkind ORDER BY 1`,
+      [served.relations],
+    );
+    const candidates: Made[] = [];
+    for (const table of tables)
+      for (const one of candidatesFor(
+        served,
+        { ...table, wide: table.wide ?? [], few: table.few ?? [] },
+        trigram,
+      )) {
+        const known = this.#made.find((other) => creating(other) === creating(one));
+        const made = known ?? (await this.#make(one));
+        if (made !== undefined && !candidates.includes(made)) candidates.push(made);
+      }
+    return { sql, calls, places, candidates, needsTrigram: served.keys.some(({ use }) => use === "pattern") };
+  }
+
+  /** Creates an index; undefined if there is no such index for the type. */
+  async #make(candidate: Candidate): Promise<Made | undefined> {
+    try {
+      const index = await this.#tried(() => createIndex(this.#session, creating(candidate)));
+      const made = { ...candidate, ...index, bytes: 0 };
+      this.#made.push(made);
+      return made;
+    } catch (error) {
+      if (this.#session.signal.aborted || this.#session.connection.isInvalid) throw error;
+      return undefined;
+    }
+  }
+
+  /** Estimates the pages of all new indexes, and drops partial ones with most of the rows. */
+  async #sizes(): Promise<Map<string, number>> {
+    const rows = await filesOf(this.#session, this.#made);
+    const pages = new Map<string, number>();
+    const tooWide: Made[] = [];
+    for (const made of this.#made) {
+      const files = rows.filter(({ root }) => root === made.id);
+      const all = files.reduce((sum, file) => sum + file.rows, 0);
+      const share = made.where === undefined ? 1 : (await this.#rowsOf(made)) / Math.max(1, all);
+      if (made.where !== undefined && share > MAX_PARTIAL) tooWide.push(made);
+      for (const file of files) {
+        const needed = Math.max(2, Math.ceil(file.pages * share));
+        pages.set(file.id, needed);
+        made.bytes += needed * 8_192;
+        if (made.where !== undefined)
+          await this.#session.rows(
+            `SELECT pg_catalog.pg_restore_relation_stats('schemaname', n.nspname::text, 'relname', c.relname::text, 'relpages', $2::int, 'reltuples', $3::real)
+             FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid`,
+            [file.id, needed, file.rows * share],
+          );
+      }
+    }
+    await this.#keep(this.#made.filter((made) => !tooWide.includes(made)));
+    return pages;
+  }
+
+  async #rowsOf({ table, where }: Made): Promise<number> {
+    return (await this.#planned({ sql: `SELECT FROM ${table} WHERE ${where}`, places: 0 }))["Plan Rows"];
+  }
+
+  /** Drops all other indexes. */
+  async #keep(kept: readonly Made[]): Promise<void> {
+    await this.#drop(this.#made.filter((made) => !kept.includes(made)));
+    this.#made = this.#made.filter((made) => kept.includes(made));
+  }
+
+  async #drop(indexes: readonly Made[]): Promise<void> {
+    if (indexes.length > 0)
+      await this.#session.run(`DROP INDEX ${indexes.map(({ name }) => name).join(", ")}`);
+  }
+
+  /** Runs `work` as if only these of the new indexes existed. */
+  async #with<Value>(indexes: readonly Made[], work: () => Promise<Value>): Promise<Value> {
+    await this.#session.run("SAVEPOINT refmcp_with");
+    await this.#drop(this.#made.filter((made) => !indexes.includes(made)));
+    const value = await work();
+    await this.#session.run("ROLLBACK TO SAVEPOINT refmcp_with; RELEASE SAVEPOINT refmcp_with");
+    return value;
+  }
+
+  #costs(indexes: readonly Made[], loads: readonly Load[]): Promise<Map<Load, number>> {
+    return this.#with(indexes, async () => {
+      const costs = new Map<Load, number>();
+      for (const load of loads) costs.set(load, (await this.#planned(load))["Total Cost"]);
+      return costs;
+    });
+  }
+
+  /** The indexes that the planner uses when it has all that could serve a statement, and their first columns alone: others can't help. */
+  async #usedAtOnce(loads: readonly Load[]): Promise<Made[]> {
+    const used = new Set<Made>();
+    for (const load of loads) {
+      const own = load.candidates.filter((one) => this.#made.includes(one));
+      // Partial and larger indexes hide others, which may be enough.
+      for (const some of [own, own.filter(({ where, keys }) => where === undefined && keys.length === 1)]) {
+        const plan = await this.#with(some, () => this.#planned(load));
+        const names = new Set(allNodes(plan).map((node) => node["Index Name"]));
+        for (const one of some) {
+          if (![...one.shown].some((name) => names.has(name))) continue;
+          used.add(one);
+          const prefix = own.find(({ table, method, keys: [first, ...rest], where }) => {
+            const isSame = table === one.table && method === one.method && where === one.where;
+            return isSame && rest.length === 0 && first === one.keys[0];
+          });
+          if (prefix !== undefined) used.add(prefix);
+        }
+      }
+    }
+    return [...used];
+  }
+
+  /** Repeatedly takes the index that saves most, of those that save enough of the whole or of one statement. */
+  async #greedy(loads: readonly Load[], limit: number, base: Map<Load, number>): Promise<Made[]> {
+    const taken: Made[] = [];
+    let costs = base;
+    // Of two that save the same, the smaller one.
+    let left = [...this.#made].sort((a, b) => a.bytes - b.bytes);
+    while (taken.length < limit) {
+      let best: { one: Made; after: Map<Load, number>; saved: number } | undefined;
+      for (const one of left) {
+        const affected = loads.filter(({ candidates }) =>
+          candidates.some(({ table }) => table === one.table),
+        );
+        const after = new Map([...costs, ...(await this.#costs([...taken, one], affected))]);
+        const saved = total(costs) - total(after);
+        const isEnough =
+          saved >= total(costs) * MIN_GAIN || loads.some((load) => isHalved(load, base, costs, after));
+        if (isEnough && (best === undefined || saved > best.saved * 1.01)) best = { one, after, saved };
+      }
+      if (best === undefined) break;
+      const { one, after } = best;
+      taken.push(one);
+      costs = after;
+      left = left.filter((other) => other !== one);
+    }
+    return taken;
+  }
+
+  /** Removes an index if another one with the same first key serves nearly as well. */
+  async #withoutOverlaps(loads: readonly Load[], indexes: readonly Made[], original: number) {
+    let kept = indexes;
+    for (const one of indexes) {
+      const rest = kept.filter((other) => other !== one);
+      if (!rest.some(({ table, keys }) => table === one.table && keys[0] === one.keys[0])) continue;
+      const [without, all] = [await this.#costs(rest, loads), await this.#costs(kept, loads)];
+      const isNeeded = one.where === undefined && loads.some((load) => isHalved(load, without, without, all));
+      if (!isNeeded && total(without) - total(all) < original * MIN_GAIN) kept = rest;
+    }
+    return kept;
+  }
+
+  async #reasonFor({ sql, places, candidates, needsTrigram }: Load, isFull: boolean): Promise<string> {
+    const plan = await this.#with([], async () => {
+      // Workers divide the rows of a node.
+      await this.#session.run("SET LOCAL max_parallel_workers_per_gather = 0");
+      return await this.#planned({ sql, places });
+    });
+    const nodes = allNodes(plan);
+    const used = [...new Set(nodes.flatMap((node) => node["Index Name"] ?? []))];
+    if (used.length > 0) return `already uses ${used.join(", ")}`;
+    const scans = nodes.flatMap(({ Schema: schema, "Relation Name": name, "Plan Rows": rows }) => {
+      if (name === undefined) return [];
+      const size = [...this.#trial.sizes.values()].find(
+        (one) => one.schema === schema && one.relation === name,
+      );
+      return [{ name, rows, of: Math.max(0, size?.rows ?? 0) }];
+    });
+    if (scans.length === 0) return "reads no table";
+    const largest = scans.reduce((a, b) => (b.of > a.of ? b : a));
+    if (largest.of < MIN_ROWS)
+      return `small: ${largest.name} has about ${grouped(Math.round(largest.of))} rows, which are read at once`;
+    if (largest.rows >= largest.of * MOST)
+      return `reads about ${Math.min(100, Math.round((100 * largest.rows) / largest.of))}% of ${largest.name}, where an index does not help`;
+    if (candidates.length === 0)
+      return needsTrigram
+        ? "LIKE '%…%' needs the extension pg_trgm"
+        : "has no condition, join or order that an index can serve";
+    return isFull
+      ? "not among the indexes that save most: raise limit"
+      : `tried ${candidates.length} ${candidates.length === 1 ? "index" : "indexes"}, without enough gain`;
+  }
 }
 
-const creating = ({ table, columns }: Candidate, how = "") =>
-  `CREATE INDEX${how} ON ${table} (${columns.join(", ")})`;
-
-/** Creates a hypothetical index. PostgreSQL itself quoted the names. */
-async function makeIndex({ session, schema }: Trying, candidate: Candidate) {
-  const [row] = await session.rows<{ oid: string; name: string; bytes: number }>(
-    `SELECT indexrelid::text AS oid, indexname AS name, ${schema}.hypopg_relation_size(indexrelid)::float8 AS bytes
-     FROM ${schema}.hypopg_create_index($1)`,
-    [creating(candidate)],
-  );
-  if (row === undefined) throw new ToolError("unavailable", "hypopg created no index.");
-  return row;
+/** Whether one statement becomes much cheaper, also by its original cost. */
+function isHalved(load: Load, ...[base, before, after]: readonly ReadonlyMap<Load, number>[]): boolean {
+  const [original = 0, was = 0, is = 0] = [base, before, after].map((costs) => costs?.get(load));
+  return was >= MIN_COST && was - is >= Math.max(was, original / 2) * MIN_STATEMENT_GAIN;
 }

@@ -91,14 +91,14 @@ const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::t
   ORDER BY c.reltuples DESC, 1, 2 LIMIT $1`;
 
 /** Indexes whose columns are a prefix of another index of the same kind. */
-const NEEDLESS = `SELECT a.indrelid::regclass::text AS table, a.indexrelid::regclass::text AS index, b.indexrelid::regclass::text AS other
+const NEEDLESS = `SELECT DISTINCT ON (1, 2) a.indrelid::regclass::text AS table, a.indexrelid::regclass::text AS index, b.indexrelid::regclass::text AS other
   FROM pg_catalog.pg_index a JOIN pg_catalog.pg_index b ON a.indrelid = b.indrelid AND a.indexrelid <> b.indexrelid
   JOIN pg_catalog.pg_class ca ON ca.oid = a.indexrelid JOIN pg_catalog.pg_class cb ON cb.oid = b.indexrelid AND cb.relam = ca.relam
   JOIN pg_catalog.pg_class t ON t.oid = a.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace AND n.nspname NOT IN ('pg_catalog', 'pg_toast')
   WHERE NOT a.indisunique AND a.indpred IS NULL AND b.indpred IS NULL AND a.indexprs IS NULL AND b.indexprs IS NULL AND b.indisvalid
     AND (b.indkey::text || ' ') LIKE (a.indkey::text || ' %') AND (b.indclass::text || ' ') LIKE (a.indclass::text || ' %')
     AND (b.indkey <> a.indkey OR a.indexrelid > b.indexrelid OR b.indisunique)
-  ORDER BY 1, 2 LIMIT $1`;
+  ORDER BY 1, 2, 3 LIMIT $1`;
 
 /** Tables that are often scanned in full. */
 const SCANNED = `SELECT relid::regclass::text AS table, seq_scan::float8 AS scans, (seq_tup_read / greatest(seq_scan, 1))::float8 AS rows

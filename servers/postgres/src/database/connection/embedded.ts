@@ -1,5 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Cluster, packaged, startCluster } from "@refmcp/embedded-postgres";
+import { type Cluster, type ClusterOptions, packaged, startCluster } from "@refmcp/embedded-postgres";
 import manifest from "../../../package.json" with { type: "json" };
 import { type Connection, openConnection } from "../driver/connection.ts";
 import { socketTo } from "../driver/protocol.ts";
@@ -12,11 +12,13 @@ import { APPLICATION_NAME } from "./target.ts";
  * call that had a connection, or else the next one, reports once what is lost, and the call after that restarts it.
  *
  * @param log receives why it did not start or why it ended, for the person who runs the server.
+ * @param feature what needs it, for the error if it is not installed
  */
 export function embedded(
-  options: { readonly directory: string | undefined; readonly maxConnections: number },
+  options: Omit<ClusterOptions, "native">,
   log: (sentence: string) => void,
-): Source {
+  feature?: Parameters<typeof packaged>[1],
+): Omit<Source, "ready"> & { ready(): Promise<Cluster> } {
   let running: Promise<Cluster> | undefined;
   let isClosed = false;
   /** Dead clusters whose loss has been reported. */
@@ -47,7 +49,7 @@ export function embedded(
     const logged = (what: string, why: string) =>
       log(`the embedded database ${what}: ${why.replaceAll("\n", " | ")}`);
     try {
-      const cluster = await startCluster({ native: packaged(manifest), ...options });
+      const cluster = await startCluster({ native: packaged(manifest, feature), ...options });
       void cluster.ended.then((end) => {
         if (!isClosed) logged("stopped", end);
       });
