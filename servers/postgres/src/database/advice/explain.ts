@@ -77,39 +77,35 @@ export async function explain(database: Database, explaining: Explaining) {
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  return await database.work(
-    { ...work, sql: query, offset: (places > 0 ? preparing(query) : statement).length - query.length },
-    async (session) => {
-      await database.functions.requireHarmless(session, calls);
-      const made = await makeHypothetical(session, indexes);
-      const explained =
-        places > 0
-          ? await genericPlan(session, query, places)
-          : await explainedBy(session, statement, params);
-      const lines: string[] = [];
-      const warnings: string[] = [];
-      draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
-      const text = JSON.stringify(explained.Plan);
-      const hints = [...new Set(warnings)].slice(0, 10);
-      const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
-      return {
-        plan,
-        total_cost: explained.Plan["Total Cost"],
-        ...(explained["Planning Time"] === undefined ? {} : { planning_ms: explained["Planning Time"] }),
-        ...(explained["Execution Time"] === undefined ? {} : { execution_ms: explained["Execution Time"] }),
-        warnings: hints,
-        ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
-        ...(indexes.length === 0
-          ? {}
-          : {
-              hypothetical_indexes: made.map(({ index, name }) => ({
-                index,
-                used: text.includes(`"${name}"`),
-              })),
-            }),
-      };
-    },
-  );
+  const offset = (places > 0 ? preparing(query) : statement).length - query.length;
+  return await database.work({ ...work, sql: query, offset }, async (session) => {
+    await database.functions.requireHarmless(session, calls);
+    const made = await makeHypothetical(session, indexes);
+    const explained =
+      places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
+    const lines: string[] = [];
+    const warnings: string[] = [];
+    draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
+    const text = JSON.stringify(explained.Plan);
+    const hints = [...new Set(warnings)].slice(0, 10);
+    const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
+    return {
+      plan,
+      total_cost: explained.Plan["Total Cost"],
+      ...(explained["Planning Time"] === undefined ? {} : { planning_ms: explained["Planning Time"] }),
+      ...(explained["Execution Time"] === undefined ? {} : { execution_ms: explained["Execution Time"] }),
+      warnings: hints,
+      ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
+      ...(indexes.length === 0
+        ? {}
+        : {
+            hypothetical_indexes: made.map(({ index, name }) => ({
+              index,
+              used: text.includes(`"${name}"`),
+            })),
+          }),
+    };
+  });
 }
 
 const GENERIC = "refmcp_generic";
