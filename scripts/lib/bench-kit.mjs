@@ -2,8 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { availableParallelism, loadavg } from "node:os";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { NODES, nodeProgram, npmPackages } from "./npm-programs.mjs";
 
@@ -217,56 +218,68 @@ export const median = (sorted) => sorted?.[sorted.length >> 1] ?? Number.NaN;
 /** NaN if nothing was measured. @type {(sorted: readonly number[] | undefined) => number} */
 export const minimum = (sorted) => sorted?.[0] ?? Number.NaN;
 
-/** Rows of a transfer's file. */
-export const TRANSFER_ROWS = 1_000_000;
+/**
+ * What a program and ours take to import and export a million rows.
+ *
+ * @typedef {object} Transfers
+ * @property {(whose: "theirs" | "ours") => unknown} empty empties the table before an import
+ * @property {Record<"import" | "export", { theirs: () => unknown, ours: () => unknown }>} works
+ * @property {() => unknown} close
+ */
 
-/** A CSV file of 51 MB with a header: a key, a text, a number, and a text that may be missing. @param {string} path */
-export async function transferFile(path) {
-  const file = createWriteStream(path);
+/**
+ * Measures a program and ours in turn on a CSV file of 51 MB: a key, a text, a number, and a text that may be missing.
+ *
+ * @param {string} program
+ * @param {string[]} notes
+ * @param {(files: { folder: string, csv: string, out: string }) => Promise<Transfers>} open
+ * @returns {Promise<Table>}
+ */
+export async function transferTable(program, notes, open) {
+  const title = "A million rows from and to a CSV file of 51 MB, in milliseconds (minimum / median)";
+  const version = await command(program, ["--version"]).catch(() => "");
+  if (version === "") return { title, columns: ["", ""], rows: [["not measured", `no ${program} here`]] };
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-transfers-"));
+  const files = { folder, csv: join(folder, "items.csv"), out: join(folder, "out.csv") };
+  const file = createWriteStream(files.csv);
   file.write("id,name,price,note\n");
-  for (let id = 1; id <= TRANSFER_ROWS; id++) {
+  for (let id = 1; id <= 1_000_000; id++) {
     const line = `${id},item number ${id},${id * 0.25},${id % 3 === 0 ? "" : `a note on ${id}`}\n`;
     if (!file.write(line)) await once(file, "drain");
   }
   await new Promise((resolve) => file.end(resolve));
-}
-
-/**
- * Measures a program's and our import and export of `transferFile` in turn.
- *
- * @param {{ program: string, works: Record<"import" | "export", { theirs: () => Promise<number>, ours: () => Promise<number> }>, notes: string[] }} transfers
- *   each work returns its milliseconds
- * @returns {Promise<Table>}
- */
-export async function transferTable({ program, works, notes }) {
-  const rows = [];
-  for (const way of /** @type {const} */ (["import", "export"])) {
-    const { theirs, ours } = await inTurn(3, works[way]);
-    const both = [theirs, ours].map((list) => `${figure(minimum(list))} / ${figure(median(list))}`);
-    const shares = [minimum, median].map((of) => ratio(of(ours) / of(theirs)));
-    rows.push([`${way} of 1,000,000 rows`, ...both, shares.join(" / ")]);
+  const { empty, works, close } = await open(files);
+  try {
+    const rows = [];
+    for (const way of /** @type {const} */ (["import", "export"])) {
+      const timed = (/** @type {"theirs" | "ours"} */ whose) => async () => {
+        await (way === "import" ? empty(whose) : rm(files.out, { force: true }));
+        const started = performance.now();
+        await works[way][whose]();
+        return performance.now() - started;
+      };
+      const taken = await inTurn(3, { theirs: timed("theirs"), ours: timed("ours") });
+      const both = [taken.theirs, taken.ours].map(
+        (list) => `${figure(minimum(list))} / ${figure(median(list))}`,
+      );
+      rows.push([
+        way,
+        ...both,
+        [minimum, median].map((of) => ratio(of(taken.ours) / of(taken.theirs))).join(" / "),
+      ]);
+    }
+    const name = /\d+\.[\d.]+/.exec(version)?.[0];
+    return {
+      title,
+      columns: ["", `${program} ${name}`, "ours, over stdio, default limits", "ratio"],
+      rows,
+      notes,
+    };
+  } finally {
+    await close();
+    await rm(folder, { recursive: true, force: true });
   }
-  return {
-    title: "A million rows from and to a CSV file of 51 MB, in milliseconds (minimum / median)",
-    columns: ["", program, "ours, over stdio, with default limits", "of the program"],
-    rows,
-    notes,
-  };
 }
-
-/** Runs a work and returns its milliseconds. @param {() => unknown} work */
-export async function took(work) {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
-}
-
-/** The first line of `program --version`; undefined if there is no such program. @param {string} program */
-export const versionOf = (program) =>
-  command(program, ["--version"]).then(
-    (text) => text.trim().split(/\s+/).slice(0, 3).join(" "),
-    () => undefined,
-  );
 
 /** Listens on a free port of 127.0.0.1, which it returns. @param {import("node:net").Server} server */
 export async function listen(server) {

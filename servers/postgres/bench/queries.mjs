@@ -1,7 +1,5 @@
 // The PostgreSQL server compared with the raw driver, the official one and DBHub, on a real PostgreSQL that is started for this.
-import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
@@ -14,10 +12,7 @@ import {
   RawClient,
   ratio,
   sqlPeer,
-  took,
-  transferFile,
   transferTable,
-  versionOf,
 } from "../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
 import { testPostgres } from "./lib/test-postgres.mjs";
@@ -202,56 +197,35 @@ async function measure(report, { raw, url }) {
 }
 
 /** @param {import("pg").Client} raw @param {string} url */
-async function transfers(raw, url) {
-  const version = await versionOf("psql");
-  if (version === undefined)
-    return {
-      title: "A million rows from and to a CSV file",
-      columns: ["", ""],
-      rows: [["not measured", "there is no psql on this machine"]],
-    };
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-postgres-"));
-  const csv = join(folder, "items.csv");
-  const out = join(folder, "out.csv");
-  await transferFile(csv);
-  await raw.query("CREATE TABLE items (id bigint PRIMARY KEY, name text, price float8, note text)");
-  const { node } = await sqlPeer();
-  const flags = ["--allow-privileged-role", "--allow-write", "--root", folder];
-  const ours = await connect([node, BIN, "--url", url, ...flags]);
-  const empty = () => raw.query("TRUNCATE items").then(() => raw.query("CHECKPOINT"));
-  /** @param {string} text */
-  const psql = (text) => command("psql", [url, "-qc", text]);
-  try {
-    return await transferTable({
-      program: version,
-      works: {
-        import: {
-          theirs: async () => {
-            await empty();
-            return await took(() => psql(`\\copy items from '${csv}' csv header`));
+const transfers = (raw, url) =>
+  transferTable(
+    "psql",
+    ["Both use COPY; the time of psql includes its start."],
+    async ({ folder, csv, out }) => {
+      await raw.query("CREATE TABLE items (id bigint PRIMARY KEY, name text, price float8, note text)");
+      const flags = ["--allow-privileged-role", "--allow-write", "--root", folder];
+      const ours = await connect([(await sqlPeer()).node, BIN, "--url", url, ...flags]);
+      /** @param {string} text */
+      const psql = (text) => command("psql", [url, "-qc", text]);
+      const sql = "SELECT * FROM items";
+      return {
+        empty: async () => {
+          for (const statement of ["TRUNCATE items", "CHECKPOINT"]) await raw.query(statement);
+        },
+        works: {
+          import: {
+            theirs: () => psql(`\\copy items from '${csv}' csv header`),
+            ours: () => ours.call("pg_import_csv", { path: csv, table: "items" }),
           },
-          ours: async () => {
-            await empty();
-            return await took(() => ours.call("pg_import_csv", { path: csv, table: "items" }));
+          export: {
+            theirs: () => psql(`\\copy (${sql}) to '${out}' csv header`),
+            ours: () => ours.call("pg_export", { sql, path: out }),
           },
         },
-        export: {
-          theirs: () => took(() => psql(`\\copy (SELECT * FROM items) to '${out}' csv header`)),
-          ours: async () => {
-            await rm(out, { force: true });
-            return await took(() => ours.call("pg_export", { sql: "SELECT * FROM items", path: out }));
-          },
-        },
-      },
-      notes: [
-        "psql's time includes its start and connection. Both use COPY; ours also checks the statement, and asks before triggers lose rows.",
-      ],
-    });
-  } finally {
-    await ours.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+        close: () => ours.close(),
+      };
+    },
+  );
 
 /** Resident memory of a new server after 100 queries, in MB. @param {string[]} argv */
 async function afterHundred(argv, tool = "query") {

@@ -15,10 +15,7 @@ import {
   RawClient,
   ratio,
   sqlPeer,
-  took,
-  transferFile,
   transferTable,
-  versionOf,
 } from "../../../scripts/lib/bench-kit.mjs";
 
 /** @typedef {() => unknown} Work */
@@ -145,7 +142,7 @@ export async function bench({ report }) {
         "The official server is a Python program and not on npm.",
       ],
     });
-    report(await transfers(peer.node, folder));
+    report(await transfers(peer.node));
     report(await endless(client));
     report(await blocked(dbhub, peer.version));
   } finally {
@@ -155,60 +152,44 @@ export async function bench({ report }) {
   }
 }
 
-/** @param {string} node @param {string} folder */
-async function transfers(node, folder) {
-  const version = await versionOf("sqlite3");
-  if (version === undefined)
-    return {
-      title: "A million rows from and to a CSV file",
-      columns: ["", ""],
-      rows: [["not measured", "there is no sqlite3 on this machine"]],
-    };
-  const csv = join(folder, "items.csv");
-  const [ours, theirs] = ["ours.db", "theirs.db"].map((name) => join(folder, name));
-  const out = join(folder, "out.csv");
-  await transferFile(csv);
-  /** @param {string} file */
-  const empty = async (file) => {
-    await rm(file, { force: true });
-    const database = new Sqlite(file);
-    database.exec("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, price REAL, note TEXT)");
-    database.close();
-  };
-  const client = new RawClient([node, BIN, "--db-path", String(ours), "--allow-write", "--root", folder]);
-  await client.initialize();
-  /** @param {string[]} commands */
-  const shell = (...commands) => command("sqlite3", [String(theirs), ...commands]);
-  try {
-    return await transferTable({
-      program: `sqlite3 ${version.split(" ")[0]}`,
-      works: {
-        import: {
-          theirs: async () => {
-            await empty(String(theirs));
-            return await took(() => shell(`.import --csv --skip 1 ${csv} items`));
+/** @param {string} node */
+const transfers = (node) =>
+  transferTable(
+    "sqlite3",
+    [
+      "Ours keeps NULL and an empty string apart, and numbers exactly; sqlite3 imports NULL as an empty string and writes numbers with 15 digits.",
+    ],
+    async ({ folder, csv, out }) => {
+      const files = { ours: join(folder, "ours.db"), theirs: join(folder, "theirs.db") };
+      /** @param {"theirs" | "ours"} whose */
+      const empty = (whose) => {
+        const database = new Sqlite(files[whose]);
+        database.exec(
+          "DROP TABLE IF EXISTS items; VACUUM; CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, price REAL, note TEXT)",
+        );
+        database.close();
+      };
+      const client = new RawClient([node, BIN, "--db-path", files.ours, "--allow-write", "--root", folder]);
+      await client.initialize();
+      /** @param {string[]} commands */
+      const shell = (...commands) => command("sqlite3", [files.theirs, ...commands]);
+      const sql = "SELECT * FROM items";
+      return {
+        empty,
+        works: {
+          import: {
+            theirs: () => shell(`.import --csv --skip 1 ${csv} items`),
+            ours: () => client.call("import_csv", { path: csv, table: "items" }),
           },
-          ours: async () => {
-            await empty(String(ours));
-            return await took(() => client.call("import_csv", { path: csv, table: "items" }));
+          export: {
+            theirs: () => shell(".headers on", ".mode csv", `.once ${out}`, sql),
+            ours: () => client.call("export", { sql, path: out }),
           },
         },
-        export: {
-          theirs: () => took(() => shell(".headers on", ".mode csv", `.once ${out}`, "SELECT * FROM items")),
-          ours: async () => {
-            await rm(out, { force: true });
-            return await took(() => client.call("export", { sql: "SELECT * FROM items", path: out }));
-          },
-        },
-      },
-      notes: [
-        "Ours keeps NULL and an empty string apart in both directions, and numbers exactly; sqlite3 imports NULL as an empty string and writes numbers with 15 digits.",
-      ],
-    });
-  } finally {
-    await client.close();
-  }
-}
+        close: () => client.close(),
+      };
+    },
+  );
 
 /**
  * Resident memory of DBHub and of a new process of our server after 100 queries, in MB.

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, type TestContext } from "vitest";
@@ -43,7 +43,7 @@ describe("a file of many pieces", () => {
     const sql = "SELECT * FROM users WHERE id >= 10 ORDER BY id";
     await exportRows(databases, { sql, params: [], path: "out.csv", format: "csv" }, call);
     const again = await enter(undefined, "DELETE FROM orders; DELETE FROM users");
-    await run("cp", [join(folder, "out.csv"), join(again.folder, "in.csv")]);
+    await copyFile(join(folder, "out.csv"), join(again.folder, "in.csv"));
     await importCsv(again.databases, { ...given, table: "users" }, again.call);
     const digest =
       "SELECT count(*), sum(id), sum(name = 'name \"' || (id - 10) || '\"'), count(city) FROM users WHERE id >= 10";
@@ -94,7 +94,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     const { databases, folder, call, ...here } = await enter();
     const disk = join(folder, "disk");
     await smallDisk(ctx, disk, 1);
-    await run("cp", [here.file, join(disk, "small.db")]);
+    await copyFile(here.file, join(disk, "small.db"));
     await fill(folder, 50_000);
     const database = join(disk, "small.db");
     await expect(importCsv(databases, { ...given, database, table: "users" }, call)).rejects.toMatchObject({
