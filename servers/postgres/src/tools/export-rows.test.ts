@@ -60,9 +60,11 @@ it("overwrites nothing, follows no symlink, and leaves nothing of a failed expor
   expect(await readdir(dirname(at().path("x")))).toEqual(before);
 });
 
-it("calls no volatile function that was not allowed", async () => {
-  await at().sql("CREATE FUNCTION sends() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+it("calls no function whose effects last that was not allowed", async () => {
+  await at().sql(
+    "CREATE FUNCTION sends() RETURNS int LANGUAGE sql AS $$ SELECT 1 FROM pg_notify('x', 'y') $$",
+  );
   const { text } = await at().call("pg_export", { sql: "SELECT sends()", path: "sent.csv" });
-  expect(text).toMatch(/sends is declared VOLATILE.*--allow-function sends/s);
+  expect(text).toMatch(/sends\(\) is blocked: it calls pg_notify.*--allow-function sends/s);
   expect(await readdir(dirname(at().path("x")))).not.toContain("sent.csv");
 });

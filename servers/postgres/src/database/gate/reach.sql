@@ -86,12 +86,14 @@ SELECT t.kind, t.asked::text, pg_catalog.concat('type ', t.oid::regtype), NULL, 
     OR u.oid IN (SELECT g.rngsubtype FROM pg_catalog.pg_range g WHERE t.oid = g.rngtypid)))
 FROM type t
 UNION ALL
--- What no statement names: domains, casts, operator classes, and functions that indexes and constraints may use.
+-- What no statement names: domains, casts, operator classes, and what indexes, constraints and statistics use.
 SELECT a.kind, a.name::text, 'database', NULL, false, false, NULL, NULL, NULL,
   ARRAY(SELECT f.proname::text FROM pg_catalog.pg_cast c JOIN pg_catalog.pg_proc f ON f.oid = c.castfunc WHERE c.oid >= 16384
     UNION SELECT f.proname::text FROM pg_catalog.pg_amproc s JOIN pg_catalog.pg_proc f ON f.oid = s.amproc WHERE s.oid >= 16384
-    UNION SELECT f.proname::text FROM pg_catalog.pg_proc f WHERE f.oid >= 16384 AND f.provolatile = 'i'),
-  NULL,
+    UNION SELECT f.proname::text FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_proc f ON f.oid = d.refobjid AND f.provolatile = 'i'
+      WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass AND d.classid = ANY (ARRAY['pg_catalog.pg_class'::regclass, 'pg_catalog.pg_constraint'::regclass, 'pg_catalog.pg_statistic_ext'::regclass])),
+  ARRAY(SELECT DISTINCT o.oprname::text FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid
+    WHERE d.refclassid = 'pg_catalog.pg_operator'::regclass AND d.classid = ANY (ARRAY['pg_catalog.pg_class'::regclass, 'pg_catalog.pg_constraint'::regclass, 'pg_catalog.pg_statistic_ext'::regclass])),
   ARRAY(SELECT t.typname::text FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_type t ON t.oid = c.contypid WHERE c.contypid >= 16384)
 FROM asked a WHERE a.kind = 'database'
 UNION ALL

@@ -293,13 +293,19 @@ describe("what a function does", () => {
         "ALTER DOMAIN year DROP CONSTRAINT trap",
       ],
       [
+        "CREATE INDEX trap ON stock (film) WHERE film > trapped(1)",
+        "SELECT film FROM stock",
+        "DROP INDEX trap",
+      ],
+      [
         "CREATE CAST (span AS int) WITH FUNCTION to_int(span)",
         "SELECT '[1,2)'::span::int",
         "DROP CAST (span AS int)",
       ],
     ];
     await world.admin(
-      "CREATE FUNCTION to_int(span) RETURNS int LANGUAGE sql AS $$ SELECT 1 FROM pg_advisory_lock(1) $$",
+      `CREATE FUNCTION to_int(span) RETURNS int LANGUAGE sql AS $$ SELECT 1 FROM pg_advisory_lock(1) $$;
+       CREATE FUNCTION trapped(int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT 1 FROM pg_advisory_lock(1) $$`,
     );
     const isRefused = async (sql: string) =>
       (await server.call("query", { sql })).text.includes(" is blocked: ");
