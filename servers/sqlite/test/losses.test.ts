@@ -165,8 +165,8 @@ describe.each([
 
   it("is a conflict if it changed while the user was asked", async () => {
     const here = await enter({ allowDdl: true, undo });
-    const meanwhile = async () => void (await change(here, "INSERT INTO orders VALUES (9, 1, 1)"));
-    await expect(change(here, "DROP TABLE orders", { confirm: meanwhile })).rejects.toMatchObject({
+    const inserting = async () => void (await change(here, "INSERT INTO orders VALUES (9, 1, 1)"));
+    await expect(change(here, "DROP TABLE orders", { confirm: inserting })).rejects.toMatchObject({
       kind: "conflict",
     });
     expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);

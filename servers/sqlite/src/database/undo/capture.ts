@@ -23,7 +23,7 @@ export interface Blind {
 /**
  * Watches what happens to the rows of each table that statements can reach, with temporary triggers, which are gone when the
  * handle is closed. SQLite runs them before the user's own triggers of the same event. The first state of each changed row is
- * kept in a temporary table; what became of it is read when all statements have run.
+ * kept in a temporary table; the final state is read when all statements have run.
  */
 export class Capture {
   readonly #database: Database.Database;
@@ -85,7 +85,7 @@ export class Capture {
   /**
    * Runs a statement that changes the schema; afterwards new tables are watched, too.
    *
-   * @param isRemoval keeps watching meanwhile: a DROP TABLE deletes rows of other tables, too. Triggers would hinder an ALTER
+   * @param isRemoval keeps watching while it runs: a DROP TABLE deletes rows of other tables, too. Triggers would hinder an ALTER
    */
   around<Value>(isRemoval: boolean, work: () => Value): Value {
     if (!isRemoval) this.#stop();
@@ -198,7 +198,7 @@ const countTable = (log: string) =>
 function countRows(log: string, replaces: boolean): Trigger[] {
   const count = (column: string) => [`UPDATE ${log} SET ${column} = ${column} + 1`];
   return [
-    // Inserted rows are no loss, unless they replace others.
+    // An inserted row only matters if it replaces another one.
     ["AFTER", "insert", replaces ? count("i") : []],
     ["AFTER", "update", count("u")],
     ["AFTER", "delete", count("d")],

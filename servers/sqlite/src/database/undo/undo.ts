@@ -45,7 +45,7 @@ const SHOWN = 5;
 
 /**
  * Undoes a change in one transaction: all rows must be as the change left them, and are as before it afterwards. The user's
- * triggers on their tables don't run meanwhile. The undo is itself recorded.
+ * triggers on their tables don't run during the undo. It is itself recorded.
  *
  * @param database with foreign keys off: they are checked at the end, since no cascade may change other rows
  */
@@ -271,7 +271,7 @@ class RecordedTable {
     this.#plain = this.#columns.join(", ");
   }
 
-  /** The row with the key of a recorded one, as it is now. */
+  /** The current row with the key of a recorded one. */
   current(row: RecordedRow): Value[] | undefined {
     const { where, values } = this.#keyOf(row);
     const select = (columns: string) =>
