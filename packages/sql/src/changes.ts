@@ -51,6 +51,10 @@ export class ChangeStore {
     this.#options = options;
   }
 
+  get isOn(): boolean {
+    return this.#options.enabled;
+  }
+
   /** Where to record the next change of a database; or the reason why it can't be recorded, for `uncoveredLoss`. */
   async slot(database: string): Promise<RecordSlot | { readonly reason: string }> {
     const opened = await this.#open(true);

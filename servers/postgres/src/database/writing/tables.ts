@@ -20,22 +20,29 @@ export interface TableFacts {
   readonly triggers: readonly string[];
   readonly enabling: readonly string[];
   readonly isOwner: boolean;
+  /** The transaction that asked; null if it changed nothing. */
+  readonly xid: string | null;
 }
 
 /**
  * One form of values, whatever the session or its functions set: their text can be compared, and read back exactly. Names
  * that values contain (regclass) have their schema.
  */
-export const FORM: readonly string[] = [
-  "TimeZone = 'UTC'",
-  "DateStyle = 'ISO, YMD'",
-  "IntervalStyle = 'postgres'",
-  "extra_float_digits = 1",
-  "bytea_output = 'hex'",
-  "xmloption = 'content'",
-  "search_path = pg_catalog, pg_temp",
-  "enable_seqscan = on",
-].map((setting) => `SET LOCAL ${setting}`);
+export const FORM = `SELECT ${[
+  "'TimeZone', 'UTC'",
+  "'DateStyle', 'ISO, YMD'",
+  "'IntervalStyle', 'postgres'",
+  "'extra_float_digits', '1'",
+  "'bytea_output', 'hex'",
+  "'xmloption', 'content'",
+  "'search_path', 'pg_catalog, pg_temp'",
+  "'enable_seqscan', 'on'",
+]
+  .map((setting) => `pg_catalog.set_config(${setting}, true)`)
+  .join(", ")}`;
+
+/** The transaction of a session, if it has changed something. */
+export const XID = "pg_catalog.pg_current_xact_id_if_assigned()::text";
 
 /** Facts about tables by their object ids; those that no longer exist are missing. */
 export async function factsOf(session: Session, ids: readonly string[]): Promise<TableFacts[]> {
@@ -54,7 +61,7 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
        ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
        ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
-       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner"
+       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", ${XID} AS xid
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1::oid[])`,
     [ids],
   );
@@ -89,7 +96,7 @@ export async function visibleAt(
 ): Promise<Set<string>> {
   const text = `SELECT t.ctid FROM ONLY ${name} t WHERE t.ctid = ANY ($1::tid[])`;
   // Of a small table, PostgreSQL would read every row for each piece.
-  const opening = { statements: [...FORM, "SET LOCAL enable_seqscan = off"] };
+  const opening = { statements: [FORM, "SET LOCAL enable_seqscan = off"] };
   const { rows } = await session.query({ text, params: [arrayText(places)], opening }, ALL);
   return new Set(rows.map(([first]: readonly Cell[]) => first ?? ""));
 }
@@ -105,7 +112,7 @@ export async function readRows(
   { text, params = [], isSmall = false }: { text: string; params?: readonly string[]; isSmall?: boolean },
   take: (places: readonly string[], rows: readonly Row[]) => Promise<void> | void,
 ): Promise<void> {
-  const opening = { statements: FORM };
+  const opening = { statements: [FORM] };
   const fetch = isSmall ? { text, params, opening } : { text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] };
   if (!isSmall) await session.query({ text: `DECLARE refmcp_rows CURSOR FOR ${text}`, params, opening }, ALL);
   for (let isEnd = false; !isEnd; ) {
