@@ -170,8 +170,9 @@ export function readSummary(path: string): ChangeSummary | undefined {
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);
-    const length = Number(textAt(file, size - TRAILER, TRAILER));
-    if (!Number.isInteger(length) || length <= 0 || length > size) return undefined;
+    const trailer = textAt(file, size - TRAILER, TRAILER);
+    const length = Number(trailer);
+    if (!/^\d+\n$/.test(trailer) || length > size) return undefined;
     const summary: ChangeSummary = JSON.parse(textAt(file, size - TRAILER - length, length));
     return summary;
   } catch {
@@ -206,9 +207,13 @@ export function* readRows(path: string): Generator<RecordedRow> {
       at += read;
       let start = 0;
       for (let stop = piece.indexOf(10); stop >= 0 && stop < read; stop = piece.indexOf(10, start)) {
-        const row: RecordedRow = JSON.parse(Buffer.concat([...rest, piece.subarray(start, stop)]).toString());
+        const text =
+          rest.length === 0
+            ? piece.toString("utf8", start, stop)
+            : Buffer.concat([...rest, piece.subarray(start, stop)]).toString();
+        const row: RecordedRow = JSON.parse(text);
         yield row;
-        rest = [];
+        if (rest.length > 0) rest = [];
         start = stop + 1;
       }
       if (start < read) rest.push(Buffer.from(piece.subarray(start, read)));

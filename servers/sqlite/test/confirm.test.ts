@@ -127,7 +127,7 @@ it("writing tools exist only with their options", async () => {
     return found.sort();
   };
   expect(await names()).toEqual([]);
-  expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual([]);
+  expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual(["list_changes"]);
   expect(await names("--allow-ddl")).toEqual(["create_table"]);
   expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   expect(await names("--allow-write")).toEqual([

@@ -1,6 +1,10 @@
+import { execFile } from "node:child_process";
+import { rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { change, labs, undo } from "./asking.ts";
+import { ask, change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 
 const enter = labs();
@@ -166,4 +170,175 @@ describe("a change", () => {
       expect(contents(here), what).toEqual(before);
     }
   });
+});
+
+const message = (id: string | undefined, rest: string) =>
+  expect.objectContaining({
+    kind: "conflict",
+    message: expect.stringContaining(`Change ${id} was not undone${rest}`),
+  });
+
+describe("an undo", () => {
+  it("changes nothing if a row has changed since, and names it", async () => {
+    const here = await enter({ sql: SCHEMA });
+    const { change_id } = await change(here, "UPDATE people SET born = 0 WHERE id <= 10");
+    const other = new Sqlite(here.file);
+    other.exec(
+      "UPDATE people SET born = 1 WHERE id = 3; DELETE FROM people WHERE id = 4; INSERT INTO people (id) VALUES (1000)",
+    );
+    const before = contents(here);
+    await expect(undo(here, change_id)).rejects.toEqual(
+      message(change_id, ": 2 of its rows are not as it left them: people 3, people 4."),
+    );
+    expect(contents(here)).toEqual(before);
+    other.exec(
+      "UPDATE people SET born = 0 WHERE id = 3; INSERT INTO people (id, name, born) VALUES (4, 'p4', 0)",
+    );
+    other.close();
+    await undo(here, change_id);
+    expect((await ask(here, "SELECT sum(born) FROM people WHERE id <= 10")).rows).toEqual([[55]]);
+  });
+
+  it("is refused if it would lose rows, or break foreign keys or constraints, that were added since", async () => {
+    const here = await enter({ allowDdl: true, sql: SCHEMA });
+    const run = async (sql: string | readonly string[]) =>
+      (await change(here, sql, { confirm: never })).change_id;
+    const refused = async (id: string | undefined, why: RegExp) => {
+      const before = contents(here);
+      await expect(undo(here, id)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(why),
+      });
+      expect(contents(here)).toEqual(before);
+    };
+    const person = await run("INSERT INTO people (id, name) VALUES (700, 'parent')");
+    const pet = await run("INSERT INTO pets VALUES (700, 700)");
+    await refused(person, /foreign keys refer to nothing/);
+    await undo(here, pet);
+    await undo(here, person);
+
+    const deleted = await run("DELETE FROM people WHERE id = 200");
+    const named = await run("INSERT INTO people (id, name) VALUES (201000, 'P200')");
+    await refused(deleted, /UNIQUE/);
+    await undo(here, named);
+    await undo(here, deleted);
+
+    const table = await run("CREATE TABLE made (x)");
+    const rows = await run("INSERT INTO made VALUES (1)");
+    await refused(table, /would drop the table "made", which has 1 row/);
+    await undo(here, rows);
+    const column = await run("ALTER TABLE made ADD COLUMN y DEFAULT 5");
+    await refused(table, /table made was changed/);
+    await run("INSERT INTO made VALUES (1, 5)");
+    const value = await run("UPDATE made SET y = 6");
+    await refused(column, /would drop the column "y" of made, which has 1 row/);
+    await undo(here, value);
+    await undo(here, column);
+    const dropped = await run("DROP VIEW shown");
+    await run("CREATE VIEW shown AS SELECT 1 AS id, 2 AS name");
+    await refused(dropped, /view shown was changed/);
+    const filled = await run(["CREATE TABLE filled (x PRIMARY KEY)", "INSERT INTO filled VALUES (1), (2)"]);
+    await undo(here, (await undo(here, filled)).change_id);
+    expect(await run("DELETE FROM filled")).toBeDefined();
+  });
+
+  it("keeps full-text indexes of other tables in step", async () => {
+    const here = await enter({ sql: SCHEMA });
+    const { change_id } = await change(here, "UPDATE docs SET body = 'three plums' WHERE id = 1");
+    await undo(here, change_id);
+    const database = new Sqlite(here.file);
+    expect(
+      database.prepare("SELECT rowid FROM docs_index WHERE docs_index MATCH 'apple'").pluck().all(),
+    ).toEqual([1]);
+    expect(
+      database.prepare("SELECT rowid FROM docs_index WHERE docs_index MATCH 'plums'").pluck().all(),
+    ).toEqual([]);
+    database.exec("INSERT INTO docs_index (docs_index, rank) VALUES ('integrity-check', 1)");
+    database.close();
+  });
+
+  it("restores 200,000 deleted rows without a question", async () => {
+    const here = await enter({
+      sql: "CREATE TABLE big (id INTEGER PRIMARY KEY, x, y); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 200000) INSERT INTO big SELECT n, 'row ' || n, n / 3.0 FROM t",
+    });
+    const digest = () => {
+      const database = new Sqlite(here.file);
+      const found = database
+        .prepare("SELECT count(*), sum(id * length(x)), sum(y * id) FROM big")
+        .raw()
+        .get();
+      database.close();
+      return found;
+    };
+    const before = digest();
+    const { change_id, tables } = await change(here, "DELETE FROM big", { confirm: never });
+    expect(tables).toEqual([{ table: "big", inserted: 0, updated: 0, deleted: 200_000 }]);
+    expect(digest()).toEqual([0, null, null]);
+    await undo(here, change_id);
+    expect(digest()).toEqual(before);
+  });
+});
+
+describe("a change that can't be recorded", () => {
+  const asked = async (here: Lab, sql: string) => {
+    const questions: string[] = [];
+    const confirm = async (loss: string) => {
+      questions.push(loss);
+      throw new Error("no");
+    };
+    await expect(change(here, sql, { confirm })).rejects.toThrow("no");
+    return questions;
+  };
+
+  it("is asked about if it is too large", async () => {
+    const here = await enter({
+      sql: "CREATE TABLE big (x); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 80) INSERT INTO big SELECT zeroblob(1000000) FROM t",
+    });
+    expect(await asked(here, "DELETE FROM big")).toEqual([
+      "This cannot be undone: DELETE of 80 rows of big (it is larger than a recorded change can be).",
+    ]);
+    const { change_id } = await change(here, "INSERT INTO big SELECT * FROM big", { confirm: never });
+    expect(change_id).toBeUndefined();
+  });
+
+  it("is asked about if the directory can't be used", async () => {
+    const here = await enter({ state: "/dev/null" });
+    expect(await asked(here, "DELETE FROM orders")).toEqual([
+      expect.stringMatching(/DELETE of 3 rows of orders \(there is no record of changes: .*\)\.$/),
+    ]);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "is asked about if the disk is full, and the rest stays",
+    async (ctx) => {
+      const here = await enter({ sql: SCHEMA });
+      const run = promisify(execFile);
+      await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", here.state]).catch(() =>
+        ctx.skip("needs root"),
+      );
+      try {
+        const first = await change(here, "DELETE FROM plain", { confirm: never });
+        const { bavail, bsize } = await statfs(here.state);
+        await writeFile(join(here.state, "foreign"), Buffer.alloc(bavail * bsize));
+        const before = contents(here);
+        expect(await asked(here, "DELETE FROM emptied")).toEqual([
+          "This cannot be undone: DELETE of 49 rows of emptied (the change could not be recorded: ENOSPC).",
+        ]);
+        await expect(undo(here, first.change_id)).rejects.toMatchObject({
+          kind: "unavailable",
+          message: expect.stringContaining("ENOSPC"),
+        });
+        expect(contents(here)).toEqual(before);
+        await rm(join(here.state, "foreign"));
+        await undo(here, first.change_id);
+        expect(
+          await undo(here, (await change(here, "DELETE FROM emptied", { confirm: never })).change_id),
+        ).toMatchObject({
+          tables: [{ table: "emptied", inserted: 49 }],
+        });
+      } finally {
+        await run("umount", ["--lazy", here.state]);
+      }
+    },
+  );
 });

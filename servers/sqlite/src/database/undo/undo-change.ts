@@ -32,8 +32,13 @@ export async function undoChange(
   const place = await databases.place(database);
   const recording = await databases.recording(place);
   const found = await databases.options.changes.find(databases.identityOf(place), id);
-  const job = { place, id, path: found.path, facts: facts.parse(found.facts), dryRun, recording };
+  const { path, tables: changed } = found;
+  const job = { place, id, path, facts: facts.parse(found.facts), tables: changed, dryRun, recording };
   const answer = await runStatement(databases, "undo", job, { sql: "", signal });
+  if ("unrecorded" in answer)
+    throw new ToolError("unavailable", `Change ${id} was not undone, because ${answer.unrecorded}.`, {
+      hint: "Nothing was changed. An undo is always recorded, so that it can be undone too; check --undo-dir and its disk.",
+    });
   if (!("obstacle" in answer)) {
     const { committed, tables, changeId } = answer;
     return { undone: id, committed, tables, ...(changeId === undefined ? {} : { change_id: changeId }) };

@@ -1,8 +1,8 @@
-import { type RecordedRow, readRows } from "@refmcp/sql/change-record";
+import { type RecordedRow, readRows, type TableCounts } from "@refmcp/sql/change-record";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import { removalOf, statementOf, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
-import { ChangeWatch, type Recording, type UndoFacts } from "../writing/change.ts";
+import { ChangeWatch, type Recording, type UndoFacts, whyNotRecorded } from "../writing/change.ts";
 import { rowsOf } from "./capture.ts";
 import { definitionsIn } from "./definitions.ts";
 import {
@@ -21,6 +21,8 @@ export interface UndoJob {
   /** The record of the change. */
   readonly path: string;
   readonly facts: UndoFacts;
+  /** What it did to each table. */
+  readonly tables: readonly TableCounts[];
   readonly dryRun: boolean;
   readonly recording: Recording;
 }
@@ -73,12 +75,14 @@ export function undo(database: Database.Database, job: UndoJob) {
       watch.follow({ sql, verb: statementOf(sql).verb }, () => database.exec(sql));
     };
     const triggers = dropTriggers(database, names);
-    for (const row of readRows(path)) if (row.after !== undefined) tables.get(row)?.remove(row);
+    if (job.tables.some(({ inserted, updated }) => inserted + updated > 0))
+      for (const row of readRows(path)) if (row.after !== undefined) tables.get(row)?.remove(row);
     for (const sql of triggers) database.exec(sql);
     for (const sql of backward.filter(isDrop)) define(sql);
     for (const sql of backward.filter(isTable)) define(sql);
     const left = dropTriggers(database, names);
-    for (const row of readRows(path)) if (row.before !== undefined) tables.get(row)?.restore(row);
+    if (job.tables.some(({ deleted, updated }) => deleted + updated > 0))
+      for (const row of readRows(path)) if (row.before !== undefined) tables.get(row)?.restore(row);
     for (const index of facts.indexes) rebuild(database, index);
     for (const sql of left) database.exec(sql);
     for (const sql of backward.filter((sql) => !isDrop(sql) && !isTable(sql))) define(sql);
@@ -98,7 +102,9 @@ export function undo(database: Database.Database, job: UndoJob) {
     return { committed: !job.dryRun, changeId, tables: record?.tables ?? [] };
   } catch (error) {
     if (error instanceof Refused) return { obstacle: error.obstacle };
-    throw error;
+    const unrecorded = whyNotRecorded(error);
+    if (unrecorded === undefined) throw error;
+    return { unrecorded };
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
     record?.discard();
@@ -252,47 +258,44 @@ function rebuild(database: Database.Database, index: string): void {
 class RecordedTable {
   readonly #database: Database.Database;
   readonly #shape: Shape;
+  readonly #name: string;
+  readonly #columns: readonly string[];
+  readonly #plain: string;
   readonly #statements = new Map<string, Database.Statement<unknown[], unknown[]>>();
 
   constructor(database: Database.Database, shape: Shape) {
     this.#database = database;
     this.#shape = shape;
+    this.#name = `main.${quoteIdentifier(shape.name)}`;
+    this.#columns = shape.columns.map(quoteIdentifier);
+    this.#plain = this.#columns.join(", ");
   }
 
   /** The row with the key of a recorded one, as it is now. */
   current(row: RecordedRow): Value[] | undefined {
-    const { columns } = this.#shape;
-    const names = columns.map(quoteIdentifier);
     const { where, values } = this.#keyOf(row);
-    const found = this.#statement(`SELECT ${names.join(", ")} FROM ${this.#table} WHERE ${where}`)
-      .raw()
-      .get(...values);
+    const select = (columns: string) =>
+      this.#statement(`SELECT ${columns} FROM ${this.#name} WHERE ${where}`)
+        .raw()
+        .get(...values);
+    const found = select(this.#plain);
     if (found === undefined) return undefined;
-    const bytes = isDoubtful(found)
-      ? this.#statement(`SELECT ${names.map(asBytes).join(", ")} FROM ${this.#table} WHERE ${where}`)
-          .raw()
-          .get(...values)
-      : undefined;
+    const bytes = isDoubtful(found) ? select(this.#columns.map(asBytes).join(", ")) : undefined;
     return found.map((value, at) => encodeValue(value, bytes?.[at]));
   }
 
   remove(row: RecordedRow): void {
     const { where, values } = this.#keyOf(row);
-    this.#statement(`DELETE FROM ${this.#table} WHERE ${where}`).run(...values);
+    this.#statement(`DELETE FROM ${this.#name} WHERE ${where}`).run(...values);
   }
 
   restore({ key, before }: RecordedRow): void {
-    const { columns, key: keys, hasRowid } = this.#shape;
-    const [rowid, values] = hasRowid ? [[key], valuesOf(before)] : [[], valuesOf(before)];
-    const names = [...(hasRowid ? keys : []), ...columns.map(quoteIdentifier)];
-    const all = [...valuesOf(rowid), ...values];
+    const { key: keys, hasRowid } = this.#shape;
+    const all = valuesOf(hasRowid && Array.isArray(before) ? [key, ...before] : before);
+    const names = hasRowid ? `${keys[0]}, ${this.#plain}` : this.#plain;
     this.#statement(
-      `INSERT OR ABORT INTO ${this.#table} (${names.join(", ")}) VALUES (${all.map(placeFor).join(", ")})`,
+      `INSERT OR ABORT INTO ${this.#name} (${names}) VALUES (${all.map(placeFor).join(", ")})`,
     ).run(...all.map(decodeValue));
-  }
-
-  get #table(): string {
-    return `main.${quoteIdentifier(this.#shape.name)}`;
   }
 
   #keyOf({ key }: RecordedRow): { where: string; values: unknown[] } {

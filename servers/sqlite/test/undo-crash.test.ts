@@ -1,0 +1,124 @@
+import { readdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { connectStdio } from "@refmcp/testing";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { change, labs, undo } from "./asking.ts";
+import type { Lab } from "./lab.ts";
+
+const enter = labs();
+const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const COUNTER = "CREATE TABLE counter (id INTEGER PRIMARY KEY, n INT); INSERT INTO counter VALUES (1, 0)";
+
+const counted = ({ file }: Lab) => {
+  const database = new Sqlite(file, { timeout: 60_000 });
+  const n = database.prepare("SELECT n FROM counter").pluck().get();
+  database.close();
+  return n;
+};
+
+/** Undoes all changes, newest first; returns how many were undone, and how many turned out never to have been committed. */
+async function undoAll({ databases, ...here }: Lab) {
+  const changes = await databases.listChanges(undefined);
+  const counts = { undone: 0, never: 0 };
+  for (const { id, isPending } of changes) {
+    try {
+      await undo({ databases, ...here }, id);
+      counts.undone += 1;
+    } catch (error) {
+      expect(isPending).toBe(true);
+      expect(String(error)).toContain("was never committed, so there is nothing to undo");
+      counts.never += 1;
+    }
+  }
+  return counts;
+}
+
+describe("a server that is killed", () => {
+  it("has recorded every change that was committed, whenever it is killed", async () => {
+    const here = await enter({ sql: COUNTER });
+    const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
+    for (let round = 0; round < 12; round++) {
+      const server = await connectStdio(BIN, { args });
+      const query = "UPDATE counter SET n = n + 1";
+      const write = () => server.client.callTool({ name: "write_query", arguments: { query } });
+      await write();
+      let isAlive = true;
+      const calls = (async () => {
+        while (isAlive) await write();
+      })().catch(() => undefined);
+      // Any moment of a change: later in each round.
+      const kill = new Promise<void>((resolve) => {
+        setTimeout(
+          () => {
+            isAlive = false;
+            process.kill(server.pid ?? 0, "SIGKILL");
+            resolve();
+          },
+          5 + round * 0.7,
+        );
+      });
+      await Promise.all([kill, calls]);
+      await server.close();
+      // The runner may still be at work.
+      counted(here);
+    }
+    const n = counted(here);
+    expect(n).toBeGreaterThanOrEqual(12);
+    expect((await undoAll(here)).undone).toBe(n);
+    expect(counted(here)).toBe(0);
+  });
+
+  it("leaves a pending record, which is undone if the change was committed", async () => {
+    const here = await enter({ sql: COUNTER });
+    const { change_id: id } = await change(here, "UPDATE counter SET n = 5");
+    const [directory = ""] = await readdir(join(here.state, "changes"));
+    const file = (ending: string) => join(here.state, "changes", directory, `${id}.${ending}`);
+    await rename(file("change"), file("pending"));
+    expect(await here.databases.listChanges(undefined)).toMatchObject([{ id, isPending: true }]);
+    expect(await undo(here, id)).toMatchObject({ committed: true });
+    expect(counted(here)).toBe(0);
+  });
+
+  it("leaves a pending record, which has nothing to undo if the change was not committed", async () => {
+    const here = await enter({ sql: COUNTER });
+    const { change_id: id } = await change(here, "UPDATE counter SET n = 5");
+    const [directory = ""] = await readdir(join(here.state, "changes"));
+    const file = (ending: string) => join(here.state, "changes", directory, `${id}.${ending}`);
+    await rename(file("change"), file("pending"));
+    const database = new Sqlite(here.file);
+    database.exec("UPDATE counter SET n = 0");
+    database.close();
+    expect(await undoAll(here)).toEqual({ undone: 0, never: 1 });
+    expect(counted(here)).toBe(0);
+  });
+});
+
+it("two servers write at the same time, and all their changes can be undone", async () => {
+  const here = await enter({ sql: COUNTER });
+  const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
+  const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
+  const calls = servers.flatMap((server) =>
+    Array.from({ length: 15 }, async () => {
+      const query = "UPDATE counter SET n = n + 1";
+      const result = await server.client.callTool({ name: "write_query", arguments: { query } });
+      // On a slow machine two seconds may be too short to get the lock, which is reported.
+      if (result.isError === true) expect(JSON.stringify(result.content)).toContain("has locked");
+      return result.isError === true ? 0 : 1;
+    }),
+  );
+  const count = (await Promise.all(calls)).reduce<number>((sum, one) => sum + one, 0);
+  await Promise.all(servers.map((server) => server.close()));
+  expect(counted(here)).toBe(count);
+  // Ids sort by the time at which a change began, so two of them may have been committed the other way around.
+  for (let left = -1; left !== 0; ) {
+    const open = (await here.databases.listChanges(undefined)).filter(
+      ({ undoneBy, undoes }) => undoneBy === undefined && undoes === undefined,
+    );
+    expect(open.length).not.toBe(left);
+    left = open.length;
+    for (const { id } of open) await undo(here, id).catch(() => undefined);
+  }
+  expect(counted(here)).toBe(0);
+});
