@@ -101,7 +101,7 @@ export class ChangeStore {
       throw new ToolError(
         "not_found",
         `No change ${oneLine(id.slice(0, 60))} of this database is recorded.${near}`,
-        { hint: "Call list_changes for the ids. Old changes are dropped (--undo-days)." },
+        { hint: "The list of changes has the ids. Old changes are dropped (--undo-days)." },
       );
     }
     if (change.undoneBy !== undefined)

@@ -76,6 +76,8 @@ export interface Start {
   /** How many multixacts there have been, see `MULTIXACTS`. */
   readonly multixacts: number;
   readonly started: string;
+  /** Whether the server counts what is changed. */
+  readonly counts: boolean;
 }
 
 interface Recording extends Start {
@@ -109,6 +111,7 @@ export async function record(
     session,
     tables.map(({ id }) => id),
   );
+  if (!start.counts) throw new Unrecordable("the server doesn't count changed rows: track_counts is off");
   const skipped: string[] = [];
   const removing: string[] = [];
   const xid = all[0]?.xid ?? (await transactionOf(session));
@@ -271,7 +274,7 @@ export const MULTIXACTS = "pg_catalog.mxid_age('1'::xid)";
 async function observe(
   database: Database,
   session: Session,
-  { xid, facts, multixacts, started }: Pick<Recorded, "xid" | "facts"> & Start,
+  { xid, facts, multixacts, started }: Pick<Recorded, "xid" | "facts"> & Omit<Start, "counts">,
   run: (observer: Observer) => Promise<void>,
 ): Promise<void> {
   if (database.limits.maxConnections < 2)

@@ -33,18 +33,14 @@ export async function startOf(
   session: Session,
   changes: readonly Change[],
 ): Promise<Start & { readonly locatable: Locatable }> {
-  if (record?.isOn !== true) return { multixacts: 0, started: "", locatable: new Set() };
+  if (record?.isOn !== true) return { multixacts: 0, started: "", counts: true, locatable: new Set() };
   const [found] = await session.rows<Start & { locatable: string[] } & Record<string, unknown>>(
-    `SELECT ${MULTIXACTS} AS multixacts, ${STARTED} AS started, ARRAY(SELECT named FROM pg_catalog.unnest($1::text[]) named JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(named)
+    `SELECT ${MULTIXACTS} AS multixacts, ${STARTED} AS started, pg_catalog.current_setting('track_counts') = 'on' AS counts, ARRAY(SELECT named FROM pg_catalog.unnest($1::text[]) named JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(named)
        WHERE c.relkind IN ('r', 'p') AND NOT c.relhasrules AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT pg_catalog.row_security_active(c.oid)
          AND NOT (c.relhassubclass AND EXISTS (SELECT FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class f ON f.oid = i.inhrelid WHERE f.relkind = 'f'))) AS locatable`,
     [changes.flatMap(({ located }) => located?.relation ?? [])],
   );
-  return {
-    multixacts: found?.multixacts ?? 0,
-    started: found?.started ?? "",
-    locatable: new Set(found?.locatable),
-  };
+  return { multixacts: 0, started: "", counts: false, ...found, locatable: new Set(found?.locatable) };
 }
 
 interface Settling extends Start {

@@ -57,7 +57,7 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
            AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute k WHERE k.attrelid = c.oid AND k.attnum = ANY ((i.indkey::int2[])[:i.indnkeyatts - 1]) AND NOT k.attnotnull)
            AND NOT EXISTS (SELECT FROM pg_catalog.pg_opclass o WHERE o.oid = ANY (i.indclass) AND o.opcnamespace <> 'pg_catalog'::pg_catalog.regnamespace)
          ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1) i ON a.attnum = ANY (i.indkey[:i.indnkeyatts - 1]) WHERE a.attrelid = c.oid ORDER BY a.attnum) AS key,
-       CASE WHEN c.relkind = 'f' THEN 'it is on another server' WHEN c.relkind <> 'r' THEN 'it is not an ordinary table' WHEN NOT pg_catalog.has_table_privilege(c.oid, 'SELECT') THEN 'this role can''t read it'
+       CASE WHEN n.nspname = 'pg_catalog' THEN 'large objects can''t be restored' WHEN c.relkind = 'f' THEN 'it is on another server' WHEN c.relkind <> 'r' THEN 'it is not an ordinary table' WHEN NOT pg_catalog.has_table_privilege(c.oid, 'SELECT') THEN 'this role can''t read it'
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
        ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
        ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
