@@ -1,4 +1,5 @@
 // Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
+export { type Dialect, excerpt, translated } from "./dialect.ts";
 export {
   type Column,
   type CsvRecord,

@@ -1,5 +1,5 @@
 import { never, resource } from "../context.ts";
-import { describeTable } from "../database/reading/describe.ts";
+import { describeTable, unquoted } from "../database/reading/describe.ts";
 import { listObjects, namesBeginning, READABLE } from "../database/reading/objects.ts";
 
 export default resource({
@@ -17,7 +17,7 @@ export default resource({
     const { objects, next_cursor: next } = await listObjects(postgres.at(), asked, { signal: never });
     return {
       resources: objects.map(({ schema, name, kind }) => ({
-        uri: `schema://${encodeURIComponent(schema)}/${encodeURIComponent(name)}`,
+        uri: `schema://${encodeURIComponent(unquoted(schema))}/${encodeURIComponent(unquoted(name))}`,
         name: `${schema}.${name}`,
         title: `${schema}.${name}`,
         description: `Schema of the ${kind.replace("_", " ")} ${schema}.${name}.`,

@@ -1,18 +1,11 @@
+import { CONFIDENTIAL_NAME } from "@refmcp/sql/values";
+
 /** Problems, each with a query that finds its objects in one column `object`. */
 export type Lints = Readonly<Record<string, string>>;
 
 /** The roles under which PostgREST and Supabase serve requests from the internet. */
 const API_ROLES = ["anon", "authenticated"];
 const ROLES = API_ROLES.map((name) => `'${name}'`).join(", ");
-
-/** Names of columns that usually hold secrets or facts about a person. */
-const CONFIDENTIAL = [
-  "pass(word|wd|phrase|code)|pwd|secret|token|jwt|otp|pin|salt|credential|(api|private|secret|access|auth|session|ssh|pgp|gpg|license|activation)_?key",
-  "(recovery|backup|verification|auth|2fa)_codes?|session_id|two_factor|mac_?addr(ess)?|imei|device_uuid|certificate",
-  "ssn|social_security(_number)?|passport(_number|_id)?|national_id|tax_id|drivers?_license|license_number|patient_id|(health|medical)_(record|insurance)|insurance_number",
-  "credit_card|card_number|cvv|cvc|cvn|iban|bic|swift_code|bank_account|account_number|routing_number",
-].join("|");
-const CONFIDENTIAL_NAME = `^(.*_)?(${CONFIDENTIAL})(_(hash|digest|encrypted|number|value))?$`;
 
 /** Whose objects are yours: not PostgreSQL's, an extension's, or those that a hosting service keeps for itself. */
 const yours = (catalog: string, row: string, namespace: string) =>
