@@ -30,3 +30,4 @@ export {
 } from "./results.ts";
 export { SessionLosses } from "./session-losses.ts";
 export { removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";
+export { reasonOf, statusEntry, statusResource } from "./status.ts";

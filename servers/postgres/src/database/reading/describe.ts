@@ -76,13 +76,14 @@ const VALUES = `'values', pg_catalog.json_strip_nulls(pg_catalog.json_build_obje
     'checks', (SELECT pg_catalog.json_agg(pg_catalog.pg_get_constraintdef(k.oid, true) ORDER BY k.conname)
       FROM pg_catalog.pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum]),
     'seen', (SELECT pg_catalog.json_agg(CASE t.typcategory WHEN 'N' THEN v ELSE pg_catalog.quote_literal(v) END)
-      FROM pg_catalog.unnest(stats.list) v HAVING pg_catalog.max(pg_catalog.length(v)) <= ${MAX_VALUE_CHARS} AND pg_catalog.max(pg_catalog.btrim(v)) <> '')))`;
+      FROM pg_catalog.unnest(stats.list) v HAVING pg_catalog.max(pg_catalog.length(v)) <= ${MAX_VALUE_CHARS} AND pg_catalog.max(pg_catalog.btrim(v)) <> '' AND (t.typcategory = 'S' OR pg_catalog.count(*) > 1))))`;
 const VALUES_JOINS = `JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     LEFT JOIN LATERAL (SELECT pg_catalog.json_agg(pg_catalog.quote_literal(e.enumlabel) ORDER BY e.place) FILTER (WHERE e.place <= ${MAX_VALUES}) AS list, pg_catalog.max(e.place) AS count
       FROM (SELECT e.enumlabel, pg_catalog.row_number() OVER (ORDER BY e.enumsortorder) AS place FROM pg_catalog.pg_enum e
         WHERE e.enumtypid IN (t.oid, t.typbasetype, t.typelem)) e) labels ON true
     LEFT JOIN stats ON stats.oid = a.attrelid AND stats.attname = a.attname AND labels.list IS NULL
-      AND (t.typcategory = 'S' OR t.oid IN ('int2'::regtype, 'int4'::regtype))`;
+      AND (t.typcategory = 'S' OR t.oid IN ('int2'::regtype, 'int4'::regtype))
+      AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype IN ('p', 'f') AND a.attnum = ANY (k.conkey))`;
 /** Statistics of relations `page`, which the planner finds by name for each of them only behind OFFSET. */
 const STATS = `SELECT p.oid, s.attname, CASE WHEN s.is_short THEN s.list::text::text[] END AS list FROM page p,
     LATERAL (SELECT s.attname, s.most_common_vals AS list, pg_catalog.array_length(s.most_common_freqs, 1) < ${MAX_VALUES} AS is_short FROM pg_catalog.pg_stats s
@@ -336,11 +337,10 @@ export async function describeTables(
       table: own === "public" && schema === undefined ? written : `${writtenSchema}.${written}`,
       rows: count === null ? undefined : Math.round(count),
       comment: comment ?? undefined,
-      columns: columns.map(({ raw, values, ...one }) => {
-        const isKey = one.primaryKey === true || one.references !== undefined;
-        const shown = shownValues(database, { schema: own, table, name: raw }, values);
-        return { ...one, ...shown, ...(isKey ? { seen: undefined } : {}) };
-      }),
+      columns: columns.map(({ raw, values, ...one }) => ({
+        ...one,
+        ...shownValues(database, { schema: own, table, name: raw }, values),
+      })),
     };
     return summarized(facts, { column: column === undefined ? undefined : unquoted(column), detail });
   });

@@ -43,14 +43,14 @@ const LOOKUPS: readonly Lookup[] = [
   },
   {
     code: "22P02",
-    pattern: /invalid input value for enum (.+?): "(.*)"/s,
+    pattern: /invalid input value for enum (.+?): "(.*?)" \(SQLSTATE/s,
     names: `SELECT pg_catalog.quote_literal(e.enumlabel) AS name, e.enumlabel::text AS bare FROM pg_catalog.pg_enum e
       WHERE pg_catalog.format_type(e.enumtypid, NULL) = $1 ORDER BY e.enumsortorder LIMIT 1000`,
     isList: true,
   },
   {
     code: "23514",
-    pattern: /(?:relation|domain) .+ violates check constraint "(.+)"/s,
+    pattern: /(?:relation|domain) .+ violates check constraint "(.+?)" \(SQLSTATE/s,
     names: `SELECT pg_catalog.pg_get_constraintdef(k.oid, true) AS name, '' AS bare FROM pg_catalog.pg_constraint k
       WHERE k.contype = 'c' AND k.conname = $1 ORDER BY k.oid LIMIT 3`,
     isList: true,
