@@ -1,10 +1,12 @@
-import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Question, suggesting } from "@refmcp/sql";
+import { nearest, ToolError } from "@refmcp/boundary/answer";
+import { excerpt, type Question, suggesting, translated } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";
 import type { Answer, Job, Op } from "../connection/runners.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
+import { DIALECTS } from "./dialects.ts";
+import { written } from "./names.ts";
 
 /**
  * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
@@ -61,7 +63,14 @@ export async function nearNames(
   signal: AbortSignal,
 ): Promise<unknown> {
   const error = located(failure, sql);
-  if (!(error instanceof ToolError) || error.kind !== "not_found") return error;
+  if (!(error instanceof ToolError)) return error;
+  const [, syntax, called] =
+    /(?:near "|unrecognized token: )(.+)|no such function: (\w+)/.exec(error.message) ?? [];
+  if (syntax !== undefined || called !== undefined) {
+    const foreign = translated(error, DIALECTS, called === undefined ? undefined : `${called}(`, sql);
+    if (foreign !== error) return foreign;
+  }
+  if (error.kind !== "not_found") return error;
   const found = /no such (table|column): (?:\S*\.)?(.+?)\.?(?: \(position|$)/.exec(error.message);
   const [, kind, name = ""] = found ?? [];
   if (kind !== "table" && kind !== "column") return error;
@@ -70,7 +79,7 @@ export async function nearNames(
     .run("look", { place, isTolerant: false, statements }, { signal, timeoutMs: 2_000 })
     .catch(() => []);
   const names = rows.map((row) => String(row.name));
-  return suggesting(error, nearest(name, names));
+  return suggesting(error, nearest(name, names).map(written));
 }
 
 /** An error with the position of the word that it names, if the statement contains the word once. */
@@ -83,7 +92,7 @@ function located(error: unknown, sql: string): unknown {
   if (word === undefined) return error;
   const at = sql.indexOf(word);
   if (at < 0 || sql.indexOf(word, at + 1) >= 0) return error;
-  const excerpt = `${at > 30 ? "…" : ""}${sql.slice(Math.max(0, at - 30), at)}»${sql.slice(at, at + 30)}${at + 30 < sql.length ? "…" : ""}`;
-  const message = `${error.message.replace(/\.$/, "")} (position ${at + 1}: ${JSON.stringify(oneLine(excerpt.replace(/\s+/g, " ")))}).`;
+  const point = [...sql.slice(0, at)].length;
+  const message = `${error.message.replace(/\.$/, "")} (position ${point + 1}: ${excerpt(sql, point)}).`;
   return new ToolError(error.kind, message, { hint: error.hint, code: error.code });
 }
