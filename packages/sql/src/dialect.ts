@@ -3,6 +3,8 @@ import { oneLine, ToolError } from "@refmcp/boundary/answer";
 /** What other databases write, as a pattern over SQL without the contents of its texts, and what to write here. */
 export type Dialect = readonly (readonly [written: RegExp, hint: string])[];
 
+const POSITION = /position \d+: "(?:[^"\\]|\\.)*"(?=\))/;
+
 /** The SQL with blanks for the contents of texts, quoted names and comments. */
 const withoutTexts = (sql: string) =>
   sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, (found) =>
@@ -27,10 +29,12 @@ export function translated(
     const found = written.exec(text);
     if (found === null || (missing !== undefined && !written.test(missing))) continue;
     const at = [...sql.slice(0, found.index)].length;
-    const message = error.message.replace(
-      /^(?!Statement )([\s\S]*)position \d+: "(?:[^"\\]|\\.)*"/,
-      (_, before: string) => `${before}position ${at + 1}: ${excerpt(sql, at)}`,
-    );
+    const place = `position ${at + 1}: ${excerpt(sql, at)}`;
+    const message = error.message.startsWith("Statement ")
+      ? error.message
+      : POSITION.test(error.message)
+        ? error.message.replace(POSITION, () => place)
+        : `${error.message.replace(/\.$/, "")} (${place}).`;
     return new ToolError(error.kind, message, { hint, code: error.code });
   }
   return error;

@@ -51,7 +51,7 @@ function textOf(tokens: readonly Token[]): string {
       /^[),.]$/.test(next) ||
       /^[(.]$/.test(before.text) ||
       (next === "(" && before.kind === "word" && before.text.toUpperCase() !== "IN") ||
-      (kind === "other" && before.kind === "other" && !/^[(),]$/.test(next + before.text));
+      (kind === "other" && before.kind === "other" && !/[(),]/.test(next + before.text));
     text += isTight ? next : ` ${next}`;
   }
   return text;

@@ -16,7 +16,7 @@ import { written } from "./names.ts";
 export async function query(databases: Databases, question: Question): Promise<string> {
   passReading(question.sql);
   const { sql, database, format, signal } = question;
-  const params = paramsOf(sql, question.params);
+  const params = paramsFor(sql, question.params);
   const place = await databases.place(database);
   const { cellBytes, timeoutMs, ...limits } = databases.limits(question);
   const blobs = `blob://${encodeURIComponent(database ?? databases.names()[0] ?? "")}`;
@@ -26,6 +26,15 @@ export async function query(databases: Databases, question: Question): Promise<s
     const { columns, text, rows, cuts, before, more } = answer;
     return { columns, pieces: rows === 0 ? [] : text.split("\n"), cuts: new Set(cuts), before, more };
   });
+}
+
+/** The values of a statement; a cast of PostgreSQL, `a::text`, would be read as a parameter. */
+function paramsFor(sql: string, given: Question["params"]): unknown[] {
+  try {
+    return paramsOf(sql, given);
+  } catch (error) {
+    throw error instanceof ToolError ? translated(error, DIALECTS, "::", sql) : error;
+  }
 }
 
 /** Runs the user's statement. Errors of SQLite get the position in the statement and names similar to a missing one. */
@@ -65,7 +74,9 @@ export async function nearNames(
   const error = located(failure, sql);
   if (!(error instanceof ToolError)) return error;
   const [, syntax, called] =
-    /(?:near "|unrecognized token: )(.+)|no such function: (\w+)/.exec(error.message) ?? [];
+    /(?:near "|unrecognized token: |no such column: interval)(.+)|no such function: (\w+)/.exec(
+      error.message,
+    ) ?? [];
   if (syntax !== undefined || called !== undefined) {
     const foreign = translated(error, DIALECTS, called === undefined ? undefined : `${called}(`, sql);
     if (foreign !== error) return foreign;
