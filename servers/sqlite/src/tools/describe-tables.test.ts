@@ -19,7 +19,7 @@ it("describes all tables in one call, finds columns by name, and continues at a 
   };
   const { tables } = await ask({});
   expect(tables).toEqual([
-    { table: 'a "b', type: "table", columns: ["x", "user name TEXT"] },
+    { table: '"a ""b"', type: "table", columns: ["x", '"user name" TEXT'] },
     { table: "broken", type: "view", columns: [] },
     {
       table: "orders",
@@ -32,14 +32,14 @@ it("describes all tables in one call, finds columns by name, and continues at a 
   expect(await ask({ query: "USER" })).toEqual({ tables: [users] });
   expect(await ask({ column: "USER" })).toEqual({
     tables: [
-      { table: 'a "b', type: "table", columns: ["user name TEXT"] },
+      { table: '"a ""b"', type: "table", columns: ['"user name" TEXT'] },
       { table: "orders", type: "table", columns: ["user_id INTEGER → users.id"] },
     ],
   });
   expect((await ask({ detail: "full" })).tables).toMatchObject([
     {
-      columns: ["x", "user name TEXT default 'me'"],
-      indexes: [expect.stringMatching(/\(user name\) unique$/)],
+      columns: ["x", "\"user name\" TEXT default 'me'"],
+      indexes: [expect.stringMatching(/\("user name"\) unique$/)],
     },
     {},
     { indexes: ["orders_user (user_id)"] },
