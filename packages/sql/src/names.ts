@@ -10,9 +10,16 @@ export const didYouMean = (names: readonly string[]) =>
  * A `not_found` error that suggests similar names.
  *
  * @param what the kind of thing that is missing: `table`, `column`
+ * @param written how a name is written in SQL
  */
-export function withNear(what: string, name: string, candidates: Iterable<string>, hint: string): ToolError {
-  const near = didYouMean(nearest(name, candidates));
+export function withNear(
+  what: string,
+  name: string,
+  candidates: Iterable<string>,
+  hint: string,
+  written = (candidate: string) => candidate,
+): ToolError {
+  const near = didYouMean(nearest(name, candidates).map(written));
   return new ToolError("not_found", `No ${what} ${oneLine(name.slice(0, 200))}.${near}`, { hint });
 }
 

@@ -7,6 +7,7 @@ import type { RecordedChange } from "./changes.ts";
 import { EXPORT_FORMATS, type ExportFormat, FORMATS, type Format } from "./formats.ts";
 import { STANDARD_ROWS } from "./limits.ts";
 import type { NewFile } from "./new-file.ts";
+import { type ColumnValues, valuesText } from "./values.ts";
 
 // What a tool has in common in all SQL servers. A server adds its name and description, and what its dialect needs.
 
@@ -105,7 +106,7 @@ export interface TableFacts {
   /** Estimated. */
   readonly rows?: number | undefined;
   readonly comment?: string | undefined;
-  readonly columns: readonly {
+  readonly columns: readonly (ColumnValues & {
     readonly name: string;
     readonly type: string;
     readonly notNull?: boolean;
@@ -114,7 +115,7 @@ export interface TableFacts {
     readonly references?: string | undefined;
     readonly default?: string | undefined;
     readonly comment?: string | undefined;
-  }[];
+  })[];
   readonly indexes?: readonly string[];
 }
 
@@ -152,14 +153,14 @@ export function summarized(
   };
 }
 
-function columnText(
-  { name, type, notNull, primaryKey, references, default: value, comment }: TableFacts["columns"][number],
-  isFull: boolean,
-): string {
-  const parts = [name, type];
+function columnText(column: TableFacts["columns"][number], isFull: boolean): string {
+  const { name, type, notNull, primaryKey, references, default: value, comment } = column;
+  const values = valuesText(column);
+  const parts = [name, type, values.type];
   if (primaryKey === true) parts.push("primary key");
   else if (notNull === true) parts.push("not null");
   if (references !== undefined) parts.push(`→ ${references}`);
+  parts.push(values.rest);
   if (isFull && value !== undefined) parts.push(`default ${value.slice(0, MAX_TEXT)}`);
   if (isFull && comment !== undefined) parts.push(`-- ${comment.replace(/\s+/g, " ").slice(0, MAX_TEXT)}`);
   return parts.filter((part) => part !== "").join(" ");

@@ -1,5 +1,6 @@
 import { errorCode } from "@refmcp/boundary";
 import { type ErrorKind, errorsOf, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { excerpt } from "@refmcp/sql";
 import type { DatabaseError } from "pg";
 
 /** The codes of our own errors. An error of PostgreSQL has its SQLSTATE as code. */
@@ -195,14 +196,4 @@ export function explained(
     .filter(Boolean)
     .join(" ");
   return new ToolError(first(KINDS, code) ?? "invalid", message, { code, hint });
-}
-
-/** The text around a position, counted in characters from 0, with a mark before it. */
-export function excerpt(sql: string, at: number): string {
-  const points = [...sql];
-  const from = Math.max(0, at - 30);
-  const before = points.slice(from, at).join("");
-  const after = points.slice(at, at + 30).join("");
-  const shown = `${from > 0 ? "…" : ""}${before}»${after}${at + 30 < points.length ? "…" : ""}`;
-  return JSON.stringify(shown.replace(/\s+/g, " "));
 }

@@ -1,5 +1,7 @@
 // Written by `pnpm generate`.
 import officialSchema from "./official-schema.ts";
+import row from "./row.ts";
+import status from "./status.ts";
 import tableSchema from "./table-schema.ts";
 
-export const resources = [officialSchema, tableSchema];
+export const resources = [officialSchema, row, status, tableSchema];

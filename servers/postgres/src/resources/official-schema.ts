@@ -1,5 +1,5 @@
 import { never, resource } from "../context.ts";
-import { describeTable } from "../database/reading/describe.ts";
+import { describeTable, unquoted } from "../database/reading/describe.ts";
 import { namesBeginning } from "../database/reading/objects.ts";
 
 export default resource({
@@ -14,7 +14,7 @@ export default resource({
       signal: call.signal,
     });
     return JSON.stringify(
-      columns.map(({ name, type }) => ({ column_name: name, data_type: type })),
+      columns.map(({ name, type }) => ({ column_name: unquoted(name), data_type: type })),
       undefined,
       2,
     );

@@ -1,7 +1,7 @@
 import type { Era } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Lab, lab } from "../../test/lab.ts";
-import { talk } from "../../test/session.ts";
+import { talk, talkToProcess } from "../../test/session.ts";
 
 let world: Lab;
 beforeAll(async () => {
@@ -48,6 +48,40 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     await close();
   });
 
+  it("are rows by their primary key, with completion of it", async () => {
+    await world.admin(
+      `CREATE TABLE IF NOT EXISTS "a/b" ("k,1" text, k2 int, v text, PRIMARY KEY ("k,1", k2));
+       INSERT INTO "a/b" VALUES ('x,"/%', 1, 'here'), ('y', 2, 'there') ON CONFLICT DO NOTHING;
+       INSERT INTO users VALUES (7, 'Ada'), (71, 'Mary') ON CONFLICT DO NOTHING`,
+    );
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const row = async (...parts: string[]) => {
+      const uri = `rows://${parts.map(encodeURIComponent).join("/")}`;
+      const [part] = (await connected.client.readResource({ uri })).contents;
+      return JSON.parse(part !== undefined && "text" in part ? part.text : "");
+    };
+    expect(await row("public", "users", "7")).toMatchObject({ rows: [[7, "Ada"]], row_count: 1 });
+    expect(await row("public", "a/b", '["x,\\"/%", 1]')).toMatchObject({ rows: [['x,"/%', 1, "here"]] });
+    await expect(row("public", "users", "8")).rejects.toThrow(/has no row "8"/);
+    await expect(row("public", "users", "1 OR true")).rejects.toThrow(
+      /invalid input syntax for type integer/,
+    );
+    await expect(row("public", "a/b", "x")).rejects.toThrow(/not a key.*JSON array of k,1, k2/);
+    await expect(row("sales", "orders", "1")).rejects.toThrow(/no primary key/);
+    const complete = async (table: string, value: string) =>
+      (
+        await connected.client.complete({
+          ref: { type: "ref/resource", uri: "rows://{schema}/{table}/{key}" },
+          argument: { name: "key", value },
+          context: { arguments: { schema: "public", table } },
+        })
+      ).completion.values;
+    expect(await complete("users", "7")).toEqual(["7", "71"]);
+    expect(await complete("a/b", '["y')).toEqual(['["y", 2]']);
+    await world.admin('DROP TABLE "a/b"; DELETE FROM users');
+    await close();
+  });
+
   it("complete schemas and the tables of one", async () => {
     const { connected, close } = await talk(["--url", world.url], { era });
     const complete = async (name: string, value: string, given: Record<string, string> = {}) =>
@@ -90,5 +124,31 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     // Missed notifications count as a change of every table.
     await expect.poll(() => updated.length).toBe(5);
     await close();
+  });
+});
+
+describe("a list without tables", () => {
+  const listed = async (args: readonly string[]) => {
+    const { connected, close } = await talkToProcess(args);
+    const { resources } = await connected.client.listResources();
+    const [entry] = resources;
+    const [part] = (await connected.client.readResource({ uri: entry?.uri ?? "" })).contents;
+    await close();
+    return { entry, count: resources.length, text: part !== undefined && "text" in part ? part.text : "" };
+  };
+
+  it("says that the database can't be reached", async () => {
+    const { entry, count, text } = await listed(["--url", "postgres://me:hunter2@127.0.0.1:1/db"]);
+    expect({ count, uri: entry?.uri }).toEqual({ count: 1, uri: "status://main" });
+    expect(entry?.title).toContain("PostgreSQL at me@127.0.0.1:1/db can't be reached");
+    expect(text).toContain("Check that it is running");
+    expect(JSON.stringify([entry, text])).not.toContain("hunter2");
+  });
+
+  it("says that none is configured, or that the role sees no tables", async () => {
+    expect((await listed([])).text).toMatch(/No database is configured\..*DATABASE_URL/);
+    const empty = await lab();
+    expect((await listed(["--url", empty.url])).text).toContain("This role sees no tables");
+    await empty.dispose();
   });
 });

@@ -1,6 +1,7 @@
 import { importArguments, importCsvTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { count, database, schema, tool } from "../context.ts";
+import { withNearNames } from "../database/reading/near.ts";
 import { importCsv } from "../database/transfer/transfer.ts";
 
 const { delimiter, dry_run } = importArguments;
@@ -29,6 +30,9 @@ export default tool({
     committed: z.boolean(),
     change_id: z.string().optional(),
   }),
-  run: ({ null_text: nullText, dry_run: dryRun, database: name, ...input }, postgres, call) =>
-    importCsv(postgres.at(name), postgres.guard, { ...input, nullText, dryRun }, call),
+  run({ null_text: nullText, dry_run: dryRun, database: name, ...input }, postgres, call) {
+    const at = postgres.at(name);
+    const importing = importCsv(at, postgres.guard, { ...input, nullText, dryRun }, call);
+    return withNearNames(importing, at, "", call);
+  },
 });

@@ -18,7 +18,7 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
   const all = [
     "table other.t",
     "materialized_view public.m",
-    'table public.A "quoted"; name',
+    'table public."A ""quoted""; name"',
     "table public.b_table",
     "table public.parts",
     "table public.parts_1",

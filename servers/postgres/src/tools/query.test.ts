@@ -106,7 +106,9 @@ describe("query", () => {
   it("without a database lists its tools and says how to configure one", async () => {
     const bare = await talk([]);
     expect((await bare.connected.client.listTools()).tools.length).toBeGreaterThan(3);
-    expect((await bare.connected.client.listResources()).resources).toEqual([]);
+    expect((await bare.connected.client.listResources()).resources).toEqual([
+      expect.objectContaining({ title: expect.stringContaining("No database is configured.") }),
+    ]);
     const { text, isError } = await bare.call("query", { sql: "SELECT 1" });
     expect(isError).toBe(true);
     expect(text).toMatch(/No database is configured\.\n.*DATABASE_URL=postgres.*--embedded/);

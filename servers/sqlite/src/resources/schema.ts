@@ -1,7 +1,8 @@
 import { cursorsOf } from "@refmcp/boundary/answer";
+import { reasonOf, statusEntry } from "@refmcp/sql";
 import * as z from "zod";
 import { resource } from "../context.ts";
-import { complete, listTables } from "../database/reading/catalog.ts";
+import { complete, listTables, NO_TABLES } from "../database/reading/catalog.ts";
 import { describeTable } from "../database/reading/describe.ts";
 
 /** Clients read up to 64 pages. */
@@ -21,14 +22,17 @@ export default resource({
     const cursors = cursorsOf("schema", names, z.tuple([z.int().min(0), z.string()]));
     const [at, after] = cursors.decode(cursor) ?? [0, ""];
     const database = names[at];
-    if (database === undefined) return { resources: [] };
     const { signal } = new AbortController();
-    const tables = await listTables({ databases, database, signal }).catch(() => []);
+    const tables = await listTables({ databases, database, signal }).catch(reasonOf);
+    const further = at + 1 < names.length ? { nextCursor: cursors.encode([at + 1, ""]) } : {};
+    if (database === undefined || typeof tables === "string" || tables.length === 0) {
+      const reason = typeof tables === "string" ? tables : NO_TABLES;
+      return { resources: [statusEntry(database ?? "main", reason)], ...further };
+    }
     const rest = tables.filter(({ name }) => name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = rest.slice(0, LISTED);
     const last = rest.length > LISTED ? page.at(-1) : undefined;
-    const next: [number, string] | undefined =
-      last !== undefined ? [at, last.name] : at + 1 < names.length ? [at + 1, ""] : undefined;
+    const next = last === undefined ? further : { nextCursor: cursors.encode([at, last.name]) };
     return {
       resources: page.map(({ name, type }) => ({
         uri: `schema://${encodeURIComponent(database)}/${encodeURIComponent(name)}`,
@@ -37,7 +41,7 @@ export default resource({
         description: `Schema of a ${type === "virtual" ? "virtual table" : type}.`,
         mimeType: "application/json",
       })),
-      ...(next === undefined ? {} : { nextCursor: cursors.encode(next) }),
+      ...next,
     };
   },
   watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),

@@ -60,7 +60,7 @@ it("distinguishes all kinds of tables", async () => {
   });
   expect(await run("shown")).toMatchObject({
     type: "view",
-    columns: [{ name: "the a" }],
+    columns: [{ name: '"the a"' }],
     ddl: expect.stringContaining("CREATE VIEW"),
   });
   expect(await run("words")).toMatchObject({ type: "virtual", columns: [{ name: "body" }] });

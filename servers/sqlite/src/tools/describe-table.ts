@@ -31,6 +31,11 @@ export default tool({
       z.object({
         name: z.string(),
         type: z.string(),
+        /** What a CHECK allows. */
+        allowed: z.string().optional(),
+        check: z.string().optional(),
+        /** Values found in rows; there may be others. */
+        seen: z.string().optional(),
         not_null: z.boolean(),
         default: z.string().optional(),
         primary_key: z.number().optional(),

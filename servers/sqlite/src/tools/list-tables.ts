@@ -4,6 +4,7 @@ import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
 import { listTables } from "../database/reading/catalog.ts";
+import { written } from "../database/reading/names.ts";
 
 export default tool({
   name: "list_tables",
@@ -21,7 +22,8 @@ export default tool({
     const after = cursors.decode(cursor);
     const tables = await listTables({ databases, database, signal });
     const rest = tables.filter(({ name }) => after === undefined || name > after);
-    const { page, ...next } = pageOf(rest, { limit, budget: budget - 300 }, (last) =>
+    const shown = rest.map(({ name, type }) => ({ name: written(name), type }));
+    const { page, ...next } = pageOf(shown, { limit, budget: budget - 300 }, (last) =>
       cursors.encode(rest[last]?.name ?? ""),
     );
     return { tables: page, ...next };

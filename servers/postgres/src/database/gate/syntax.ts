@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { ToolError } from "@refmcp/boundary/answer";
+import { excerpt } from "@refmcp/sql";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type { ParseResult, ScanResult } from "libpg-query";
-import { excerpt } from "../errors.ts";
 
 /** Maximum characters of a statement; people and models write far less. */
 const MAX_CHARS = 1_000_000;

@@ -1,20 +1,32 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
-import { suggesting } from "@refmcp/sql";
+import { suggesting, translated } from "@refmcp/sql";
+import { valueList } from "@refmcp/sql/values";
 import type { Database, Work } from "../connection/database.ts";
+import { DIALECTS } from "./dialects.ts";
 
-/** PostgreSQL's messages about missing objects, and where to look up similar names. */
-const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
+interface Lookup {
+  readonly code: string;
+  /** Finds what is wrong in PostgreSQL's message: the last group. */
+  readonly pattern: RegExp;
+  /** Names as they must be written, and bare; $1 is the statement or the first group. */
+  readonly names: string;
+  /** Whether all of them help, and not only similar ones. */
+  readonly isList?: true;
+}
+
+/** PostgreSQL's messages about missing objects and values, and where to look up similar ones. */
+const LOOKUPS: readonly Lookup[] = [
   {
     code: "42P01",
     pattern: /relation "(?:[^"]*\.)?([^".]+)" does not exist/,
-    names: `SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END AS name, c.relname::text AS bare
+    names: `SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN '' ELSE pg_catalog.quote_ident(n.nspname) || '.' END || pg_catalog.quote_ident(c.relname) AS name, c.relname::text AS bare
       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ('pg_toast') LIMIT 20000`,
   },
   {
     code: "42703",
     pattern: /column "?(?:[^".]+\.)?([^".]+?)"? (?:of relation "[^"]*" )?does not exist/,
-    names: `SELECT DISTINCT a.attname::text AS name, a.attname::text AS bare
+    names: `SELECT DISTINCT pg_catalog.quote_ident(a.attname) AS name, a.attname::text AS bare
       FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r','p','v','m','f')
         AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND pg_catalog.strpos(pg_catalog.lower($1), pg_catalog.lower(c.relname)) > 0 LIMIT 5000`,
@@ -22,17 +34,34 @@ const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
   {
     code: "42883",
     pattern: /function (?:[\w$]+\.)?([\w$]+)\(/,
-    names: `SELECT DISTINCT proname::text AS name, proname::text AS bare FROM pg_catalog.pg_proc LIMIT 10000`,
+    names: `SELECT DISTINCT pg_catalog.quote_ident(proname) AS name, proname::text AS bare FROM pg_catalog.pg_proc LIMIT 10000`,
   },
   {
     code: "3F000",
     pattern: /schema "([^"]+)" does not exist/,
-    names: `SELECT nspname::text AS name, nspname::text AS bare FROM pg_catalog.pg_namespace LIMIT 5000`,
+    names: `SELECT pg_catalog.quote_ident(nspname) AS name, nspname::text AS bare FROM pg_catalog.pg_namespace LIMIT 5000`,
+  },
+  {
+    code: "22P02",
+    pattern: /invalid input value for enum (.+?): "(.*?)" \(SQLSTATE/s,
+    names: `SELECT pg_catalog.quote_literal(e.enumlabel) AS name, e.enumlabel::text AS bare FROM pg_catalog.pg_enum e
+      WHERE pg_catalog.format_type(e.enumtypid, NULL) = $1 ORDER BY e.enumsortorder LIMIT 1000`,
+    isList: true,
+  },
+  {
+    code: "23514",
+    pattern: /(?:relation|domain) .+ violates check constraint "(.+?)" \(SQLSTATE/s,
+    names: `SELECT pg_catalog.pg_get_constraintdef(k.oid, true) AS name, '' AS bare FROM pg_catalog.pg_constraint k
+      WHERE k.contype = 'c' AND k.conname = $1 ORDER BY k.oid LIMIT 3`,
+    isList: true,
   },
 ];
 
+const CAPITALS = "Names with capitals need double quotes.";
+
 /**
- * Waits for an answer. An error about a missing object gets similar names.
+ * Waits for an answer. An error about a missing object gets similar names, one about a value what is allowed, and one about
+ * SQL of another database what to write here.
  *
  * @param sql the statement: columns are those of relations that it names
  */
@@ -50,17 +79,39 @@ export async function withNearNames<Answer>(
 }
 
 async function nearNames(error: unknown, database: Database, sql: string, work: Work): Promise<unknown> {
-  if (!(error instanceof ToolError) || error.kind !== "not_found") return error;
-  const missing = MISSING.find(({ code }) => code === error.code);
-  const wanted = missing?.pattern.exec(error.message)?.[1];
-  if (missing === undefined || wanted === undefined || error.message.includes("Did you mean")) return error;
+  if (!(error instanceof ToolError) || error.code === undefined) return error;
+  const { code, kind, message } = error;
+  if (/^(42601|42883|42703|42704)$/.test(code)) {
+    const missing = /(?:function |operator does not exist: )(.+?)(?: does not exist| \(SQLSTATE|$)/.exec(
+      message,
+    )?.[1];
+    const foreign = translated(error, DIALECTS, code === "42883" ? missing : undefined, sql);
+    if (foreign !== error) return foreign;
+  }
+  const lookup = LOOKUPS.find((one) => one.code === code);
+  const found = lookup?.pattern.exec(message);
+  const [wanted, first] = [found?.at(-1), found?.[1]];
+  if (lookup === undefined || wanted === undefined || message.includes("Did you mean")) return error;
   // PostgreSQL's own hint is better than similar names.
-  if (error.hint?.includes("Perhaps you meant") === true) return error;
-  const values = missing.names.includes("$1") ? [sql] : [];
+  if (error.hint?.includes("Perhaps you meant") === true) {
+    const isMixed = /the column "[^"]*[A-Z][^"]*"/.test(error.hint);
+    return isMixed ? new ToolError(kind, message, { code, hint: `${error.hint} ${CAPITALS}` }) : error;
+  }
+  const values = lookup.names.includes("$1") ? [code === "42703" ? sql : first] : [];
   const rows = await database
-    .work(work, (session) => session.rows<{ name: string; bare: string }>(missing.names, values))
+    .work(work, (session) => session.rows<{ name: string; bare: string }>(lookup.names, values))
     .catch(() => []);
   const shown = new Map(rows.map(({ name, bare }) => [bare, name]));
   const near = nearest(wanted, shown.keys()).map((bare) => shown.get(bare) ?? bare);
-  return suggesting(error, near);
+  if (lookup.isList !== true) {
+    const isMixed = near.some((name) => /"[^"]*[A-Z]/.test(name));
+    const hinted = isMixed
+      ? new ToolError(kind, message, { code, hint: `${CAPITALS} ${error.hint ?? ""}`.trim() })
+      : error;
+    return suggesting(hinted, near);
+  }
+  if (rows.length === 0) return error;
+  const list = [...new Set([...near, ...rows.map(({ name }) => name)])];
+  const hint = `${first ?? wanted} ${code === "23514" ? "is" : "allows"} ${valueList(list)}.`;
+  return suggesting(new ToolError(kind, message, { code, hint }), near);
 }

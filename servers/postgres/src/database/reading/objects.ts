@@ -1,7 +1,8 @@
-import { cursorsOf } from "@refmcp/boundary/answer";
+import { cursorsOf, grouped } from "@refmcp/boundary/answer";
 import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
+import { unquoted } from "./describe.ts";
 
 export const KINDS = [
   "table",
@@ -17,6 +18,10 @@ export const KINDS = [
 export type Kind = (typeof KINDS)[number];
 /** Kinds of relations with rows. */
 export const READABLE: Kind[] = ["table", "view", "materialized_view", "foreign_table"];
+
+/** Said instead of an empty list. */
+export const NO_TABLES =
+  "This role sees no tables in the database. Check the database in the URL, or ask the owner to GRANT USAGE on the schema.";
 
 export const listedObject = z.object({
   kind: z.string(),
@@ -59,13 +64,14 @@ const RELATION_KINDS: Partial<Readonly<Record<Kind, string>>> = {
 };
 
 const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
-  function: `'function', n.nspname, p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')', p.oid, 'pg_proc'::regclass
+  function: `'function', n.nspname, p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')',
+    pg_catalog.quote_ident(p.proname) || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')', p.oid, 'pg_proc'::regclass
     FROM pg_catalog.pg_proc p JOIN own n ON n.oid = p.pronamespace`,
-  type: `'type', n.nspname, t.typname, t.oid, 'pg_type'::regclass FROM pg_catalog.pg_type t JOIN own n ON n.oid = t.typnamespace
+  type: `'type', n.nspname, t.typname, pg_catalog.quote_ident(t.typname), t.oid, 'pg_type'::regclass FROM pg_catalog.pg_type t JOIN own n ON n.oid = t.typnamespace
     WHERE t.typtype IN ('e','d','r') OR (t.typtype = 'c' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = t.typrelid AND k.relkind = 'c'))`,
-  extension: `'extension', n.nspname, e.extname || ' ' || e.extversion, e.oid, 'pg_extension'::regclass
+  extension: `'extension', n.nspname, e.extname || ' ' || e.extversion, pg_catalog.quote_ident(e.extname) || ' ' || e.extversion, e.oid, 'pg_extension'::regclass
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE $1::text IS NULL OR n.nspname = $1`,
-  schema: `'schema', nspname, nspname, oid, 'pg_namespace'::regclass FROM own`,
+  schema: `'schema', nspname, nspname, pg_catalog.quote_ident(nspname), oid, 'pg_namespace'::regclass FROM own`,
 };
 
 /** Subqueries, so that they run only for the rows of the page. */
@@ -85,13 +91,13 @@ const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::reg
 function objectsQuery({ kinds, detail }: ObjectsAsked): string {
   const relkinds = kinds.flatMap((kind) => RELATION_KINDS[kind] ?? []);
   const relations = `CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind,
-    n.nspname AS schema, c.relname AS name, c.oid, 'pg_class'::regclass AS class
+    n.nspname AS schema, c.relname AS name, pg_catalog.quote_ident(c.relname) AS written, c.oid, 'pg_class'::regclass AS class
     FROM pg_catalog.pg_class c JOIN own n ON n.oid = c.relnamespace WHERE c.relkind IN (${relkinds.join() || "NULL"})`;
   const sources = [relations, ...kinds.flatMap((kind) => OTHER_KINDS[kind] ?? [])];
   return `WITH own AS (SELECT oid, nspname FROM pg_catalog.pg_namespace
     WHERE nspname NOT LIKE 'pg\\_temp\\_%' AND nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
       AND CASE WHEN $1::text IS NULL THEN nspname NOT IN ${SYSTEM} ELSE nspname = $1 END)
-SELECT o.kind, o.schema::text, o.name::text${detail === "full" ? FULL : ""}
+SELECT o.kind, pg_catalog.quote_ident(o.schema) AS schema, o.written AS name, ARRAY[o.schema::text, o.kind, o.name::text] AS place${detail === "full" ? FULL : ""}
 FROM (${sources.map((source) => `SELECT ${source}`).join(" UNION ALL ")}) o ${detail === "full" ? FULL_JOINS : ""}
 WHERE ($2::text IS NULL OR pg_catalog.strpos(pg_catalog.lower(o.name), pg_catalog.lower($2)) > 0)
   AND ($3::text IS NULL OR (o.schema::text COLLATE "C", o.kind COLLATE "C", o.name::text COLLATE "C") > ($3 COLLATE "C", $4::text COLLATE "C", $5::text COLLATE "C"))
@@ -112,14 +118,26 @@ export async function listObjects(database: Database, asked: ObjectsAsked, work:
   const place = z.tuple([z.string(), z.string(), z.string()]);
   const cursors = cursorsOf(list, [kinds, schema, query, detail, database.name], place);
   const after = cursors.decode(cursor) ?? [null, null, null];
-  const values = [schema ?? null, query ?? null, ...after, limit + 1];
-  const rows = await database.rows<Nullable<ListedObject>>(work, objectsQuery(asked), values);
-  const objects = rows.map(withoutNulls);
-  const { page, ...next } = pageOf(objects, { limit, budget }, (last) => {
-    const { schema = "", kind = "", name = "" } = objects[last] ?? {};
-    return cursors.encode([schema, kind, name]);
-  });
+  const named = [schema, query].map((one) => (one === undefined ? null : unquoted(one)));
+  const values = [...named, ...after, limit + 1];
+  type Listed = Nullable<ListedObject> & { place: [schema: string, kind: string, name: string] };
+  const rows = await database.rows<Listed>(work, objectsQuery(asked), values);
+  const objects = rows.map(({ place: _, ...row }) => withoutNulls(row));
+  const { page, ...next } = pageOf(objects, { limit, budget }, (last) =>
+    cursors.encode(rows[last]?.place ?? ["", "", ""]),
+  );
   return { objects: page, ...next };
+}
+
+/** What a person or a model should know about a database before the first question: where it is and whether it has tables. */
+export async function statusOf(database: Database, work: Work): Promise<string> {
+  const [row] = await database.rows<{ count: number }>(
+    work,
+    `SELECT pg_catalog.count(*)::int AS count FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ${SYSTEM}`,
+  );
+  const count = row?.count ?? 0;
+  return count === 0 ? NO_TABLES : `${database.label} has ${grouped(count)} tables and views.`;
 }
 
 /** Sorted names of schemas or readable relations that begin with `prefix`, for completion. */

@@ -3,6 +3,7 @@ import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned, tried } from "../advice/plan.ts";
 import { type ReadJob, read } from "../reading/read.ts";
+import { type Looked, seenValues } from "../reading/seen.ts";
 import { type RowsInJob, type RowsOutJob, rowsIn, rowsOut } from "../transfer/transfer-jobs.ts";
 import { type UndoJob, undo } from "../undo/undo.ts";
 import { change, type WriteJob } from "../writing/change.ts";
@@ -40,6 +41,9 @@ export function jobsOf(sqlite: Sqlite) {
         }
       });
     },
+
+    seen: ({ place, tables }: OnFile & { tables: readonly Looked[] }) =>
+      seenValues(reading.open(place), tables),
 
     explain: ({ place, ...bound }: OnFile & Bound) => planned(sqlite, reading.open(place), bound),
 

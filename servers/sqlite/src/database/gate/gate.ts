@@ -99,6 +99,9 @@ const KEYWORDS =
     " ",
   );
 
+/** How other databases show their schema. */
+const FOREIGN = /^(SHOW|DESC|DESCRIBE|USE)$/;
+
 function refused({ first, tokens }: Statement, allowed: string, hint: string): ToolError {
   if (first !== "" && !KEYWORDS.includes(first)) {
     const [near] = nearest(first, KEYWORDS);
@@ -107,7 +110,9 @@ function refused({ first, tokens }: Statement, allowed: string, hint: string): T
       "invalid",
       `${JSON.stringify(oneLine(first.slice(0, 40)))} does not start an SQL statement.${question}`,
       {
-        hint: allowed,
+        hint: FOREIGN.test(first)
+          ? "Call describe_tables for tables with their columns, or describe_table for one."
+          : allowed,
       },
     );
   }

@@ -1,6 +1,7 @@
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier, withNear } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
+import { unquoted, written } from "./names.ts";
 
 export interface Source {
   readonly databases: Databases;
@@ -46,15 +47,24 @@ export const text = (value: unknown) => (typeof value === "string" ? value : Str
 export interface Table {
   readonly name: string;
   readonly type: string;
+  readonly hasRowId: boolean;
 }
 
-const TABLES = `SELECT name, type FROM pragma_table_list
+const TABLES = `SELECT name, type, wr FROM pragma_table_list
   WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
+
+/** Said instead of an empty list. */
+export const NO_TABLES =
+  "The database has no tables. Check --db-path, or create one with create_table (--allow-ddl).";
 
 /** Tables and views, sorted by name, without SQLite's own and the shadow tables of virtual ones. */
 export async function listTables(source: Source): Promise<Table[]> {
   const [rows = []] = await look(source, [[TABLES]]);
-  return rows.map(({ name, type }) => ({ name: text(name), type: text(type) }));
+  return rows.map(({ name, type, wr }) => ({
+    name: text(name),
+    type: text(type),
+    hasRowId: type === "table" && Number(wr) === 0,
+  }));
 }
 
 /** The names of a table's columns without the hidden ones of virtual tables, which no query shows. */
@@ -71,10 +81,12 @@ export async function tableFound(
   { types = ["table", "view", "virtual"], hint = "Call list_tables for the names." } = {},
 ): Promise<Table> {
   const tables = (await listTables(source)).filter(({ type }) => types.includes(type));
-  const found = tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
-  if (found !== undefined) return found;
+  for (const one of [name, unquoted(name)]) {
+    const found = tables.find((table) => table.name.toLowerCase() === one.toLowerCase());
+    if (found !== undefined) return found;
+  }
   const names = tables.map((table) => table.name);
-  throw withNear("table", name, names, hint);
+  throw withNear("table", name, names, hint, written);
 }
 
 const THOROUGH_MS = 5_000;
@@ -137,7 +149,7 @@ export async function readCell(
   const names = await tableColumns(source, name);
   const found = names.find((one) => one.toLowerCase() === column.toLowerCase());
   if (found === undefined)
-    throw withNear("column", column, names, `Call describe_table for the columns of ${name}.`);
+    throw withNear("column", column, names, `Call describe_table for the columns of ${name}.`, written);
   if (!/^-?\d{1,19}$/.test(rowId))
     throw new ToolError("invalid", `${JSON.stringify(rowId.slice(0, 60))} is not a rowid.`, {
       hint: "The URI ends with the row's INTEGER PRIMARY KEY or rowid.",

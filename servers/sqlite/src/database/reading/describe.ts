@@ -1,7 +1,9 @@
 import { clip, cursorsOf, fitting, grouped } from "@refmcp/boundary/answer";
-import { quoteIdentifier } from "@refmcp/sql";
+import { quoteIdentifier, tokenize } from "@refmcp/sql";
 import { pageOf, summarized, type TableFacts, type TablesAsked } from "@refmcp/sql/tools";
+import { type ColumnValues, describedValues, looksConfidential } from "@refmcp/sql/values";
 import * as z from "zod";
+import type { Databases } from "../connection/databases.ts";
 import {
   attempting,
   listTables,
@@ -12,6 +14,7 @@ import {
   tableFound,
   text,
 } from "./catalog.ts";
+import { checksOf, unquoted, written } from "./names.ts";
 
 /** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
 const COUNTED = 100_000;
@@ -29,8 +32,67 @@ const PARTS = [
   `SELECT i.name, i."unique", i.partial, c.name AS column FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c
    ORDER BY i.name, c.seqno`,
   "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL ORDER BY type, name",
-  "SELECT wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+  "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
 ];
+/** The DDL of tables whose names are in a JSON array. */
+const DDL =
+  "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))";
+/** Columns that have a unique index of their own, so that their values differ. */
+const UNIQUE = `SELECT max(c.name) AS name FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c
+  WHERE i."unique" = 1 AND i.partial = 0 GROUP BY i.name HAVING count(*) = 1`;
+
+/** Whether values of a column may be listed in a description. The place for rules about columns that nobody may read. */
+export function mayShowValues(
+  _databases: Databases,
+  column: { readonly table: string; readonly name: string },
+) {
+  return !looksConfidential(column.name);
+}
+
+/** How long the look at values may take before the process that does it ends, in milliseconds. */
+const LOOK_MS = 3_000;
+
+/** A table with what the look at its values needs. */
+type Known = Readonly<{ table: Table; columns: readonly Row[]; unique: readonly Row[]; ddl: string }>;
+
+/** What is known about the values of tables' columns: what CHECK constraints allow, and texts that their rows have. */
+async function valuesOf(source: Source, tables: readonly Known[]): Promise<Map<string, ColumnValues>[]> {
+  const { databases, database, signal } = source;
+  const looked = tables.map(({ table: { name: table, type, hasRowId }, columns, unique }) => {
+    const names = columns.map(({ name }) => text(name).toLowerCase());
+    const wanted = columns.filter(
+      ({ name, type: declared, pk, hidden }) =>
+        type === "table" &&
+        /char|clob|text/i.test(text(declared)) &&
+        Number(pk) === 0 &&
+        Number(hidden) === 0 &&
+        !unique.some((one) => one.name === name) &&
+        mayShowValues(databases, { table, name: text(name) }),
+    );
+    return {
+      table,
+      columns: wanted.map(({ name }) => text(name)),
+      hasRowId: hasRowId && !names.includes("rowid"),
+    };
+  });
+  const place = await databases.place(database);
+  const job = { place, tables: looked.filter(({ columns }) => columns.length > 0) };
+  const run = () => databases.catalog.run("seen", job, { signal, timeoutMs: LOOK_MS });
+  // A table that can't be read has no values.
+  const found = (job.tables.length === 0 ? undefined : await attempting([])("Values", run)) ?? [];
+  const seen = new Map(job.tables.map(({ table }, at) => [table, found[at] ?? {}]));
+  return tables.map(({ table, columns, ddl }) => {
+    const names = columns.map(({ name }) => text(name));
+    const checks = checksOf(tokenize(ddl), names);
+    return new Map(
+      names.map((name) => {
+        const values = seen.get(table.name)?.[name];
+        const literals = values?.map((value) => `'${value.replaceAll("'", "''")}'`);
+        return [name, { checks: checks.get(name.toLowerCase()), seen: literals }];
+      }),
+    );
+  });
+}
 
 /** Columns, keys in both directions, indexes, triggers, DDL, row count and first rows of one table. */
 export async function describeTable(source: Source, name: string, budget: number) {
@@ -39,18 +101,21 @@ export async function describeTable(source: Source, name: string, budget: number
   const attempt = attempting(notices);
   const at = (sql: string) => [sql, found.name] as const;
   const columns = await attempt("Columns", () => look(source, [at(COLUMNS)]));
-  const parts = await look(source, PARTS.map(at));
+  const [unique = [], ...parts] = await look(source, [UNIQUE, ...PARTS].map(at));
+  const own = parts[3]?.find((one) => one.type === "table");
+  const known = { table: found, columns: columns?.[0] ?? [], unique, ddl: text(own?.sql) };
+  const [values = new Map()] = await valuesOf(source, [known]);
   const sample = await attempt("Sample", () => firstRows(source, found));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(found.name)} LIMIT ${COUNTED + 1})`;
   const counted = await attempt("Number of rows", () => look(source, [[count]], { timeoutMs: COUNTING_MS }));
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
   return bounded(
     {
-      table: found.name,
+      table: written(found.name),
       type: found.type,
       ...(rows === undefined ? {} : { row_count: Math.min(rows, COUNTED) }),
       ...(rows !== undefined && rows > COUNTED ? { more_rows: true } : {}),
-      ...described(found, columns?.[0] ?? [], parts),
+      ...described(found, columns?.[0] ?? [], parts, values),
       sample: sample ?? [],
       notices,
     },
@@ -66,16 +131,22 @@ async function firstRows({ databases, database, signal }: Source, { name }: Tabl
   return JSON.parse(`[${text.replaceAll("\n", ",")}]`);
 }
 
-function described({ type }: Table, columns: readonly Row[], parts: readonly Row[][]) {
+function described(
+  { type, hasRowId }: Table,
+  columns: readonly Row[],
+  parts: readonly Row[][],
+  values: ReadonlyMap<string, ColumnValues>,
+) {
   const [keys = [], referrers = [], indexed = [], made = [], [flags] = []] = parts;
   const ddlOf = (name: unknown) => text(made.find((one) => one.type === "index" && one.name === name)?.sql);
   const own = made.find((one) => one.type === (type === "view" ? "view" : "table"));
   return {
-    ...(Number(flags?.wr) === 1 ? { without_rowid: true } : {}),
+    ...(type === "table" && !hasRowId ? { without_rowid: true } : {}),
     ...(Number(flags?.strict) === 1 ? { strict: true } : {}),
     columns: columns.map((column) => ({
-      name: text(column.name),
+      name: written(text(column.name)),
       type: text(column.type),
+      ...describedValues(values.get(text(column.name)) ?? {}),
       not_null: Number(column.notnull) === 1,
       ...(column.dflt_value === null ? {} : { default: text(column.dflt_value) }),
       ...(Number(column.pk) === 0 ? {} : { primary_key: Number(column.pk) }),
@@ -86,9 +157,9 @@ function described({ type }: Table, columns: readonly Row[], parts: readonly Row
     indexes: groups(indexed, ({ name }) => text(name)).map((rows) => {
       const isPlain = Number(rows[0]?.partial) === 0 && rows.every(({ column }) => column !== null);
       return {
-        name: text(rows[0]?.name),
+        name: written(text(rows[0]?.name)),
         unique: Number(rows[0]?.unique) === 1,
-        columns: rows.map(({ column }) => (column === null ? "(expression)" : text(column))),
+        columns: rows.map(({ column }) => (column === null ? "(expression)" : written(text(column)))),
         ...(isPlain ? {} : { ddl: ddlOf(rows[0]?.name) }),
       };
     }),
@@ -100,9 +171,9 @@ function described({ type }: Table, columns: readonly Row[], parts: readonly Row
 /** Foreign keys with all their columns; without `references` they reference the primary key. */
 function references(rows: readonly Row[]) {
   return groups(rows, ({ other, id }) => `${text(id)} ${text(other)}`).map((key) => ({
-    table: text(key[0]?.other),
-    columns: key.map(({ from }) => text(from)),
-    ...(key.some(({ to }) => to === null) ? {} : { references: key.map(({ to }) => text(to)) }),
+    table: written(text(key[0]?.other)),
+    columns: key.map(({ from }) => written(text(from))),
+    ...(key.some(({ to }) => to === null) ? {} : { references: key.map(({ to }) => written(text(to))) }),
     ...(key[0]?.on_delete === "NO ACTION" ? {} : { on_delete: text(key[0]?.on_delete) }),
   }));
 }
@@ -158,12 +229,15 @@ function bounded<Whole extends Description>(whole: Whole, budget: number) {
 const TABLES_AT_ONCE = 100;
 
 const KEYS = 'SELECT "table" AS other, "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq';
-const INDEXES = `SELECT i.name, i."unique", i.partial, group_concat(coalesce(c.name, '(expression)'), ', ') AS columns
+const INDEXES = `SELECT i.name, i."unique", i.partial, json_group_array(c.name) AS columns
   FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c WHERE i.origin <> 'pk' GROUP BY i.name ORDER BY i.name`;
 
 /** Matching tables with their columns and keys, as many as fit in the answer. */
 export async function describeTables(asked: TablesAsked & Source) {
-  const { database, query, column, detail, limit, cursor } = asked;
+  const { database, detail, limit, cursor } = asked;
+  const [query, column] = [asked.query, asked.column].map((one) =>
+    one === undefined ? undefined : unquoted(one),
+  );
   const cursors = cursorsOf("describe_tables", [database, query, column, detail], z.string());
   const after = cursors.decode(cursor);
   const all = await listTables(asked);
@@ -173,47 +247,60 @@ export async function describeTables(asked: TablesAsked & Source) {
   );
   const budget = asked.budget - 300;
   const shown: ReturnType<typeof summarized>[] = [];
+  const names: string[] = [];
   let at = 0;
   for (; at < wanted.length && shown.length <= limit; at += TABLES_AT_ONCE) {
-    for (const table of await factsOf(asked, wanted.slice(at, at + TABLES_AT_ONCE))) {
+    for (const { name, ...table } of await factsOf(asked, wanted.slice(at, at + TABLES_AT_ONCE))) {
       const one = summarized(table, { column, detail });
-      if (column === undefined || one.columns.length > 0) shown.push(one);
+      if (column !== undefined && one.columns.length === 0) continue;
+      shown.push(one);
+      names.push(name);
     }
     if (fitting(shown, budget) < shown.length) break;
   }
   const isMore = at + TABLES_AT_ONCE < wanted.length;
   const { page, ...next } = pageOf(shown, { limit, budget, isMore }, (last) =>
-    cursors.encode(shown[last]?.table ?? ""),
+    cursors.encode(names[last] ?? ""),
   );
   return { tables: page, ...next };
 }
 
 /** A broken view has no columns. */
-async function factsOf(source: Source, tables: readonly Table[]): Promise<TableFacts[]> {
-  const asked = tables.flatMap(({ name }) => [COLUMNS, KEYS, INDEXES].map((sql) => [sql, name] as const));
-  const rows = await look(source, asked, { isTolerant: true });
-  return tables.map(({ name, type }, index) => {
-    const [columns = [], keys = [], indexes = []] = rows.slice(index * 3, index * 3 + 3);
-    return {
-      table: name,
-      type,
-      columns: columns.map((one) => columnOf(one, keys)),
-      indexes: indexes.map(indexText),
-    };
+async function factsOf(source: Source, tables: readonly Table[]): Promise<(TableFacts & { name: string })[]> {
+  const each = [COLUMNS, KEYS, INDEXES, UNIQUE];
+  const asked = tables.flatMap(({ name }) => each.map((sql) => [sql, name] as const));
+  const names = JSON.stringify(tables.map(({ name }) => name));
+  const [made = [], ...rows] = await look(source, [[DDL, names], ...asked], { isTolerant: true });
+  const ddl = new Map(made.map(({ name, sql }) => [text(name), text(sql)]));
+  const known = tables.map((table, at) => {
+    const [columns = [], keys = [], indexes = [], unique = []] = rows.slice(at * each.length);
+    return { table, columns, keys, indexes, unique, ddl: ddl.get(table.name) ?? "" };
   });
+  const values = await valuesOf(source, known);
+  return known.map(({ table: { name, type }, columns, keys, indexes }, at) => ({
+    name,
+    table: written(name),
+    type,
+    columns: columns.map((one) => ({ ...columnOf(one, keys), ...values[at]?.get(text(one.name)) })),
+    indexes: indexes.map(indexText),
+  }));
 }
 
 function columnOf(column: Row, keys: readonly Row[]) {
   const key = keys.find(({ from }) => from === column.name);
   return {
-    name: text(column.name),
+    name: written(text(column.name)),
     type: text(column.type),
     notNull: Number(column.notnull) === 1,
     primaryKey: Number(column.pk) > 0,
-    references: key && (key.to === null ? text(key.other) : `${text(key.other)}.${text(key.to)}`),
+    references:
+      key && [key.other, ...(key.to === null ? [] : [key.to])].map((one) => written(text(one))).join("."),
     default: column.dflt_value === null ? undefined : text(column.dflt_value),
   };
 }
 
-const indexText = ({ name, unique, partial, columns }: Row) =>
-  `${text(name)} (${text(columns)})${Number(unique) === 1 ? " unique" : ""}${Number(partial) === 1 ? " partial" : ""}`;
+function indexText({ name, unique, partial, columns }: Row): string {
+  const names: (string | null)[] = JSON.parse(text(columns));
+  const shown = names.map((one) => (one === null ? "(expression)" : written(one))).join(", ");
+  return `${written(text(name))} (${shown})${Number(unique) === 1 ? " unique" : ""}${Number(partial) === 1 ? " partial" : ""}`;
+}

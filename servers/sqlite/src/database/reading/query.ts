@@ -1,10 +1,12 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
-import { positionText, type Question, suggesting, tokenize } from "@refmcp/sql";
+import { positionText, type Question, suggesting, tokenize, translated } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";
 import type { Answer, Job, Op } from "../connection/runners.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
+import { DIALECTS } from "./dialects.ts";
+import { written } from "./names.ts";
 
 /**
  * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
@@ -14,7 +16,7 @@ import { paramsOf } from "../gate/params.ts";
 export async function query(databases: Databases, question: Question): Promise<string> {
   passReading(question.sql);
   const { sql, database, format, signal } = question;
-  const params = paramsOf(sql, question.params);
+  const params = paramsFor(sql, question.params);
   const place = await databases.place(database);
   const { cellBytes, timeoutMs, ...limits } = databases.limits(question);
   const blobs = `blob://${encodeURIComponent(database ?? databases.names()[0] ?? "")}`;
@@ -24,6 +26,15 @@ export async function query(databases: Databases, question: Question): Promise<s
     const { columns, text, rows, cuts, before, more } = answer;
     return { columns, pieces: rows === 0 ? [] : text.split("\n"), cuts: new Set(cuts), before, more };
   });
+}
+
+/** The values of a statement; a cast of PostgreSQL, `a::text`, would be read as a parameter. */
+function paramsFor(sql: string, given: Question["params"]): unknown[] {
+  try {
+    return paramsOf(sql, given);
+  } catch (error) {
+    throw error instanceof ToolError ? translated(error, DIALECTS, "::", sql) : error;
+  }
 }
 
 /** Runs the user's statement. Errors of SQLite get the position in the statement and names similar to a missing one. */
@@ -61,7 +72,16 @@ export async function nearNames(
   signal: AbortSignal,
 ): Promise<unknown> {
   const error = located(failure, sql);
-  if (!(error instanceof ToolError) || error.kind !== "not_found") return error;
+  if (!(error instanceof ToolError)) return error;
+  const [, syntax, called] =
+    /(?:near "|unrecognized token: |no such column: interval)(.+)|no such function: (\w+)/.exec(
+      error.message,
+    ) ?? [];
+  if (syntax !== undefined || called !== undefined) {
+    const foreign = translated(error, DIALECTS, called === undefined ? undefined : `${called}(`, sql);
+    if (foreign !== error) return foreign;
+  }
+  if (error.kind !== "not_found") return error;
   const found = /no such (table|column): (?:\S*\.)?(.+?)\.?(?: \(position|$)/.exec(error.message);
   const [, kind, name = ""] = found ?? [];
   if (kind !== "table" && kind !== "column") return error;
@@ -70,7 +90,7 @@ export async function nearNames(
     .run("look", { place, isTolerant: false, statements }, { signal, timeoutMs: 2_000 })
     .catch(() => []);
   const names = rows.map((row) => String(row.name));
-  return suggesting(error, nearest(name, names));
+  return suggesting(error, nearest(name, names).map(written));
 }
 
 /** An error with the position of the name that is missing, if the statement contains it once. */
