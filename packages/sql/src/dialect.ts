@@ -1,9 +1,10 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { ToolError } from "@refmcp/boundary/answer";
+import { positionText } from "./statement.ts";
 
 /** What other databases write, as a pattern over SQL without the contents of its texts, and what to write here. */
 export type Dialect = readonly (readonly [written: RegExp, hint: string])[];
 
-const POSITION = /position \d+: "(?:[^"\\]|\\.)*"(?=\))/;
+const POSITION = / \(position \d+: "(?:[^"\\]|\\.)*"\)/;
 
 /** The SQL with blanks for the contents of texts, quoted names and comments. */
 const withoutTexts = (sql: string) =>
@@ -28,24 +29,13 @@ export function translated(
   for (const [written, hint] of dialect) {
     const found = written.exec(text);
     if (found === null || (missing !== undefined && !written.test(missing))) continue;
-    const at = [...sql.slice(0, found.index)].length;
-    const place = `position ${at + 1}: ${excerpt(sql, at)}`;
+    const place = positionText(sql, found.index);
     const message = error.message.startsWith("Statement ")
       ? error.message
       : POSITION.test(error.message)
         ? error.message.replace(POSITION, () => place)
-        : `${error.message.replace(/\.$/, "")} (${place}).`;
+        : `${error.message.replace(/\.$/, "")}${place}.`;
     return new ToolError(error.kind, message, { hint, code: error.code });
   }
   return error;
-}
-
-/** The text around a position, counted in characters from 0, with a mark before it. */
-export function excerpt(sql: string, at: number): string {
-  const points = [...sql];
-  const from = Math.max(0, at - 30);
-  const before = points.slice(from, at).join("");
-  const after = points.slice(at, at + 30).join("");
-  const shown = `${from > 0 ? "…" : ""}${before}»${after}${at + 30 < points.length ? "…" : ""}`;
-  return JSON.stringify(oneLine(shown.replace(/\s+/g, " ")));
 }

@@ -13,7 +13,7 @@ export {
 } from "./change-record.ts";
 export { CHANGES_NAME, ChangeStore, type ChangeStoreOptions, type RecordedChange } from "./changes.ts";
 export { csvHeader } from "./csv.ts";
-export { type Dialect, excerpt, translated } from "./dialect.ts";
+export { type Dialect, translated } from "./dialect.ts";
 export {
   type Column,
   distinctNames,
@@ -38,5 +38,13 @@ export {
   ResultStore,
   type ResultWindow,
 } from "./results.ts";
-export { positionText, removalOf, type Statement, statementOf, targetOf, tokenize } from "./statement.ts";
+export {
+  excerpt,
+  positionText,
+  removalOf,
+  type Statement,
+  statementOf,
+  targetOf,
+  tokenize,
+} from "./statement.ts";
 export { reasonOf, statusEntry, statusResource } from "./status.ts";

@@ -116,11 +116,20 @@ function isTrigger(words: readonly string[], start: number): boolean {
   return /^CREATE (TEMP(ORARY)? )?TRIGGER /.test(words.slice(start, start + 4).join(" "));
 }
 
-/** ` (position 10: "SELECT * »FORM users")`, for the message of an error. */
-export function positionText(sql: string, at: number): string {
-  const [from, to] = [Math.max(0, at - 30), at + 30];
-  const shown = `${from > 0 ? "…" : ""}${sql.slice(from, at)}»${sql.slice(at, to)}${to < sql.length ? "…" : ""}`;
-  return ` (position ${at + 1}: ${JSON.stringify(oneLine(shown.replace(/\s+/g, " ")))})`;
+/** The text around a position, counted in characters from 0, with a mark before it. */
+export function excerpt(sql: string, at: number): string {
+  const points = [...sql];
+  const from = Math.max(0, at - 30);
+  const before = points.slice(from, at).join("");
+  const after = points.slice(at, at + 30).join("");
+  const shown = `${from > 0 ? "…" : ""}${before}»${after}${at + 30 < points.length ? "…" : ""}`;
+  return JSON.stringify(oneLine(shown.replace(/\s+/g, " ")));
+}
+
+/** ` (position 10: "SELECT * »FORM users")`, for the message of an error. @param index in code units */
+export function positionText(sql: string, index: number): string {
+  const at = [...sql.slice(0, index)].length;
+  return ` (position ${at + 1}: ${excerpt(sql, at)})`;
 }
 
 /** What a DROP or ALTER removes; undefined for other statements. */
