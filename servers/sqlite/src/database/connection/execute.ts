@@ -25,6 +25,8 @@ export function jobsOf(sqlite: Sqlite) {
     return value;
   };
   return {
+    rest: (_: object) => reading.close(),
+
     read: ({ place, ...job }: OnFile & ReadJob) => read(reading.open(place), job),
 
     /** Runs our own statements. If it is tolerant, a statement that fails has no rows. */
@@ -82,9 +84,6 @@ export function jobsOf(sqlite: Sqlite) {
 
 export type Jobs = ReturnType<typeof jobsOf>;
 
-/** The handle is closed after this time without a job, so that it does not hold the file. */
-const KEPT_MS = 1_000;
-
 /**
  * A reading handle that stays open between jobs. It holds no lock in between, and SQLite detects commits and schema changes
  * of other processes. A file that was replaced or changed otherwise is opened again.
@@ -93,7 +92,6 @@ export class KeptReading {
   readonly #sqlite: Sqlite;
   /** Running `freshen` makes SQLite reload a changed schema; preparing a statement does not. */
   #kept: { database: Database.Database; freshen: Database.Statement; state: string } | undefined;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
@@ -103,7 +101,6 @@ export class KeptReading {
     // Checked before opening, so that a later change is noticed.
     const { state } = fileAt(place);
     if (this.#kept?.state === state) {
-      this.#timer?.refresh();
       this.#kept.freshen.all();
       return this.#kept.database;
     }
@@ -116,12 +113,10 @@ export class KeptReading {
       database.close();
       throw error;
     }
-    this.#timer = setTimeout(() => this.close(), KEPT_MS).unref();
     return database;
   }
 
   close(): void {
-    clearTimeout(this.#timer);
     this.#kept?.database.close();
     this.#kept = undefined;
   }
