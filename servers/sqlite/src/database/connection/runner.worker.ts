@@ -37,6 +37,13 @@ const isAlone = () => {
   }
 };
 const frameOf = (job) => Math.abs(job) >> 6;
+const say = (line) => {
+  try {
+    writeSync(2, "refmcp: " + line + "\\n");
+  } catch {
+    // The server has died, and isAlone notices it.
+  }
+};
 while (true) {
   Atomics.wait(state, ${RUNNING}, 0);
   const frame = frameOf(Atomics.load(state, ${RUNNING}));
@@ -46,8 +53,8 @@ while (true) {
   if (job === 0) continue;
   const isLarge = process.memoryUsage.rss() >= max;
   const isLong = job > 0 && (isLarge || frameOf(job) === frame);
-  if (isLong && Atomics.compareExchange(state, ${RUNNING}, job, -job) === job) writeSync(2, "refmcp: long " + job + "\\n");
-  if (isLarge) writeSync(2, "refmcp: memory\\n");
+  if (isLong && Atomics.compareExchange(state, ${RUNNING}, job, -job) === job) say("long " + job);
+  if (isLarge) say("memory");
   if (isLarge || isAlone()) process.kill(process.pid, "SIGKILL");
 }`;
 
@@ -59,10 +66,15 @@ const workerData = {
 };
 
 /** Answers wait for others of their frame for this time, so that small jobs share a write. */
-const FLUSH_MS = 1;
+const FLUSH_MS = 0.1;
+
+/** Node.js releases the memory of sent frames in a turn of the event loop, so there is one after about this many bytes. */
+const TURN_BYTES = 1 << 20;
+let held = 0;
 
 function send(answers: Answers): void {
   const bytes = frameOf(answers);
+  held += bytes.length + 1_024;
   for (let at = 0; at < bytes.length; ) at += writeSync(PIPE, bytes, at);
 }
 
@@ -105,7 +117,7 @@ function replyOf(jobs: ReturnType<typeof jobsOf>, { op, job }: Message<never>): 
   }
 }
 
-/** Reads from the server until it ends. It blocks: nothing else happens in this process. */
+/** Reads from the server until it ends, and blocks meanwhile. */
 function* works(): Generator<Work<never>> {
   const reader = new FrameReader<Work<never>>();
   const buffer = Buffer.allocUnsafe(65_536);
@@ -125,7 +137,12 @@ try {
   new Worker(WATCHDOG, { eval: true, workerData });
   const jobs = jobsOf(await loadSqlite());
   send({ first: 0, replies: [{ ready: true }], isEnd: true });
-  for (const work of works()) serve(jobs, work);
+  for (const work of works()) {
+    serve(jobs, work);
+    if (held < TURN_BYTES) continue;
+    held = 0;
+    await new Promise(setImmediate);
+  }
   process.exit();
 } catch (error) {
   if (!(error instanceof ToolError)) throw error;

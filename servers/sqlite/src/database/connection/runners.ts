@@ -200,7 +200,10 @@ export class Runners {
     this.#idle.push(runner);
     this.#rest ??= setTimeout(() => this.#idle.map((one) => one.rest()), REST_MS).unref();
     this.#rest.refresh();
-    this.#retire ??= setTimeout(() => this.#idle.map((one) => one.kill()), this.#options.idleMs).unref();
+    this.#retire ??= setTimeout(
+      () => this.#idle.splice(0).map((one) => one.kill()),
+      this.#options.idleMs,
+    ).unref();
     this.#retire.refresh();
     this.#send();
   }
