@@ -215,15 +215,15 @@ describe("jobs in one frame with a job that takes long", () => {
   });
 
   it.each([
-    ["its time limit", { timeoutMs: 1_000 }, ENDLESS, "timeout"],
+    ["its time limit", {}, 1_000, ENDLESS, "timeout"],
     // Less than it takes to report which job is running.
-    ["a short time limit", { timeoutMs: 10 }, ENDLESS, "timeout"],
-    ["its memory limit", { memory: 150 }, "SELECT hex(randomblob(300000000))", "too_large"],
-  ])("are answered when %s ends the process", async (_why, options, sql, kind) => {
+    ["a short time limit", {}, 10, ENDLESS, "timeout"],
+    ["its memory limit", { memory: 150 }, 20_000, "SELECT hex(randomblob(300000000))", "too_large"],
+  ])("are answered when %s ends the process", async (_why, options, timeoutMs, sql, kind) => {
     const here = await enter(options);
     await ask(here, "SELECT 0");
     const answers = [1, 2, sql, 4, 5].map((what, at) =>
-      ask(here, at === 2 ? sql : `SELECT ${what}`).then(
+      (at === 2 ? ask(here, sql, { timeoutMs }) : ask(here, `SELECT ${what}`)).then(
         ({ rows }) => rows?.[0]?.[0],
         (error: ToolError) => error.kind,
       ),
