@@ -155,7 +155,7 @@ describe.runIf(process.platform === "linux")("the number of processes", () => {
   });
 
   it("is at most three with many long ones: two that work and a spare", async () => {
-    const here = await enter({ timeoutMs: 200 });
+    const here = await enter({ timeoutMs: 1_500 });
     const long = () =>
       Promise.all(Array.from({ length: 6 }, () => ask(here, ENDLESS).catch(() => undefined)));
     const most = await mostOf(long);

@@ -84,7 +84,7 @@ export function jobsOf(sqlite: Sqlite) {
 
 export type Jobs = ReturnType<typeof jobsOf>;
 
-/** All are prepared again after so many statements with different texts. */
+/** With more different texts, all of them are prepared again. */
 const MAX_STATEMENTS = 64;
 
 interface Kept {

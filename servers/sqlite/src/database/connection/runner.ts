@@ -233,7 +233,8 @@ export class Runner<One extends Task = Task> {
 }
 
 function answer(task: Task, reply: Reply<never>): void {
-  if ("answer" in reply) task.resolve(reply.answer);
-  else if ("failed" in reply) task.reject(explained(reply.failed, task.file));
-  else task.reject(new Error("unexpected message from a runner"));
+  if ("failed" in reply) task.reject(explained(reply.failed, task.file));
+  else if ("ready" in reply || "unavailable" in reply)
+    task.reject(new Error("unexpected message from a runner"));
+  else task.resolve(reply.answer);
 }

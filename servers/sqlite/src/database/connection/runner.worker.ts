@@ -117,7 +117,7 @@ function replyOf(jobs: ReturnType<typeof jobsOf>, { op, job }: Message<never>): 
   }
 }
 
-/** Reads from the server until it ends, and blocks meanwhile. */
+/** Reads from the server until it ends. Nothing else runs in this thread while it waits. */
 function* works(): Generator<Work<never>> {
   const reader = new FrameReader<Work<never>>();
   const buffer = Buffer.allocUnsafe(65_536);
