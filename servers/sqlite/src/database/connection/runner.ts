@@ -44,11 +44,11 @@ export interface RunnerEvents<One> {
 export class Runner<One extends Task = Task> {
   /** Whether it is running a job that takes long. */
   isLong = false;
-  isEnded = false;
   readonly #child: ChildProcess;
   readonly #pipe: Socket;
   readonly #memory: number;
   readonly #events: RunnerEvents<One>;
+  #isEnded = false;
   #started: ((reply: Reply<never> | undefined) => void) | undefined;
   #line = "";
   #said = "";
@@ -86,7 +86,6 @@ export class Runner<One extends Task = Task> {
   async start(): Promise<void> {
     const reply = await new Promise<Reply<never> | undefined>((resolve) => {
       this.#started = resolve;
-      if (this.isEnded) resolve(undefined);
     });
     if (reply === undefined)
       throw new ToolError("unavailable", "The process that runs SQLite ended while it started.", {
@@ -102,6 +101,10 @@ export class Runner<One extends Task = Task> {
 
   /** Runs the jobs of a frame: one, or up to `MAX_JOBS` that may run twice. */
   send(tasks: readonly One[]): void {
+    if (this.#isEnded) {
+      for (const task of tasks) task.reject(this.#end);
+      return;
+    }
     this.#frame = (this.#frame + 1) % MAX_FRAMES;
     this.#tasks = [...tasks];
     this.#answered = 0;
@@ -116,9 +119,9 @@ export class Runner<One extends Task = Task> {
 
   /** The caller doesn't want the answer anymore: ends the process if it is running the job. */
   cancel(task: One): void {
-    if (this.#pending.length === 1) this.#stop(task, task.signal.reason);
+    if (this.#running === task) this.#stop(task, task.signal.reason);
     else {
-      // A job whose turn is not known yet; if it takes long, it is reported.
+      // If it is running and takes long, it will be reported.
       this.#tasks[this.#tasks.indexOf(task)] = undefined;
       task.reject(task.signal.reason);
     }
@@ -130,6 +133,11 @@ export class Runner<One extends Task = Task> {
 
   get #pending(): One[] {
     return this.#tasks.filter((task) => task !== undefined);
+  }
+
+  /** The job that is running, if that is known. */
+  get #running(): One | undefined {
+    return this.isLong || this.#tasks.length - this.#answered === 1 ? this.#pending[0] : undefined;
   }
 
   #onAnswers({ first, replies, isEnd }: Answers<never>): void {
@@ -192,8 +200,8 @@ export class Runner<One extends Task = Task> {
   }
 
   readonly #onLate = (): void => {
-    const [task, ...others] = this.#pending;
-    if (task === undefined || others.length > 0) this.kill();
+    const task = this.#running;
+    if (task === undefined) this.kill();
     else {
       const text = `The statement was stopped after ${task.timeoutMs} ms; it changed nothing.`;
       const hint = "Narrow it, check it with explain, or ask the user to raise --query-timeout-ms.";
@@ -208,15 +216,14 @@ export class Runner<One extends Task = Task> {
   }
 
   readonly #onClose = (): void => {
-    this.isEnded = true;
+    this.#isEnded = true;
     clearTimeout(this.#limit);
     this.#started?.(undefined);
-    const pending = this.#pending;
+    const task = this.#running;
+    const others = this.#pending.filter((other) => other !== task);
     this.#tasks = [];
-    const [task, ...others] = pending;
-    const isKnown = task !== undefined && others.length === 0;
-    if (isKnown) task.reject(task === this.#stopped?.task ? this.#stopped.reason : this.#end);
-    this.#events.ended(isKnown ? [] : pending);
+    task?.reject(task === this.#stopped?.task ? this.#stopped.reason : this.#end);
+    this.#events.ended(others);
   };
 
   /** Why the process ended by itself. */

@@ -37,9 +37,9 @@ const REPEATABLE: ReadonlySet<Op> = new Set<Op>(["read", "look", "explain", "adv
 
 interface Waiting extends Task {
   readonly owner: string | undefined;
-  /** Where it waits for a runner, and since when. */
+  /** Where it waits for a runner, and until when. */
   line: TurnQueue<Waiting>;
-  since: number;
+  late: NodeJS.Timeout | undefined;
   /** Whether no other job may be in its frame. */
   isAlone: boolean;
   runner: Runner<Waiting> | undefined;
@@ -64,7 +64,6 @@ export class Runners {
   #isSending = false;
   #isStarting = false;
   #isClosed = false;
-  #late: NodeJS.Timeout | undefined;
   #rest: NodeJS.Timeout | undefined;
   #retire: NodeJS.Timeout | undefined;
 
@@ -91,22 +90,34 @@ export class Runners {
         const waiting: Waiting = Object.assign(task, {
           owner: ownerOf(run.signal),
           line: isSchema ? this.#schema : this.#statements,
-          since: performance.now(),
+          late: undefined,
           isAlone: !REPEATABLE.has(op),
           runner: undefined,
         });
-        waiting.line.add(waiting, waiting.owner);
-        this.#sendSoon();
+        this.#wait(waiting);
         return waiting;
       },
       (task) => {
         if (task.runner !== undefined) task.runner.cancel(task);
-        else {
-          task.line.delete(task, task.owner);
-          task.reject(run.signal.reason);
-        }
+        else this.#refuse(task, run.signal.reason);
       },
     );
+  }
+
+  #wait(task: Waiting): void {
+    const { max, waitMs } = this.#options;
+    task.line.add(task, task.owner);
+    task.late = setTimeout(() => {
+      if (this.#open.includes(task.line)) task.late?.refresh();
+      else this.#refuse(task, tooBusy(max, waitMs));
+    }, waitMs).unref();
+    this.#sendSoon();
+  }
+
+  #refuse(task: Waiting, reason: unknown): void {
+    clearTimeout(task.late);
+    task.line.delete(task, task.owner);
+    task.reject(reason);
   }
 
   /** So that all jobs of a tick are in one frame. */
@@ -123,12 +134,13 @@ export class Runners {
       const runner = frame.length === 0 ? undefined : this.#idle.pop();
       if (runner === undefined) break;
       this.#working.add(runner);
-      for (const task of frame) task.runner = runner;
+      for (const task of frame) {
+        clearTimeout(task.late);
+        task.runner = runner;
+      }
       runner.send(frame);
     }
-    if (this.#statements.size + this.#moved.size + this.#schema.size === 0) return;
-    this.#start();
-    this.#late ??= setTimeout(this.#onLate, this.#options.waitMs).unref();
+    if (this.#statements.size + this.#moved.size + this.#schema.size > 0) void this.#start();
   };
 
   /** The lines whose jobs may run now. */
@@ -151,49 +163,51 @@ export class Runners {
   }
 
   /** Starts a runner, if all others are busy for a while. */
-  #start(): void {
+  async #start(): Promise<void> {
     const isBusy = this.#idle.length === 0 && [...this.#all].every(({ isLong }) => isLong);
     if (this.#isClosed || this.#isStarting || !isBusy || this.#all.size > this.#options.max) return;
     this.#isStarting = true;
-    const runner: Runner<Waiting> = new Runner(this.#options.memory, {
-      free: (others) => {
-        this.#working.delete(runner);
-        this.#move(others, false);
-        this.#addIdle(runner);
-      },
-      long: (others) => {
-        this.#move(others, false);
-        this.#start();
-      },
-      ended: (others) => {
-        this.#forget(runner);
-        this.#move(others, true);
-      },
-    });
-    this.#all.add(runner);
-    runner
-      .start()
-      .then(
-        () => this.#addIdle(runner),
-        (error: unknown) => {
-          this.#forget(runner);
-          if (this.#all.size === 0) this.#failAll(error);
+    let started: Runner<Waiting> | undefined;
+    try {
+      const runner: Runner<Waiting> = new Runner(this.#options.memory, {
+        free: (others) => {
+          this.#working.delete(runner);
+          this.#move(others, false);
+          this.#addIdle(runner);
         },
-      )
-      .finally(() => {
-        this.#isStarting = false;
+        long: (others) => {
+          this.#move(others, false);
+          void this.#start();
+        },
+        ended: (others) => {
+          this.#all.delete(runner);
+          this.#working.delete(runner);
+          const at = this.#idle.indexOf(runner);
+          if (at >= 0) this.#idle.splice(at, 1);
+          this.#move(others, true);
+        },
       });
+      started = runner;
+      this.#all.add(runner);
+      await runner.start();
+      this.#addIdle(runner);
+    } catch (error) {
+      if (started !== undefined) this.#all.delete(started);
+      if (this.#all.size === 0) this.#refuseAll(error);
+    } finally {
+      this.#isStarting = false;
+    }
   }
 
   #move(tasks: readonly Waiting[], isAlone: boolean): void {
     for (const task of tasks) {
       if (task.line !== this.#schema) task.line = this.#moved;
       task.isAlone ||= isAlone;
-      task.since = performance.now();
       task.runner = undefined;
-      task.line.add(task, task.owner);
+      this.#wait(task);
     }
-    this.#sendSoon();
+    if (this.#isClosed) this.#refuseAll(closing());
+    else this.#sendSoon();
   }
 
   #addIdle(runner: Runner<Waiting>): void {
@@ -208,43 +222,17 @@ export class Runners {
     this.#send();
   }
 
-  #forget(runner: Runner<Waiting>): void {
-    this.#all.delete(runner);
-    this.#working.delete(runner);
-    const at = this.#idle.indexOf(runner);
-    if (at >= 0) this.#idle.splice(at, 1);
-  }
-
-  /** Refuses what has been waiting for too long. */
-  readonly #onLate = (): void => {
-    this.#late = undefined;
-    const { max, waitMs } = this.#options;
-    const open = this.#open;
-    let left = waitMs;
+  #refuseAll(reason: unknown): void {
     for (const line of [this.#schema, this.#moved, this.#statements])
-      for (let count = line.size; count > 0 && !open.includes(line); count--) {
-        const task = line.take();
-        const waited = performance.now() - (task?.since ?? 0);
-        if (waited >= waitMs) task?.reject(tooBusy(max, waitMs));
-        else if (task !== undefined) {
-          line.add(task, task.owner);
-          left = Math.min(left, waitMs - waited);
-        }
-      }
-    const size = this.#schema.size + this.#moved.size + this.#statements.size;
-    if (size > 0) this.#late = setTimeout(this.#onLate, left).unref();
-  };
-
-  #failAll(error: unknown): void {
-    for (const line of [this.#schema, this.#moved, this.#statements])
-      for (let task = line.take(); task !== undefined; task = line.take()) task.reject(error);
+      while (line.first !== undefined) this.#refuse(line.first, reason);
   }
 
   /** Ends all runners, even during a job: whoever opens the file next rolls back an unfinished change. */
   close(): void {
     this.#isClosed = true;
-    for (const timer of [this.#late, this.#rest, this.#retire]) clearTimeout(timer);
-    this.#failAll(closing());
+    clearTimeout(this.#rest);
+    clearTimeout(this.#retire);
+    this.#refuseAll(closing());
     for (const runner of this.#all) runner.kill();
   }
 }
