@@ -365,18 +365,27 @@ export const importArguments = {
   dry_run: z.boolean().default(false).describe("Load, report, and roll back."),
 };
 
+interface PageLimits<Item> {
+  readonly limit: number;
+  /** Characters of the answer. */
+  readonly budget: number;
+  /** Whether there are more items after these. */
+  readonly isMore?: boolean;
+  /** The characters of an item; default: its JSON. */
+  readonly size?: (item: Item) => number;
+}
+
 /**
  * The part of a list that fits in an answer.
  *
- * @param isMore whether there are more items after these
  * @param cursorOf the cursor that continues after an item, given by its position
  */
 export function pageOf<Item>(
   items: readonly Item[],
-  { limit, budget, isMore = false }: { limit: number; budget: number; isMore?: boolean },
+  { limit, budget, isMore = false, size }: PageLimits<Item>,
   cursorOf: (last: number) => string | undefined,
 ): { readonly page: Item[]; readonly next_cursor?: string | undefined } {
-  const page = items.slice(0, Math.min(limit, fitting(items, budget)));
+  const page = items.slice(0, Math.min(limit, fitting(items, budget, size)));
   const goesOn = page.length > 0 && (isMore || page.length < items.length);
   return goesOn ? { page, next_cursor: cursorOf(page.length - 1) } : { page };
 }

@@ -56,9 +56,26 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
   expect((await server.data("pg_list_objects", { query: "b_t" })).objects).toEqual([
     { kind: "table", schema: "public", name: "b_table", bytes: 0, row_security: true, comment: "about b" },
   ]);
-  expect((await server.data("pg_list_objects", { query: "b_t", detail: "names" })).objects).toEqual([
-    { kind: "table", schema: "public", name: "b_table" },
-  ]);
+  expect(await server.data("pg_list_objects", { detail: "names" })).toEqual({
+    names: {
+      other: { table: ["t"] },
+      public: {
+        materialized_view: ["m"],
+        table: ['A "quoted"; name', "b_table", "parts", "parts_1"],
+        view: ["a_view"],
+      },
+    },
+  });
+  const first = await server.data("pg_list_objects", { detail: "names", limit: 4 });
+  expect(first.names).toEqual({
+    other: { table: ["t"] },
+    public: { materialized_view: ["m"], table: ['A "quoted"; name', "b_table"] },
+  });
+  expect(
+    await server.data("pg_list_objects", { detail: "names", limit: 4, cursor: first.next_cursor }),
+  ).toEqual({
+    names: { public: { table: ["parts", "parts_1"], view: ["a_view"] } },
+  });
   await server.close();
   await world.dispose();
 });
@@ -70,10 +87,42 @@ it("calls no function of another role, and shows the planner's estimate in full"
     CREATE FUNCTION json_build_object(text, text, text, name, text, name) RETURNS json ${trap};
     CREATE FUNCTION lower(name) RETURNS text ${trap};`);
   const session = await talk(["--url", world.url]);
-  const listed = async (detail: string) =>
-    (await session.data("pg_list_objects", { query: "count", detail })).objects;
-  expect(await listed("names")).toEqual([{ kind: "table", schema: "public", name: "counted" }]);
-  expect(await listed("full")).toMatchObject([{ name: "counted", rows: 1_234_567 }]);
+  const listed = (detail: string) => session.data("pg_list_objects", { query: "count", detail });
+  expect(await listed("names")).toEqual({ names: { public: { table: ["counted"] } } });
+  expect((await listed("full")).objects).toMatchObject([{ name: "counted", rows: 1_234_567 }]);
+  await session.close();
+  await world.dispose();
+});
+
+it("has the names of 1,000 tables in one answer with the default limits, and of more in pages", async () => {
+  const world = await lab(
+    ["many", "__proto__"]
+      .map(
+        (schema) =>
+          `CREATE SCHEMA "${schema}"; DO $$ BEGIN FOR n IN 1000..1999 LOOP EXECUTE format('CREATE TABLE "${schema}".orders_%s (x int)', n); END LOOP; END $$;`,
+      )
+      .join("\n"),
+  );
+  const session = await talk(["--url", world.url]);
+  const expected = Array.from({ length: 1_000 }, (_, at) => `orders_${1_000 + at}`);
+  expect(await session.data("pg_list_objects", { schema: "many", detail: "names" })).toEqual({
+    names: { many: { table: expected } },
+  });
+  const found: string[] = [];
+  let cursor: unknown;
+  do {
+    const { names, next_cursor } = await session.data("pg_list_objects", {
+      detail: "names",
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    expect(JSON.stringify(names).length).toBeLessThan(20_000);
+    for (const [schema, kinds] of Object.entries(Object(names)))
+      for (const name of Object(kinds).table) found.push(`${schema}.${name}`);
+    cursor = next_cursor;
+  } while (cursor !== undefined);
+  expect(found).toEqual(
+    ["__proto__", "many"].flatMap((schema) => expected.map((name) => `${schema}.${name}`)),
+  );
   await session.close();
   await world.dispose();
 });

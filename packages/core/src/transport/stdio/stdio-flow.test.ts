@@ -43,6 +43,47 @@ class StuckOutput extends Writable {
   }
 }
 
+it("the answers of a tick are one write, in order, also if their handlers waited for something", async () => {
+  const input = new PassThrough();
+  const writes: string[] = [];
+  const output = new Writable({
+    decodeStrings: false,
+    write(chunk: string, _encoding, done) {
+      writes.push(chunk);
+      done();
+    },
+  });
+  const event = new EventTarget();
+  const answered: Handler = () =>
+    new Promise((resolve) => event.addEventListener("done", () => resolve({}), { once: true }));
+  const server = new StdioServer(withMethods({ "tools/list": answered, "prompts/list": async () => ({}) }), {
+    input,
+    output,
+  });
+  const send = (method: string, from: number) =>
+    input.write(
+      Array.from({ length: 64 }, (_, id) => `${JSON.stringify(request(from + id, method))}\n`).join(""),
+    );
+  const ids = () =>
+    writes.map((lines) =>
+      lines
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).id),
+    );
+  const first = Array.from({ length: 64 }, (_, id) => id);
+  const second = first.map((id) => 100 + id);
+  send("prompts/list", 0);
+  while (writes.length === 0) await sleep(1);
+  send("tools/list", 100);
+  await sleep(10);
+  expect(ids()).toEqual([first]);
+  event.dispatchEvent(new Event("done"));
+  await sleep(10);
+  expect(ids()).toEqual([first, second]);
+  await server.close();
+});
+
 describe("a client that stops reading", () => {
   it("is not read from either, and loses nothing when it continues", async () => {
     const input = new PassThrough();

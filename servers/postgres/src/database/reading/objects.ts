@@ -36,6 +36,8 @@ export const listedObject = z.object({
   row_security: z.boolean().optional(),
   comment: z.string().optional(),
 });
+/** Names by schema and kind. */
+export const listedNames = z.record(z.string(), z.record(z.string(), z.array(z.string())));
 type ListedObject = z.output<typeof listedObject>;
 
 interface ObjectsAsked {
@@ -108,7 +110,10 @@ ORDER BY o.schema COLLATE "C", o.kind COLLATE "C", o.name COLLATE "C" LIMIT $6`;
 type Nullable<Fields> = { [Key in keyof Fields]: Fields[Key] | null };
 
 function withoutNulls<Fields extends object>(row: Nullable<Fields>): Fields {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
+  const isFull = !Object.values(row).includes(null);
+  return (
+    isFull ? row : Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+  ) as Fields;
 }
 
 /** A page of a database's objects, sorted by schema, kind and name. */
@@ -123,7 +128,8 @@ export async function listObjects(database: Database, asked: ObjectsAsked, work:
   type Listed = Nullable<ListedObject> & { place: [schema: string, kind: string, name: string] };
   const rows = await database.rows<Listed>(work, objectsQuery(asked), values);
   const objects = rows.map(({ place: _, ...row }) => withoutNulls(row));
-  const { page, ...next } = pageOf(objects, { limit, budget }, (last) =>
+  const size = detail === "names" ? { size: sizeInGroups() } : {};
+  const { page, ...next } = pageOf(objects, { limit, budget, ...size }, (last) =>
     cursors.encode(rows[last]?.place ?? ["", "", ""]),
   );
   return { objects: page, ...next };
@@ -138,6 +144,29 @@ export async function statusOf(database: Database, work: Work): Promise<string> 
   );
   const count = row?.count ?? 0;
   return count === 0 ? NO_TABLES : `${database.label} has ${grouped(count)} tables and views.`;
+}
+
+/** The names of objects that are sorted by schema and kind, by schema and kind. */
+export function namesOf(objects: readonly ListedObject[]): z.output<typeof listedNames> {
+  const schemas = new Map<string, Map<string, string[]>>();
+  for (const { schema, kind, name } of objects) {
+    const kinds = schemas.get(schema) ?? new Map<string, string[]>();
+    const names = kinds.get(kind);
+    if (names === undefined) schemas.set(schema, kinds.set(kind, [name]));
+    else names.push(name);
+  }
+  return Object.fromEntries([...schemas].map(([schema, kinds]) => [schema, Object.fromEntries(kinds)]));
+}
+
+/** The characters of each object in the answer with `namesOf`, in order. */
+function sizeInGroups(): (object: ListedObject) => number {
+  let last: ListedObject | undefined;
+  return (object) => {
+    const { schema, kind, name } = object;
+    const isFirst = schema !== last?.schema || kind !== last.kind;
+    last = object;
+    return JSON.stringify(name).length + 1 + (isFirst ? JSON.stringify([schema, kind]).length + 8 : 0);
+  };
 }
 
 /** Sorted names of schemas or readable relations that begin with `prefix`, for completion. */

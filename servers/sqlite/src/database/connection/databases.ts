@@ -13,7 +13,7 @@ import {
 import type { Recording } from "../writing/change.ts";
 import { Insights } from "../writing/insights.ts";
 import type { Place } from "./handle.ts";
-import { type RunnerOptions, Runners } from "./runners.ts";
+import { Leases, Runners } from "./runners.ts";
 
 export interface DatabasesOptions extends LimitValues {
   /** Databases that the user named; `--db-path` is `main`. */
@@ -34,24 +34,20 @@ const TRANSFER_WAIT_MS = 120_000;
 export class Databases {
   readonly options: DatabasesOptions;
   readonly runners: Runners;
-  /** For the schema, which should not wait for long queries. */
-  readonly catalog: Runners;
   /** For exports and imports, which queries should not wait for. */
-  readonly transfers: Runners;
+  readonly transfers: Leases;
   /** For subscriptions, whose handles stay open. */
-  readonly watchers: Runners;
+  readonly watchers: Leases;
   readonly watch: DataWatch;
   readonly results: ResultStore;
   readonly insights = new Insights();
 
   constructor(options: DatabasesOptions) {
     this.options = options;
-    const runners = (limits: Omit<RunnerOptions, "memory">) =>
-      new Runners({ memory: options.maxMemoryMb, ...limits });
-    this.runners = runners({ max: 2 });
-    this.catalog = runners({ max: 1, spare: "kept" });
-    this.transfers = runners({ max: 1, spare: "none", waitMs: TRANSFER_WAIT_MS });
-    this.watchers = runners({ max: MAX_WATCHED, spare: "none" });
+    const memory = options.maxMemoryMb;
+    this.runners = new Runners({ memory, max: 2 });
+    this.transfers = new Leases({ memory, max: 1, waitMs: TRANSFER_WAIT_MS });
+    this.watchers = new Leases({ memory, max: MAX_WATCHED });
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     this.watch = new DataWatch(this);
   }
@@ -126,7 +122,7 @@ export class Databases {
   close(): void {
     this.watch.close();
     this.results.clear();
-    for (const runners of [this.runners, this.catalog, this.transfers, this.watchers]) runners.close();
+    for (const runners of [this.runners, this.transfers, this.watchers]) runners.close();
   }
 }
 

@@ -2,7 +2,7 @@ import type { Bound } from "@refmcp/sql";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned, tried } from "../advice/plan.ts";
-import { type ReadJob, read } from "../reading/read.ts";
+import { type Prepared, preparedToRead, type ReadJob, read } from "../reading/read.ts";
 import { type Looked, seenValues } from "../reading/seen.ts";
 import { type RowsInJob, type RowsOutJob, rowsIn, rowsOut } from "../transfer/transfer-jobs.ts";
 import { type UndoJob, undo } from "../undo/undo.ts";
@@ -27,7 +27,9 @@ export function jobsOf(sqlite: Sqlite) {
     return value;
   };
   return {
-    read: ({ place, ...job }: OnFile & ReadJob) => read(reading.open(place), job),
+    rest: (_: object) => reading.close(),
+
+    read: (job: OnFile & ReadJob) => reading.prepared(job.place, job.sql, (prepared) => read(prepared, job)),
 
     /** Runs our own statements. If it is tolerant, a statement that fails has no rows. */
     look({ place, statements, isTolerant }: OnFile & { statements: readonly Bound[]; isTolerant: boolean }) {
@@ -98,8 +100,22 @@ export function jobsOf(sqlite: Sqlite) {
 
 export type Jobs = ReturnType<typeof jobsOf>;
 
-/** The handle is closed after this time without a job, so that it does not hold the file. */
-const KEPT_MS = 1_000;
+/** With more different texts, all of them are prepared again. */
+const MAX_STATEMENTS = 64;
+
+interface Kept {
+  readonly database: Database.Database;
+  /** The file when it was opened. */
+  readonly state: string;
+  readonly begin: Database.Statement;
+  readonly commit: Database.Statement;
+  readonly schemaVersion: Database.Statement<[], bigint>;
+  /** Running it makes SQLite reload a changed schema; preparing a statement does not. */
+  readonly freshen: Database.Statement;
+  /** By text, for one version of the schema. */
+  readonly statements: Map<string, Prepared>;
+  version: bigint | undefined;
+}
 
 /**
  * A reading handle that stays open between jobs. It holds no lock in between, and SQLite detects commits and schema changes
@@ -107,37 +123,80 @@ const KEPT_MS = 1_000;
  */
 export class KeptReading {
   readonly #sqlite: Sqlite;
-  /** Running `freshen` makes SQLite reload a changed schema; preparing a statement does not. */
-  #kept: { database: Database.Database; freshen: Database.Statement; state: string } | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #kept: Kept | undefined;
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
   }
 
   open(place: Place): Database.Database {
+    const kept = this.#openedAt(place);
+    this.#followSchema(kept);
+    return kept.database;
+  }
+
+  /**
+   * Prepares a statement, or takes it from an earlier job, and uses it in a transaction, so that it finds the schema that it
+   * was prepared for.
+   *
+   * @throws as `preparedToRead` and `use`
+   */
+  prepared<Result>(place: Place, sql: string, use: (prepared: Prepared) => Result): Result {
+    const kept = this.#openedAt(place);
+    const { database, statements, begin, commit } = kept;
+    begin.run();
+    try {
+      this.#followSchema(kept);
+      let prepared = statements.get(sql);
+      if (prepared === undefined) {
+        if (statements.size === MAX_STATEMENTS) statements.clear();
+        prepared = preparedToRead(database, sql);
+        statements.set(sql, prepared);
+      }
+      return use(prepared);
+    } finally {
+      // After some errors SQLite has ended it.
+      if (database.inTransaction) commit.run();
+    }
+  }
+
+  #openedAt(place: Place): Kept {
     // Checked before opening, so that a later change is noticed.
     const { state } = fileAt(place);
-    if (this.#kept?.state === state) {
-      this.#timer?.refresh();
-      this.#kept.freshen.all();
-      return this.#kept.database;
-    }
+    return this.#kept?.state === state ? this.#kept : this.#openAgain(place, state);
+  }
+
+  #followSchema(kept: Kept): void {
+    const version = kept.schemaVersion.get();
+    if (version === kept.version) return;
+    kept.freshen.all();
+    kept.statements.clear();
+    kept.version = version;
+  }
+
+  #openAgain(place: Place, state: string): Kept {
     this.close();
     const database = openReading(this.#sqlite, place);
     try {
-      const freshen = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
-      this.#kept = { database, freshen, state };
+      const kept = {
+        database,
+        state,
+        begin: database.prepare("BEGIN"),
+        commit: database.prepare("COMMIT"),
+        schemaVersion: database.prepare<[], bigint>("PRAGMA schema_version").pluck(),
+        freshen: database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1"),
+        statements: new Map(),
+        version: undefined,
+      };
+      this.#kept = kept;
+      return kept;
     } catch (error) {
       database.close();
       throw error;
     }
-    this.#timer = setTimeout(() => this.close(), KEPT_MS).unref();
-    return database;
   }
 
   close(): void {
-    clearTimeout(this.#timer);
     this.#kept?.database.close();
     this.#kept = undefined;
   }

@@ -1,38 +1,20 @@
-import { type ChildProcess, fork } from "node:child_process";
 import { startDeadline, WaitingLine } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { ownerOf, TurnQueue } from "@refmcp/boundary/turns";
 import type { Jobs } from "./execute.ts";
-import { explained, type Failure } from "./failures.ts";
+import { MAX_JOBS, type Op } from "./frames.ts";
 import type { Place } from "./handle.ts";
+import { Runner, type Task } from "./runner.ts";
 
-export type Op = keyof Jobs;
+export type { Op } from "./frames.ts";
 export type Job<Name extends Op> = Parameters<Jobs[Name]>[0];
 export type Answer<Name extends Op> = ReturnType<Jobs[Name]>;
-
-export interface Message {
-  readonly op: Op;
-  readonly job: never;
-}
-
-export type Reply<Value> =
-  | { readonly ready: true }
-  /** SQLite could not be loaded; the cause is for the log. */
-  | { readonly unavailable: { message: string; hint: string | undefined; cause: string } }
-  | { readonly failed: Failure }
-  | { readonly answer: Value };
-
 export type Ask = <Name extends Op>(op: Name, job: Job<Name>) => Promise<Answer<Name>>;
 
-export interface RunnerOptions {
+export interface RunnersOptions {
   /** Memory limit of one runner, in MB. */
   readonly memory: number;
   readonly max: number;
-  /**
-   * `warm` (default): a spare runner is ready to take over when one is killed; `kept`: runners stay for the next job;
-   * `none`: each runner ends with its lease.
-   */
-  readonly spare?: "warm" | "kept" | "none";
   /** How long a job waits for a runner, in milliseconds. */
   readonly waitMs?: number;
   /** How long a runner stays without a job, in milliseconds. */
@@ -48,124 +30,265 @@ export interface Run {
 const WAIT_MS = 10_000;
 /** Starting a runner takes about 0.1 s, so only calls in quick succession need one that is ready. */
 const IDLE_MS = 60_000;
+/** A runner closes its files after this time without a job. */
+const REST_MS = 1_000;
+/** They only read, so they may run again elsewhere. All others are alone in their frame and run once. */
+const REPEATABLE: ReadonlySet<Op> = new Set<Op>(["read", "look", "explain", "advise"]);
 
-/** A process that runs one job at a time. */
-class Runner {
-  readonly child: ChildProcess;
-  said = "";
-  #settle: ((reply: Reply<never> | undefined) => void) | undefined;
-
-  constructor(child: ChildProcess) {
-    this.child = child;
-    child.stderr?.on("data", (chunk) => {
-      this.said = (this.said + String(chunk)).slice(-2_000);
-    });
-    child.on("error", () => undefined);
-    child.on("message", (reply: Reply<never>) => this.#end(reply));
-    child.on("close", () => this.#end(undefined));
-  }
-
-  get isAlive(): boolean {
-    return this.child.exitCode === null && this.child.signalCode === null && this.child.connected;
-  }
-
-  /** The reply to a job; undefined if the process ended, also before the job could be sent. */
-  reply<Value>(message?: object): Promise<Reply<Value> | undefined> {
-    if (!this.isAlive) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      this.#settle = resolve;
-      if (message !== undefined) this.child.send(message, () => undefined);
-    });
-  }
-
-  #end(reply: Reply<never> | undefined): void {
-    const settle = this.#settle;
-    this.#settle = undefined;
-    settle?.(reply);
-  }
-
-  kill(): void {
-    this.child.kill("SIGKILL");
-  }
+interface Waiting extends Task {
+  readonly owner: string | undefined;
+  /** Where it waits for a runner, and until when. */
+  line: TurnQueue<Waiting>;
+  late: NodeJS.Timeout | undefined;
+  /** Whether no other job may be in its frame. */
+  isAlone: boolean;
+  runner: Runner<Waiting> | undefined;
 }
 
 /**
  * Runs jobs in separate processes, because there is no other way to stop a running SQLite query: the time limit, a
- * cancellation and the memory limit kill the process, and the spare takes over. There is never more than one process in
- * addition to those that may work at the same time.
+ * cancellation and the memory limit kill the process. All waiting jobs go to a runner in one frame. If one of them takes
+ * long or ends the process, the others move to another runner, which starts then: as long as all jobs are short, there is
+ * one process, and never more than one in addition to those that may work at the same time.
  */
 export class Runners {
-  readonly #options: RunnerOptions;
+  readonly #options: Required<RunnersOptions>;
   /** All runners: starting, idle and working. */
-  readonly #all = new Set<Runner>();
-  readonly #idle: Runner[] = [];
-  readonly #waiting = new WaitingLine();
-  #working = 0;
-  /** Ends the idle runners; starts again whenever there is another. */
+  readonly #all = new Set<Runner<Waiting>>();
+  readonly #idle: Runner<Waiting>[] = [];
+  readonly #working = new Set<Runner<Waiting>>();
+  readonly #statements = new TurnQueue<Waiting>();
+  /** Statements that moved from another runner. They go first. */
+  readonly #moved = new TurnQueue<Waiting>();
+  readonly #schema = new TurnQueue<Waiting>();
+  #isSending = false;
+  #isStarting = false;
+  #isClosed = false;
   #rest: NodeJS.Timeout | undefined;
-  #isPreparing = false;
-  #closed = false;
+  #retire: NodeJS.Timeout | undefined;
 
-  constructor(options: RunnerOptions) {
-    this.#options = options;
+  constructor(options: RunnersOptions) {
+    this.#options = { waitMs: WAIT_MS, idleMs: IDLE_MS, ...options };
   }
 
-  /** @throws ToolError `timeout`, `too_large` (memory), `cancelled`, `unavailable` (no runner in time), or an error of SQLite */
-  async run<Name extends Op>(op: Name, job: Job<Name> & { place: Place }, run: Run): Promise<Answer<Name>> {
-    return await this.lease(job.place.file, run, (ask) => ask(op, job));
+  /**
+   * Runs a job.
+   *
+   * @param isSchema whether it looks at the schema, which should not wait for long queries: it may use one more runner
+   * @throws ToolError `timeout`, `too_large` (memory), `cancelled`, `unavailable` (no runner in time), or an error of SQLite
+   */
+  run<Name extends Op>(
+    op: Name,
+    job: Job<Name> & { place: Place },
+    run: Run,
+    isSchema = false,
+  ): Promise<Answer<Name>> {
+    if (this.#isClosed) return Promise.reject(closing());
+    return asked(
+      { op, job, file: job.place.file, ...run },
+      (task) => {
+        const waiting: Waiting = Object.assign(task, {
+          owner: ownerOf(run.signal),
+          line: isSchema ? this.#schema : this.#statements,
+          late: undefined,
+          isAlone: !REPEATABLE.has(op),
+          runner: undefined,
+        });
+        this.#wait(waiting);
+        return waiting;
+      },
+      (task) => {
+        if (task.runner !== undefined) task.runner.cancel(task);
+        else this.#refuse(task, run.signal.reason);
+      },
+    );
+  }
+
+  #wait(task: Waiting): void {
+    const { max, waitMs } = this.#options;
+    task.line.add(task, task.owner);
+    task.late = setTimeout(() => {
+      if (this.#open.includes(task.line)) task.late?.refresh();
+      else this.#refuse(task, tooBusy(max, waitMs));
+    }, waitMs).unref();
+    this.#sendSoon();
+  }
+
+  #refuse(task: Waiting, reason: unknown): void {
+    clearTimeout(task.late);
+    task.line.delete(task, task.owner);
+    task.reject(reason);
+  }
+
+  /** So that all jobs of a tick are in one frame. */
+  #sendSoon(): void {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    process.nextTick(this.#send);
+  }
+
+  readonly #send = (): void => {
+    this.#isSending = false;
+    while (this.#idle.length > 0) {
+      const frame = this.#take();
+      const runner = frame.length === 0 ? undefined : this.#idle.pop();
+      if (runner === undefined) break;
+      this.#working.add(runner);
+      for (const task of frame) {
+        clearTimeout(task.late);
+        task.runner = runner;
+      }
+      runner.send(frame);
+    }
+    if (this.#statements.size + this.#moved.size + this.#schema.size > 0) void this.#start();
+  };
+
+  /** The lines whose jobs may run now. */
+  get #open(): readonly TurnQueue<Waiting>[] {
+    const free = this.#options.max - this.#working.size;
+    return free < 0 ? [] : free === 0 ? [this.#schema] : [this.#schema, this.#moved, this.#statements];
+  }
+
+  /** The jobs of the next frame. */
+  #take(): Waiting[] {
+    const frame: Waiting[] = [];
+    for (const line of this.#open)
+      while (frame.length < MAX_JOBS && !(frame.length > 0 && line.first?.isAlone === true)) {
+        const task = line.take();
+        if (task === undefined) break;
+        frame.push(task);
+        if (task.isAlone) return frame;
+      }
+    return frame;
+  }
+
+  /** Starts a runner, if all others are busy for a while. */
+  async #start(): Promise<void> {
+    const isBusy = this.#idle.length === 0 && [...this.#all].every(({ isLong }) => isLong);
+    if (this.#isClosed || this.#isStarting || !isBusy || this.#all.size > this.#options.max) return;
+    this.#isStarting = true;
+    let started: Runner<Waiting> | undefined;
+    try {
+      const runner: Runner<Waiting> = new Runner(this.#options.memory, {
+        free: (others) => {
+          this.#working.delete(runner);
+          this.#move(others, false);
+          this.#addIdle(runner);
+        },
+        long: (others) => {
+          this.#move(others, false);
+          void this.#start();
+        },
+        ended: (others) => {
+          this.#all.delete(runner);
+          this.#working.delete(runner);
+          const at = this.#idle.indexOf(runner);
+          if (at >= 0) this.#idle.splice(at, 1);
+          this.#move(others, true);
+        },
+      });
+      started = runner;
+      this.#all.add(runner);
+      await runner.start();
+      this.#addIdle(runner);
+    } catch (error) {
+      if (started !== undefined) this.#all.delete(started);
+      if (this.#all.size === 0) this.#refuseAll(error);
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  #move(tasks: readonly Waiting[], isAlone: boolean): void {
+    for (const task of tasks) {
+      if (task.line !== this.#schema) task.line = this.#moved;
+      task.isAlone ||= isAlone;
+      task.runner = undefined;
+      this.#wait(task);
+    }
+    if (this.#isClosed) this.#refuseAll(closing());
+    else this.#sendSoon();
+  }
+
+  #addIdle(runner: Runner<Waiting>): void {
+    this.#idle.push(runner);
+    this.#rest ??= setTimeout(() => this.#idle.map((one) => one.rest()), REST_MS).unref();
+    this.#rest.refresh();
+    this.#retire ??= setTimeout(
+      () => this.#idle.splice(0).map((one) => one.kill()),
+      this.#options.idleMs,
+    ).unref();
+    this.#retire.refresh();
+    this.#send();
+  }
+
+  #refuseAll(reason: unknown): void {
+    for (const line of [this.#schema, this.#moved, this.#statements])
+      while (line.first !== undefined) this.#refuse(line.first, reason);
+  }
+
+  /** Ends all runners, even during a job: whoever opens the file next rolls back an unfinished change. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#rest);
+    clearTimeout(this.#retire);
+    this.#refuseAll(closing());
+    for (const runner of this.#all) runner.kill();
+  }
+}
+
+/** Provides processes for work of several jobs, such as an export. Each process ends with its work. */
+export class Leases {
+  readonly #options: Required<Omit<RunnersOptions, "idleMs">>;
+  readonly #runners = new Set<Runner>();
+  readonly #waiting = new WaitingLine();
+  #working = 0;
+  #isClosed = false;
+
+  constructor(options: Omit<RunnersOptions, "idleMs">) {
+    this.#options = { waitMs: WAIT_MS, ...options };
   }
 
   /**
    * Provides one runner for several jobs. The time limit applies to each of them.
    *
    * @param file the file to name in errors
-   * @throws ToolError as `run`, and what `work` throws
+   * @throws ToolError as `Runners.run`, and what `work` throws
    */
-  async lease<Result>(
-    file: string,
-    { signal, timeoutMs }: Run,
-    work: (ask: Ask) => Promise<Result>,
-  ): Promise<Result> {
-    signal.throwIfAborted();
-    if (this.#working < this.#options.max) this.#working += 1;
-    else await this.#turn(signal);
+  async lease<Result>(file: string, run: Run, work: (ask: Ask) => Promise<Result>): Promise<Result> {
+    run.signal.throwIfAborted();
+    const { max, memory } = this.#options;
+    if (this.#working < max) this.#working += 1;
+    else await this.#turn(run.signal);
     let runner: Runner | undefined;
     try {
-      runner = this.#idle.shift() ?? (await this.#start());
-      const mine = runner;
-      this.#prepareSpare();
-      return await work(async <Name extends Op>(op: Name, job: Job<Name>) => {
-        const reply = await this.#ask<Answer<Name>>(mine, { op, job }, signal, timeoutMs);
-        if ("answer" in reply) return reply.answer;
-        if ("failed" in reply) throw explained(reply.failed, file);
-        mine.kill();
-        throw new Error("unexpected message from a runner");
+      if (this.#isClosed) throw closing();
+      const nothing = () => undefined;
+      const mine: Runner = new Runner(memory, { free: nothing, long: nothing, ended: nothing });
+      runner = mine;
+      this.#runners.add(mine);
+      await mine.start();
+      return await work(async (op, job) => {
+        run.signal.throwIfAborted();
+        return await asked(
+          { op, job, file, ...run },
+          (task) => {
+            mine.send([task]);
+            return task;
+          },
+          (task) => mine.cancel(task),
+        );
       });
     } finally {
-      if (runner?.isAlive === true && !this.#closed && this.#options.spare !== "none")
-        this.#idle.unshift(runner);
-      else runner?.kill();
-      this.#endIdleLater();
+      runner?.kill();
+      if (runner !== undefined) this.#runners.delete(runner);
       if (!this.#waiting.hand()) this.#working -= 1;
     }
   }
 
-  #endIdleLater(): void {
-    if (this.#closed) return;
-    this.#rest ??= setTimeout(() => {
-      for (const runner of this.#idle.splice(0)) runner.kill();
-    }, this.#options.idleMs ?? IDLE_MS).unref();
-    this.#rest.refresh();
-  }
-
   async #turn(signal: AbortSignal): Promise<void> {
-    const { max, waitMs = WAIT_MS } = this.#options;
-    const deadline = startDeadline(waitMs, signal, () => {
-      const others = max === 1 ? "Another statement has" : `${max} other statements have`;
-      return new ToolError("unavailable", `${others} been running for ${waitMs / 1_000} s.`, {
-        hint: "Try again later. --query-timeout-ms and timeout_ms limit how long statements run.",
-      });
-    });
+    const { max, waitMs } = this.#options;
+    const deadline = startDeadline(waitMs, signal, () => tooBusy(max, waitMs));
     try {
       await this.#waiting.wait(deadline.signal);
     } finally {
@@ -173,87 +296,48 @@ export class Runners {
     }
   }
 
-  async #ask<Value>(
-    runner: Runner,
-    message: object,
-    signal: AbortSignal,
-    timeoutMs: number,
-  ): Promise<Reply<Value>> {
-    signal.throwIfAborted();
-    const late = () =>
-      new ToolError("timeout", `The statement was stopped after ${timeoutMs} ms; it changed nothing.`, {
-        hint: "Narrow it, check it with explain, or ask the user to raise --query-timeout-ms.",
-      });
-    const deadline = startDeadline(timeoutMs, signal, late);
-    deadline.signal.addEventListener("abort", () => runner.kill(), { once: true });
-    const reply = await runner.reply<Value>(message).finally(() => deadline.end());
-    if (reply !== undefined) return reply;
-    deadline.signal.throwIfAborted();
-    if (runner.said.includes("refmcp: memory"))
-      throw new ToolError(
-        "too_large",
-        `The statement needed more than ${this.#options.memory} MB and was stopped.`,
-        {
-          hint: "Request less at once (substr, LIMIT, no large randomblob or printf), or ask the user to raise --max-memory-mb.",
-        },
-      );
-    throw new ToolError("unavailable", "The process that ran the statement ended.", {
-      hint: "Repeat the call.",
-    });
-  }
-
-  /** Keeps one spare process ready; a burst of calls starts no more than one. */
-  #prepareSpare(): void {
-    const { max, spare = "warm" } = this.#options;
-    const isEnough = this.#isPreparing || this.#idle.length > 0 || this.#all.size > max;
-    if (spare !== "warm" || this.#closed || isEnough) return;
-    this.#isPreparing = true;
-    const prepared = this.#start().then((runner) => {
-      if (runner.isAlive) this.#idle.push(runner);
-      this.#endIdleLater();
-    });
-    prepared
-      .catch(() => undefined)
-      .finally(() => {
-        this.#isPreparing = false;
-      });
-  }
-
-  async #start(): Promise<Runner> {
-    const file = workerFile("runner", import.meta.url);
-    if (this.#closed) throw new ToolError("unavailable", "The server is closing.");
-    const child = fork(file, [String(this.#options.memory), String(process.pid)], {
-      serialization: "advanced",
-      execArgv: [],
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
-    });
-    const runner = new Runner(child);
-    this.#all.add(runner);
-    child.once("exit", () => {
-      this.#all.delete(runner);
-      const at = this.#idle.indexOf(runner);
-      if (at >= 0) this.#idle.splice(at, 1);
-    });
-    const first = await runner.reply<never>();
-    if (first === undefined)
-      throw new ToolError("unavailable", "The process that runs SQLite ended while it started.", {
-        hint: "Repeat the call.",
-        cause: runner.said,
-      });
-    if ("unavailable" in first) {
-      runner.kill();
-      const { message, hint, cause } = first.unavailable;
-      throw new ToolError("unavailable", message, { ...(hint !== undefined && { hint }), cause });
-    }
-    child.unref();
-    child.channel?.unref();
-    return runner;
-  }
-
-  /** Ends all runners, even during a job: whoever opens the file next rolls back an unfinished change. */
   close(): void {
-    this.#closed = true;
-    clearTimeout(this.#rest);
-    for (const runner of this.#all) runner.kill();
+    this.#isClosed = true;
+    for (const runner of this.#runners) runner.kill();
   }
+}
+
+const closing = () => new ToolError("unavailable", "The server is closing.");
+
+const tooBusy = (max: number, waitMs: number) =>
+  new ToolError(
+    "unavailable",
+    `${max === 1 ? "Another statement has" : `${max} other statements have`} been running for ${waitMs / 1_000} s.`,
+    { hint: "Try again later. --query-timeout-ms and timeout_ms limit how long statements run." },
+  );
+
+/**
+ * The answer to a job.
+ *
+ * @param begin gives it to a runner or a line
+ * @param leave is called if the caller cancels it first
+ */
+function asked<Value, One extends Task>(
+  parts: Omit<Task, "resolve" | "reject">,
+  begin: (task: Task) => One,
+  leave: (task: One) => void,
+): Promise<Value> {
+  const { signal } = parts;
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const end = () => signal.removeEventListener("abort", cancel);
+    const task = begin({
+      ...parts,
+      resolve(answer) {
+        end();
+        resolve(answer);
+      },
+      reject(error) {
+        end();
+        reject(error);
+      },
+    });
+    const cancel = () => leave(task);
+    signal.addEventListener("abort", cancel, { once: true });
+  });
 }

@@ -77,7 +77,7 @@ async function valuesOf(source: Source, tables: readonly Known[]): Promise<Map<s
   });
   const place = await databases.place(database);
   const job = { place, tables: looked.filter(({ columns }) => columns.length > 0) };
-  const run = () => databases.catalog.run("seen", job, { signal, timeoutMs: LOOK_MS });
+  const run = () => databases.runners.run("seen", job, { signal, timeoutMs: LOOK_MS }, true);
   // A table that can't be read has no values.
   const found = (job.tables.length === 0 ? undefined : await attempting([])("Values", run)) ?? [];
   const seen = new Map(job.tables.map(({ table }, at) => [table, found[at] ?? {}]));

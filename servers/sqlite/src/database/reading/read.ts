@@ -16,11 +16,22 @@ const CLOCK_EVERY = 16;
 /** Rows are joined in blocks of this size: many small long-lived strings slow down the garbage collector. */
 const ROWS_AT_ONCE = 256;
 
-/** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
-export function read(database: Database.Database, job: ReadJob) {
-  const statement = preparedReading(database, job.sql);
+/** A reading statement whose rows are arrays. */
+export interface Prepared {
+  readonly database: Database.Database;
+  readonly statement: Database.Statement<unknown[], unknown[]>;
+  readonly declared: readonly Database.ColumnDefinition[];
+}
+
+/** @throws an error of SQLite, and one with the code `REFMCP_WRITES` if the statement is not read-only */
+export function preparedToRead(database: Database.Database, sql: string): Prepared {
+  const statement = preparedReading(database, sql);
   statement.raw(true);
-  const declared = statement.columns();
+  return { database, statement, declared: statement.columns() };
+}
+
+/** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
+export function read({ database, statement, declared }: Prepared, job: Omit<ReadJob, "sql">) {
   const withUris = blobUris(database, declared, job.blobs);
   const writer = rowWriter(
     job.format,
