@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
@@ -233,6 +236,30 @@ describe("a query of PostgreSQL that became a task", () => {
     await ask(server.url, "tasks/cancel", { taskId });
     await vi.waitFor(async () => expect(await running()).toBe(0), LONG);
     await until(server.url, taskId, "cancelled");
+  });
+});
+
+describe("an import into SQLite that became a task", () => {
+  it("ends with all rows, or with none if its client cancels it", async () => {
+    const world = await serverWorld("sqlite");
+    open.push(() => world.dispose());
+    const [, file = "", , folder = ""] = world.args;
+    const lines = Array.from({ length: 200_000 }, (_, at) => `name ${at},city`);
+    await writeFile(join(folder, "many.csv"), `name,city\n${lines.join("\n")}\n`);
+    const args = [...world.args, "--allow-write", "--task-after-ms", "0"];
+    const { url, stop } = await startHttp(serverBin("sqlite"), { ...world, args });
+    open.push(() => stop("SIGKILL"));
+    const given = { path: "many.csv", table: "users" };
+    const cancelled = await begin(url, "import_csv", given);
+    // The runner has begun to write when there is a journal.
+    await vi.waitFor(() => expect(existsSync(`${file}-journal`)).toBe(true), LONG);
+    await ask(url, "tasks/cancel", { taskId: cancelled });
+    await until(url, cancelled, "cancelled");
+    const { result } = await until(url, await begin(url, "import_csv", given), "completed");
+    expect(result).toMatchObject({ structuredContent: { rows: 200_000, committed: true } });
+    const query = "SELECT count(*) FROM users WHERE city = 'city'";
+    const counted = await until(url, await begin(url, "read_query", { query }), "completed");
+    expect(counted.result).toMatchObject({ structuredContent: { rows: [[200_000]] } });
   });
 });
 
