@@ -14,7 +14,7 @@ const SPLINTER = process.env.REFMCP_SPLINTER ?? "";
 
 /**
  * splinter's lints, and which of our problems report the same. Of its 29 numbers, 0012 has no SQL and 0020 no fixture; bloat
- * is a check of its own.
+ * is a separate check.
  */
 const SAME: Readonly<Record<string, readonly [check: Check, problem: RegExp]>> = {
   "0001_unindexed_foreign_keys": ["indexes", /^foreign key without/],

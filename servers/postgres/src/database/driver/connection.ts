@@ -70,7 +70,7 @@ export class Connection {
   /** Statements that apply the session's settings, and whether they are in effect. */
   #settings: readonly string[] = [];
   #isConfigured = false;
-  /** A PREPARE of ours, and whether it is in effect. */
+  /** Our PREPARE, and whether it is in effect. */
   #prepare = "";
   #isPrepared = false;
   #notices: string[] = [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { type Lab, lab } from "../../../test/lab.ts";
 import { type Talk, talk } from "../../../test/session.ts";
 
-/** A function of its own connection: what it does stays after a rollback. */
+/** A function that uses another connection: what it does stays after a rollback. */
 const evil = (url: string) => `
   CREATE EXTENSION dblink; CREATE TABLE witness (n int); CREATE TABLE t (id int, name text); INSERT INTO t VALUES (1, 'a');
   CREATE FUNCTION evil() RETURNS int LANGUAGE sql IMMUTABLE SECURITY DEFINER AS $$

@@ -109,7 +109,7 @@ export class FunctionGate {
     if (path !== undefined) throw refusal(path);
   }
 
-  /** The catalog as it is; if it changed, what no statement names is judged anew. */
+  /** The current catalog; if it changed, what no statement names is judged again. */
   async #look(session: Rows): Promise<Catalog> {
     const found = await session.rows<{ kind: string; name: string }>(
       `${NAMES} UNION ALL SELECT 'fingerprint', now FROM (${FINGERPRINT}) found`,
@@ -211,7 +211,7 @@ function refusal(path: readonly Judged[]) {
       ? ""
       : `, or, if its effects are acceptable, ask the user to start the server with --allow-function ${oneLine(own)}`;
   return denied(
-    `The ${first} is blocked: it ${[...used, does].join(", ")}. A rollback may not undo that.`,
-    `Read the tables directly${allowing}.`,
+    `The ${first} is blocked: it ${[...used, does].join(", ")}.`,
+    `A read only runs code that a rollback undoes. Read the tables directly${allowing}.`,
   );
 }
