@@ -8,7 +8,7 @@ export default tool({
   ...describeTablesTool,
   name: "pg_describe_tables",
   description:
-    "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. rows are estimates. For one table with constraints, triggers and policies call pg_describe_table.",
+    "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. rows are estimates. Allowed values follow the type in parentheses; seen lists common ones, there may be others. For one table with constraints, triggers and policies call pg_describe_table.",
   toolset: "data",
   input: z.strictObject({
     query: z.string().optional().describe("Part of a table name, case-insensitive."),

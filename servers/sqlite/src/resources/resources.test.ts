@@ -55,13 +55,12 @@ describe("a list without tables", () => {
       "--db",
       "gone=/nowhere/gone.db",
     ]);
-    const first = await client.listResources({});
-    const second = await client.listResources({ cursor: first.nextCursor ?? "" });
-    expect([...first.resources, ...second.resources].slice(1)).toMatchObject([
+    const { resources } = await client.listResources();
+    expect(resources.slice(1)).toMatchObject([
       { uri: "status://main", title: expect.stringContaining("The database has no tables") },
       { uri: "status://gone", title: expect.stringMatching(/gone\.db does not exist/) },
     ]);
-    for (const { uri, description } of [...first.resources, ...second.resources].slice(1))
+    for (const { uri, description } of resources.slice(1))
       expect(await read({ client }, uri)).toMatchObject({ text: description });
   });
 });

@@ -8,7 +8,7 @@ export default tool({
   ...describeTablesTool,
   name: "describe_tables",
   description:
-    "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. For one table with its DDL, triggers and sample rows call describe_table.",
+    "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. Allowed values follow the type in parentheses; seen lists some found in rows, there may be others. For one table with its DDL, triggers and sample rows call describe_table.",
   input: z.strictObject({
     query: z.string().max(200).optional().describe("Part of a table name, case-insensitive."),
     column: z
