@@ -51,6 +51,10 @@ export class ChangeStore {
     this.#options = options;
   }
 
+  get isOn(): boolean {
+    return this.#options.enabled;
+  }
+
   /** Where to record the next change of a database; or the reason why it can't be recorded, for `uncoveredLoss`. */
   async slot(database: string): Promise<RecordSlot | { readonly reason: string }> {
     const opened = await this.#open(true);
@@ -97,7 +101,7 @@ export class ChangeStore {
       throw new ToolError(
         "not_found",
         `No change ${oneLine(id.slice(0, 60))} of this database is recorded.${near}`,
-        { hint: "Call list_changes for the ids. Old changes are dropped (--undo-days)." },
+        { hint: "The list of changes has the ids. Old changes are dropped (--undo-days)." },
       );
     }
     if (change.undoneBy !== undefined)

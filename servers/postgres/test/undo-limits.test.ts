@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { startPostgres } from "@refmcp/embedded-postgres/testing";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { talkToProcess } from "./session.ts";
+import { naive } from "./lab.ts";
+import { talk, talkToProcess } from "./session.ts";
 import { undoing } from "./undoing.ts";
 
 const ROWS =
@@ -108,10 +111,13 @@ describe("undo beside other sessions", () => {
 
 describe("what can't be recorded", () => {
   it("is asked with the reason", async () => {
-    const { server, world, questions } = await undoing(`${ROWS}; ${RAISE}`, {
-      admin: `CREATE TABLE hidden (id int); INSERT INTO hidden VALUES (1), (2); GRANT ALL ON hidden TO ROLE_NAME; ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON hidden USING (id = 1);
+    const { server, world, questions } = await undoing(
+      `${ROWS}; ${RAISE}; SELECT lo_create(4242); CREATE FUNCTION drop_object() RETURNS int LANGUAGE sql AS 'SELECT lo_unlink(4242)'`,
+      {
+        admin: `CREATE TABLE hidden (id int); INSERT INTO hidden VALUES (1), (2); GRANT ALL ON hidden TO ROLE_NAME; ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON hidden USING (id = 1);
         CREATE TABLE log (what text); GRANT INSERT ON log TO ROLE_NAME`,
-    });
+      },
+    );
     for (const [statements, loss] of [
       [
         ["DELETE FROM hidden"],
@@ -121,13 +127,12 @@ describe("what can't be recorded", () => {
         ["ALTER TABLE t ADD COLUMN y int", "UPDATE t SET y = id"],
         /UPDATE of 100 rows of t \(a second connection can't read them: .*lock timeout/,
       ],
-      [["SELECT lo_unlink(lo_create(0)) + raise_all()"], undefined],
+      [["SELECT drop_object()"], /DELETE of 1 row of pg_largeobject_metadata/],
     ] as const) {
       const earlier = questions.length;
       const answer = await server.call("pg_execute", { statements, dry_run: false });
-      if (loss === undefined) continue;
       expect(answer.isError, answer.text).toBe(false);
-      expect(JSON.parse(answer.text)).not.toHaveProperty("change_id");
+      expect(JSON.parse(answer.text), answer.text).not.toHaveProperty("change_id");
       expect(questions.slice(earlier)).toEqual([
         typeof loss === "string" ? expect.stringContaining(loss) : expect.stringMatching(loss),
       ]);
@@ -136,6 +141,18 @@ describe("what can't be recorded", () => {
     const { committed } = await server.data("pg_execute", { statements: ["INSERT INTO log VALUES ('x')"] });
     expect(committed).toBe(true);
     expect(await world.admin("SELECT count(*)::int AS n FROM log")).toEqual([{ n: 1 }]);
+  });
+
+  it("is asked if the server does not count changed rows", async () => {
+    const { server, questions } = await undoing(ROWS, {
+      admin: "ALTER ROLE ROLE_NAME SET track_counts = off",
+    });
+    await server.data("pg_execute", { statements: ["DELETE FROM t WHERE id < 4"] });
+    expect(questions).toEqual([
+      expect.stringContaining(
+        'DELETE of 3 rows of "t" (the server doesn\'t count changed rows: track_counts is off)',
+      ),
+    ]);
   });
 
   it("is asked if the state directory can't be written", async () => {
@@ -246,5 +263,59 @@ describe("undo", () => {
     expect(found.length).toBeGreaterThan(20);
     for (const { change_id } of found) await server.data("pg_undo_change", { change_id });
     expect(await content("t")).toEqual(before);
+  });
+
+  it("knows whether PostgreSQL committed a change during which the server was killed", async () => {
+    // A commit waits for a standby that does not exist, after it was made.
+    const own = await startPostgres({
+      settings: { synchronous_standby_names: "nobody", synchronous_commit: "local" },
+    });
+    onTestFinished(() => own.stop());
+    const adminUrl = await own.createDatabase();
+    const admin = (sql: string) => naive(adminUrl, sql);
+    await admin(`CREATE ROLE waiting LOGIN PASSWORD 'pw'; GRANT ALL ON SCHEMA public TO waiting; SET ROLE waiting; ${ROWS}; RESET ROLE;
+      ALTER ROLE waiting SET synchronous_commit = 'on'`);
+    const url = new URL(adminUrl);
+    url.username = "waiting";
+    url.password = "pw";
+    const state = await mkdtemp(join(tmpdir(), "refmcp-undo-"));
+    onTestFinished(() => rm(state, { recursive: true, force: true }));
+    const args = ["--url", url.href, "--allow-write", "--undo-dir", state];
+    const child = await talkToProcess(args);
+    const call = child.call("pg_execute", { statements: ["DELETE FROM t"] }).catch(() => undefined);
+    for (let isWaiting = false; !isWaiting; ) {
+      const [found] = await admin(
+        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep') AS waiting",
+      );
+      isWaiting = found?.waiting === true;
+    }
+    process.kill(child.connected.pid ?? 0, "SIGKILL");
+    await call;
+    await admin(
+      "ALTER ROLE waiting SET synchronous_commit = 'local'; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'waiting'",
+    );
+    const [folder = ""] = await readdir(join(state, "changes"));
+    const [name = ""] = await readdir(join(state, "changes", folder));
+    expect(name).toMatch(/\.pending$/);
+    // The same record of a transaction that was rolled back.
+    const [aborted] = await admin("BEGIN; SELECT pg_current_xact_id()::text AS xid");
+    const text = await readFile(join(state, "changes", folder, name), "utf8");
+    const other = name.replace(/-[^.]*/, "-000000");
+    const rolledBack = text
+      .replaceAll(/"xid":"\d+"/g, `"xid":"${aborted?.xid}"`)
+      .replace(/"id":"0[^"]*"/, `"id":"${other.replace(/\..*/, "")}"`);
+    expect(rolledBack).toHaveLength(text.length);
+    await writeFile(join(state, "changes", folder, other), rolledBack);
+    const server = await talk(args);
+    onTestFinished(() => server.close());
+    const { changes } = Object(await server.data("pg_list_changes"));
+    expect(changes).toEqual([
+      expect.objectContaining({ change_id: name.replace(/\..*/, ""), can_undo: true }),
+    ]);
+    expect(changes[0]).not.toHaveProperty("note");
+    const never = await server.call("pg_undo_change", { change_id: other.replace(/\..*/, "") });
+    expect(never.text).toMatch(/was never committed: there is nothing to undo/);
+    await server.data("pg_undo_change", { change_id: changes[0].change_id });
+    expect(await admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 100 }]);
   });
 });

@@ -103,7 +103,7 @@ export async function importCsv(
       const list = columns.map(quoteIdentifier).join(", ");
       const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
       const earlier = await touched(session);
-      const { multixacts } = await startOf(session, []);
+      const { locatable: _, ...begun } = await startOf(database, session, []);
       const { default: copyStreams } = await import("pg-copy-streams");
       const stream = session.connection.client.query(
         copyStreams.from(
@@ -120,7 +120,7 @@ export async function importCsv(
         weakened: (await changedProtection(session, earlier, now)) ? [PROTECTION_CHANGED] : [],
         places: { created: new Map(), deleted: new Map() },
         changesSchema: false,
-        multixacts,
+        ...begun,
         dryRun,
         confirm: (loss) => call.confirm(loss),
       });

@@ -145,10 +145,10 @@ export async function changedElsewhere(
   const elsewhere: TouchedTable[] = [];
   for (const { verb, relation, rows } of named) {
     const [found] = await session.rows<{ id: string }>(
-      "SELECT oid::text AS id FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind IN ('f', 'p')",
+      "SELECT oid::text AS id FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind IN ('f', 'p', 'r') AND relpersistence <> 't'",
       [relation],
     );
-    if (found === undefined) continue;
+    if (found === undefined || tables.some(({ id }) => id === found.id)) continue;
     const [updated, deleted] = verb === "UPDATE" ? [rows, 0] : [0, rows];
     elsewhere.push({ ...found, table: relation, inserted: 0, updated, deleted });
   }

@@ -15,6 +15,7 @@ import {
   rowText,
   type TableFacts,
   visibleAt,
+  XID,
 } from "./tables.ts";
 
 // How the rows of a change are found without triggers: by PostgreSQL's own versions. Until the change is committed, every
@@ -61,26 +62,27 @@ export interface Recorded {
   readonly removing: readonly string[];
 }
 
-interface Transaction {
-  readonly xid: string | null;
-  readonly started: string;
-}
-
 /** When this server started, which identifies it; in a form that does not depend on settings. */
-const STARTED = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text";
+export const STARTED = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text";
 
-/** The transaction of a session. */
-export async function transactionOf(session: Session): Promise<Transaction> {
-  const [found] = await session.rows<Transaction & Record<string, unknown>>(
-    `SELECT pg_catalog.pg_current_xact_id_if_assigned()::text AS xid, ${STARTED} AS started`,
-  );
-  return found ?? { xid: null, started: "" };
+/** The id of a session's transaction; empty if it changed nothing. */
+export async function transactionOf(session: Session): Promise<string> {
+  const [found] = await session.rows<{ xid: string | null }>(`SELECT ${XID} AS xid`);
+  return found?.xid ?? "";
 }
 
-interface Recording {
+/** What must be known before the first statement of a change. */
+export interface Start {
+  /** How many multixacts there have been, see `MULTIXACTS`. */
+  readonly multixacts: number;
+  readonly started: string;
+  /** Whether the server counts what is changed. */
+  readonly counts: boolean;
+}
+
+interface Recording extends Start {
   readonly tables: readonly TouchedTable[];
   readonly places: Places;
-  readonly multixacts: number;
   readonly changesSchema: boolean;
 }
 
@@ -97,23 +99,22 @@ interface Observer {
 /**
  * Adds the rows that the transaction of a session changed to a record, as they were and as they are now.
  *
- * @param multixacts the result of `MULTIXACTS` before the first change
  * @throws Unrecordable with the reason why they can't be recorded, or an error of PostgreSQL in the session
  */
 export async function record(
   database: Database,
   session: Session,
   writer: ChangeWriter,
-  { tables, places, multixacts, changesSchema }: Recording,
+  { tables, places, changesSchema, ...start }: Recording,
 ): Promise<Recorded> {
   const all = await factsOf(
     session,
     tables.map(({ id }) => id),
   );
+  if (!start.counts) throw new Unrecordable("the server doesn't count changed rows: track_counts is off");
   const skipped: string[] = [];
   const removing: string[] = [];
-  const transaction = await transactionOf(session);
-  const xid = transaction.xid ?? "";
+  const xid = all[0]?.xid ?? (await transactionOf(session));
   const changed: (readonly [TableFacts, TouchedTable])[] = [];
   for (const table of tables) {
     const known = all.find(({ id }) => id === table.id);
@@ -148,7 +149,7 @@ export async function record(
   );
   const facts = changed.map(([known]) => known);
   if (xid !== "" && (needsObserver || changesSchema))
-    await observe(database, session, { ...transaction, facts, multixacts }, run);
+    await observe(database, session, { xid, facts, ...start }, run);
   else await run();
   return { facts, skipped, xid, removing };
 }
@@ -273,7 +274,7 @@ export const MULTIXACTS = "pg_catalog.mxid_age('1'::xid)";
 async function observe(
   database: Database,
   session: Session,
-  { xid, started, facts, multixacts }: Transaction & Pick<Recorded, "facts"> & Pick<Recording, "multixacts">,
+  { xid, facts, multixacts, started }: Pick<Recorded, "xid" | "facts"> & Omit<Start, "counts">,
   run: (observer: Observer) => Promise<void>,
 ): Promise<void> {
   if (database.limits.maxConnections < 2)
@@ -283,9 +284,10 @@ async function observe(
   const { promise, reject } = rejectable();
   waiting.signal.addEventListener("abort", () => reject(waiting.signal.reason), { once: true });
   let failure: unknown;
-  const work = database.work({ signal: session.signal }, async (observer) => {
+  const work = database.workInOne({ signal: session.signal }, async (observer) => {
     if (waiting.signal.aborted) return;
     waiting.end();
+    const opening = observer.takeOpening();
     const [seen] = await observer.rows<{
       isSame: boolean;
       age: number;
@@ -297,8 +299,9 @@ async function observe(
          ARRAY(SELECT oid::text FROM pg_catalog.pg_class WHERE oid = ANY ($3::oid[])) AS tables`,
       [xid, started, facts.map(({ id }) => id)],
       // The change itself may have locked the table.
-      ["SET LOCAL lock_timeout = 500"],
+      [...(opening?.statements ?? []), "SET LOCAL lock_timeout = 500"],
     );
+    opening?.opened?.();
     if (seen?.isSame !== true) throw new Unrecordable("another connection leads to another server");
     const since = seen.multixacts - multixacts;
     const shared = since === 0 ? "" : ` OR pg_catalog.mxid_age(t.xmax) BETWEEN 0 AND ${since + 1}`;

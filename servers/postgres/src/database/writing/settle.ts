@@ -4,7 +4,16 @@ import type { Database, Session } from "../connection/database.ts";
 import { isLost } from "../errors.ts";
 import type { Change } from "../gate/write-gate.ts";
 import type { TouchedTable } from "./losses.ts";
-import { MULTIXACTS, type Places, type Recorded, record, Unrecordable, written } from "./record.ts";
+import {
+  MULTIXACTS,
+  type Places,
+  type Recorded,
+  record,
+  STARTED,
+  type Start,
+  Unrecordable,
+  written,
+} from "./record.ts";
 
 /** What PostgreSQL needs to undo a change, in the summary of its record. */
 export interface ChangeFacts extends Omit<Recorded, "removing"> {
@@ -12,25 +21,29 @@ export interface ChangeFacts extends Omit<Recorded, "removing"> {
   readonly restore: readonly string[];
 }
 
-/** What must be known before the first statement of a change. */
-export interface Start {
-  readonly multixacts: number;
-  /** The tables, by their quoted names, of which RETURNING finds the changed rows. */
-  readonly locatable: ReadonlySet<string>;
-}
+/** The tables, by their quoted names, of which RETURNING finds the changed rows. */
+type Locatable = ReadonlySet<string>;
 
-/** RETURNING must not change what a statement does: with row security it would, and rules may not support it. */
-export async function startOf(session: Session, changes: readonly Change[]): Promise<Start> {
-  const [found] = await session.rows<{ multixacts: number; locatable: string[] }>(
-    `SELECT ${MULTIXACTS} AS multixacts, ARRAY(SELECT named FROM pg_catalog.unnest($1::text[]) named JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(named)
+/**
+ * What must be known before the first statement of a change, and where RETURNING may find its rows: it must not change what a
+ * statement does. With row security it would, and rules may not support it.
+ */
+export async function startOf(
+  { changes: record }: Database,
+  session: Session,
+  changes: readonly Change[],
+): Promise<Start & { readonly locatable: Locatable }> {
+  if (record?.isOn !== true) return { multixacts: 0, started: "", counts: true, locatable: new Set() };
+  const [found] = await session.rows<Start & { locatable: string[] } & Record<string, unknown>>(
+    `SELECT ${MULTIXACTS} AS multixacts, ${STARTED} AS started, pg_catalog.current_setting('track_counts') = 'on' AS counts, ARRAY(SELECT named FROM pg_catalog.unnest($1::text[]) named JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(named)
        WHERE c.relkind IN ('r', 'p') AND NOT c.relhasrules AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT pg_catalog.row_security_active(c.oid)
          AND NOT (c.relhassubclass AND EXISTS (SELECT FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class f ON f.oid = i.inhrelid WHERE f.relkind = 'f'))) AS locatable`,
     [changes.flatMap(({ located }) => located?.relation ?? [])],
   );
-  return { multixacts: found?.multixacts ?? 0, locatable: new Set(found?.locatable) };
+  return { multixacts: 0, started: "", counts: false, ...found, locatable: new Set(found?.locatable) };
 }
 
-interface Settling extends Pick<Start, "multixacts"> {
+interface Settling extends Start {
   readonly changesSchema: boolean;
   readonly statements: readonly string[];
   readonly tables: readonly TouchedTable[];

@@ -20,22 +20,29 @@ export interface TableFacts {
   readonly triggers: readonly string[];
   readonly enabling: readonly string[];
   readonly isOwner: boolean;
+  /** The transaction that asked; null if it changed nothing. */
+  readonly xid: string | null;
 }
 
 /**
  * One form of values, whatever the session or its functions set: their text can be compared, and read back exactly. Names
  * that values contain (regclass) have their schema.
  */
-export const FORM: readonly string[] = [
-  "TimeZone = 'UTC'",
-  "DateStyle = 'ISO, YMD'",
-  "IntervalStyle = 'postgres'",
-  "extra_float_digits = 1",
-  "bytea_output = 'hex'",
-  "xmloption = 'content'",
-  "search_path = pg_catalog, pg_temp",
-  "enable_seqscan = on",
-].map((setting) => `SET LOCAL ${setting}`);
+export const FORM = `SELECT ${[
+  "'TimeZone', 'UTC'",
+  "'DateStyle', 'ISO, YMD'",
+  "'IntervalStyle', 'postgres'",
+  "'extra_float_digits', '1'",
+  "'bytea_output', 'hex'",
+  "'xmloption', 'content'",
+  "'search_path', 'pg_catalog, pg_temp'",
+  "'enable_seqscan', 'on'",
+]
+  .map((setting) => `pg_catalog.set_config(${setting}, true)`)
+  .join(", ")}`;
+
+/** The transaction of a session, if it has changed something. */
+export const XID = "pg_catalog.pg_current_xact_id_if_assigned()::text";
 
 /** Facts about tables by their object ids; those that no longer exist are missing. */
 export async function factsOf(session: Session, ids: readonly string[]): Promise<TableFacts[]> {
@@ -50,11 +57,11 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
            AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute k WHERE k.attrelid = c.oid AND k.attnum = ANY ((i.indkey::int2[])[:i.indnkeyatts - 1]) AND NOT k.attnotnull)
            AND NOT EXISTS (SELECT FROM pg_catalog.pg_opclass o WHERE o.oid = ANY (i.indclass) AND o.opcnamespace <> 'pg_catalog'::pg_catalog.regnamespace)
          ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1) i ON a.attnum = ANY (i.indkey[:i.indnkeyatts - 1]) WHERE a.attrelid = c.oid ORDER BY a.attnum) AS key,
-       CASE WHEN c.relkind = 'f' THEN 'it is on another server' WHEN c.relkind <> 'r' THEN 'it is not an ordinary table' WHEN NOT pg_catalog.has_table_privilege(c.oid, 'SELECT') THEN 'this role can''t read it'
+       CASE WHEN n.nspname = 'pg_catalog' THEN 'large objects can''t be restored' WHEN c.relkind = 'f' THEN 'it is on another server' WHEN c.relkind <> 'r' THEN 'it is not an ordinary table' WHEN NOT pg_catalog.has_table_privilege(c.oid, 'SELECT') THEN 'this role can''t read it'
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
        ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
        ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
-       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner"
+       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", ${XID} AS xid
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1::oid[])`,
     [ids],
   );
@@ -89,7 +96,7 @@ export async function visibleAt(
 ): Promise<Set<string>> {
   const text = `SELECT t.ctid FROM ONLY ${name} t WHERE t.ctid = ANY ($1::tid[])`;
   // Of a small table, PostgreSQL would read every row for each piece.
-  const opening = { statements: [...FORM, "SET LOCAL enable_seqscan = off"] };
+  const opening = { statements: [FORM, "SET LOCAL enable_seqscan = off"] };
   const { rows } = await session.query({ text, params: [arrayText(places)], opening }, ALL);
   return new Set(rows.map(([first]: readonly Cell[]) => first ?? ""));
 }
@@ -105,7 +112,7 @@ export async function readRows(
   { text, params = [], isSmall = false }: { text: string; params?: readonly string[]; isSmall?: boolean },
   take: (places: readonly string[], rows: readonly Row[]) => Promise<void> | void,
 ): Promise<void> {
-  const opening = { statements: FORM };
+  const opening = { statements: [FORM] };
   const fetch = isSmall ? { text, params, opening } : { text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] };
   if (!isSmall) await session.query({ text: `DECLARE refmcp_rows CURSOR FOR ${text}`, params, opening }, ALL);
   for (let isEnd = false; !isEnd; ) {

@@ -94,11 +94,10 @@ export async function undoChange(
           };
           written(() => writer.add(row));
         }
-      const { xid } = await transactionOf(session);
       const undoing: ChangeFacts = {
         facts: tables.map((one) => one.facts),
         skipped: [],
-        xid: xid ?? "",
+        xid: await transactionOf(session),
         restore: again,
       };
       const statements = [`undo of ${id}`];

@@ -113,7 +113,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     return await writeAlone(database, first, writing);
   return await database.change({ signal, timeoutMs }, async (session) => {
     const earlier = await touched(session);
-    const { locatable, multixacts } = await startOf(session, changes);
+    const { locatable, ...begun } = await startOf(database, session, changes);
     const places = { created: new Map<string, string[]>(), deleted: new Map<string, string[]>() };
     const outcomes: Written["outcomes"][number][] = [];
     const objects: string[] = [];
@@ -157,7 +157,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
       ...writing,
       statements: changes.map(({ sql }) => sql),
       changesSchema: isMixed,
-      multixacts,
+      ...begun,
       places,
       tables: all,
       objects: [...objects, ...details],
@@ -251,8 +251,8 @@ async function numbered<Value>(
   }
 }
 
-/** Characters for where rows are: of about 100,000. */
-const PLACES_CHARS = 6_000_000;
+/** Characters for where rows are: of about 250,000. */
+const PLACES_CHARS = 16_000_000;
 
 async function runOne(
   { types }: Database,
