@@ -178,6 +178,42 @@ const message = (id: string | undefined, rest: string) =>
     message: expect.stringContaining(`Change ${id} was not undone${rest}`),
   });
 
+describe("many changes", () => {
+  it("are undone one after the other, newest first", async () => {
+    const here = await enter({ allowDdl: true, sql: SCHEMA });
+    const done: { id: string; before: unknown }[] = [];
+    for (const sql of CHANGES) {
+      const before = contents(here);
+      // Some no longer work after the others; then nothing is changed.
+      const { change_id } = await change(here, sql, { confirm: never }).catch(() => ({
+        change_id: undefined,
+      }));
+      if (change_id === undefined) expect(contents(here), String(sql)).toEqual(before);
+      else done.push({ id: change_id, before });
+    }
+    expect(done.length).toBeGreaterThan(30);
+    for (const { id, before } of done.reverse()) {
+      await undo(here, id);
+      expect(contents(here)).toEqual(before);
+    }
+  });
+
+  it("keep text exactly in a UTF-16 database", async () => {
+    const here = await enter();
+    await rm(here.file);
+    const database = new Sqlite(here.file);
+    database.exec(
+      "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (x); INSERT INTO t VALUES ('ä€😀'), (CAST(x'00d84100' AS TEXT)), ('a')",
+    );
+    database.close();
+    const before = contents(here);
+    const { change_id } = await change(here, "DELETE FROM t");
+    expect(contents(here)).not.toEqual(before);
+    await undo(here, change_id);
+    expect(contents(here)).toEqual(before);
+  });
+});
+
 describe("an undo", () => {
   it("changes nothing if a row has changed since, and names it", async () => {
     const here = await enter({ sql: SCHEMA });

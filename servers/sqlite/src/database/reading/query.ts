@@ -48,7 +48,7 @@ export async function runStatement<Name extends Op>(
   try {
     return await databases.runners.run(op, job, { signal, timeoutMs });
   } catch (error) {
-    if (op === "write") await databases.recover(job.place);
+    if (op === "write" || op === "undo") await databases.recover(job.place);
     throw await nearNames(error, sql, databases, job.place, signal);
   }
 }

@@ -3,7 +3,7 @@ import { RECORD_BYTES, type RecordedRow, type TableCounts } from "@refmcp/sql/ch
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import { type Kind, reachOf } from "./reach.ts";
-import { asBytes, encodeValue, isDoubtful, type Shape, shapeOf, type Value } from "./shape.ts";
+import { asBytes, doubtOf, encodeValue, type Shape, shapeOf, type Value } from "./shape.ts";
 
 const PAGE_BYTES = 4_096;
 
@@ -111,6 +111,7 @@ export class Capture {
 
   /** Each row that is not as it was, by table and key. Call it once the statements have run, unless rows are only counted. */
   *rows(): Generator<RecordedRow> {
+    const isDoubtful = doubtOf(this.#database);
     for (const { name: table, log, key, columns, hasRowid } of this.#watched) {
       const has = this.#database.prepare(`SELECT 1 FROM temp.${log} LIMIT 1`).get() !== undefined;
       if (!has) continue;

@@ -95,9 +95,11 @@ export function decodeValue(value: Value): unknown {
 export const placeFor = (value: Value) =>
   typeof value === "object" && value !== null && "t" in value ? "CAST(? AS TEXT)" : "?";
 
-/** Whether the driver may have replaced bytes that are not valid Unicode. */
-export const isDoubtful = (row: readonly unknown[]) =>
-  row.some((value) => typeof value === "string" && value.includes("\ufffd"));
+/** Tells whether the driver may have changed text of a row that is not valid Unicode. SQLite converts UTF-16 itself. */
+export function doubtOf(database: Database.Database): (row: readonly unknown[]) => boolean {
+  const isUtf8 = database.pragma("encoding", { simple: true }) === "UTF-8";
+  return (row) => row.some((value) => typeof value === "string" && (!isUtf8 || value.includes("\ufffd")));
+}
 
 /** A column as bytes if it is text, in SQL. */
 export const asBytes = (column: string) =>

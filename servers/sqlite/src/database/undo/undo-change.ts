@@ -18,6 +18,9 @@ const facts = z.object({
     .optional(),
 });
 
+/** Undoing a change takes longer than the change, and must not fail for that. */
+const UNDO_MS = 600_000;
+
 /**
  * Undoes a recorded change in one transaction, and records that.
  *
@@ -34,7 +37,12 @@ export async function undoChange(
   const found = await databases.options.changes.find(databases.identityOf(place), id);
   const { path, tables: changed } = found;
   const job = { place, id, path, facts: facts.parse(found.facts), tables: changed, dryRun, recording };
-  const answer = await runStatement(databases, "undo", job, { sql: "", signal });
+  if (job.facts.schema !== undefined && !databases.options.allowDdl)
+    throw new ToolError("denied", `Change ${id} changed the schema, and undoing it would too.`, {
+      hint: "Ask the user to start the server with --allow-ddl.",
+    });
+  const timeoutMs = Math.max(databases.limits().timeoutMs, UNDO_MS);
+  const answer = await runStatement(databases, "undo", job, { sql: "", signal, timeoutMs });
   if ("unrecorded" in answer)
     throw new ToolError("unavailable", `Change ${id} was not undone, because ${answer.unrecorded}.`, {
       hint: "Nothing was changed. An undo is always recorded, so that it can be undone too; check --undo-dir and its disk.",

@@ -8,8 +8,8 @@ import { definitionsIn } from "./definitions.ts";
 import {
   asBytes,
   decodeValue,
+  doubtOf,
   encodeValue,
-  isDoubtful,
   placeFor,
   type Shape,
   shapeOf,
@@ -261,6 +261,7 @@ class RecordedTable {
   readonly #name: string;
   readonly #columns: readonly string[];
   readonly #plain: string;
+  readonly #isDoubtful: (row: readonly unknown[]) => boolean;
   readonly #statements = new Map<string, Database.Statement<unknown[], unknown[]>>();
 
   constructor(database: Database.Database, shape: Shape) {
@@ -268,6 +269,7 @@ class RecordedTable {
     this.#shape = shape;
     this.#name = `main.${quoteIdentifier(shape.name)}`;
     this.#columns = shape.columns.map(quoteIdentifier);
+    this.#isDoubtful = doubtOf(database);
     this.#plain = this.#columns.join(", ");
   }
 
@@ -280,7 +282,7 @@ class RecordedTable {
         .get(...values);
     const found = select(this.#plain);
     if (found === undefined) return undefined;
-    const bytes = isDoubtful(found) ? select(this.#columns.map(asBytes).join(", ")) : undefined;
+    const bytes = this.#isDoubtful(found) ? select(this.#columns.map(asBytes).join(", ")) : undefined;
     return found.map((value, at) => encodeValue(value, bytes?.[at]));
   }
 
