@@ -146,7 +146,7 @@ export async function bench({ report }) {
       rows: [...rows, ["resident after 100 queries, MB", "–", ...(await memories(dbhub, own)), "–", "–"]],
       notes: [
         "Ours runs each statement in a separate process, which can be killed; DBHub and the driver run it in their own, with the SQLite of Node.js and of better-sqlite3. Our memory is that of the server plus that of its runner process.",
-        "Of select 1, the round trip to the runner takes 0.02 to 0.07 ms, and checking that the database is still the same 0.02 ms.",
+        "Of select 1, the round trip to the runner takes 0.02 to 0.07 ms, and checking that the database is still the same 0.01 ms.",
         ...peer.notes,
         "The official server is a Python program and not on npm.",
       ],

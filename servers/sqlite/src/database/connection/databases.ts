@@ -34,6 +34,8 @@ const TRANSFER_WAIT_MS = 120_000;
 export class Databases {
   readonly options: DatabasesOptions;
   readonly runners: Runners;
+  /** The same for the schema, which should not wait for long queries. */
+  readonly catalog: Pick<Runners, "run">;
   /** For exports and imports, which queries should not wait for. */
   readonly transfers: Leases;
   /** For subscriptions, whose handles stay open. */
@@ -46,6 +48,7 @@ export class Databases {
     this.options = options;
     const memory = options.maxMemoryMb;
     this.runners = new Runners({ memory, max: 2 });
+    this.catalog = { run: (op, job, run) => this.runners.run(op, job, run, true) };
     this.transfers = new Leases({ memory, max: 1, waitMs: TRANSFER_WAIT_MS });
     this.watchers = new Leases({ memory, max: MAX_WATCHED });
     this.results = new ResultStore(options.readAheadMb * 1_048_576);

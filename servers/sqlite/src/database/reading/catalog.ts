@@ -24,8 +24,8 @@ export async function look(
 ): Promise<Row[][]> {
   const place = await databases.place(database);
   const job = { place, isTolerant, statements: statements.map(([sql, ...params]) => ({ sql, params })) };
-  const run = { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs };
-  return await databases.runners.run("look", job, run, timeoutMs === undefined);
+  const runners = timeoutMs === undefined ? databases.catalog : databases.runners;
+  return await runners.run("look", job, { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs });
 }
 
 /** For work that may fail, for example on a broken or endless view. A failure becomes a notice. */

@@ -86,8 +86,8 @@ export async function nearNames(
   const [, kind, name = ""] = found ?? [];
   if (kind !== "table" && kind !== "column") return error;
   const statements = [{ sql: NAMES[kind], params: kind === "column" ? [sql] : [] }];
-  const [rows = []] = await databases.runners
-    .run("look", { place, isTolerant: false, statements }, { signal, timeoutMs: 2_000 }, true)
+  const [rows = []] = await databases.catalog
+    .run("look", { place, isTolerant: false, statements }, { signal, timeoutMs: 2_000 })
     .catch(() => []);
   const names = rows.map((row) => String(row.name));
   return suggesting(error, nearest(name, names).map(written));
