@@ -63,7 +63,7 @@ export async function undoChange(
 ) {
   const change = await database.changes?.find(database.label, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
-  const { restore, facts } = recorded.parse(change.facts);
+  const { restore, facts, skipped } = recorded.parse(change.facts);
   return await database.change({ signal: call.signal, times: 10 }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
@@ -103,7 +103,13 @@ export async function undoChange(
       const statements = [`undo of ${id}`];
       if (!dryRun)
         written(() => writer.finish({ database: database.label, statements, undoes: id, facts: undoing }));
-      const answer = { undone: id, committed: !dryRun, tables: counts.map(({ id: _, ...table }) => table) };
+      const note = `Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`;
+      const answer = {
+        undone: id,
+        committed: !dryRun,
+        tables: counts.map(({ id: _, ...table }) => table),
+        ...(skipped.length === 0 ? {} : { note }),
+      };
       if (dryRun) return answer;
       const loss = lossText({ objects });
       if (loss !== undefined) await call.confirm(loss);
