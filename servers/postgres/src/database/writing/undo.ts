@@ -61,7 +61,7 @@ export async function undoChange(
   { id, dryRun }: { readonly id: string; readonly dryRun: boolean },
   call: Pick<Calling, "signal" | "confirm">,
 ) {
-  const change = await database.changes?.find(database.label, id);
+  const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
   const { restore, facts, skipped } = recorded.parse(change.facts);
   return await database.change({ signal: call.signal, times: 10 }, async (session) => {
@@ -102,7 +102,7 @@ export async function undoChange(
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
-        written(() => writer.finish({ database: database.label, statements, undoes: id, facts: undoing }));
+        written(() => writer.finish({ database: database.identity, statements, undoes: id, facts: undoing }));
       const note = `Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`;
       const answer = {
         undone: id,
@@ -361,7 +361,7 @@ async function restoreObjects(session: Session, statements: readonly string[]) {
 
 /** The changes of a database, newest first; without those that PostgreSQL did not commit. */
 export async function changesOf(database: Database, signal: AbortSignal): Promise<RecordedChange[]> {
-  const changes = (await database.changes?.list(database.label)) ?? [];
+  const changes = (await database.changes?.list(database.identity)) ?? [];
   if (!changes.some(({ isPending }) => isPending)) return changes;
   return await database.work({ signal }, async (session) => {
     const known: RecordedChange[] = [];
