@@ -115,7 +115,7 @@ describe("what can't be recorded", () => {
       `${ROWS}; ${RAISE}; SELECT lo_create(4242); CREATE FUNCTION drop_object() RETURNS int LANGUAGE sql AS 'SELECT lo_unlink(4242)'`,
       {
         admin: `CREATE TABLE hidden (id int); INSERT INTO hidden VALUES (1), (2); GRANT ALL ON hidden TO ROLE_NAME; ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON hidden USING (id = 1);
-        CREATE TABLE log (what text); GRANT INSERT ON log TO ROLE_NAME`,
+        CREATE TABLE log (what text); REVOKE ALL ON log FROM ROLE_NAME; GRANT INSERT ON log TO ROLE_NAME`,
       },
     );
     for (const [statements, loss] of [
@@ -138,8 +138,11 @@ describe("what can't be recorded", () => {
       ]);
     }
     // Adding rows where they can't be read loses nothing.
-    const { committed } = await server.data("pg_execute", { statements: ["INSERT INTO log VALUES ('x')"] });
-    expect(committed).toBe(true);
+    const { change_id } = await server.data("pg_execute", {
+      statements: ["INSERT INTO log VALUES ('x')", "DELETE FROM t WHERE id = 1"],
+    });
+    const { note } = await server.data("pg_undo_change", { change_id });
+    expect(note).toBe("Rows inserted into log remain: this role can't read them.");
     expect(await world.admin("SELECT count(*)::int AS n FROM log")).toEqual([{ n: 1 }]);
   });
 
@@ -180,6 +183,19 @@ describe("what can't be recorded", () => {
     expect(await world.admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 100 }]);
     const left = await readdir(join(state, "changes"), { recursive: true });
     expect(left.filter((name) => name.endsWith(".pending"))).toEqual([]);
+  });
+
+  it("is not the record itself, which files of tools can't reach", async () => {
+    const { change, state, another } = await undoing(ROWS);
+    await change("DELETE FROM t");
+    const [folder = ""] = await readdir(join(state, "changes"));
+    const [name = ""] = await readdir(join(state, "changes", folder));
+    const server = await another("--root", state);
+    const path = join(state, "changes", folder, name);
+    expect((await server.call("pg_import_csv", { path, table: "t" })).isError).toBe(true);
+    for (const one of [path, join(state, "changes", "new.csv")])
+      expect((await server.call("pg_export", { sql: "SELECT 1", path: one })).isError).toBe(true);
+    expect(await readdir(join(state, "changes"))).toEqual([folder]);
   });
 
   it("is not asked for a dry run, which leaves no record", async () => {

@@ -61,9 +61,9 @@ export async function undoChange(
   { id, dryRun }: { readonly id: string; readonly dryRun: boolean },
   call: Pick<Calling, "signal" | "confirm">,
 ) {
-  const change = await database.changes?.find(database.label, id);
+  const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
-  const { restore, facts } = recorded.parse(change.facts);
+  const { restore, facts, skipped } = recorded.parse(change.facts);
   return await database.change({ signal: call.signal, times: 10 }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
@@ -102,8 +102,14 @@ export async function undoChange(
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
-        written(() => writer.finish({ database: database.label, statements, undoes: id, facts: undoing }));
-      const answer = { undone: id, committed: !dryRun, tables: counts.map(({ id: _, ...table }) => table) };
+        written(() => writer.finish({ database: database.identity, statements, undoes: id, facts: undoing }));
+      const note = `Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`;
+      const answer = {
+        undone: id,
+        committed: !dryRun,
+        tables: counts.map(({ id: _, ...table }) => table),
+        ...(skipped.length === 0 ? {} : { note }),
+      };
       if (dryRun) return answer;
       const loss = lossText({ objects });
       if (loss !== undefined) await call.confirm(loss);
@@ -355,7 +361,7 @@ async function restoreObjects(session: Session, statements: readonly string[]) {
 
 /** The changes of a database, newest first; without those that PostgreSQL did not commit. */
 export async function changesOf(database: Database, signal: AbortSignal): Promise<RecordedChange[]> {
-  const changes = (await database.changes?.list(database.label)) ?? [];
+  const changes = (await database.changes?.list(database.identity)) ?? [];
   if (!changes.some(({ isPending }) => isPending)) return changes;
   return await database.work({ signal }, async (session) => {
     const known: RecordedChange[] = [];
