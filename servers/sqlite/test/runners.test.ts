@@ -261,7 +261,7 @@ describe("jobs in one frame with a job that takes long", () => {
         statements: [{ sql: insert, params: [], verb: "INSERT", overwrites: false }],
         dryRun: false,
         agreedLoss: undefined,
-        session: new Map(),
+        recording: { reason: "this is a test" },
         returnedBytes: 0,
       },
       { signal: new AbortController().signal, timeoutMs: 60_000 },
