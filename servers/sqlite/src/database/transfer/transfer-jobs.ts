@@ -3,7 +3,7 @@ import { CsvReader, type CsvRecord, csvLine } from "@refmcp/sql/csv";
 import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { type Progress, preparedReading } from "../connection/handle.ts";
-import { addedRows, lastRowid } from "../undo/added.ts";
+import { addedRows, nextRowid } from "../undo/added.ts";
 import { shapeOf } from "../undo/shape.ts";
 import { ChangeWatch, type Recording, whyNotRecorded, writeRecord } from "../writing/change.ts";
 
@@ -116,13 +116,15 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
   };
   const reader = new CsvReader(job.path, job.delimiter);
   let isHeader = true;
+  let bytes = 1;
   return {
     /** @returns the number of records that ended in this piece of the file */
-    add(bytes: Uint8Array, isLast: boolean, progress: Progress): number | { unrecorded: string } {
+    add(piece: Uint8Array, isLast: boolean, progress: Progress): number | { unrecorded: string } {
+      bytes += piece.length;
       let rows = 0;
       let waiting: CsvRecord[] = [];
       try {
-        for (const one of reader.read(bytes, isLast)) {
+        for (const one of reader.read(piece, isLast)) {
           if (isHeader) {
             isHeader = false;
             continue;
@@ -146,9 +148,12 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
       const statements = [shown];
       try {
         if (added !== undefined) {
-          const { shape, last } = added;
+          const { shape, first } = added;
           const facts = { columns: { [shape.name]: shape.columns }, indexes: [] };
-          record = writeRecord(recording, addedRows(database, shape, last), { statements, facts });
+          record = writeRecord(recording, addedRows(database, shape, first, bytes / Math.max(1, rows)), {
+            statements,
+            facts,
+          });
           const found = record?.tables.reduce((sum, { inserted }) => sum + inserted, 0) ?? 0;
           if (found !== rows) {
             record?.discard();
@@ -182,7 +187,7 @@ function addedTo(database: Database.Database, table: string) {
   const triggers = "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE";
   const shape = shapeOf(database, table);
   if (shape === undefined || "reason" in shape || !shape.hasRowid) return undefined;
-  return database.prepare(triggers).get(table) === undefined
-    ? { shape, last: lastRowid(database, shape) }
-    : undefined;
+  if (database.prepare(triggers).get(table) !== undefined) return undefined;
+  const first = nextRowid(database, shape);
+  return first === undefined ? undefined : { shape, first };
 }
