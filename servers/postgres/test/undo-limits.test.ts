@@ -232,6 +232,29 @@ describe("undo", () => {
     expect(await scans()).toBe(earlier);
   });
 
+  it("removes many added rows, unless one of them was changed since", async () => {
+    const { world, change, undo, content } = await undoing(
+      "CREATE TABLE t (id int PRIMARY KEY, x text); INSERT INTO t SELECT n, 'old' FROM generate_series(1, 100) n; CREATE TABLE s (x float8)",
+    );
+    const before = await content("t", "s");
+    const id = await change(
+      "INSERT INTO t SELECT n, 'new' || n FROM generate_series(101, 50000) n",
+      "INSERT INTO s SELECT n / 3.0 FROM generate_series(1, 3000) n",
+    );
+    await world.admin("UPDATE t SET x = 'mine' WHERE id = 777; DELETE FROM s WHERE x > 999");
+    expect((await undo(id)).text).toMatch(/\.s \(3 or more of 3000 added rows\).*\.t \(1 or/s);
+    await world.admin("DELETE FROM s");
+    await world.admin("INSERT INTO t VALUES (60000, 'later')");
+    expect((await undo(id)).text).toContain("changed since");
+    const another = await change("INSERT INTO t SELECT n, NULL FROM generate_series(70000, 90000) n");
+    expect((await undo(another)).data).toMatchObject({
+      tables: [{ inserted: 0, updated: 0, deleted: 20_001 }],
+      note: expect.stringContaining("can't be undone"),
+    });
+    await world.admin("DELETE FROM t WHERE id > 100");
+    expect(await content("t", "s")).toEqual(before);
+  });
+
   it("restores 200,000 rows", async () => {
     const { world, change, undo } = await undoing(
       "CREATE TABLE t (id int PRIMARY KEY, x text); INSERT INTO t SELECT n, 'row ' || n FROM generate_series(1, 200000) n",

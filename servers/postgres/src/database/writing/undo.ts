@@ -1,6 +1,12 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
+import {
+  type Calling,
+  lossText,
+  type RecordedChange,
+  type RecordedRow,
+  readRows as recordedRows,
+} from "@refmcp/sql";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
@@ -9,7 +15,18 @@ import { passWriting } from "../gate/write-gate.ts";
 import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
 import { matching, transactionOf, Unrecordable, written } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
-import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
+import {
+  type Added,
+  addedBy,
+  columnsOf,
+  factsOf,
+  isSmall,
+  keyOf,
+  madeBy,
+  readRows,
+  rowText,
+  type TableFacts,
+} from "./tables.ts";
 
 const texts = z.array(z.string());
 const recorded = z.object({
@@ -29,7 +46,9 @@ interface Pair {
 
 interface Table {
   readonly facts: TableFacts;
-  readonly pairs: readonly Pair[];
+  readonly pairs: Pair[];
+  /** Rows that the change only added, with the id of its transaction. */
+  readonly added: (Added & { readonly xid: string })[];
 }
 
 function rowOf(value: unknown): Row | undefined {
@@ -71,17 +90,20 @@ export async function undoChange(
       session,
       facts.map((one) => one.id),
     );
-    const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [] }));
+    const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [], added: [] }));
     const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
-    for (const { table, before, after } of recordedRows(change.path)) {
-      const pair = { before: rowOf(before), after: rowOf(after) };
-      Object(byName.get(table)).pairs.push(pair);
+    for (const { table, key, before, after, range } of recordedRows(change.path)) {
+      const of = byName.get(table);
+      if (range === undefined) of?.pairs.push({ before: rowOf(before), after: rowOf(after) });
+      else of?.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
     }
+    const isRecorded = tables.every(({ added }) => added.length === 0);
     await findRows(session, id, tables);
     const counts = await restoreRows(session, id, tables);
     const { objects, again } = await restoreObjects(session, restore);
-    const writer = await database.startRecord();
+    const writer = isRecorded ? await database.startRecord() : undefined;
     if (typeof writer === "string") throw unrecorded(writer);
+    const write = (row: RecordedRow) => written(() => writer?.add(row));
     try {
       for (const { facts, pairs } of tables)
         for (const { before, after } of pairs) {
@@ -92,7 +114,7 @@ export async function undoChange(
             ...(after && { before: after }),
             ...(before && { after: before }),
           };
-          written(() => writer.add(row));
+          write(row);
         }
       const undoing: ChangeFacts = {
         facts: tables.map((one) => one.facts),
@@ -102,13 +124,20 @@ export async function undoChange(
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
-        written(() => writer.finish({ database: database.identity, statements, undoes: id, facts: undoing }));
-      const note = `Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`;
+        written(() =>
+          writer?.finish({ database: database.identity, statements, undoes: id, facts: undoing }),
+        );
+      const notes = [
+        ...(skipped.length === 0
+          ? []
+          : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
+        ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
+      ];
       const answer = {
         undone: id,
         committed: !dryRun,
         tables: counts.map(({ id: _, ...table }) => table),
-        ...(skipped.length === 0 ? {} : { note }),
+        ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
       };
       if (dryRun) return answer;
       const loss = lossText({ objects });
@@ -118,7 +147,7 @@ export async function undoChange(
     } catch (error) {
       throw error instanceof Unrecordable ? unrecorded(error.message) : error;
     } finally {
-      writer.discard();
+      writer?.discard();
     }
   });
 }
@@ -153,7 +182,12 @@ function current(
 /** Locks the rows and notes where they are. @throws ToolError if some are not as the change left them */
 async function findRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
   const changed: string[] = [];
-  for (const { facts, pairs } of tables) {
+  for (const { facts, pairs, added } of tables) {
+    for (const { xid, rows, digest } of added) {
+      const now = await addedBy(session, facts, xid);
+      if (now.rows !== rows || now.digest !== digest)
+        changed.push(`${facts.name} (${Math.max(1, rows - now.rows)} or more of ${rows} added rows)`);
+    }
     const name = (one: Row) => oneLine(`${facts.name} ${keyOf(facts, one)}`.slice(0, 200));
     const existing = pairs.filter(({ after }) => after !== undefined);
     const found = await find(
@@ -255,11 +289,12 @@ async function verify(
 ) {
   const differing: string[] = [];
   for (const one of counts) {
-    const pairs = tables.find(({ facts }) => facts.id === one.id)?.pairs ?? [];
+    const { pairs, added } = tables.find(({ facts }) => facts.id === one.id) ?? { pairs: [], added: [] };
+    const many = added.reduce((sum, { rows }) => sum + rows, 0);
     const inserted = pairs.filter(({ after }) => after === undefined).length;
     const deleted = pairs.filter(({ before }) => before === undefined).length;
     const updated = pairs.length - inserted - deleted;
-    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
+    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted + many)
       differing.push(one.table);
   }
   for (const { facts, pairs } of tables) {
@@ -315,7 +350,8 @@ async function update(session: Session, table: Table): Promise<void> {
   );
 }
 
-async function remove(session: Session, { facts, pairs }: Table): Promise<void> {
+async function remove(session: Session, { facts, pairs, added }: Table): Promise<void> {
+  for (const { xid } of added) await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE ${madeBy(xid)}`);
   const places = pairs.filter(({ before }) => before === undefined).map(({ place }) => place);
   if (places.length === 0) return;
   await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [arrayText(places)]);
