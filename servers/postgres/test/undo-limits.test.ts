@@ -245,7 +245,7 @@ describe("undo", () => {
     expect((await undo(id)).text).toMatch(/\.s \(3 or more of 3000 added rows\).*\.t \(1 or/s);
     await world.admin("DELETE FROM s");
     await world.admin("INSERT INTO t VALUES (60000, 'later')");
-    expect((await undo(id)).text).toContain("changed since");
+    expect((await undo(id)).text).toContain("not as it left them");
     const another = await change("INSERT INTO t SELECT n, NULL FROM generate_series(70000, 90000) n");
     expect((await undo(another)).data).toMatchObject({
       tables: [{ inserted: 0, updated: 0, deleted: 20_001 }],
