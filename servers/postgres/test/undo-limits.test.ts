@@ -23,7 +23,7 @@ async function client(url: string) {
   return other;
 }
 
-describe("undo beside other sessions", () => {
+describe("undo with other sessions", () => {
   it("names the rows that were changed since, and changes nothing", async () => {
     const { world, change, undo, content } = await undoing(
       `${ROWS}; CREATE TABLE nokey (x int); INSERT INTO nokey VALUES (1), (1), (2)`,
@@ -53,7 +53,7 @@ describe("undo beside other sessions", () => {
     ]);
   });
 
-  it("finds the changed rows among those that others lock and change meanwhile", async () => {
+  it("finds the changed rows among those that others lock and change at the same time", async () => {
     const { world, server, change, undo, content, questions } = await undoing(
       `${ROWS}; ${RAISE}; CREATE TABLE child (t int REFERENCES t); CREATE TABLE busy (id int PRIMARY KEY, x int DEFAULT 0, y int DEFAULT 0); INSERT INTO busy SELECT n FROM generate_series(1, 2000) n;
        CREATE FUNCTION raise_odd() RETURNS int LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..2000 BY 2 LOOP BEGIN UPDATE busy SET x = x + 1 WHERE id = i; EXCEPTION WHEN division_by_zero THEN NULL; END; END LOOP; RETURN 1; END $$`,
@@ -102,7 +102,7 @@ describe("undo beside other sessions", () => {
     expect(loss).toBe(
       "This cannot be undone: DELETE of 1 row of t (--max-connections 1 leaves no second connection).",
     );
-    // Rows that are only added are no loss, and need no second connection.
+    // Adding rows loses nothing, and needs no second connection.
     expect(await single.data("pg_execute", { statements: ["INSERT INTO t VALUES (1)"] })).toHaveProperty(
       "change_id",
     );
@@ -247,7 +247,7 @@ describe("undo", () => {
     await world.admin("INSERT INTO t VALUES (60000, 'later')");
     expect((await undo(id)).text).toContain("not as it left them");
     const another = await change("INSERT INTO t SELECT n, NULL FROM generate_series(70000, 90000) n");
-    expect((await undo(another)).data).toMatchObject({
+    expect(JSON.parse((await undo(another)).text)).toMatchObject({
       tables: [{ inserted: 0, updated: 0, deleted: 20_001 }],
       note: expect.stringContaining("can't be undone"),
     });

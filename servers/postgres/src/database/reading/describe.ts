@@ -174,7 +174,7 @@ SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
   'view_definition', CASE WHEN c.relkind IN ('v','m') THEN pg_catalog.pg_get_viewdef(c.oid, true) END)) AS description
 FROM page c`;
 
-/** The name that an identifier stands for, quoted or not. */
+/** The name behind an identifier, quoted or not. */
 export const unquoted = (text: string) =>
   /^"(?:[^"]|"")+"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text;
 

@@ -98,7 +98,7 @@ interface Observer {
 }
 
 /**
- * Adds the rows that the transaction of a session changed to a record, as they were and as they are now.
+ * Adds the rows that the transaction of a session changed to a record, before and after the change.
  *
  * @throws Unrecordable with the reason why they can't be recorded, or an error of PostgreSQL in the session
  */

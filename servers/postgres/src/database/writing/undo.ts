@@ -71,7 +71,7 @@ export async function outcomeOf(session: Session, { facts }: RecordedChange): Pr
 
 /**
  * Restores the rows of a recorded change as they were, in one transaction, if they are all still as it left them. Triggers of
- * users are off meanwhile where this role owns the table, since what they did is in the record too.
+ * users are off during that where this role owns the table, since what they did is in the record too.
  *
  * @throws ToolError `conflict` if rows were changed since, or if the rows can't be restored exactly; nothing is changed then
  */
@@ -157,7 +157,7 @@ const unrecorded = (why: string) =>
     hint: "Make the state directory writable (--undo-dir), with free space.",
   });
 
-/** A table as it is now, with the columns of the record. @throws ToolError if it no longer has them */
+/** The current state of a table, with the columns of the record. @throws ToolError if it no longer has them */
 function current(
   id: string,
   then: Pick<TableFacts, "id" | "name" | "columns" | "key">,
