@@ -29,7 +29,7 @@ export interface RecordedRow {
   readonly before?: unknown;
   /** Absent if the change deleted the row. */
   readonly after?: unknown;
-  /** If the line stands for many inserted rows: the last key, and how many rows. `after` is a digest of them. */
+  /** For a line about many inserted rows: the last key, and how many rows. `after` is a digest of them. */
   readonly range?: { readonly to: unknown; readonly rows: number } | undefined;
 }
 
