@@ -1,5 +1,6 @@
 import { defineOptions } from "@refmcp/core";
 import { limitOptions, toolsFileOption } from "@refmcp/sql/limits";
+import { maskOption } from "@refmcp/sql/masks";
 
 export const options = defineOptions({
   url: {
@@ -80,6 +81,7 @@ export const options = defineOptions({
     description:
       "Names of volatile functions from users and extensions that reading statements may call, or * for all. PostgreSQL's own harmless functions are always allowed.",
   },
+  ...maskOption,
   ...toolsFileOption,
   ...limitOptions,
   printGrantSql: {

@@ -73,17 +73,21 @@ export async function explain(database: Database, explaining: Explaining) {
     });
   const { kind, calls } = await passReading(query);
   if (kind === "explain") throw notAQuery();
-  const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${query}`;
+  const statementOf = (sql: string) => `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${sql}`;
+  const statement = statementOf(query);
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   return await database.work({ ...work, sql: places > 0 ? preparing(query) : statement }, async (session) => {
     await database.functions.requireHarmless(session, calls);
+    const { sql, notices } = await database.masks.applied(session, query);
     const made = await makeHypothetical(session, indexes);
     const explained =
-      places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
+      places > 0
+        ? await genericPlan(session, sql, places)
+        : await explainedBy(session, statementOf(sql), params);
     const lines: string[] = [];
-    const warnings: string[] = [];
+    const warnings: string[] = [...notices];
     draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
     const text = JSON.stringify(explained.Plan);
     const hints = [...new Set(warnings)].slice(0, 10);

@@ -82,7 +82,9 @@ async function loadOf(
     const passed = await passReading(sql);
     if (passed.kind !== "select") throw new ToolError("invalid", "Only SELECT statements can be tried.");
     await database.functions.requireHarmless(session, passed.calls);
-    const load = { sql, calls, places: await placesOf(sql), candidates: await candidatesOf(session, sql) };
+    const { sql: masked } = await database.masks.applied(session, sql);
+    const candidates = await candidatesOf(session, sql);
+    const load = { sql: masked, calls, places: await placesOf(sql), candidates };
     await costOf(session, load);
     return load;
   } catch (error) {

@@ -7,6 +7,7 @@ import type { Opening } from "../driver/portal.ts";
 import { TypeCatalog } from "../driver/values.ts";
 import { explained, isLost, timedOut } from "../errors.ts";
 import { FunctionGate } from "../gate/functions.ts";
+import { Masks } from "../gate/masks.ts";
 import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";
@@ -19,6 +20,8 @@ export interface WorkLimits {
   readonly allowAdmin: boolean;
   /** Names of volatile functions that reading statements may call, or `*`. */
   readonly allowFunction: readonly string[];
+  /** Columns whose values nobody may read. */
+  readonly mask?: readonly string[];
   /** The channel on which the database announces table changes. */
   readonly notifyChannel: string;
 }
@@ -111,6 +114,7 @@ export class Database {
   readonly label: string;
   readonly types = new TypeCatalog();
   readonly functions: FunctionGate;
+  readonly masks: Masks;
   readonly pool: Pool;
   readonly listener: Listener;
   readonly losses = new SessionLosses();
@@ -122,6 +126,7 @@ export class Database {
     this.label = label;
     this.limits = limits;
     this.functions = new FunctionGate(limits.allowFunction);
+    this.masks = new Masks(limits.mask ?? []);
     this.#source = source;
     const open = () => this.#open();
     this.pool = new Pool(open, limits.maxConnections, label);
@@ -200,7 +205,9 @@ export class Database {
       if (errorCode(error) === "57014") throw timedOut(timeoutMs);
       const why = connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
       if (why !== undefined) throw why;
-      throw explained(error, this.label, options.sql);
+      this.masks.hideValues(error);
+      // Positions are those in the statement that ran.
+      throw explained(error, this.label, this.masks.isOn ? undefined : options.sql);
     } finally {
       deadline?.end();
       connection?.leave(mode);

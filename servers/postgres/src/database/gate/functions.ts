@@ -55,7 +55,8 @@ export interface Called {
   readonly isAttribute: boolean;
 }
 
-function calledBy(key: string, value: unknown): Called[] {
+/** The functions that a node names, in any notation. */
+export function calledBy(key: string, value: unknown): Called[] {
   const tree = treeOf(value);
   const isAttribute = key !== "FuncCall";
   const names =

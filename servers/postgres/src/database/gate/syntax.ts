@@ -54,6 +54,18 @@ export async function parseSql(sql: string): Promise<ParseResult> {
   });
 }
 
+/** The tokens of a text that parses, with positions in bytes; without comments. */
+export async function tokensOf(sql: string) {
+  loading ??= loaded();
+  return (await loading).scanSync(sql).tokens.filter(({ tokenName }) => !/COMMENT/.test(tokenName));
+}
+
+/** A statement without its constants. @throws Error if it does not parse */
+export async function withoutConstants(sql: string): Promise<string> {
+  loading ??= loaded();
+  return (await loading).normalizeSync(sql);
+}
+
 function syntaxError(error: unknown, sql: string): ToolError {
   // A chain of many thousands of operators is too deep to serialize. What can't be parsed is not run.
   if (error instanceof RangeError)

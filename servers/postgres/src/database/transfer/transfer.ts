@@ -48,17 +48,10 @@ export async function exportRows(
 ): Promise<NewFile & { rows: number }> {
   const { kind, calls } = await passReading(query);
   if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
-  // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
-  const inner = `(${query.replace(/;\s*$/, "")}\n)`;
-  // to_jsonb writes one line, which can't contain either of the two control characters.
-  const statement =
-    format === "csv"
-      ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
-      : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
-  await passCopy(statement);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
     database.work(work, async (session) => {
       await database.functions.requireHarmless(session, calls);
+      const statement = await copying((await database.masks.applied(session, query)).sql, format);
       let bytes = 0;
       const copy = new CopyOut(statement, async (chunk) => {
         await write(chunk);
@@ -71,12 +64,20 @@ export async function exportRows(
   return { ...file, rows: value };
 }
 
-/** The composed statement must still be one COPY of one reading query. */
-async function passCopy(statement: string): Promise<void> {
+/** The COPY of a query. @throws ToolError `invalid` unless the composed statement is one COPY of one reading query */
+async function copying(query: string, format: ExportFormat): Promise<string> {
+  // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
+  const inner = `(${query.replace(/;\s*$/, "")}\n)`;
+  // to_jsonb writes one line, which can't contain either of the two control characters.
+  const statement =
+    format === "csv"
+      ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
+      : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
   const { stmts = [] } = await parseSql(statement);
   const [only] = stmts;
   if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
     throw new ToolError("invalid", "The query can't be used in a COPY.", { hint: "Pass one plain SELECT." });
+  return statement;
 }
 
 export interface Import {

@@ -139,7 +139,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     if (!isMixed) hasChangedProtection = await changedProtection(session, earlier, now);
     if (hasChangedProtection) tally.weaken(PROTECTION_CHANGED);
     const tables = without(now.tables, earlier.tables);
-    const notices = session.connection.takeNotices();
+    const notices = noticesOf(database, session, outcomes);
     const rowCounts = outcomes.map(({ rowCount }) => rowCount);
     const rows = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
     const details = notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one));
@@ -170,7 +170,7 @@ async function writeAlone(
         const undo: string[] = [];
         for (const loss of change.losses) undo.push(...(await lookAt(session, loss, new Set())).restoring);
         const outcome = await runOne(database, session, change, statement?.params ?? [], maxBytes);
-        const notices = session.connection.takeNotices();
+        const notices = noticesOf(database, session, [outcome]);
         return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
       },
     );
@@ -190,6 +190,13 @@ async function writeAlone(
       },
     );
   }
+}
+
+/** What to say about the masked columns, and PostgreSQL's notices: with masks only those that no trigger or function wrote. */
+function noticesOf({ masks }: Database, session: Session, outcomes: Written["outcomes"]): string[] {
+  const raised = session.connection.takeNotices();
+  const own = masks.isOn ? raised.filter((notice) => CASCADES.test(notice)) : raised;
+  return [...new Set(outcomes.flatMap(({ notices }) => notices)), ...own];
 }
 
 /** Invalid indexes of a table, or of an index's table: what an interrupted CONCURRENTLY leaves. */
@@ -223,13 +230,14 @@ async function numbered<Value>(
 }
 
 async function runOne(
-  { types }: Database,
+  { types, masks }: Database,
   session: Session,
   change: Change,
   params: readonly unknown[],
   maxBytes: number,
 ) {
-  const query = { text: change.sql, params: paramsOf(params) };
+  const { sql, notices } = await masks.applied(session, change.sql, "READ WRITE");
+  const query = { text: sql, params: paramsOf(params) };
   const { fields, rows, tag } = await session.query(query, { chars: maxBytes, toEnd: true });
   const { columns, decoded } = await types.columnsOf(fields, (statement, values) =>
     session.rows(statement, values),
@@ -241,5 +249,6 @@ async function runOne(
     rowCount: count === undefined ? undefined : Number(count),
     columns,
     rows: rows.map(decoded),
+    notices,
   };
 }
