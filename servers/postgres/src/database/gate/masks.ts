@@ -12,13 +12,14 @@ type Rows = Pick<Connection, "rows">;
 const REVEALING =
   `pg_stats pg_stats_ext pg_stats_ext_exprs pg_statistic pg_statistic_ext_data pg_stat_activity
   pg_stat_statements`.split(/\s+/);
-const REVEALING_CALLS = ["pg_stat_get_activity", "pg_stat_get_backend_activity", "pg_stat_statements"];
+const REVEALING_CALLS =
+  "pg_stat_get_activity pg_stat_get_backend_activity pg_stat_statements bt_page_items".split(" ");
 /** Text that a function body may run as SQL, or that can hide a name. */
 const DYNAMIC = /\bexecute\b|_to_xml|\bts_stat\b|\bts_rewrite\b|dblink|crosstab|connectby|xpath_table|U&"/i;
 
 const RELATION = "pg_class ";
 
-const COLUMNS = `WITH RECURSIVE m AS (SELECT * FROM pg_catalog.unnest($1::text[], $2::text[], $3::text[]) m (s, t, c)),
+const COLUMNS = `WITH RECURSIVE m AS (SELECT * FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])) m (s, t, c)),
 named AS (SELECT a.attrelid, a.attname FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r','p','f','m','v') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
@@ -63,7 +64,7 @@ const SHAPE = `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
 const READS_MASKED = `SELECT EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = $1::text::oid AND (r.ev_action::text LIKE '%:varattno 0 %'
   OR EXISTS (SELECT FROM pg_catalog.pg_depend d LEFT JOIN pg_catalog.pg_attribute a ON d.refclassid = 'pg_catalog.pg_class'::regclass AND a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
     WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid AND d.refobjid <> r.ev_class
-      AND ((d.refobjid::int8::text, a.attname::text) IN (SELECT * FROM pg_catalog.unnest($2::text[], $3::text[]))
+      AND ((d.refobjid::int8::text, a.attname::text) IN (SELECT * FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])) masked (t, c))
         OR (d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid::int8::text = ANY ($4::text[]))
         OR d.refclassid::regclass::text || ' ' || d.refobjid = ANY ($5::text[]))))) AS reads`;
 
@@ -232,6 +233,7 @@ const MAX_DEPTH = 30;
 /** Where a statement only reads a relation. */
 const READS = /^(fromClause|larg|rarg|usingClause|sourceRelation)$/;
 const TARGETS = /^(Insert|Update|Delete)Stmt$/;
+const CHANGING = /^((Insert|Update|Delete|Merge|CreateTableAs)Stmt|intoClause)$/;
 /** Changing statements that neither open a new way to the values nor rename what is masked. */
 const HARMLESS =
   /^(Select|Insert|Update|Delete|Merge|Explain|CreateTableAs|Create|CreateSeq|AlterSeq|CreateEnum|AlterEnum|CreateSchema|AlterTable|Index|Drop|Truncate|Vacuum|Comment)Stmt$/;
@@ -251,7 +253,7 @@ async function rewritten(rewriting: Rewriting, sql: string): Promise<string> {
   if (depth > MAX_DEPTH) throw refused("The views are nested too deeply to keep masked columns hidden.");
   const tree = treeOf(await parseSql(sql));
   const [kind] = only(treeOf(treeOf(listOf(tree.stmts)[0]).stmt));
-  const { named, ctes } = inspected(tree, reach, isWriting);
+  const { named, ctes, isChanging } = inspected(tree, reach, isWriting);
   const names = [...new Set(named.map(({ name }) => name))];
   const rows = names.length === 0 ? [] : await session.rows<Relation & { asked: string }>(RESOLVE, [names]);
   const found = new Map(rows.map((row) => [row.asked, row]));
@@ -274,6 +276,8 @@ async function rewritten(rewriting: Rewriting, sql: string): Promise<string> {
         throw refused(`${commandName(kind)} can't use ${name} like this, because it has masked columns.`);
     } else {
       const isReading = isView && (await readsMasked(session, reach, id));
+      if (isChanging && isReading) throw refused(`The change reads ${name}, a view of masked columns.`);
+      if (isChanging && masked !== undefined) requireBlind(tree, node, masked, await shapeOf(session, id));
       if (isReading && relkind === "m")
         throw refused(`The materialized view ${name} contains what it read from masked columns.`);
       if (masked === undefined && !isReading) continue;
@@ -293,6 +297,7 @@ function inspected(tree: Tree, reach: Reach, isWriting: boolean) {
   const uses = new Map<Tree, { use: Named["use"]; holder: Tree | undefined }>();
   const nodes: Tree[] = [];
   const ctes = new Set<string>();
+  let isChanging = false;
   walk(tree, (key, value) => {
     const node = treeOf(value);
     if (READS.test(key))
@@ -301,6 +306,7 @@ function inspected(tree: Tree, reach: Reach, isWriting: boolean) {
         if (typeof treeOf(holder.RangeVar).relname === "string")
           uses.set(treeOf(holder.RangeVar), { use: "read", holder });
       }
+    isChanging ||= CHANGING.test(key);
     if (TARGETS.test(key)) uses.set(treeOf(node.relation), { use: "target", holder: undefined });
     if (typeof node.relname === "string") nodes.push(node);
     if (key === "CommonTableExpr") ctes.add(String(node.ctename));
@@ -324,7 +330,7 @@ function inspected(tree: Tree, reach: Reach, isWriting: boolean) {
     const parts = [node.catalogname, node.schemaname, node.relname].filter((one) => typeof one === "string");
     return { node, holder, use, name: parts.map((one) => quoteIdentifier(String(one))).join(".") };
   });
-  return { named, ctes };
+  return { named, ctes, isChanging };
 }
 
 interface Relation {
@@ -374,7 +380,7 @@ async function subqueryOf(
   const list = columns.flatMap((column) => {
     const quoted = quoteIdentifier(column.name);
     if (masked?.has(column.name) === true) {
-      seen.add(`${name}.${quoted}`);
+      seen.add(`${name}.${/^[a-z_][a-z0-9_]*$/.test(column.name) ? column.name : quoted}`);
       return [`NULL::${column.type} AS ${quoted}`];
     }
     return column.isReadable ? [quoted] : [];
@@ -382,29 +388,39 @@ async function subqueryOf(
   return `(SELECT ${list.join(", ")} FROM ${inner})`;
 }
 
-/** @throws ToolError `denied` unless a change of a table reads none of its masked columns, as far as its syntax tree tells */
-function requireBlind(tree: Tree, target: Tree, masked: ReadonlySet<string>, { name, columns }: Shape): void {
-  const rows = new Set([target.relname, treeOf(target.alias).aliasname, "old", "new", "excluded"]);
+/**
+ * @throws ToolError `denied` unless a change reads none of the masked columns of a relation, as far as its syntax tree tells:
+ * those that it changes can't be hidden from it, and it must not store NULL for those that it reads
+ */
+function requireBlind(
+  tree: Tree,
+  relation: Tree,
+  masked: ReadonlySet<string>,
+  { name, columns }: Shape,
+): void {
+  const alias = treeOf(relation.alias);
+  const rows = new Set([relation.relname, alias.aliasname, "old", "new", "excluded"]);
   const known = new Set(columns.map((column) => column.name));
-  const hint = `Masked: ${[...masked].sort().join(", ")}. They can be set to new values, but not read: not in WHERE, SET x = …, ON CONFLICT or RETURNING.`;
+  const hint = `Masked: ${[...masked].sort().join(", ")}. A change can set them, but not read them: not in WHERE, SET x = …, SELECT *, USING, ON CONFLICT or RETURNING.`;
+  const refuse = (what: string) => {
+    throw refused(
+      `The change reads ${what} of ${name}, which ${masked.size === 1 ? "has a masked column" : "has masked columns"}.`,
+      hint,
+    );
+  };
+  if (listOf(alias.colnames).length > 0) refuse("renamed columns");
   walk(tree, (key, value) => {
-    const { fields, name: set, indirection, options } = treeOf(value);
-    if (key === "ResTarget" && masked.has(String(set)) && listOf(indirection).length > 0)
-      throw refused(`A part of ${String(set)} can't be changed, because the column is masked.`, hint);
-    if (key === "returningClause" && listOf(options).length > 0)
-      throw refused("RETURNING WITH can't be used on a table with masked columns.", hint);
+    const { fields, name: set, indirection, options, isNatural, usingClause } = treeOf(value);
+    const isPart = key === "ResTarget" && masked.has(String(set)) && listOf(indirection).length > 0;
+    const names = key === "ColumnRef" ? namesOf(fields) : namesOf(usingClause);
+    const found = isPart ? String(set) : names.find((one) => masked.has(one));
+    if (found !== undefined) refuse(`${oneLine(found)}`);
+    if (isNatural === true) refuse("all columns, by NATURAL JOIN,");
+    if (key === "returningClause" && listOf(options).length > 0) refuse("whole rows, by RETURNING WITH,");
     if (key !== "ColumnRef") return;
-    const names = namesOf(fields);
-    const found = names.find((one) => masked.has(one));
-    if (found !== undefined)
-      throw refused(`The change reads the masked column ${oneLine(found)} of ${name}.`, hint);
     const qualifier = names.length === 1 ? names[0] : names.at(-2);
     const isRow = rows.has(qualifier) && (names.length === 1 || !known.has(names.at(-1) ?? ""));
-    if (isRow || names.length < listOf(fields).length)
-      throw refused(
-        `The change reads whole rows of ${name}, which has masked columns. Name the columns instead.`,
-        hint,
-      );
+    if (isRow || names.length < listOf(fields).length) refuse("whole rows");
   });
 }
 
