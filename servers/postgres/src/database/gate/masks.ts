@@ -273,7 +273,10 @@ async function rewritten(rewriting: Rewriting, sql: string): Promise<string> {
       requireBlind(tree, node, masked, await shapeOf(session, id));
     } else if (use === "other" || holder === undefined) {
       if ((masked !== undefined || isView) && !NAMING.test(kind))
-        throw refused(`${commandName(kind)} can't use ${name} like this, because it has masked columns.`);
+        throw refused(
+          `${commandName(kind)} can't use ${name} like this, because it has masked columns.`,
+          "Write SELECT with FROM table, and ask the user to change the schema of such tables in psql.",
+        );
     } else {
       const isReading = isView && (await readsMasked(session, reach, id));
       if (isChanging && isReading) throw refused(`The change reads ${name}, a view of masked columns.`);
