@@ -11,6 +11,8 @@ export interface DatabasesOptions extends LimitValues {
   readonly files: readonly { readonly name: string; readonly value: string }[];
   readonly guard: PathGuard;
   readonly allowDdl: boolean;
+  /** Columns whose values nobody may read. */
+  readonly mask?: readonly string[];
   readonly maxMemoryMb: number;
 }
 
@@ -71,10 +73,12 @@ export class Databases {
    */
   async place(database: string | undefined, make = false): Promise<Place> {
     const [first] = this.options.files;
+    const { mask = [] } = this.options;
+    const masks = mask.length === 0 ? {} : { masks: mask };
     const named = database === undefined ? first : this.options.files.find(({ name }) => name === database);
     if (named !== undefined) {
       if (make && this.options.allowDdl && !existsSync(named.value)) closeSync(openSync(named.value, "a"));
-      return { file: named.value };
+      return { file: named.value, ...masks };
     }
     if (database === undefined)
       throw new ToolError("invalid", "No database is specified.", {
@@ -90,7 +94,7 @@ export class Databases {
       );
     const file = await this.options.guard.openFile(database);
     await file.handle.close();
-    return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino };
+    return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino, ...masks };
   }
 
   /** A killed process leaves a journal, which a reading handle can't roll back but an empty change does. */

@@ -2,10 +2,17 @@ import type { Bound, CsvRecord } from "@refmcp/sql";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned, tried } from "../advice/plan.ts";
+import { guardColumns, requireUnmasked, withMasks } from "../gate/masks.ts";
 import { type ReadJob, read } from "../reading/read.ts";
 import { type RowsInJob, type RowsOutJob, rowsIn, rowsOut } from "../transfer/transfer-jobs.ts";
 import { change, type WriteJob } from "../writing/change.ts";
 import { fileAt, openReading, openWriting, type Place, type Progress } from "./handle.ts";
+
+interface Looking {
+  readonly statements: readonly Bound[];
+  readonly isTolerant: boolean;
+  readonly readsRows?: boolean;
+}
 
 interface OnFile {
   readonly place: Place;
@@ -17,6 +24,9 @@ interface OnFile {
  */
 export function jobsOf(sqlite: Sqlite) {
   const reading = new KeptReading(sqlite);
+  /** Our own statements about the schema, where temporary views would be in the way. */
+  const catalog = new KeptReading(sqlite, false);
+  const schemaOf = (place: Place) => (place.masks === undefined ? reading : catalog).open(place);
   let watched: { readonly id: string; readonly database: Database.Database } | undefined;
   let exporting: ReturnType<typeof rowsOut> | undefined;
   let importing: ReturnType<typeof rowsIn> | undefined;
@@ -27,12 +37,14 @@ export function jobsOf(sqlite: Sqlite) {
   return {
     read: ({ place, ...job }: OnFile & ReadJob) => read(reading.open(place), job),
 
-    /** Runs our own statements. If it is tolerant, a statement that fails has no rows. */
-    look({ place, statements, isTolerant }: OnFile & { statements: readonly Bound[]; isTolerant: boolean }) {
-      const database = reading.open(place);
+    /** Runs our own statements, of which some read rows. If it is tolerant, a statement that fails has no rows. */
+    look({ place, statements, isTolerant, readsRows = false }: OnFile & Looking) {
+      const database = readsRows ? reading.open(place) : schemaOf(place);
       return statements.map(({ sql, params }) => {
         try {
-          return database.prepare<unknown[], Readonly<Record<string, unknown>>>(sql).all(...params);
+          return withMasks(database, sql, params, () =>
+            database.prepare<unknown[], Readonly<Record<string, unknown>>>(sql).all(...params),
+          );
         } catch (error) {
           if (isTolerant) return [];
           throw error;
@@ -40,10 +52,16 @@ export function jobsOf(sqlite: Sqlite) {
       });
     },
 
-    explain: ({ place, ...bound }: OnFile & Bound) => planned(sqlite, reading.open(place), bound),
+    explain({ place, ...bound }: OnFile & Bound) {
+      const database = reading.open(place);
+      return withMasks(database, bound.sql, bound.params, () => planned(sqlite, database, bound));
+    },
 
-    advise: ({ place, statements, limit }: OnFile & { statements: readonly Bound[]; limit: number }) =>
-      tried(sqlite, reading.open(place), statements, limit),
+    advise({ place, statements, limit }: OnFile & { statements: readonly Bound[]; limit: number }) {
+      const database = schemaOf(place);
+      for (const one of statements) requireUnmasked(database, place.masks, one);
+      return tried(sqlite, database, statements, limit);
+    },
 
     /** A text that changes with every commit of others; data_version is only comparable on the same handle. */
     version({ place }: OnFile): string {
@@ -57,7 +75,7 @@ export function jobsOf(sqlite: Sqlite) {
     },
 
     write({ place, ...job }: OnFile & WriteJob, progress: Progress) {
-      const database = openWriting(sqlite, place);
+      const database = guardColumns(openWriting(sqlite, place), place.masks);
       try {
         return change(database, job, progress);
       } finally {
@@ -66,7 +84,7 @@ export function jobsOf(sqlite: Sqlite) {
     },
 
     openRows({ place, ...job }: OnFile & RowsOutJob): void {
-      exporting = rowsOut(openReading(sqlite, place), job);
+      exporting = rowsOut(guardColumns(openReading(sqlite, place), place.masks), job);
     },
     nextRows: (_: object) => started(started(exporting).next().value),
 
@@ -91,12 +109,14 @@ const KEPT_MS = 1_000;
  */
 export class KeptReading {
   readonly #sqlite: Sqlite;
+  readonly #isGuarded: boolean;
   /** Running `freshen` makes SQLite reload a changed schema; preparing a statement does not. */
   #kept: { database: Database.Database; freshen: Database.Statement; state: string } | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(sqlite: Sqlite) {
+  constructor(sqlite: Sqlite, isGuarded = true) {
     this.#sqlite = sqlite;
+    this.#isGuarded = isGuarded;
   }
 
   open(place: Place): Database.Database {
@@ -109,6 +129,7 @@ export class KeptReading {
     }
     this.close();
     const database = openReading(this.#sqlite, place);
+    if (this.#isGuarded) guardColumns(database, place.masks);
     try {
       const freshen = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
       this.#kept = { database, freshen, state };

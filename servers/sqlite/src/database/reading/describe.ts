@@ -42,7 +42,9 @@ export async function describeTable(source: Source, name: string, budget: number
   const parts = await look(source, PARTS.map(at));
   const sample = await attempt("Sample", () => firstRows(source, found));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(found.name)} LIMIT ${COUNTED + 1})`;
-  const counted = await attempt("Number of rows", () => look(source, [[count]], { timeoutMs: COUNTING_MS }));
+  const counted = await attempt("Number of rows", () =>
+    look(source, [[count]], { timeoutMs: COUNTING_MS, readsRows: true }),
+  );
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
   return bounded(
     {

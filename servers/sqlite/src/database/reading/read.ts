@@ -3,6 +3,7 @@ import { encodeRow, type Format, ROW_COST, rowWriter, SMALL_BLOB } from "@refmcp
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import { requireReadOnly } from "../connection/handle.ts";
+import { withMasks } from "../gate/masks.ts";
 
 export interface ReadJob extends Ahead, Bound {
   readonly cellBytes: number;
@@ -17,7 +18,10 @@ const CLOCK_EVERY = 16;
 const ROWS_AT_ONCE = 256;
 
 /** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
-export function read(database: Database.Database, job: ReadJob) {
+export const read = (database: Database.Database, job: ReadJob) =>
+  withMasks(database, job.sql, job.params, (notices) => ({ ...readRows(database, job), notices }));
+
+function readRows(database: Database.Database, job: ReadJob) {
   const statement = database.prepare<unknown[], unknown[]>(job.sql);
   requireReadOnly(statement);
   statement.raw(true);

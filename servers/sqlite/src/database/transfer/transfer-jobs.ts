@@ -3,6 +3,7 @@ import { type CsvRecord, csvLines, distinctNames, type ExportFormat, encodeCell 
 import type { SessionChanges } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
 import { type Progress, requireReadOnly } from "../connection/handle.ts";
+import { beginWithMasks } from "../gate/masks.ts";
 import { LossWatch, type Measured } from "../writing/change.ts";
 
 export interface RowsOutJob extends Bound {
@@ -23,6 +24,7 @@ export function* rowsOut(
   database: Database.Database,
   { sql, params, format, bytes }: RowsOutJob,
 ): Generator<{ text: string; rows: number; isLast: boolean }, undefined> {
+  beginWithMasks(database, sql, params);
   const statement = database.prepare<unknown[], unknown[]>(sql);
   requireReadOnly(statement);
   statement.raw(true);

@@ -5,6 +5,7 @@ import { LossTally, type RowCounts, type SessionChanges } from "@refmcp/sql/loss
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import type { Progress } from "../connection/handle.ts";
+import { passMaskedChange } from "../gate/masks.ts";
 
 /** A changing statement, as classified by its text. */
 export interface WriteStatement extends Bound {
@@ -85,6 +86,7 @@ function run(
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
   const statement = database.prepare<unknown[], unknown[]>(given.sql);
+  passMaskedChange(database, given.sql, given.params);
   const before = watch.before(given);
   const total = totalOf(database);
   const returned = statement.reader ? returnedRows(statement.raw(true), given.params, space) : undefined;
