@@ -25,7 +25,10 @@ interface Facts {
   readonly blocked: ReadonlyMap<number, string>;
   /** Virtual tables and modules, in lower case, that read tables without SQLite's bytecode. */
   readonly hidden: ReadonlySet<string>;
-  readonly views: readonly { readonly sql: string; readonly name: string }[];
+  /** The definitions of views. */
+  readonly views: readonly string[];
+  /** What tables and views with masked columns hide, by their names in lower case. */
+  readonly shown: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Masking {
@@ -99,19 +102,17 @@ function provenReading(
   }
   const inner = first === "EXPLAIN" ? sql.replace(/^.*?\bexplain\b(\s+query\s+plan\b)?/is, "") : sql;
   const indexed = new Set<MaskedTable>();
-  let opened = opening(database, facts, inner, params, indexed);
+  opening(database, facts, inner, params, indexed);
   if (indexed.size > 0) {
     // An index in the order of masked values would show their order.
     masking.facts = undefined;
     install(database, facts, indexed);
     const still = new Set<MaskedTable>();
-    opened = opening(database, facts, inner, params, still);
+    opening(database, facts, inner, params, still);
     requireNone(still, "");
   }
-  const shown = [...opened.keys()].flatMap(({ name, masked }) =>
-    [...masked].map((column) => `${name}.${column}`),
-  );
-  return shown.length === 0 ? [] : [maskedNotice(new Set(shown))];
+  const shown = new Set(tokens.flatMap(({ text }) => facts.shown.get(plain(text)) ?? []));
+  return shown.size === 0 ? [] : [maskedNotice(shown)];
 }
 
 interface Operation {
@@ -219,7 +220,7 @@ function programs(all: readonly Operation[]): Operation[][] {
 
 /** @throws an error unless the names in a statement with virtual tables, and in the views, are of none that reads masked columns */
 function requireVisible({ hidden, views }: Facts, sql: string): void {
-  const found = [sql, ...views.map((view) => view.sql)]
+  const found = [sql, ...views]
     .flatMap((text) => statementOf(text).tokens)
     .find(({ text }) => hidden.has(plain(text)));
   if (found !== undefined) throw refused(`${plain(found.text)} can show values of masked columns.`);
@@ -238,9 +239,11 @@ export function passMaskedChange(database: Database.Database, sql: string, param
   const { verb, tokens } = statementOf(sql);
   const names = new Set([...facts.tables.values()].map(({ name }) => name.toLowerCase()));
   const kind = tokens.slice(1, 3).map(({ text }) => text.toUpperCase());
+  const select = tokens.findIndex(({ text, depth }) => depth === 0 && text.toUpperCase() === "AS") + 1;
+  const isCopy = kind[0] === "TABLE" && /^(SELECT|WITH|VALUES)$/i.test(tokens[select]?.text ?? "");
   if (verb === "DROP" || verb === "REINDEX" || verb === "ANALYZE") return;
   if (verb === "CREATE" && kind.includes("TRIGGER")) throw refused("A trigger could copy masked columns.");
-  if ((verb === "CREATE" && !kind.includes("VIEW")) || verb === "ALTER") {
+  if ((verb === "CREATE" && !kind.includes("VIEW") && !isCopy) || verb === "ALTER") {
     const named = tokens.find(({ text }) => names.has(plain(text)) || facts.hidden.has(plain(text)));
     if (named !== undefined)
       throw refused(`${verb} can't name ${plain(named.text)}, which has masked columns.`);
@@ -391,7 +394,22 @@ function readFacts(database: Database.Database, masks: readonly Mask[], version:
       "SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'",
     )
     .all();
-  return { version, tables, indexes, blocked, hidden, views };
+  const shown = new Map<string, readonly string[]>();
+  for (const { name, masked } of tables.values())
+    shown.set(
+      name.toLowerCase(),
+      [...masked].map((column) => `${name}.${column}`),
+    );
+  for (let size = -1; size < shown.size; ) {
+    size = shown.size;
+    for (const { name, sql } of views) {
+      const read = statementOf(sql)
+        .tokens.slice(3)
+        .flatMap(({ text }) => shown.get(plain(text)) ?? []);
+      if (read.length > 0 && !shown.has(name.toLowerCase())) shown.set(name.toLowerCase(), read);
+    }
+  }
+  return { version, tables, indexes, blocked, hidden, views: views.map(({ sql }) => sql), shown };
 }
 
 function maskedTable(
@@ -448,7 +466,7 @@ function install(
         `CREATE TEMP VIEW ${name} AS SELECT ${columns.join(", ")} FROM main.${name}${unindexed.has(table) ? " NOT INDEXED" : ""}`,
       );
     }
-    for (const { sql } of views) database.exec(sql.replace(/^CREATE VIEW/i, "CREATE TEMP VIEW"));
+    for (const sql of views) database.exec(sql.replace(/^CREATE VIEW/i, "CREATE TEMP VIEW"));
   } finally {
     database.pragma("query_only=ON");
   }
