@@ -20,6 +20,7 @@ const setup = (one: string, two: string, three: string) => `
   INSERT INTO accounts VALUES ('ada', '${one}', 'London'), ('mary', '${two}', 'Paris');
   CREATE TABLE keyed (password INTEGER PRIMARY KEY, name TEXT);
   INSERT INTO keyed VALUES (${one.length * one.charCodeAt(0)}, 'x'), (900, 'y');
+  CREATE INDEX keyed_name ON keyed (name);
   CREATE TABLE guesses (email TEXT, n INT);
   INSERT INTO guesses VALUES ('ada@aaaa', 1), ('mary@bbb', 2);
   CREATE VIEW contacts AS SELECT id, name AS who, email AS address FROM users;
@@ -175,6 +176,9 @@ const REFUSED = [
   "SELECT name FROM main.keyed ORDER BY rowid",
   "SELECT name FROM main.keyed WHERE rowid > 100",
   "SELECT count(*) FROM keyed",
+  "SELECT rowid FROM main.keyed INDEXED BY keyed_name",
+  "SELECT name, password FROM main.keyed WHERE name > 'a'",
+  "/* explain SELECT 1; -- */ EXPLAIN QUERY PLAN SELECT email FROM main.users",
   "SELECT * FROM docs",
   "SELECT rowid FROM docs WHERE docs MATCH 'ada'",
   "SELECT rowid FROM docs('ada')",
