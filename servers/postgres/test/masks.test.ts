@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
@@ -45,7 +46,8 @@ const setup = (one: string, two: string, three: string) => `
   ANALYZE;
 `;
 
-const MASKS = ["--mask", "users.email,*.password"];
+// The partition of people is not named.
+const MASKS = ["--mask", "users.email,crm.people.p*,Fresh.password"];
 
 interface Side {
   readonly lab: Lab;
@@ -312,6 +314,49 @@ describe("masks", () => {
     expect(text).toMatch(/indirect is blocked.*--mask/s);
   });
 
+  it("hide statements of other sessions from health and expensive queries", async () => {
+    const [side] = sides;
+    if (side === undefined) return;
+    const { lab: own, reader } = side;
+    await own.admin(
+      `CREATE SCHEMA extended; GRANT USAGE ON SCHEMA extended TO PUBLIC;
+       INSERT INTO pg_extension SELECT 99990, 'pg_stat_statements', 10, 'extended'::regnamespace, false, '1';
+       CREATE VIEW extended.pg_stat_statements AS SELECT query, place AS queryid, d.oid AS dbid, 1::bigint AS calls, 2::bigint AS rows,
+         3::float8 AS total_exec_time, 4::float8 AS mean_exec_time, 5::bigint AS shared_blks_hit, 6::bigint AS shared_blks_read, 7::bigint AS temp_blks_written
+         FROM pg_database d, unnest(ARRAY['SELECT id FROM users WHERE email = ''zoe@zzzz''', 'CREATE ROLE r PASSWORD ''zoe@zzzz''']) WITH ORDINALITY q (query, place);
+       GRANT SELECT ON extended.pg_stat_statements TO PUBLIC`,
+    );
+    expect(await reader.data("pg_top_queries")).toMatchObject({
+      queries: [{ query: "SELECT id FROM users WHERE email = $1" }],
+    });
+    const [holder, waiter] = [new pg.Client(own.url), new pg.Client(own.url)];
+    onTestFinished(async () => {
+      await Promise.all([holder.end(), waiter.end()]);
+    });
+    await Promise.all([holder.connect(), waiter.connect()]);
+    await holder.query("BEGIN; UPDATE users SET age = 1 WHERE email <> 'zoe@zzzz'");
+    const waiting = waiter.query("BEGIN; UPDATE users SET age = 2 WHERE email <> 'zoe@zzzz'; ROLLBACK");
+    const locks = () => reader.call("pg_health", { checks: ["locks"] });
+    await expect.poll(async () => (await locks()).text).toMatch(/blocked_by/);
+    expect((await locks()).text).not.toMatch(/zoe/);
+    await holder.query("ROLLBACK");
+    await waiting;
+  });
+
+  it("apply to tools of a file", async () => {
+    const [side] = sides;
+    const folder = await mkdtemp(join(tmpdir(), "refmcp-masks-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, "tools.json");
+    const statement = "SELECT email FROM users WHERE id = $1";
+    const parameters = [{ name: "id", type: "integer", description: "Id." }];
+    const tool = { name: "mail_of_user", description: "Get the mail of a user.", statement, parameters };
+    await writeFile(file, JSON.stringify({ tools: [tool] }));
+    const own = await talk(["--url", side?.lab.url ?? "", "--tools-file", file, ...MASKS]);
+    expect(await own.data("mail_of_user", { id: 1 })).toMatchObject({ rows: [[null]] });
+    await own.close();
+  });
+
   it("apply to exports, advice, health and expensive queries", async () => {
     for (const [at, { lab: own }] of sides.entries()) {
       const folder = await mkdtemp(join(tmpdir(), "refmcp-masks-"));
@@ -357,6 +402,10 @@ describe("changes", () => {
     "UPDATE users SET name = 'x' RETURNING users",
     "UPDATE users SET name = 'x' RETURNING users.row_to_json",
     "UPDATE users SET name = low",
+    "UPDATE users SET name = 'x' RETURNING old.email",
+    "UPDATE users SET name = 'x' RETURNING old",
+    "UPDATE users SET name = 'x' RETURNING WITH (OLD AS before) before",
+    "UPDATE users SET email[1] = 'x'",
     "UPDATE notes SET text = u.email FROM users u WHERE u.id = user_id",
     "UPDATE notes SET text = (SELECT max(address) FROM contacts)",
     "UPDATE notes SET text = c FROM users AS u(a, b, c, d, e)",
