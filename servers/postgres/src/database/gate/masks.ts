@@ -12,6 +12,9 @@ const SNAPSHOT =
 
 const RESOLVE = `SELECT n.name AS asked, c.oid::int8::text AS id, c.relkind::text AS kind, c.relhasrules AS "hasRules" FROM pg_catalog.unnest($1::text[]) n (name) JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(n.name)`;
 
+const WITHOUT_ORDER =
+  "SELECT pg_catalog.set_config('enable_indexonlyscan', 'off', true), pg_catalog.set_config('enable_seqscan', 'on', true)";
+
 const SHAPE = `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
     CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_get_viewdef(c.oid) END AS definition,
     (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('name', a.attname, 'type', CASE t.typtype WHEN 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod)
@@ -71,8 +74,9 @@ export class Masks {
   ): Promise<Unmasked> {
     if (!this.isOn) return { sql, notices: [] };
     const reach = await this.#reach(session, mode);
-    const seen = new Set<string>();
-    const safe = await rewritten({ session, reach, seen, depth: 0, isWriting: mode === "READ WRITE" }, sql);
+    const rewriting = { session, reach, seen: new Set<string>(), depth: 0, isWriting: mode === "READ WRITE" };
+    const { seen } = rewriting;
+    const safe = await rewritten(rewriting, sql);
     return { sql: safe, notices: seen.size === 0 ? [] : [maskedNotice(seen)] };
   }
 
@@ -140,6 +144,8 @@ async function rewritten(rewriting: Rewriting, sql: string): Promise<string> {
   const rows = names.length === 0 ? [] : await session.rows<Relation & { asked: string }>(RESOLVE, [names]);
   const found = new Map(rows.map((row) => [row.asked, row]));
   const subqueries = new Map<Tree, string>();
+  // The rows could come in the order of an index that has a masked column in front of those that are read.
+  if (rows.some(({ id }) => reach.relations.has(id))) await session.rows(WITHOUT_ORDER);
   for (const { node, holder, name, use } of named) {
     const relation = found.get(name);
     if (relation === undefined) continue;
