@@ -47,6 +47,10 @@ const NAMES = `SELECT 'pg_class ' || oid AS id, relname::text AS name FROM pg_ca
   UNION ALL SELECT 'pg_cast ' || k.oid || ' ' || t.typname, t.typname::text FROM pg_catalog.pg_cast k JOIN pg_catalog.pg_type t ON t.oid IN (k.castsource, k.casttarget) WHERE 'pg_cast ' || k.oid = ANY ($1::text[])
   UNION ALL SELECT 'pg_constraint ' || k.oid || ' ' || t.typname, t.typname::text FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_type t ON t.oid = k.contypid WHERE 'pg_constraint ' || k.oid = ANY ($1::text[])`;
 
+const ORDER = `SELECT EXISTS (SELECT FROM pg_catalog.pg_index i LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::int2[])
+  WHERE i.indnatts > 1 AND i.indrelid::int8::text = ANY ($1::text[]) AND (i.indexprs IS NOT NULL
+    OR (i.indrelid::int8::text, a.attname::text) IN (SELECT * FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) masked (t, c)))) AS has`;
+
 /** What a database's masked columns can be reached through. */
 export interface Reach {
   /** Masked columns by the object id of their relation. */
@@ -57,6 +61,8 @@ export interface Reach {
   readonly revealing: ReadonlySet<string>;
   /** Functions and operators that may read them: `pg_proc 16385`. */
   readonly functions: ReadonlySet<string>;
+  /** Whether an index has masked columns or expressions next to other columns: the rows that it finds come in their order. */
+  readonly hasOrder: boolean;
   /** Names of functions, operators and types that can run a function that reads them. */
   readonly calls: ReadonlySet<string>;
 }
@@ -91,6 +97,7 @@ export async function readReach(session: Rows, masks: readonly Mask[]): Promise<
     );
     if (users.length + readers.length > 0) await add([...users, ...readers]);
   }
+  const [order] = await session.rows<{ has: boolean }>(ORDER, pairsOf(columns));
   const relations = [...found].filter(([id]) => id.startsWith(RELATION));
   const idsOf = (list: typeof relations) => new Set(list.map(([id]) => id.slice(RELATION.length)));
   const others = [...found].filter(([id]) => !id.startsWith(RELATION));
@@ -98,9 +105,16 @@ export async function readReach(session: Rows, masks: readonly Mask[]): Promise<
     columns,
     relations: idsOf(relations),
     revealing: idsOf(relations.filter(([, name]) => REVEALING.includes(name))),
+    hasOrder: order?.has !== false,
     functions: new Set(others.map(([id]) => id)),
     calls: new Set([...REVEALING_CALLS, ...others.map(([, name]) => name)]),
   };
+}
+
+/** The masked columns in two lists: the object ids of their relations, and their names. */
+export function pairsOf(columns: Reach["columns"]): [tables: string[], names: string[]] {
+  const pairs = [...columns].flatMap(([table, names]) => [...names].map((name) => [table, name] as const));
+  return [pairs.map(([table]) => table), pairs.map(([, name]) => name)];
 }
 
 interface FunctionBody {

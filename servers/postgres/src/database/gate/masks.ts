@@ -3,7 +3,7 @@ import { quoteIdentifier } from "@refmcp/sql";
 import { type Mask, maskedNotice, masksOf } from "@refmcp/sql/masks";
 import { failure } from "../errors.ts";
 import { calledBy } from "./functions.ts";
-import { type Reach, type Rows, readReach } from "./mask-reach.ts";
+import { pairsOf, type Reach, type Rows, readReach } from "./mask-reach.ts";
 import { commandName, listOf, namesOf, only, parseSql, type Tree, tokensOf, treeOf, walk } from "./syntax.ts";
 
 /** Empty on a standby, where it does not name all running transactions. */
@@ -12,8 +12,8 @@ const SNAPSHOT =
 
 const RESOLVE = `SELECT n.name AS asked, c.oid::int8::text AS id, c.relkind::text AS kind, c.relhasrules AS "hasRules" FROM pg_catalog.unnest($1::text[]) n (name) JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(n.name)`;
 
-const WITHOUT_ORDER =
-  "SELECT pg_catalog.set_config('enable_indexonlyscan', 'off', true), pg_catalog.set_config('enable_seqscan', 'on', true)";
+const WITHOUT_ORDER = `SELECT ${["indexscan", "indexonlyscan"].map((one) => `pg_catalog.set_config('enable_${one}', 'off', true)`).join(", ")},
+  pg_catalog.set_config('enable_seqscan', 'on', true), pg_catalog.set_config('enable_bitmapscan', 'on', true)`;
 
 const SHAPE = `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
     CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_get_viewdef(c.oid) END AS definition,
@@ -144,8 +144,8 @@ async function rewritten(rewriting: Rewriting, sql: string): Promise<string> {
   const rows = names.length === 0 ? [] : await session.rows<Relation & { asked: string }>(RESOLVE, [names]);
   const found = new Map(rows.map((row) => [row.asked, row]));
   const subqueries = new Map<Tree, string>();
-  // The rows could come in the order of an index that has a masked column in front of those that are read.
-  if (rows.some(({ id }) => reach.relations.has(id))) await session.rows(WITHOUT_ORDER);
+  // Otherwise rows could come in the order of masked values, or rows that are alike in other columns.
+  if (reach.hasOrder && rows.some(({ id }) => reach.relations.has(id))) await session.rows(WITHOUT_ORDER);
   for (const { node, holder, name, use } of named) {
     const relation = found.get(name);
     if (relation === undefined) continue;
@@ -242,12 +242,10 @@ async function readsMasked(
   { columns, relations, functions }: Reach,
   id: string,
 ): Promise<boolean> {
-  const pairs = [...columns].flatMap(([table, names]) => [...names].map((name) => [table, name] as const));
   const others = [...relations].filter((one) => !columns.has(one));
   const [found] = await session.rows<{ reads: boolean }>(READS_MASKED, [
     id,
-    pairs.map(([table]) => table),
-    pairs.map(([, name]) => name),
+    ...pairsOf(columns),
     others,
     [...functions],
   ]);
