@@ -1,6 +1,7 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
+import type { TableCounts } from "@refmcp/sql/change-record";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
@@ -64,7 +65,7 @@ export async function undoChange(
   const change = await database.changes?.find(database.label, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
   const { restore, facts } = recorded.parse(change.facts);
-  return await database.change({ signal: call.signal, times: 10 }, async (session) => {
+  return await database.change({ signal: call.signal, times: 10, handlesRows: true }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
     const now = await factsOf(
@@ -77,8 +78,8 @@ export async function undoChange(
       const pair = { before: rowOf(before), after: rowOf(after) };
       Object(byName.get(table)).pairs.push(pair);
     }
-    await findRows(session, id, tables);
-    const counts = await restoreRows(session, id, tables);
+    await findRows(session, id, tables, database.masks.isOn);
+    await restoreRows(session, id, tables);
     const { objects, again } = await restoreObjects(session, restore);
     const writer = await database.startRecord();
     if (typeof writer === "string") throw unrecorded(writer);
@@ -103,7 +104,7 @@ export async function undoChange(
       const statements = [`undo of ${id}`];
       if (!dryRun)
         written(() => writer.finish({ database: database.label, statements, undoes: id, facts: undoing }));
-      const answer = { undone: id, committed: !dryRun, tables: counts.map(({ id: _, ...table }) => table) };
+      const answer = { undone: id, committed: !dryRun, tables: tables.flatMap(countsOf) };
       if (dryRun) return answer;
       const loss = lossText({ objects });
       if (loss !== undefined) await call.confirm(loss);
@@ -145,7 +146,12 @@ function current(
 }
 
 /** Locks the rows and notes where they are. @throws ToolError if some are not as the change left them */
-async function findRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
+async function findRows(
+  session: Session,
+  id: string,
+  tables: readonly Table[],
+  hidesKeys: boolean,
+): Promise<void> {
   const changed: string[] = [];
   for (const { facts, pairs } of tables) {
     const name = (one: Row) => oneLine(`${facts.name} ${keyOf(facts, one)}`.slice(0, 200));
@@ -165,7 +171,8 @@ async function findRows(session: Session, id: string, tables: readonly Table[]):
     for (const text of (await find(session, facts, gone)).keys())
       changed.push(`${name(JSON.parse(text))} (exists again)`);
   }
-  if (changed.length > 0) throw changedSince(id, changed, changed.length);
+  const shown = hidesKeys ? [] : changed;
+  if (changed.length > 0) throw changedSince(id, shown, changed.length);
 }
 
 /** Rows with the keys of the given ones, locked, by their text; of tables without a key, the same rows as often as given. */
@@ -199,8 +206,8 @@ async function find(
   return found;
 }
 
-/** Restores the rows. @returns what it did with each table */
-async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<TouchedTable[]> {
+/** Restores the rows. @throws ToolError if more than that was changed */
+async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
   const switched = tables.filter(({ facts }) => facts.isOwner).map(({ facts }) => facts);
   const off = switched.flatMap(({ name, triggers }) =>
     triggers.map((one) => `ALTER TABLE ${name} DISABLE TRIGGER ${one}`),
@@ -227,7 +234,6 @@ async function restoreRows(session: Session, id: string, tables: readonly Table[
   }
   await verify(session, id, tables, counts);
   if (on.length > 0) await session.run(on.join(";"));
-  return counts;
 }
 
 async function attempt(session: Session, steps: readonly (() => Promise<void>)[]): Promise<TouchedTable[]> {
@@ -249,10 +255,8 @@ async function verify(
 ) {
   const differing: string[] = [];
   for (const one of counts) {
-    const pairs = tables.find(({ facts }) => facts.id === one.id)?.pairs ?? [];
-    const inserted = pairs.filter(({ after }) => after === undefined).length;
-    const deleted = pairs.filter(({ before }) => before === undefined).length;
-    const updated = pairs.length - inserted - deleted;
+    const table = tables.find(({ facts }) => facts.id === one.id);
+    const [{ inserted, updated, deleted } = NONE] = table === undefined ? [] : countsOf(table);
     if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
       differing.push(one.table);
   }
@@ -274,6 +278,16 @@ async function verify(
       hint: "Undo it as the owner of the tables, for whom triggers stay off, or restore rows with your own statements.",
     },
   );
+}
+
+const NONE = { inserted: 0, updated: 0, deleted: 0 };
+
+/** What the undo does with a table, also where a row was only written again as it was. */
+function countsOf({ facts, pairs }: Table): TableCounts[] {
+  const inserted = pairs.filter(({ after }) => after === undefined).length;
+  const deleted = pairs.filter(({ before }) => before === undefined).length;
+  const updated = pairs.length - inserted - deleted;
+  return pairs.length === 0 ? [] : [{ table: facts.name, inserted, updated, deleted }];
 }
 
 const textsOf = ({ facts }: Table, rows: readonly (Row | undefined)[]) =>

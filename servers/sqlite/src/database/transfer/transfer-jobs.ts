@@ -3,6 +3,7 @@ import { CsvReader, type CsvRecord, csvLine } from "@refmcp/sql/csv";
 import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { type Progress, preparedReading } from "../connection/handle.ts";
+import { beginWithMasks } from "../gate/masks.ts";
 import { ChangeWatch, type Recording, whyNotRecorded } from "../writing/change.ts";
 
 export interface RowsOutJob extends Bound {
@@ -31,6 +32,7 @@ export function* rowsOut(
   database: Database.Database,
   { sql, params, format, bytes }: RowsOutJob,
 ): Generator<{ text: string; rows: number; isLast: boolean }, undefined> {
+  beginWithMasks(database, sql, params);
   const statement = preparedReading(database, sql);
   statement.raw(true);
   const names = statement.columns().map(({ name }) => name);

@@ -11,6 +11,7 @@ import { type Column, encodeRow } from "@refmcp/sql/formats";
 import { lossText } from "@refmcp/sql/loss-text";
 import type Database from "better-sqlite3";
 import { type Progress, prepared } from "../connection/handle.ts";
+import { passMaskedChange } from "../gate/masks.ts";
 import { Capture } from "../undo/capture.ts";
 import { Definitions, type SchemaFacts } from "../undo/definitions.ts";
 
@@ -128,6 +129,7 @@ function run(
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
   const statement = prepared(database, given.sql);
+  passMaskedChange(database, given, watch.ownTriggers);
   const total = totalOf(database);
   const returned = watch.follow(given, () => {
     if (statement.reader) return returnedRows(statement.raw(true), given.params, space);
@@ -192,6 +194,11 @@ export class ChangeWatch {
     this.#definitions = definesSchema ? new Definitions(database) : undefined;
     const texts = statements.map(({ sql }) => sql);
     this.#capture = new Capture(database, texts, this.#isCounting);
+  }
+
+  /** What the names of its triggers begin with. */
+  get ownTriggers(): string {
+    return this.#capture.secret;
   }
 
   /** Runs a statement. */
