@@ -18,6 +18,8 @@ const setup = (one: string, two: string, three: string) => `
   CREATE INDEX ON wide (email, id);
   CREATE INDEX ON wide (kind, email);
   CREATE VIEW narrow AS SELECT id FROM wide;
+  CREATE TABLE ruled (id int, password text);
+  CREATE RULE also AS ON UPDATE TO ruled DO ALSO SELECT password FROM ruled;
   CREATE TABLE notes (id int PRIMARY KEY, user_id int REFERENCES users (id), text text);
   INSERT INTO notes VALUES (1, 1, 'first'), (2, 3, 'second');
   CREATE TABLE crm.people (id int PRIMARY KEY, password text, city text) PARTITION BY RANGE (id);
@@ -52,7 +54,7 @@ const setup = (one: string, two: string, three: string) => `
 `;
 
 // The partition of people is not named.
-const MASKS = ["--mask", "users.email,wide.email,crm.people.p*,Fresh.password"];
+const MASKS = ["--mask", "users.email,wide.email,crm.people.p*,ruled.password,Fresh.password"];
 
 interface Side {
   readonly lab: Lab;
@@ -428,6 +430,7 @@ describe("changes", () => {
     "UPDATE notes SET text = 'x' FROM users JOIN guesses USING (email)",
     "UPDATE notes SET text = 'x' FROM users NATURAL JOIN guesses",
     "UPDATE guesses SET n = 2",
+    "UPDATE ruled SET id = 2",
     "DELETE FROM users WHERE email < 'm'",
     "DELETE FROM users WHERE users > ROW(1, 'a', 'm', 1, 'x')::users",
     "DELETE FROM users RETURNING email",
