@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { statisticsOf } from "../src/database/copy/statistics.ts";
+import { Masks } from "../src/database/gate/masks.ts";
 import { type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
 
@@ -20,6 +22,12 @@ const setup = (one: string, two: string, three: string) => `
   CREATE VIEW narrow AS SELECT id FROM wide;
   CREATE TABLE ruled (id int, password text);
   CREATE RULE also AS ON UPDATE TO ruled DO ALSO SELECT password FROM ruled;
+  CREATE TABLE moods (id int PRIMARY KEY, word text, kind text, n int);
+  INSERT INTO moods SELECT n, CASE WHEN n % 100 < ${one.startsWith("a") ? 2 : 90} THEN '${one}' ELSE '${two}' END, CASE n % 2 WHEN 0 THEN 'calm' ELSE 'busy' END, n FROM generate_series(1, 4000) n;
+  CREATE INDEX ON moods (kind, (left(word, 1)));
+  CREATE MATERIALIZED VIEW mood_copy AS SELECT id, word AS said, kind FROM moods;
+  CREATE TABLE logins (password text PRIMARY KEY, n int);
+  INSERT INTO logins VALUES ('${one}', 1), ('${two}', 2);
   CREATE TABLE notes (id int PRIMARY KEY, user_id int REFERENCES users (id), text text);
   INSERT INTO notes VALUES (1, 1, 'first'), (2, 3, 'second');
   CREATE TABLE crm.people (id int PRIMARY KEY, password text, city text) PARTITION BY RANGE (id);
@@ -54,7 +62,10 @@ const setup = (one: string, two: string, three: string) => `
 `;
 
 // The partition of people is not named.
-const MASKS = ["--mask", "users.email,wide.email,crm.people.p*,ruled.password,Fresh.password"];
+const MASKS = [
+  "--mask",
+  "users.email,wide.email,crm.people.p*,ruled.password,moods.word,logins.password,Fresh.password",
+];
 
 interface Side {
   readonly lab: Lab;
@@ -101,6 +112,8 @@ const stable = (text: string, { lab: own }: Side) =>
     .replace(/("?(elapsed|planning|execution)_ms"?: ?)[\d.]+/g, "$11")
     .replace(/"next_cursor":"[^"]*"/, "")
     .replace(/\b1[6-9]\d{3}\b/g, "oid")
+    .replace(/("(change_id|undone|undone_by|undoes|time)": ?)"[^"]*"/g, "$1id")
+    .replace(/\bChange \S+/g, "Change id")
     .replace(/actual ([\d.]+) rows, [\d.]+ ms/g, "actual $1 rows");
 
 /** The answer, if it is the same on both sides. */
@@ -336,6 +349,9 @@ describe("masks", () => {
     const [side] = sides;
     if (side === undefined) return;
     const { lab: own, reader } = side;
+    onTestFinished(async () => {
+      await own.admin("DROP SCHEMA extended CASCADE; DELETE FROM pg_extension WHERE oid = 99990");
+    });
     await own.admin(
       `CREATE SCHEMA extended; GRANT USAGE ON SCHEMA extended TO PUBLIC;
        INSERT INTO pg_extension SELECT 99990, 'pg_stat_statements', 10, 'extended'::regnamespace, false, '1';
@@ -399,6 +415,148 @@ describe("masks", () => {
     await same("reader", "pg_suggest_indexes", { queries });
     await same("reader", "pg_health", { checks: ["locks", "transactions", "security", "schema"] });
     await same("reader", "pg_describe_table", { table: "crm.people" });
+  });
+});
+
+describe("what is known about values", () => {
+  /** How a server without masks answers. */
+  const plainly = async (work: (plain: Talk) => Promise<string>) =>
+    await Promise.all(
+      sides.map(async (side) => {
+        const plain = await talk(["--url", side.lab.url, "--toolsets", "data,dba"]);
+        return stable(await work(plain).finally(() => plain.close()), side);
+      }),
+    );
+
+  it.each(["moods", "mood_copy"])("is hidden in descriptions: %s", async (table) => {
+    for (const [tool, args] of [
+      ["pg_describe_table", { table }],
+      ["pg_describe_tables", { query: table, detail: "full" }],
+    ] as const) {
+      const { text } = await same("reader", tool, args);
+      // Any column of a materialized view may be made of masked ones.
+      expect(/seen.*busy/.test(text)).toBe(table === "moods");
+      const [one, two] = await plainly(async (plain) => (await plain.call(tool, args)).text);
+      expect(one).toMatch(/@aaaa/);
+      expect(two).toMatch(/@zzzz/);
+    }
+  });
+
+  it("does not reach the copy of the schema", async () => {
+    for (const { lab: own } of sides) {
+      const client = new pg.Client(own.url);
+      onTestFinished(() => client.end());
+      await client.connect();
+      const rows: Parameters<typeof statisticsOf>[0]["rows"] = async (sql, values = []) =>
+        (await client.query(sql, [...values])).rows;
+      const shown = async (masks: string[]) => {
+        const { columns } = await statisticsOf({ rows }, new Masks(masks));
+        return JSON.stringify(columns.filter(({ tablename }) => tablename !== "guesses"));
+      };
+      const [, masks = ""] = MASKS;
+      const masked = await shown(masks.split(","));
+      expect(masked).toMatch(/busy/);
+      expect(masked).not.toMatch(/@/);
+      expect(await shown([])).toMatch(/@/);
+    }
+  });
+
+  it("changes no advice", async () => {
+    const queries = [
+      "SELECT id FROM moods WHERE kind = 'calm' AND word = 'ada@aaaa' ORDER BY n",
+      "SELECT id FROM moods WHERE left(word, 1) = 'a'",
+      "SELECT id, kind FROM moods WHERE n = 5",
+    ];
+    const { text } = await same("reader", "pg_suggest_indexes", { queries });
+    expect(text).toMatch(/moods USING btree \(n\)|moods \(n\)/);
+    for (const sql of queries)
+      await same("reader", "pg_explain", { sql, indexes: ["CREATE INDEX ON moods (word, n)"] });
+    const refused = { sql: "SELECT said FROM mood_copy", indexes: ["CREATE INDEX ON mood_copy (said)"] };
+    expect((await same("reader", "pg_explain", refused)).isError).toBe(true);
+    await same("reader", "pg_rehearse", {
+      statements: [
+        "UPDATE moods SET n = 1 WHERE word = 'ada@aaaa'",
+        "CREATE INDEX ON moods (left(word, 1))",
+        "ALTER TABLE moods ALTER word TYPE varchar(20)",
+        "ALTER TABLE moods ADD UNIQUE (word)",
+      ],
+    });
+  });
+
+  it("is hidden in rows as resources, and in their keys", async () => {
+    for (const uri of ["rows://public/users/1", "rows://public/logins/ada%40aaaa"]) {
+      const answers = await Promise.all(
+        sides.map(async ({ reader }) =>
+          JSON.stringify(
+            await reader.connected.client.readResource({ uri }).catch(({ message }) => message),
+          ).replace(/elapsed_ms[\\": ]+[\d.]+/, ""),
+        ),
+      );
+      expect(answers[1]).toBe(answers[0]);
+    }
+    for (const { reader } of sides) {
+      const ref = { type: "ref/resource", uri: "rows://{schema}/{table}/{key}" } as const;
+      const context = { arguments: { schema: "public", table: "logins" } };
+      const argument = { name: "key", value: "" };
+      const { completion } = await reader.connected.client.complete({ ref, argument, context });
+      expect(completion.values).toEqual([]);
+    }
+  });
+});
+
+describe("changes that are undone", () => {
+  /** Ids of the changes of both sides. */
+  const commit = async (sql: string) => {
+    expect((await same("writer", "pg_list_changes", {})).isError).toBe(false);
+    return await Promise.all(
+      sides.map(async (side) => {
+        const { text } = await side.writer.call("pg_execute", { statements: [sql] });
+        return { text: stable(text, side), id: String(JSON.parse(text).change_id) };
+      }),
+    );
+  };
+  const undo = async (ids: readonly { readonly id: string }[], dry_run = false) => {
+    const answers = await Promise.all(
+      sides.map(async (side, at) => {
+        const { text } = await side.writer.call("pg_undo_change", { change_id: ids[at]?.id, dry_run });
+        return stable(text, side);
+      }),
+    );
+    expect(answers[1]).toBe(answers[0]);
+    return answers[0];
+  };
+
+  it("do not show whether a value was guessed", async () => {
+    const changes = await commit("UPDATE users SET email = 'ada@aaaa' WHERE id = 1");
+    expect(changes[1]?.text).toBe(changes[0]?.text);
+    expect(changes[0]?.text).toMatch(/"change_id":id/);
+    const { text } = await same("writer", "pg_list_changes", {});
+    expect(text).toMatch(/"updated":1/);
+    expect(text).not.toMatch(/UPDATE users/);
+    expect(await undo(changes, true)).toMatch(/"updated":1/);
+    expect(await undo(changes)).toMatch(/"updated":1/);
+    await same("writer", "pg_list_changes", {});
+    for (const [at, first] of ["ada@aaaa", "zoe@zzzz"].entries())
+      expect(await naive(sides[at]?.lab.adminUrl ?? "", "SELECT email FROM users WHERE id = 1")).toEqual([
+        { email: first },
+      ]);
+  });
+
+  it("do not show masked keys of rows that were changed since", async () => {
+    const changes = await commit("UPDATE logins SET n = n + 1");
+    for (const { lab: own } of sides) await own.admin("UPDATE logins SET n = 9");
+    const text = await undo(changes);
+    expect(text).toMatch(/2 of its rows are not as it left them\./);
+    expect(text).not.toMatch(/@/);
+  });
+
+  it("do not show values that PostgreSQL refuses", async () => {
+    const changes = await commit("UPDATE logins SET n = 1");
+    for (const { lab: own } of sides)
+      await own.admin("ALTER TABLE logins ALTER password TYPE int USING ascii(password)");
+    const text = await undo(changes);
+    expect(text).toMatch(/not shown/);
+    expect(text).not.toMatch(/@/);
   });
 });
 

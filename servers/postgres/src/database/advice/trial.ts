@@ -357,7 +357,7 @@ class IndexTrial {
     return kept;
   }
 
-  async #reasonFor({ sql, places, candidates, needsTrigram }: Load, isFull: boolean): Promise<string> {
+  async #reasonFor({ query, sql, places, candidates, needsTrigram }: Load, isFull: boolean): Promise<string> {
     const plan = await this.#with([], async () => {
       // Workers divide the rows of a node.
       await this.#session.run("SET LOCAL max_parallel_workers_per_gather = 0");
@@ -373,7 +373,8 @@ class IndexTrial {
       );
       return [{ name, rows, of: Math.max(0, size?.rows ?? 0) }];
     });
-    if (scans.length === 0) return "reads no table";
+    if (scans.length === 0)
+      return sql === query ? "reads no table" : "depends on masked columns, which are NULL here";
     const largest = scans.reduce((a, b) => (b.of > a.of ? b : a));
     if (largest.of < MIN_ROWS)
       return `small: ${largest.name} has about ${grouped(Math.round(largest.of))} rows, which are read at once`;

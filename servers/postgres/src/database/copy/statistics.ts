@@ -67,7 +67,7 @@ const RESTORE_COLUMNS = `SELECT pg_catalog.pg_restore_attribute_stats('schemanam
   JOIN pg_catalog.pg_attribute a ON a.attrelid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', s.schemaname, s.tablename)) AND a.attname = s.attname AND NOT a.attisdropped`;
 
 /** What the planner of the source knows about its tables, as far as this role may see it, without masked columns. */
-export async function statisticsOf(session: Session, masks: Masks) {
+export async function statisticsOf(session: Pick<Session, "rows">, masks: Masks) {
   const isHidden = await masks.hidden(session);
   const sizes = await session.rows<Size & Record<string, unknown>>(SIZES);
   const all = await session.rows<Sampled & Record<string, unknown>>(COLUMNS);

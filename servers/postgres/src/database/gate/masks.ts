@@ -30,7 +30,7 @@ const READS_MASKED = `SELECT EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r
         OR (d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid::int8::text = ANY ($4::text[]))
         OR d.refclassid::regclass::text || ' ' || d.refobjid = ANY ($5::text[]))))) AS reads`;
 
-const SAMPLED = `SELECT pg_catalog.json_build_array(n.nspname, c.relname)::text AS name, c.oid::int8::text AS id, c.relkind IN ('m', 'i', 'I') AS "isWhole"
+const SAMPLED = `SELECT n.nspname AS schema, c.relname AS relation, c.oid::int8::text AS id, c.relkind IN ('m', 'i', 'I') AS "isWhole"
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
   WHERE c.oid::int8::text = ANY ($1::text[]) OR i.indrelid::int8::text = ANY ($1::text[])`;
 
@@ -91,14 +91,19 @@ export class Masks {
   async hidden(session: Rows): Promise<(schema: string, relation: string, column: string) => boolean> {
     if (!this.isOn) return () => false;
     const { columns, relations } = await this.#reach(session, "READ ONLY");
-    const found = await session.rows<{ name: string; id: string; isWhole: boolean }>(SAMPLED, [
-      [...relations],
-    ]);
+    const found = await session.rows<{ schema: string; relation: string; id: string; isWhole: boolean }>(
+      SAMPLED,
+      [[...relations]],
+    );
+    const nameOf = (schema: string, relation: string) => JSON.stringify([schema, relation]);
     const byName = new Map(
-      found.map(({ name, id, isWhole }) => [name, isWhole ? undefined : (columns.get(id) ?? new Set())]),
+      found.map((one) => [
+        nameOf(one.schema, one.relation),
+        one.isWhole ? undefined : (columns.get(one.id) ?? new Set()),
+      ]),
     );
     return (schema, relation, column) => {
-      const name = JSON.stringify([schema, relation]);
+      const name = nameOf(schema, relation);
       return byName.has(name) && byName.get(name)?.has(column) !== false;
     };
   }

@@ -218,6 +218,8 @@ export function passMaskedChange(database: Database.Database, { sql, params }: B
   const select = tokens.findIndex(({ text, depth }) => depth === 0 && text.toUpperCase() === "AS") + 1;
   const isCopy = kind[0] === "TABLE" && /^(SELECT|WITH|VALUES)$/i.test(tokens[select]?.text ?? "");
   if (verb === "DROP" || verb === "REINDEX" || verb === "ANALYZE") return;
+  // Also through a view that is created later.
+  if (verb === "CREATE" && kind.includes("TRIGGER")) throw refused("A trigger could copy masked columns.");
   if ((verb === "CREATE" && !kind.includes("VIEW") && !isCopy) || verb === "ALTER") {
     const named = tokens.find(({ text }) => names.has(plain(text)) || facts.hidden.has(plain(text)));
     if (named !== undefined)
