@@ -13,6 +13,12 @@ const setup = (one: string, two: string, three: string) => `
   CREATE INDEX by_some ON users (id) WHERE email LIKE 'a%';
   CREATE INDEX by_age ON users (age);
   INSERT INTO users (id, name, email, age) VALUES (1, 'Ada', '${one}', 36), (2, 'Mary', '${two}', 40), (3, 'Charles', '${three}', 79);
+  CREATE TABLE moods (id INTEGER PRIMARY KEY, word TEXT, kind TEXT, n INT);
+  WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 2000)
+  INSERT INTO moods SELECT n, CASE WHEN n % 100 < ${one.startsWith("a") ? 2 : 90} THEN '${one}' ELSE '${two}' || n % ${one.startsWith("a") ? 3 : 700} END, CASE n % 2 WHEN 0 THEN 'calm' ELSE 'busy' END, n FROM r;
+  CREATE INDEX by_word ON moods (word, kind);
+  CREATE TABLE logins (password TEXT PRIMARY KEY, kind TEXT) WITHOUT ROWID;
+  INSERT INTO logins VALUES ('${one}', 'calm'), ('${two}', 'busy'), ('${three}', 'busy'), ('x', 'calm');
   CREATE TABLE notes (id INTEGER PRIMARY KEY, user_id INT REFERENCES users (id), text TEXT);
   CREATE TABLE mails (mail TEXT REFERENCES users (email));
   INSERT INTO notes VALUES (1, 1, 'first'), (2, 3, 'second');
@@ -37,7 +43,7 @@ const setup = (one: string, two: string, three: string) => `
   CREATE TRIGGER spy AFTER UPDATE ON guesses BEGIN INSERT INTO notes (text) SELECT email FROM users; END;
   ANALYZE;`;
 
-const MASKS = ["--mask", "users.email,*.password"];
+const MASKS = ["--mask", "users.email,moods.word,*.password"];
 
 interface Side {
   readonly file: string;
@@ -77,13 +83,21 @@ afterAll(async () => {
   }
 });
 
+/** What differs anyway. */
+const stable = (text: string, { folder }: Side) =>
+  text
+    .replaceAll(folder, "")
+    .replace(/"elapsed_ms":[\d.]+/, "")
+    .replace(/"(change_id|undone|undone_by|undoes|time)":"[^"]*"/g, '"$1":id')
+    .replace(/\bChange \S+/g, "Change id");
+
 /** The answer, which must be the same on both sides. */
 async function same(by: "reader" | "writer", tool: string, args: Record<string, unknown>) {
   const [first, second] = await Promise.all(
     sides.map(async (side) => {
       const { text, isError } = await side[by].call(tool, args);
       expect(text).not.toMatch(/zzzz|@yyy|@ccc|@xxx/i);
-      return { text: text.replaceAll(side.folder, "").replace(/"elapsed_ms":[\d.]+/, ""), isError };
+      return { text: stable(text, side), isError };
     }),
   );
   expect(second).toEqual(first);
@@ -296,7 +310,17 @@ describe("masks", () => {
   });
 
   it("apply to samples, resources, exports and advice", async () => {
-    for (const table_name of ["users", "contacts", "accounts", "keyed", "few", "docs", "own"])
+    for (const table_name of [
+      "moods",
+      "logins",
+      "users",
+      "contacts",
+      "accounts",
+      "keyed",
+      "few",
+      "docs",
+      "own",
+    ])
       await same("reader", "describe_table", { table_name });
     await same("reader", "describe_tables", { detail: "full" });
     for (const uri of [
@@ -328,6 +352,8 @@ describe("masks", () => {
       "SELECT * FROM users WHERE email = ?",
       "SELECT name FROM users WHERE age = ?",
       "SELECT * FROM contacts WHERE address = 'ada@aaaa'",
+      "SELECT id AS word FROM moods WHERE n = ?",
+      "SELECT id AS word FROM moods WHERE kind = ? ORDER BY n",
     ])
       await same("reader", "suggest_indexes", { queries: [sql] });
   });
@@ -343,6 +369,110 @@ describe("masks", () => {
     const { text } = await same("reader", "read_query", { query: "SELECT * FROM late" });
     expect(text).toMatch(/late\.Password/);
     expect((await same("reader", "read_query", { query: "SELECT * FROM main.late" })).isError).toBe(true);
+  });
+});
+
+describe("values in descriptions", () => {
+  it("are those of other columns", async () => {
+    for (const { file } of sides) {
+      const [masked, plain] = [await talk(["--db-path", file, ...MASKS]), await talk(["--db-path", file])];
+      const of = async (by: Talk) => (await by.call("describe_table", { table_name: "moods" })).text;
+      expect(await of(masked)).toMatch(/"seen":"'busy', 'calm'"/);
+      expect(await of(masked)).not.toMatch(/@/);
+      expect(await of(plain)).toMatch(/@/);
+      await masked.close();
+      await plain.close();
+    }
+  });
+});
+
+describe("changes that are undone", () => {
+  const commit = async (...statements: string[]) => {
+    const changes = await Promise.all(
+      sides.map(async (side) => {
+        const { text } = await side.writer.call("execute", { statements });
+        expect(text).toContain("change_id");
+        return { text: stable(text, side), id: String(JSON.parse(text).change_id) };
+      }),
+    );
+    expect(changes[1]?.text).toBe(changes[0]?.text);
+    const { text } = await same("writer", "list_changes", {});
+    expect(text).not.toMatch(/UPDATE|REPLACE|INSERT/);
+    return changes;
+  };
+  const undo = async (ids: readonly { readonly id: string }[]) => {
+    const answers = await Promise.all(
+      sides.map(async (side, at) =>
+        stable((await side.writer.call("undo_change", { change_id: ids[at]?.id })).text, side),
+      ),
+    );
+    expect(answers[1]).toBe(answers[0]);
+    return answers[0];
+  };
+  const emails = () =>
+    sides.map(({ file }) => {
+      const database = new Sqlite(file, { readonly: true });
+      const found = database
+        .prepare("SELECT group_concat(email) FROM (SELECT email FROM users ORDER BY id)")
+        .pluck()
+        .get();
+      database.close();
+      return found;
+    });
+
+  it.each([
+    ["UPDATE users SET email = 'ada@aaaa' WHERE id = 1"],
+    ["REPLACE INTO users (id, name, email, age) VALUES (1, 'Ada', 'ada@aaaa', 36)"],
+    ["UPDATE users SET email = NULL WHERE id = 1", "UPDATE users SET email = 'ada@aaaa' WHERE id = 1"],
+    ["INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET email = 'ada@aaaa'"],
+  ])("do not show whether a value was guessed: %s", async (...statements) => {
+    const before = emails();
+    const changes = await commit(...statements);
+    expect(changes[0]?.text).toMatch(/"updated":1/);
+    expect(emails()).toEqual([before[0], before[1]?.toString().replace("zoe@zzzz", "ada@aaaa")]);
+    expect(await undo(changes)).toMatch(/"updated":1/);
+    expect(emails()).toEqual(before);
+    await same("writer", "list_changes", {});
+  });
+
+  it("do not show masked keys of rows that were changed since", async () => {
+    const changes = await commit("UPDATE logins SET kind = 'other'");
+    for (const { file } of sides) {
+      const database = new Sqlite(file);
+      database.exec("UPDATE logins SET kind = 'again'");
+      database.close();
+    }
+    const text = await undo(changes);
+    expect(text).toMatch(/4 of its rows are not as it left them\./);
+    expect(text).not.toMatch(/@/);
+  });
+
+  it("do not show whether a column has its default", async () => {
+    for (const { file } of sides) {
+      const database = new Sqlite(file);
+      database.exec("CREATE TABLE later (id INTEGER PRIMARY KEY); INSERT INTO later VALUES (1)");
+      database.close();
+    }
+    const changes = await commit("ALTER TABLE later ADD COLUMN password TEXT DEFAULT 'ada@aaaa'");
+    for (const [at, value] of ["ada@aaaa", "zoe@zzzz"].entries()) {
+      const database = new Sqlite(sides[at]?.file ?? "");
+      database.prepare("UPDATE later SET password = ?").run(value);
+      database.close();
+    }
+    expect(await undo(changes)).toMatch(/has 1 row with data/);
+  });
+
+  it("are not recorded by a trigger that has the name of ours", async () => {
+    for (const { file } of sides) {
+      const database = new Sqlite(file);
+      database.exec(
+        "CREATE TRIGGER refmcp_0000000000000000_0_0 AFTER INSERT ON guesses BEGIN INSERT INTO notes (text) SELECT email FROM users; END",
+      );
+      database.close();
+    }
+    const { text, isError } = await write("INSERT INTO guesses VALUES ('x', 1)");
+    expect(isError, text).toBe(true);
+    expect(text).toMatch(/masked/);
   });
 });
 
@@ -387,6 +517,7 @@ describe("changes", () => {
     "CREATE TABLE referring (e TEXT REFERENCES users (email))",
     "CREATE INDEX i ON users (abs(length(email)))",
     "CREATE UNIQUE INDEX i ON users (substr(email, 1, 1))",
+    "CREATE TRIGGER t AFTER UPDATE ON guesses BEGIN INSERT INTO notes (text) SELECT address FROM made_later; END",
     "CREATE TRIGGER t AFTER UPDATE ON users BEGIN INSERT INTO notes (text) VALUES (OLD.email); END",
     "CREATE VIRTUAL TABLE f USING fts5(email, content='users')",
     "ALTER TABLE users RENAME COLUMN email TO visible",
@@ -413,6 +544,11 @@ describe("changes", () => {
     "INSERT INTO notes (text) SELECT name FROM users WHERE age > 1",
     "CREATE TABLE copied AS SELECT id, name FROM users WHERE age > 1",
     "CREATE VIEW way AS SELECT email FROM users",
+    "REPLACE INTO users (id, name, age) VALUES (1, 'Ada', 36)",
+    "UPDATE OR REPLACE users SET age = 1, email = 'new@new' WHERE id = 2",
+    "DELETE FROM users WHERE age = 40",
+    "UPDATE keyed SET name = 'x'",
+    "UPDATE logins SET kind = 'x' WHERE kind = 'calm'",
     "ANALYZE",
     "DROP TABLE notes",
   ])("that don't read them run: %s", async (sql) => {

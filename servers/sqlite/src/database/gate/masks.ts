@@ -91,8 +91,6 @@ interface Operation {
   readonly p1: bigint;
   readonly p2: bigint;
   readonly p3: bigint;
-  /** At the beginning of a trigger its name: `-- TRIGGER name`. */
-  readonly p4: string | null;
 }
 
 interface Cursor {
@@ -104,7 +102,6 @@ interface Cursor {
  * What a statement opens, according to its bytecode.
  *
  * @param indexed gets the tables of which it reads an index with masked columns
- * @param own what the names of our own triggers begin with: their rows go nowhere but into the record
  * @returns the tables with masked columns, and whether it changes them
  * @throws an error if it reads a masked column, except to store a changed row again
  */
@@ -114,13 +111,11 @@ function opening(
   sql: string,
   params: readonly unknown[],
   indexed: Set<MaskedTable>,
-  own?: string,
 ): Map<MaskedTable, boolean> {
   const program = database.prepare<unknown[], Operation>(`EXPLAIN ${sql}`).all(...params);
   const opened = new Map<MaskedTable, boolean>();
   // Each trigger is a program with its own cursors.
   for (const part of programs(program)) {
-    if (own !== undefined && part[0]?.p4?.startsWith(`-- TRIGGER ${own}`)) continue;
     // Cursors may be opened after the instructions that use them.
     const cursors = new Map<number, Cursor>();
     for (const { opcode, p1, p2, p3 } of part) {
@@ -205,10 +200,9 @@ function requireVisible({ hidden, views }: Facts, sql: string): void {
  * Checks a changing statement before it runs. It may set masked columns, but not read them: its bytecode may not, except to store
  * a changed row again, and in its text they may only be set.
  *
- * @param own what the names of this transaction's own triggers begin with, which no statement can know
  * @throws an error with the code `REFMCP_MASKED`
  */
-export function passMaskedChange(database: Database.Database, { sql, params }: Bound, own: string): void {
+export function passMaskedChange(database: Database.Database, { sql, params }: Bound): void {
   const masking = maskings.get(database);
   if (masking === undefined) return;
   const facts = factsOf(database, masking, false);
@@ -226,7 +220,7 @@ export function passMaskedChange(database: Database.Database, { sql, params }: B
       throw refused(`${verb} can't name ${plain(named.text)}, which has masked columns.`);
   }
   const indexed = new Set<MaskedTable>();
-  const opened = opening(database, facts, sql, params, indexed, own);
+  const opened = opening(database, facts, sql, params, indexed);
   for (const [table, isWriting] of opened) if (isWriting) requireBlind(table, tokens);
   requireNone(indexed, " Write NOT INDEXED after its name.");
 }

@@ -31,7 +31,7 @@ export class Capture {
   readonly #isCounting: boolean;
   readonly #statements: readonly string[];
   // A name that the statements can't know.
-  readonly secret = `refmcp_${randomBytes(8).toString("hex")}`;
+  readonly #secret = `refmcp_${randomBytes(8).toString("hex")}`;
   readonly #watched: Watched[] = [];
   /** By name in lower case. */
   readonly blind = new Map<string, Blind>();
@@ -74,7 +74,7 @@ export class Capture {
   }
 
   #add(shape: Shape, replaces: boolean): Watched {
-    const log = `${this.secret}_${this.#watched.length}`;
+    const log = `${this.#secret}_${this.#watched.length}`;
     const rows =
       this.#isCounting && replaces ? (rowsOf(this.#database, quoteIdentifier(shape.name)) ?? 0) : 0;
     const watched = { ...shape, log, rows };
@@ -101,7 +101,7 @@ export class Capture {
     const names = this.#database
       .prepare<[string], string>("SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND name GLOB ?")
       .pluck()
-      .all(`${this.secret}_*`);
+      .all(`${this.#secret}_*`);
     for (const name of names) this.#database.exec(`DROP TRIGGER temp.${name}`);
   }
 

@@ -11,7 +11,7 @@ import { type Column, encodeRow } from "@refmcp/sql/formats";
 import { lossText } from "@refmcp/sql/loss-text";
 import type Database from "better-sqlite3";
 import { type Progress, prepared } from "../connection/handle.ts";
-import { passMaskedChange } from "../gate/masks.ts";
+import { maskingOf, passMaskedChange } from "../gate/masks.ts";
 import { Capture } from "../undo/capture.ts";
 import { Definitions, type SchemaFacts } from "../undo/definitions.ts";
 
@@ -129,7 +129,7 @@ function run(
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
   const statement = prepared(database, given.sql);
-  passMaskedChange(database, given, watch.ownTriggers);
+  if (maskingOf(database) !== undefined) watch.pause(() => passMaskedChange(database, given));
   const total = totalOf(database);
   const returned = watch.follow(given, () => {
     if (statement.reader) return returnedRows(statement.raw(true), given.params, space);
@@ -196,9 +196,9 @@ export class ChangeWatch {
     this.#capture = new Capture(database, texts, this.#isCounting);
   }
 
-  /** What the names of its triggers begin with. */
-  get ownTriggers(): string {
-    return this.#capture.secret;
+  /** Does something that changes nothing, without triggers: with them SQLite would read whole rows. */
+  pause(work: () => void): void {
+    this.#capture.around(false, work);
   }
 
   /** Runs a statement. */
