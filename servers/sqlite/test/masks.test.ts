@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Talk, talk } from "./session.ts";
 
 /** Two databases that differ only in masked values, of the same length. */
@@ -15,8 +15,13 @@ const setup = (one: string, two: string, three: string) => `
   INSERT INTO users (id, name, email, age) VALUES (1, 'Ada', '${one}', 36), (2, 'Mary', '${two}', 40), (3, 'Charles', '${three}', 79);
   CREATE TABLE moods (id INTEGER PRIMARY KEY, word TEXT, kind TEXT, n INT);
   WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 2000)
-  INSERT INTO moods SELECT n, CASE WHEN n % 100 < ${one.startsWith("a") ? 2 : 90} THEN '${one}' ELSE '${two}' || n % ${one.startsWith("a") ? 3 : 700} END, CASE n % 2 WHEN 0 THEN 'calm' ELSE 'busy' END, n FROM r;
+  INSERT INTO moods SELECT n, CASE WHEN n % 100 < ${one.startsWith("a") ? 2 : 90} THEN '${one}' ELSE '${two}' END, CASE n % 2 WHEN 0 THEN 'calm' ELSE 'busy' END, n FROM r;
   CREATE INDEX by_word ON moods (word, kind);
+  CREATE TABLE tags (id INTEGER PRIMARY KEY, word TEXT, kind TEXT, filler BLOB) WITHOUT ROWID;
+  CREATE INDEX tags_word ON tags (word, kind);
+  INSERT INTO tags SELECT id, CASE WHEN id <= 1500 THEN 'm' ELSE '${one.charAt(0)}' END || id, CASE WHEN id <= 1500 THEN 'usual' ELSE 'rare' END, hex(zeroblob(200)) FROM moods;
+  CREATE TABLE lockers (password TEXT PRIMARY KEY, kind TEXT) WITHOUT ROWID;
+  INSERT INTO lockers SELECT CASE WHEN id <= 1500 THEN 'm' ELSE '${one.charAt(0)}' END || id, kind FROM tags;
   CREATE TABLE logins (password TEXT PRIMARY KEY, kind TEXT) WITHOUT ROWID;
   INSERT INTO logins VALUES ('${one}', 'calm'), ('${two}', 'busy'), ('${three}', 'busy'), ('x', 'calm');
   CREATE TABLE notes (id INTEGER PRIMARY KEY, user_id INT REFERENCES users (id), text TEXT);
@@ -43,7 +48,7 @@ const setup = (one: string, two: string, three: string) => `
   CREATE TRIGGER spy AFTER UPDATE ON guesses BEGIN INSERT INTO notes (text) SELECT email FROM users; END;
   ANALYZE;`;
 
-const MASKS = ["--mask", "users.email,moods.word,*.password"];
+const MASKS = ["--mask", "users.email,*.word,*.password"];
 
 interface Side {
   readonly file: string;
@@ -312,6 +317,8 @@ describe("masks", () => {
   it("apply to samples, resources, exports and advice", async () => {
     for (const table_name of [
       "moods",
+      "tags",
+      "lockers",
       "logins",
       "users",
       "contacts",
@@ -383,6 +390,34 @@ describe("values in descriptions", () => {
       await masked.close();
       await plain.close();
     }
+  });
+});
+
+describe("advice", () => {
+  it("does not depend on how many values masked columns have", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "refmcp-masks-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const answers = [2, 50].map(async (distinct) => {
+      const file = join(folder, `${distinct}.db`);
+      const database = new Sqlite(file);
+      // Without ANALYZE, so that only the copy of the schema has statistics.
+      database.exec(
+        `CREATE TABLE moods (id INTEGER PRIMARY KEY, word TEXT, kind TEXT, n INT, more TEXT);
+         CREATE INDEX by_word ON moods (word, kind);
+         WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4000)
+         INSERT INTO moods SELECT n, n % ${distinct}, n / 100, n, hex(zeroblob(200)) FROM r`,
+      );
+      database.close();
+      const reader = await talk(["--db-path", file, ...MASKS]);
+      const { text } = await reader.call("suggest_indexes", {
+        queries: ["SELECT more FROM moods WHERE kind = ? AND n = ?"],
+      });
+      await reader.close();
+      return text;
+    });
+    const [one, two] = await Promise.all(answers);
+    expect(one).toMatch(/rows_read_before/);
+    expect(two).toBe(one);
   });
 });
 

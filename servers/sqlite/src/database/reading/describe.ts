@@ -49,11 +49,12 @@ type Known = Readonly<{ table: Table; columns: readonly Row[]; unique: readonly 
 /** What is known about the values of tables' columns: what CHECK constraints allow, and texts that their rows have. */
 async function valuesOf(source: Source, tables: readonly Known[]): Promise<Map<string, ColumnValues>[]> {
   const { databases, database, signal } = source;
-  const looked = tables.map(({ table: { name: table, type, hasRowId }, columns, unique }) => {
+  const looked = tables.map(({ table: { name: table, type, ...found }, columns, unique }) => {
     const names = columns.map(({ name }) => text(name).toLowerCase());
     const isMasked = (name: unknown) => databases.isMasked(table, text(name));
-    // In the order of a masked key, the first rows would show it.
-    const isKeyMasked = columns.some(({ name, pk }) => Number(pk) > 0 && isMasked(name));
+    const hasRowId = found.hasRowId && !names.includes("rowid");
+    // The first rows in the order of a masked key, or of any index, would show something of it.
+    const isOrdered = columns.some(({ name, pk }) => isMasked(name) && (Number(pk) > 0 || !hasRowId));
     const wanted = columns.filter(
       ({ name, type: declared, pk, hidden }) =>
         type === "table" &&
@@ -62,13 +63,13 @@ async function valuesOf(source: Source, tables: readonly Known[]): Promise<Map<s
         Number(hidden) === 0 &&
         !unique.some((one) => one.name === name) &&
         !looksConfidential(text(name)) &&
-        !isKeyMasked &&
+        !isOrdered &&
         !isMasked(name),
     );
     return {
       table,
       columns: wanted.map(({ name }) => text(name)),
-      hasRowId: hasRowId && !names.includes("rowid"),
+      hasRowId,
     };
   });
   const place = await databases.place(database);
