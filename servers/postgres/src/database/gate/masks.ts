@@ -116,20 +116,16 @@ export class Masks {
   hideValues(error: unknown, handlesRows = false): void {
     if (!this.isOn || !(error instanceof Error) || !("severity" in error)) return;
     const { code, where } = treeOf(error);
-    if (handlesRows)
-      Object.assign(error, {
-        message: "PostgreSQL refused recorded rows. Its message is not shown: it could contain masked values",
-        detail: undefined,
-        hint: undefined,
-      });
     if (String(code).startsWith("23")) Object.assign(error, { detail: undefined });
     // Where in a function; for COPY and JSON, where in the caller's text.
-    if (typeof where === "string" && !/^(COPY |JSON)/.test(where))
-      Object.assign(error, {
-        message: "A function or trigger failed. Its message is not shown: it could contain masked values",
-        detail: undefined,
-        hint: undefined,
-      });
+    const isForeign = typeof where === "string" && !/^(COPY |JSON)/.test(where);
+    if (!handlesRows && !isForeign) return;
+    const what = handlesRows ? "PostgreSQL refused recorded rows" : "A function or trigger failed";
+    Object.assign(error, {
+      message: `${what}. Its message is not shown: it could contain masked values`,
+      detail: undefined,
+      hint: undefined,
+    });
   }
 
   async #reach(session: Rows, mode: string): Promise<Reach> {
