@@ -242,6 +242,9 @@ const REFUSED = [
   "SELECT table_to_xml('users', true, true, '')",
   "SELECT ts_stat('SELECT to_tsvector(email) FROM users')",
   "SELECT ctid, xmin FROM users",
+  "SELECT relname, n_tup_hot_upd FROM pg_stat_user_tables",
+  "SELECT n_tup_hot_upd FROM pg_stat_xact_all_tables",
+  "SELECT pg_stat_get_tuples_hot_updated('users'::regclass)",
   "SELECT tableoid::regclass FROM users",
 ];
 

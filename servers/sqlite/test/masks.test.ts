@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -497,7 +497,7 @@ describe("changes that are undone", () => {
     expect(await undo(changes)).toMatch(/has 1 row with data/);
   });
 
-  it("are not recorded by a trigger that has the name of ours", async () => {
+  it("do not run a trigger that copies masked values, even if it is named like ours", async () => {
     for (const { file } of sides) {
       const database = new Sqlite(file);
       database.exec(
@@ -508,6 +508,9 @@ describe("changes that are undone", () => {
     const { text, isError } = await write("INSERT INTO guesses VALUES ('x', 1)");
     expect(isError, text).toBe(true);
     expect(text).toMatch(/masked/);
+    for (const { folder } of sides) await writeFile(join(folder, "guesses.csv"), "email,n\nx,1\n");
+    const imported = await same("writer", "import_csv", { path: "guesses.csv", table_name: "guesses" });
+    expect(imported.text).toMatch(/masked/);
   });
 });
 

@@ -3,12 +3,15 @@ import type { Connection } from "../driver/connection.ts";
 
 export type Rows = Pick<Connection, "rows">;
 
-/** Relations that show values of other tables or statements of other sessions. */
+/**
+ * Relations that show values of other tables or statements of other sessions, or with the number of HOT updates whether an
+ * update really changed an indexed column.
+ */
 const REVEALING =
-  `pg_stats pg_stats_ext pg_stats_ext_exprs pg_statistic pg_statistic_ext_data pg_stat_activity
-  pg_stat_statements`.split(/\s+/);
-const REVEALING_CALLS =
-  "pg_stat_get_activity pg_stat_get_backend_activity pg_stat_statements bt_page_items".split(" ");
+  `pg_stats pg_stats_ext pg_stats_ext_exprs pg_statistic pg_statistic_ext_data pg_stat_activity pg_stat_statements
+  pg_stat_all_tables pg_stat_user_tables pg_stat_xact_all_tables pg_stat_xact_user_tables`.split(/\s+/);
+const REVEALING_CALLS = `pg_stat_get_activity pg_stat_get_backend_activity pg_stat_statements bt_page_items
+  pg_stat_get_tuples_hot_updated pg_stat_get_xact_tuples_hot_updated`.split(/\s+/);
 /** Text that a function body may run as SQL, or that can hide a name. */
 const DYNAMIC = /\bexecute\b|_to_xml|\bts_stat\b|\bts_rewrite\b|dblink|crosstab|connectby|xpath_table|U&"/i;
 

@@ -3,7 +3,7 @@ import { CsvReader, type CsvRecord, csvLine } from "@refmcp/sql/csv";
 import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { type Progress, preparedReading } from "../connection/handle.ts";
-import { beginWithMasks } from "../gate/masks.ts";
+import { beginWithMasks, passMaskedChange } from "../gate/masks.ts";
 import { ChangeWatch, type Recording, whyNotRecorded } from "../writing/change.ts";
 
 export interface RowsOutJob extends Bound {
@@ -76,6 +76,8 @@ function jsonValue(value: unknown): unknown {
 export function rowsIn(database: Database.Database, job: RowsInJob) {
   const { insert, columns, shown, recording } = job;
   database.exec("BEGIN IMMEDIATE");
+  const values = `(${Array(columns).fill("?").join(", ")})`;
+  passMaskedChange(database, { sql: `${insert} ${values}`, params: Array(columns).fill(null) });
   const statement = { sql: `${insert} …`, params: [], verb: "INSERT", overwrites: false };
   const watch = new ChangeWatch(database, [statement], "reason" in recording ? recording.reason : undefined);
   let record: ReturnType<ChangeWatch["record"]>;
@@ -84,7 +86,6 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
     if (unrecorded === undefined) throw error;
     return { unrecorded };
   };
-  const values = `(${Array(columns).fill("?").join(", ")})`;
   const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns));
   const one = database.prepare<unknown[]>(`${insert} ${values}`);
   const many = database.prepare<unknown[]>(`${insert} ${Array(atOnce).fill(values).join(", ")}`);
