@@ -1,5 +1,6 @@
 import { defineOptions } from "@refmcp/core";
 import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
+import { maskOption } from "@refmcp/sql/masks";
 
 export const options = defineOptions({
   url: {
@@ -81,6 +82,7 @@ export const options = defineOptions({
       "Names of functions that reading statements may call although their effects may outlast a rollback or can't be checked, or * for all. Functions in SQL and PL/pgSQL that only read need no option.",
   },
   ...undoOptions,
+  ...maskOption,
   ...toolsFileOption,
   ...limitOptions,
   printGrantSql: {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { defineOptions } from "@refmcp/core";
 import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
+import { maskOption } from "@refmcp/sql/masks";
 
 export const options = defineOptions({
   dbPath: {
@@ -41,6 +42,7 @@ export const options = defineOptions({
     heading: "Limits",
     description: "Memory limit of one query's process, which is stopped if it exceeds it.",
   },
+  ...maskOption,
   ...toolsFileOption,
   ...limitOptions,
 });

@@ -9,6 +9,9 @@ export default tool({
   description: "List the recorded changes of pg_execute and pg_import_csv, newest first, for pg_undo_change.",
   toolset: "data",
   input: z.strictObject({ ...listChangesArguments, database }),
-  run: async ({ database: name, ...asked }, postgres, { signal, budget }) =>
-    listedChanges("pg_list_changes", await changesOf(postgres.at(name), signal), { ...asked, budget }),
+  async run({ database: name, ...asked }, postgres, { signal, budget }) {
+    const at = postgres.at(name);
+    const page = { ...asked, budget, isMasked: at.masks.isOn };
+    return listedChanges("pg_list_changes", await changesOf(at, signal), page);
+  },
 });

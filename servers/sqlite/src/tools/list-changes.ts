@@ -8,5 +8,9 @@ export default tool({
   description: "List changes made through this server, newest first, for review or undo_change.",
   input: z.strictObject({ database, ...listChangesArguments }),
   run: async ({ database, ...range }, databases, { budget }) =>
-    listedChanges("list_changes", await databases.listChanges(database), { ...range, budget }),
+    listedChanges("list_changes", await databases.listChanges(database), {
+      ...range,
+      budget,
+      isMasked: (databases.options.mask ?? []).length > 0,
+    }),
 });

@@ -4,6 +4,7 @@ import type { Database, Session, Work } from "../connection/database.ts";
 import type { SchemaCopy, Trial } from "../copy/copy.ts";
 import { createIndex, filesOf, type NewIndex, tablesOf } from "../copy/indexes.ts";
 import { paramsOf } from "../driver/values.ts";
+import type { Unmasked } from "../gate/masks.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql, treeOf, walk } from "../gate/syntax.ts";
 
@@ -82,15 +83,22 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
     });
   const { kind, mentions } = await passReading(query);
   if (kind === "explain") throw notAQuery();
-  const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${query}`;
+  const statementOf = (sql: string) => `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${sql}`;
+  const statement = statementOf(query);
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  const planned = async (session: Session, made: Awaited<ReturnType<typeof makeHypothetical>>) => {
+  const planned = async (
+    session: Session,
+    { sql, notices }: Unmasked,
+    made: Awaited<ReturnType<typeof makeHypothetical>>,
+  ) => {
     const explained =
-      places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
+      places > 0
+        ? await genericPlan(session, sql, places)
+        : await explainedBy(session, statementOf(sql), params);
     const lines: string[] = [];
-    const warnings: string[] = [];
+    const warnings: string[] = [...notices];
     draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
     const text = JSON.stringify(explained.Plan);
     const hints = [...new Set(warnings)].slice(0, 10);
@@ -114,14 +122,16 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
   };
   const offset = (places > 0 ? preparing(query) : statement).length - query.length;
   const given = { ...work, sql: query, offset };
-  if (indexes.length > 0)
+  if (indexes.length > 0) {
+    const masked = await database.masked(query, work);
     return await copy.use("Hypothetical indexes", given, async (trial) => {
-      const made = await makeHypothetical(trial, indexes, query, await placesOf(query));
-      return await planned(trial.session, made);
+      const made = await makeHypothetical(trial, indexes, masked.sql, await placesOf(query));
+      return await planned(trial.session, masked, made);
     });
+  }
   return await database.work(given, async (session) => {
     await database.functions.requireHarmless(session, mentions);
-    return await planned(session, []);
+    return await planned(session, await database.masks.applied(session, query), []);
   });
 }
 

@@ -23,9 +23,16 @@ const FEW_VALUES = 20;
 /** A statement that returns more of a table's rows is better served by reading all of it. */
 const MOST = 0.2;
 
-interface Load {
+/** A statement of the workload. */
+interface Given {
+  /** As it was given, to show it. */
+  readonly query: string;
+  /** Without masked columns. */
   readonly sql: string;
   readonly calls: number;
+}
+
+interface Load extends Given {
   readonly places: number;
   readonly candidates: Made[];
   /** Whether it has a condition that only a trigram index serves. */
@@ -63,15 +70,17 @@ export async function tryIndexes(
   const top = given.length > 0 ? undefined : await topQueries(database, "total_time", 30, work);
   const notes = top?.note === undefined ? [] : [top.note];
   const unchanged: Tried["unchanged"] = [];
-  const statements: { query: string; calls: number }[] = [];
+  const statements: Given[] = [];
   for (const { query, calls } of top?.queries ?? given.map((query) => ({ query, calls: 1 })))
     try {
       if ((await passReading(query)).kind !== "select")
         throw new ToolError("invalid", "Only SELECT statements can be tried.");
-      statements.push({ query, calls });
+      const { sql } = await database.masked(query, work);
+      statements.push({ query, sql, calls });
     } catch (error) {
       if (given.length > 0 || !(error instanceof ToolError)) throw error;
-      unchanged.push({ query: shortened(query), reason: "not a SELECT" });
+      const reason = error.code === "masked" ? error.message : "not a SELECT";
+      unchanged.push({ query: shortened(query), reason });
     }
   if (statements.length === 0) return { suggestions: [], unchanged, notes };
   try {
@@ -107,18 +116,19 @@ class IndexTrial {
     this.#session = trial.session;
   }
 
-  async run(statements: readonly { query: string; calls: number }[], limit: number) {
+  async run(statements: readonly Given[], limit: number) {
     const suggestions: Suggestion[] = [];
     const unchanged: Tried["unchanged"] = [];
     const trigram = await this.#trigram();
     const loads: Load[] = [];
     const tables = new Set<string>();
-    for (const { query, calls } of statements) {
-      const places = await placesOf(query);
+    for (const given of statements) {
+      const { query, sql } = given;
+      const places = await placesOf(sql);
       try {
-        const plan = await this.#planned({ sql: query, places });
+        const plan = await this.#planned({ sql, places });
         for (const table of await tablesOf(this.#session, allNodes(plan))) tables.add(table);
-        loads.push(await this.#loadOf(query, calls, places, trigram.operators));
+        loads.push(await this.#loadOf(given, places, trigram.operators));
       } catch (error) {
         if (this.#session.signal.aborted || !(error instanceof Error)) throw error;
         unchanged.push({ query: shortened(query), reason: `can't be planned in the copy: ${error.message}` });
@@ -141,14 +151,14 @@ class IndexTrial {
         cost_before: Math.round(total(before)),
         cost_after: Math.round(total(after)),
         bytes: index.bytes,
-        queries: helped.slice(0, 5).map(({ sql }) => shortened(sql)),
+        queries: helped.slice(0, 5).map(({ query }) => shortened(query)),
       });
       before = after;
     }
     for (const load of loads) {
       if ((before.get(load) ?? 0) < (base.get(load) ?? 0) * 0.99) continue;
       const reason = await this.#reasonFor(load, chosen.length >= limit);
-      unchanged.push({ query: shortened(load.sql), reason });
+      unchanged.push({ query: shortened(load.query), reason });
     }
     return { suggestions, unchanged };
   }
@@ -186,8 +196,8 @@ class IndexTrial {
     return (await this.#tried(() => genericPlan(this.#session, sql, places, "VERBOSE, "))).Plan;
   }
 
-  async #loadOf(sql: string, calls: number, places: number, trigram: string | undefined): Promise<Load> {
-    const served = await servedBy(sql);
+  async #loadOf(given: Given, places: number, trigram: string | undefined): Promise<Load> {
+    const served = await servedBy(given.sql);
     const tables = await this.#session.rows<Indexable & Record<string, unknown>>(
       `SELECT c.oid::regclass::text AS table, c.relkind = 'p' AS "isPartitioned", pg_catalog.array_agg(a.attname::text) AS columns,
          pg_catalog.array_agg(a.attname::text) FILTER (WHERE s.avg_width > ${MAX_WIDTH}) AS wide, pg_catalog.array_agg(a.attname::text) FILTER (WHERE s.n_distinct BETWEEN 1 AND ${FEW_VALUES}) AS few
@@ -210,7 +220,7 @@ class IndexTrial {
         const made = known ?? (await this.#make(one));
         if (made !== undefined && !candidates.includes(made)) candidates.push(made);
       }
-    return { sql, calls, places, candidates, needsTrigram: served.keys.some(({ use }) => use === "pattern") };
+    return { ...given, places, candidates, needsTrigram: served.keys.some(({ use }) => use === "pattern") };
   }
 
   /** Creates an index; undefined if there is no such index for the type. */
@@ -347,7 +357,7 @@ class IndexTrial {
     return kept;
   }
 
-  async #reasonFor({ sql, places, candidates, needsTrigram }: Load, isFull: boolean): Promise<string> {
+  async #reasonFor({ query, sql, places, candidates, needsTrigram }: Load, isFull: boolean): Promise<string> {
     const plan = await this.#with([], async () => {
       // Workers divide the rows of a node.
       await this.#session.run("SET LOCAL max_parallel_workers_per_gather = 0");
@@ -363,7 +373,8 @@ class IndexTrial {
       );
       return [{ name, rows, of: Math.max(0, size?.rows ?? 0) }];
     });
-    if (scans.length === 0) return "reads no table";
+    if (scans.length === 0)
+      return sql === query ? "reads no table" : "depends on masked columns, which are NULL here";
     const largest = scans.reduce((a, b) => (b.of > a.of ? b : a));
     if (largest.of < MIN_ROWS)
       return `small: ${largest.name} has about ${grouped(Math.round(largest.of))} rows, which are read at once`;

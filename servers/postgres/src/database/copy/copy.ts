@@ -165,7 +165,7 @@ export class SchemaCopy {
       const objects = await objectsOf(session);
       const fingerprint = createHash("sha256").update(JSON.stringify(objects)).digest("hex");
       const isNew = this.#loaded?.fingerprint !== fingerprint;
-      const statistics = isNew || isStale ? await statisticsOf(session) : undefined;
+      const statistics = isNew || isStale ? await statisticsOf(session, this.#source.masks) : undefined;
       return { settings, statistics, isLinguistic: order?.is === true, objects, fingerprint, isNew };
     });
     if (read.objects.length > MAX_OBJECTS)

@@ -1,4 +1,5 @@
 import type { Session } from "../connection/database.ts";
+import type { Masks } from "../gate/masks.ts";
 
 /** What the source's catalog says about the size of a table or index. */
 export interface Size {
@@ -44,6 +45,12 @@ const STATISTICS = {
 };
 const NAMES = Object.keys(STATISTICS);
 
+interface Sampled {
+  readonly schemaname: string;
+  readonly tablename: string;
+  readonly attname: string;
+}
+
 /** Only columns that the role can read are in pg_stats. */
 const COLUMNS = `SELECT s.schemaname, s.tablename, s.attname, s.inherited, ${NAMES.map((name) => `s.${name}::text`).join(", ")}
   FROM pg_catalog.pg_stats s JOIN pg_catalog.pg_namespace n ON n.nspname = s.schemaname AND ${SPACES}
@@ -59,11 +66,13 @@ const RESTORE_COLUMNS = `SELECT pg_catalog.pg_restore_attribute_stats('schemanam
   FROM pg_catalog.jsonb_to_recordset($1::jsonb) s(schemaname text, tablename text, attname text, inherited boolean, ${NAMES.map((name) => `${name} text`).join(", ")})
   JOIN pg_catalog.pg_attribute a ON a.attrelid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', s.schemaname, s.tablename)) AND a.attname = s.attname AND NOT a.attisdropped`;
 
-/** What the planner of the source knows about its tables, as far as this role may see it. */
-export async function statisticsOf(session: Session) {
+/** What the planner of the source knows about its tables, as far as this role may see it, without masked columns. */
+export async function statisticsOf(session: Pick<Session, "rows">, masks: Masks) {
+  const isHidden = await masks.hidden(session);
   const sizes = await session.rows<Size & Record<string, unknown>>(SIZES);
-  const columns = await session.rows<Record<string, unknown>>(COLUMNS);
-  return { sizes, columns, isCut: sizes.length === MAX_RELATIONS || columns.length === MAX_COLUMNS };
+  const all = await session.rows<Sampled & Record<string, unknown>>(COLUMNS);
+  const columns = all.filter((one) => !isHidden(one.schemaname, one.tablename, one.attname));
+  return { sizes, columns, isCut: sizes.length === MAX_RELATIONS || all.length === MAX_COLUMNS };
 }
 export type Statistics = Awaited<ReturnType<typeof statisticsOf>>;
 

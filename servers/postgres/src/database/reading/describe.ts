@@ -95,20 +95,16 @@ const ROWS = `CASE c.relkind WHEN 'v' THEN NULL
     WHEN 'p' THEN (SELECT pg_catalog.sum(k.reltuples)::float8 FROM pg_catalog.pg_partition_tree(c.oid) t JOIN pg_catalog.pg_class k ON k.oid = t.relid WHERE t.isleaf AND k.reltuples >= 0)
     ELSE CASE WHEN c.reltuples >= 0 THEN c.reltuples::float8 END END`;
 
-/**
- * Whether values of a column may be listed in a description. The place for rules about columns that nobody may read.
- */
-export function mayShowValues(_database: Database, column: { schema: string; table: string; name: string }) {
-  return !looksConfidential(column.name);
-}
+type IsHidden = Awaited<ReturnType<Database["masks"]["hidden"]>>;
 
-/** What is known about the values of a column that may be shown. */
+/** What is known about the values of a column that may be shown. @param isHidden whether nobody may read a column */
 function shownValues(
-  database: Database,
-  place: { schema: string; table: string; name: string },
+  isHidden: IsHidden,
+  { schema, table, name }: { schema: string; table: string; name: string },
   { seen, ...values }: ColumnValues,
 ): ColumnValues {
-  return seen !== undefined && mayShowValues(database, place) ? { ...values, seen } : values;
+  const isShown = seen !== undefined && !looksConfidential(name) && !isHidden(schema, table, name);
+  return isShown ? { ...values, seen } : values;
 }
 
 const COLUMNS = `SELECT pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
@@ -252,11 +248,12 @@ export async function describeTable(
     const [row] = await session.rows<{ description: Described }>(DESCRIBE, [oid]);
     if (row === undefined) throw new ToolError("conflict", "The table was dropped at the same time.");
     const { description } = row;
+    const isHidden = await database.masks.hidden(session);
     const place = { schema: unquoted(description.schema), table: unquoted(description.table) };
     const columns = description.columns.map(({ name, raw, type, values, ...facts }) => ({
       name,
       type,
-      ...describedValues(shownValues(database, { ...place, name: raw }, values)),
+      ...describedValues(shownValues(isHidden, { ...place, name: raw }, values)),
       ...facts,
     }));
     return { ...description, columns, ...(alsoIn === undefined ? {} : { also_in: [alsoIn] }) };
@@ -321,6 +318,9 @@ export async function describeTables(
   const cursors = cursorsOf("pg_describe_tables", asked, z.tuple([z.string(), z.string()]));
   let after: readonly (string | null)[] = cursors.decode(cursor) ?? [null, null];
   const named = [schema, query, column].map((one) => (one === undefined ? null : unquoted(one)));
+  const isHidden = database.masks.isOn
+    ? await database.work({ ...work, isJudged: true }, (session) => database.masks.hidden(session))
+    : () => false;
   const rows: FoundTable[] = [];
   const tables: ReturnType<typeof summarized>[] = [];
   const shown = (found: FoundTable) => {
@@ -341,7 +341,7 @@ export async function describeTables(
       comment: comment ?? undefined,
       columns: columns.map(({ raw, values, ...one }) => ({
         ...one,
-        ...shownValues(database, { schema: own, table, name: raw }, values),
+        ...shownValues(isHidden, { schema: own, table, name: raw }, values),
       })),
     };
     return summarized(facts, { column: column === undefined ? undefined : unquoted(column), detail });

@@ -41,6 +41,34 @@ export async function exportRows(
 ): Promise<NewFile & { rows: number }> {
   const { kind, mentions } = await passReading(query);
   if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
+  const plain = await copying(query, format);
+  const { value, ...file } = await writeNewFile(guard, path, (write) =>
+    database.work({ ...work, isTransfer: true, sql: query, offset: plain.offset }, async (session) => {
+      await database.functions.requireHarmless(session, mentions);
+      const { sql } = await database.masks.applied(session, query);
+      const { statement } = sql === query ? plain : await copying(sql, format);
+      let bytes = 0;
+      const take = async (piece: Buffer) => {
+        await write(piece);
+        bytes += piece.length;
+        progress(bytes);
+      };
+      const copy = new CopyOut(statement, take, session.progressed);
+      const rows = await session.connection.client.query(copy).done;
+      // The cancellation may have come too late for the server, but not for the file.
+      session.signal.throwIfAborted();
+      return rows;
+    }),
+  );
+  return { ...file, rows: value };
+}
+
+/**
+ * The COPY of a query, and how many characters precede the query.
+ *
+ * @throws ToolError `invalid` unless the composed statement is one COPY of one reading query
+ */
+async function copying(query: string, format: ExportFormat) {
   // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
   const inner = `(${query.replace(/;\s*$/, "")}\n)`;
   // to_jsonb writes one line, which can't contain either of the two control characters.
@@ -48,35 +76,11 @@ export async function exportRows(
     format === "csv"
       ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
       : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
-  await passCopy(statement);
-  const { value, ...file } = await writeNewFile(guard, path, (write) =>
-    database.work(
-      { ...work, isTransfer: true, sql: query, offset: statement.indexOf(inner) + 1 },
-      async (session) => {
-        await database.functions.requireHarmless(session, mentions);
-        let bytes = 0;
-        const take = async (piece: Buffer) => {
-          await write(piece);
-          bytes += piece.length;
-          progress(bytes);
-        };
-        const copy = new CopyOut(statement, take, session.progressed);
-        const rows = await session.connection.client.query(copy).done;
-        // The cancellation may have come too late for the server, but not for the file.
-        session.signal.throwIfAborted();
-        return rows;
-      },
-    ),
-  );
-  return { ...file, rows: value };
-}
-
-/** The composed statement must still be one COPY of one reading query. */
-async function passCopy(statement: string): Promise<void> {
   const { stmts = [] } = await parseSql(statement);
   const [only] = stmts;
   if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
     throw new ToolError("invalid", "The query can't be used in a COPY.", { hint: "Pass one plain SELECT." });
+  return { statement, offset: statement.indexOf(inner) + 1 };
 }
 
 export interface Import {

@@ -299,7 +299,7 @@ async function observe(
   const { promise, reject } = rejectable();
   waiting.signal.addEventListener("abort", () => reject(waiting.signal.reason), { once: true });
   let failure: unknown;
-  const work = database.workInOne({ signal: session.signal }, async (observer) => {
+  const work = database.workInOne({ signal: session.signal, handlesRows: true }, async (observer) => {
     if (waiting.signal.aborted) return;
     waiting.end();
     const opening = observer.takeOpening();

@@ -7,6 +7,7 @@ import {
   type RecordedRow,
   readRows as recordedRows,
 } from "@refmcp/sql";
+import type { TableCounts } from "@refmcp/sql/change-record";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
@@ -83,7 +84,7 @@ export async function undoChange(
   const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
   const { restore, facts, skipped } = recorded.parse(change.facts);
-  return await database.change({ signal: call.signal, times: 10 }, async (session) => {
+  return await database.change({ signal: call.signal, times: 10, handlesRows: true }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
     const now = await factsOf(
@@ -98,8 +99,8 @@ export async function undoChange(
       else of?.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
     }
     const isRecorded = tables.every(({ added }) => added.length === 0);
-    await findRows(session, id, tables);
-    const counts = await restoreRows(session, id, tables);
+    await findRows(session, id, tables, database.masks.isOn);
+    await restoreRows(session, id, tables);
     const { objects, again } = await restoreObjects(session, restore);
     const writer = isRecorded ? await database.startRecord() : undefined;
     if (typeof writer === "string") throw unrecorded(writer);
@@ -136,7 +137,7 @@ export async function undoChange(
       const answer = {
         undone: id,
         committed: !dryRun,
-        tables: counts.map(({ id: _, ...table }) => table),
+        tables: tables.flatMap(countsOf),
         ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
       };
       if (dryRun) return answer;
@@ -180,7 +181,12 @@ function current(
 }
 
 /** Locks the rows and notes where they are. @throws ToolError if some are not as the change left them */
-async function findRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
+async function findRows(
+  session: Session,
+  id: string,
+  tables: readonly Table[],
+  hidesKeys: boolean,
+): Promise<void> {
   const changed: string[] = [];
   for (const { facts, pairs, added } of tables) {
     for (const { xid, rows, digest } of added) {
@@ -205,7 +211,8 @@ async function findRows(session: Session, id: string, tables: readonly Table[]):
     for (const text of (await find(session, facts, gone)).keys())
       changed.push(`${name(JSON.parse(text))} (exists again)`);
   }
-  if (changed.length > 0) throw changedSince(id, changed, changed.length);
+  const shown = hidesKeys ? [] : changed;
+  if (changed.length > 0) throw changedSince(id, shown, changed.length);
 }
 
 /** Rows with the keys of the given ones, locked, by their text; of tables without a key, the same rows as often as given. */
@@ -239,8 +246,8 @@ async function find(
   return found;
 }
 
-/** Restores the rows. @returns what it did with each table */
-async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<TouchedTable[]> {
+/** Restores the rows. @throws ToolError if more than that was changed */
+async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
   const switched = tables.filter(({ facts }) => facts.isOwner).map(({ facts }) => facts);
   const off = switched.flatMap(({ name, triggers }) =>
     triggers.map((one) => `ALTER TABLE ${name} DISABLE TRIGGER ${one}`),
@@ -267,7 +274,6 @@ async function restoreRows(session: Session, id: string, tables: readonly Table[
   }
   await verify(session, id, tables, counts);
   if (on.length > 0) await session.run(on.join(";"));
-  return counts;
 }
 
 async function attempt(session: Session, steps: readonly (() => Promise<void>)[]): Promise<TouchedTable[]> {
@@ -289,12 +295,9 @@ async function verify(
 ) {
   const differing: string[] = [];
   for (const one of counts) {
-    const { pairs, added } = tables.find(({ facts }) => facts.id === one.id) ?? { pairs: [], added: [] };
-    const many = added.reduce((sum, { rows }) => sum + rows, 0);
-    const inserted = pairs.filter(({ after }) => after === undefined).length;
-    const deleted = pairs.filter(({ before }) => before === undefined).length;
-    const updated = pairs.length - inserted - deleted;
-    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted + many)
+    const table = tables.find(({ facts }) => facts.id === one.id);
+    const [{ inserted, updated, deleted } = NONE] = table === undefined ? [] : countsOf(table);
+    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
       differing.push(one.table);
   }
   for (const { facts, pairs } of tables) {
@@ -315,6 +318,17 @@ async function verify(
       hint: "Undo it as the owner of the tables, for whom triggers stay off, or restore rows with your own statements.",
     },
   );
+}
+
+const NONE = { inserted: 0, updated: 0, deleted: 0 };
+
+/** What the undo does with a table, also where a row was only written again as it was. */
+function countsOf({ facts, pairs, added }: Table): TableCounts[] {
+  const inserted = pairs.filter(({ after }) => after === undefined).length;
+  const single = pairs.filter(({ before }) => before === undefined).length;
+  const updated = pairs.length - inserted - single;
+  const deleted = added.reduce((sum, { rows }) => sum + rows, single);
+  return inserted + updated + deleted === 0 ? [] : [{ table: facts.name, inserted, updated, deleted }];
 }
 
 const textsOf = ({ facts }: Table, rows: readonly (Row | undefined)[]) =>

@@ -156,7 +156,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     if (!isMixed) hasChangedProtection = await changedProtection(session, earlier, now);
     if (hasChangedProtection) weakened.push(PROTECTION_CHANGED);
     const tables = without(now.tables, earlier.tables);
-    const notices = session.connection.takeNotices();
+    const notices = noticesOf(database, session, outcomes);
     const rowCounts = outcomes.map(({ rowCount }) => rowCount);
     const all = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
     const details = notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one));
@@ -205,7 +205,7 @@ async function writeAlone(
         const undo: string[] = [];
         for (const loss of change.losses) undo.push(...(await lookAt(session, loss, new Set())).restoring);
         const outcome = await runOne(database, session, change, statement?.params ?? [], { maxBytes });
-        const notices = session.connection.takeNotices();
+        const notices = noticesOf(database, session, [outcome]);
         const nothing = { loss: undefined, changeId: undefined, tables: [] };
         return { committed: true, outcomes: [outcome], undo, notices, ...nothing };
       },
@@ -226,6 +226,13 @@ async function writeAlone(
       },
     );
   }
+}
+
+/** What to say about the masked columns, and PostgreSQL's notices: with masks only those that no trigger or function wrote. */
+function noticesOf({ masks }: Database, session: Session, outcomes: Written["outcomes"]): string[] {
+  const raised = session.connection.takeNotices();
+  const own = masks.isOn ? raised.filter((notice) => CASCADES.test(notice)) : raised;
+  return [...new Set(outcomes.flatMap(({ notices }) => notices)), ...own];
 }
 
 /** Invalid indexes of a table, or of an index's table: what an interrupted CONCURRENTLY leaves. */
@@ -262,13 +269,14 @@ async function numbered<Value>(
 const PLACES_CHARS = 16_000_000;
 
 async function runOne(
-  { types }: Database,
+  { types, masks }: Database,
   session: Session,
   change: Change,
   params: readonly unknown[],
   { maxBytes, places }: { readonly maxBytes: number; readonly places?: Map<string, string[]> | undefined },
 ) {
-  const query = { text: change.sql, params: paramsOf(params) };
+  const { sql, notices } = await masks.applied(session, change.sql, "READ WRITE");
+  const query = { text: sql, params: paramsOf(params) };
   const chars = places === undefined ? maxBytes : Math.max(maxBytes, PLACES_CHARS);
   const { fields, rows, tag } = await session.query(query, { chars, toEnd: true });
   // The last two columns of a located change are ours.
@@ -290,5 +298,6 @@ async function runOne(
     rowCount: count === undefined ? undefined : Number(count),
     columns,
     rows: columns.length === 0 ? [] : rows.map((row) => decoded(row.slice(0, shown.length))),
+    notices,
   };
 }

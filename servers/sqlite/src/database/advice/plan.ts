@@ -4,6 +4,7 @@ import type { Sqlite } from "@refmcp/sql/native";
 import { tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
 import { preparedReading } from "../connection/handle.ts";
+import type { IsMasked } from "../gate/mask-facts.ts";
 
 /** Columns that are tried as indexes, and schema objects that are copied for it. */
 const MAX_CANDIDATES = 200;
@@ -140,11 +141,11 @@ export function tried(
   sqlite: Sqlite,
   database: Database.Database,
   statements: readonly Bound[],
-  limit: number,
+  { limit, isMasked }: { limit: number; isMasked: IsMasked },
 ) {
   for (const { sql } of statements) preparedReading(database, sql);
   return withCopy(sqlite, database, (copy) =>
-    picked(copy, new Statistics(database, copy), statements, limit),
+    picked(copy, new Statistics(database, copy, isMasked), statements, limit),
   );
 }
 
@@ -201,9 +202,12 @@ class Statistics {
   readonly #copy: Database.Database;
   readonly #rows = new Map<string, number>();
   readonly #there: Index[] = [];
+  readonly #isMasked: IsMasked;
 
-  constructor(database: Database.Database, copy: Database.Database) {
+  /** @param isMasked columns whose values are not counted: no two are taken to be the same */
+  constructor(database: Database.Database, copy: Database.Database, isMasked: IsMasked) {
     this.#database = database;
+    this.#isMasked = isMasked;
     this.#copy = copy;
     // Creates sqlite_stat1, which stays empty without rows.
     copy.exec("ANALYZE");
@@ -315,6 +319,7 @@ class Statistics {
     const rows = this.#rowsOf(table);
     if (rows === 0) return;
     const counts = columns.map((_, at) => {
+      if (columns.slice(0, at + 1).some((column) => this.#isMasked(table, column))) return 1;
       const list = columns
         .slice(0, at + 1)
         .map(quoteIdentifier)

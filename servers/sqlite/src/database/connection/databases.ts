@@ -10,6 +10,7 @@ import {
   ResultStore,
   withNear,
 } from "@refmcp/sql";
+import { type IsMasked, maskTest } from "../gate/mask-facts.ts";
 import type { Recording } from "../writing/change.ts";
 import { Insights } from "../writing/insights.ts";
 import type { Place } from "./handle.ts";
@@ -22,6 +23,8 @@ export interface DatabasesOptions extends LimitValues {
   /** The record of changes. */
   readonly changes: ChangeStore;
   readonly allowDdl: boolean;
+  /** Columns whose values nobody may read. */
+  readonly mask?: readonly string[];
   readonly maxMemoryMb: number;
 }
 
@@ -43,9 +46,12 @@ export class Databases {
   readonly watch: DataWatch;
   readonly results: ResultStore;
   readonly insights = new Insights();
+  /** Whether nobody may read the values of a column. */
+  readonly isMasked: IsMasked;
 
   constructor(options: DatabasesOptions) {
     this.options = options;
+    this.isMasked = maskTest(options.mask);
     const memory = options.maxMemoryMb;
     this.runners = new Runners({ memory, max: 2 });
     this.catalog = { run: (op, job, run) => this.runners.run(op, job, run, true) };
@@ -87,10 +93,12 @@ export class Databases {
    */
   async place(database: string | undefined, make = false): Promise<Place> {
     const [first] = this.options.files;
+    const { mask = [] } = this.options;
+    const masks = mask.length === 0 ? {} : { masks: mask };
     const named = database === undefined ? first : this.options.files.find(({ name }) => name === database);
     if (named !== undefined) {
       if (make && this.options.allowDdl && !existsSync(named.value)) closeSync(openSync(named.value, "a"));
-      return { file: named.value };
+      return { file: named.value, ...masks };
     }
     if (database === undefined)
       throw new ToolError("invalid", "No database is specified.", {
@@ -106,7 +114,7 @@ export class Databases {
       );
     const file = await this.options.guard.openFile(database);
     await file.handle.close();
-    return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino };
+    return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino, ...masks };
   }
 
   /** A killed process leaves a journal, which a reading handle can't roll back but an empty change does. */

@@ -3,7 +3,6 @@ import { quoteIdentifier, tokenize } from "@refmcp/sql";
 import { pageOf, summarized, type TableFacts, type TablesAsked } from "@refmcp/sql/tools";
 import { type ColumnValues, describedValues, looksConfidential } from "@refmcp/sql/values";
 import * as z from "zod";
-import type { Databases } from "../connection/databases.ts";
 import {
   attempting,
   listTables,
@@ -41,14 +40,6 @@ const DDL =
 const UNIQUE = `SELECT max(c.name) AS name FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c
   WHERE i."unique" = 1 AND i.partial = 0 GROUP BY i.name HAVING count(*) = 1`;
 
-/** Whether values of a column may be listed in a description. The place for rules about columns that nobody may read. */
-export function mayShowValues(
-  _databases: Databases,
-  column: { readonly table: string; readonly name: string },
-) {
-  return !looksConfidential(column.name);
-}
-
 /** How long the look at values may take before the process that does it ends, in milliseconds. */
 const LOOK_MS = 3_000;
 
@@ -58,8 +49,12 @@ type Known = Readonly<{ table: Table; columns: readonly Row[]; unique: readonly 
 /** What is known about the values of tables' columns: what CHECK constraints allow, and texts that their rows have. */
 async function valuesOf(source: Source, tables: readonly Known[]): Promise<Map<string, ColumnValues>[]> {
   const { databases, database, signal } = source;
-  const looked = tables.map(({ table: { name: table, type, hasRowId }, columns, unique }) => {
+  const looked = tables.map(({ table: { name: table, type, ...found }, columns, unique }) => {
     const names = columns.map(({ name }) => text(name).toLowerCase());
+    const isMasked = (name: unknown) => databases.isMasked(table, text(name));
+    const hasRowId = found.hasRowId && !names.includes("rowid");
+    // The first rows in the order of a masked key, or of any index, would show something of it.
+    const isOrdered = columns.some(({ name, pk }) => isMasked(name) && (Number(pk) > 0 || !hasRowId));
     const wanted = columns.filter(
       ({ name, type: declared, pk, hidden }) =>
         type === "table" &&
@@ -67,12 +62,14 @@ async function valuesOf(source: Source, tables: readonly Known[]): Promise<Map<s
         Number(pk) === 0 &&
         Number(hidden) === 0 &&
         !unique.some((one) => one.name === name) &&
-        mayShowValues(databases, { table, name: text(name) }),
+        !looksConfidential(text(name)) &&
+        !isOrdered &&
+        !isMasked(name),
     );
     return {
       table,
       columns: wanted.map(({ name }) => text(name)),
-      hasRowId: hasRowId && !names.includes("rowid"),
+      hasRowId,
     };
   });
   const place = await databases.place(database);
@@ -107,7 +104,9 @@ export async function describeTable(source: Source, name: string, budget: number
   const [values = new Map()] = await valuesOf(source, [known]);
   const sample = await attempt("Sample", () => firstRows(source, found));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(found.name)} LIMIT ${COUNTED + 1})`;
-  const counted = await attempt("Number of rows", () => look(source, [[count]], { timeoutMs: COUNTING_MS }));
+  const counted = await attempt("Number of rows", () =>
+    look(source, [[count]], { timeoutMs: COUNTING_MS, readsRows: true }),
+  );
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
   return bounded(
     {

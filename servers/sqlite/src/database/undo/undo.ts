@@ -2,6 +2,7 @@ import { type RecordedRow, readRows, type TableCounts } from "@refmcp/sql/change
 import { quoteIdentifier } from "@refmcp/sql/names";
 import { removalOf, statementOf, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
+import { maskingOf } from "../gate/masks.ts";
 import { ChangeWatch, type Recording, type UndoFacts, whyNotRecorded } from "../writing/change.ts";
 import { digestBetween } from "./added.ts";
 import { rowsOf } from "./capture.ts";
@@ -59,7 +60,7 @@ export function undo(database: Database.Database, job: UndoJob) {
     const { backward, forward } = facts.schema ?? { backward: [], forward: [] };
     const tables = new Tables(database, facts);
     checkDefinitions(database, facts);
-    checkRows(path, tables);
+    checkRows(path, tables, maskingOf(database) !== undefined);
     const { names } = tables;
     const orphans = orphansIn(database, names);
     const watch = new ChangeWatch(
@@ -173,7 +174,11 @@ function checkEmpty(database: Database.Database, sql: string): void {
   if (removal === undefined) return;
   const { what, table } = removal;
   const column = /^DROP COLUMN (.*) of /s.exec(what)?.[1];
-  const where = column === undefined ? "" : ` WHERE ${column} IS NOT ${defaultOf(database, table, column)}`;
+  // Whether masked values are the default must not show.
+  const isMasked =
+    column !== undefined && maskingOf(database)?.isMasked(plainName(table), plainName(column)) === true;
+  const where =
+    column === undefined || isMasked ? "" : ` WHERE ${column} IS NOT ${defaultOf(database, table, column)}`;
   const rows = what.startsWith("DROP TABLE") || column !== undefined ? rowsOf(database, table + where) : 0;
   if (rows === 0) return;
   const thing = column === undefined ? `the table ${table}` : `the column ${column} of ${table}`;
@@ -186,14 +191,19 @@ function checkEmpty(database: Database.Database, sql: string): void {
   });
 }
 
+const plainName = (name: string) =>
+  name
+    .replace(/^main\./i, "")
+    .replace(/^["`[]|["`\]]$/g, "")
+    .replaceAll('""', '"');
+
 function defaultOf(database: Database.Database, table: string, column: string): string {
-  const plain = (name: string) => name.replace(/^["`[]|["`\]]$/g, "").replaceAll('""', '"');
   const value = database
     .prepare<[string, string], string | null>(
       "SELECT dflt_value FROM pragma_table_info(?) WHERE lower(name) = lower(?)",
     )
     .pluck()
-    .get(plain(table.replace(/^main\./i, "")), plain(column));
+    .get(plainName(table), plainName(column));
   return `(${value ?? "NULL"})`;
 }
 
@@ -202,7 +212,7 @@ function afterOf(database: Database.Database, { schema }: UndoFacts): Record<str
   return Object.fromEntries(Object.keys(schema?.after ?? {}).map((id) => [id, now(id)]));
 }
 
-function checkRows(path: string, tables: Tables): void {
+function checkRows(path: string, tables: Tables, hidesKeys: boolean): void {
   const rows: string[] = [];
   let count = 0;
   let asBefore = 0;
@@ -214,7 +224,7 @@ function checkRows(path: string, tables: Tables): void {
     if (now === JSON.stringify(row.before)) asBefore += 1;
     count += 1;
     const last = row.range === undefined ? "" : ` to ${JSON.stringify(row.range.to)}`;
-    if (rows.length < SHOWN) rows.push(`${row.table} ${JSON.stringify(row.key)}${last}`);
+    if (!hidesKeys && rows.length < SHOWN) rows.push(`${row.table} ${JSON.stringify(row.key)}${last}`);
   }
   if (count > 0) throw new Refused({ rows, count, isAsBefore: asBefore === all });
 }
