@@ -287,7 +287,9 @@ function countsOf({ facts, pairs }: Table): TableCounts[] {
   const inserted = pairs.filter(({ after }) => after === undefined).length;
   const deleted = pairs.filter(({ before }) => before === undefined).length;
   const updated = pairs.length - inserted - deleted;
-  return pairs.length === 0 ? [] : [{ table: facts.name, inserted, updated, deleted }];
+  return pairs.length === 0
+    ? []
+    : [{ table: facts.name.replace(/^public\./, ""), inserted, updated, deleted }];
 }
 
 const textsOf = ({ facts }: Table, rows: readonly (Row | undefined)[]) =>
