@@ -328,7 +328,9 @@ function countsOf({ facts, pairs, added }: Table): TableCounts[] {
   const single = pairs.filter(({ before }) => before === undefined).length;
   const updated = pairs.length - inserted - single;
   const deleted = added.reduce((sum, { rows }) => sum + rows, single);
-  return inserted + updated + deleted === 0 ? [] : [{ table: facts.name, inserted, updated, deleted }];
+  return inserted + updated + deleted === 0
+    ? []
+    : [{ table: facts.name.replace(/^public\./, ""), inserted, updated, deleted }];
 }
 
 const textsOf = ({ facts }: Table, rows: readonly (Row | undefined)[]) =>
