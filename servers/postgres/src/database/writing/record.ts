@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { startDeadline } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { type ChangeWriter, type RecordedRow, RecordTooLarge } from "@refmcp/sql";
@@ -281,8 +282,7 @@ async function observe(
     throw new Unrecordable("--max-connections 1 leaves no second connection");
   const late = () => new Unrecordable("no second connection to the server is available");
   const waiting = startDeadline(CONNECT_MS, session.signal, late);
-  const { promise, reject } = rejectable();
-  waiting.signal.addEventListener("abort", () => reject(waiting.signal.reason), { once: true });
+  const isLate = once(waiting.signal, "abort").then(() => waiting.signal.throwIfAborted());
   let failure: unknown;
   const work = database.workInOne({ signal: session.signal }, async (observer) => {
     if (waiting.signal.aborted) return;
@@ -314,7 +314,7 @@ async function observe(
     }
   });
   try {
-    await Promise.race([work, promise]);
+    await Promise.race([work, isLate]);
   } catch (error) {
     session.signal.throwIfAborted();
     if (session.connection.isInvalid) throw error;
@@ -326,14 +326,4 @@ async function observe(
     waiting.end();
     work.catch(() => undefined);
   }
-}
-
-/** A promise that only ever fails. */
-function rejectable() {
-  let reject: (reason: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, no) => {
-    reject = no;
-  });
-  promise.catch(() => undefined);
-  return { promise, reject };
 }

@@ -16,10 +16,11 @@ export interface TableFacts {
   readonly size: number;
   /** Why its rows can't be recorded, if so. */
   readonly reason: string | null;
-  /** Enabled triggers of users and how to enable them again, if this role owns the table. */
-  readonly triggers: readonly string[];
+  /** Statements that switch the enabled triggers of users off and on again, if this role owns the table. */
+  readonly disabling: readonly string[];
   readonly enabling: readonly string[];
-  readonly isOwner: boolean;
+  /** These triggers, if it does not. */
+  readonly triggers: readonly string[];
   /** The transaction that asked; null if it changed nothing. */
   readonly xid: string | null;
 }
@@ -44,6 +45,10 @@ export const FORM = `SELECT ${[
 /** The transaction of a session, if it has changed something. */
 export const XID = "pg_catalog.pg_current_xact_id_if_assigned()::text";
 
+/** The enabled triggers of users of a table `c` as texts, if a condition holds. @param format of trigger, schema and table */
+const triggersAs = (format: string, condition: string) =>
+  `ARRAY(SELECT pg_catalog.format(${format}, tgname, n.nspname, c.relname) FROM pg_catalog.pg_trigger WHERE ${condition} AND tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname)`;
+
 /** Facts about tables by their object ids; those that no longer exist are missing. */
 export async function factsOf(session: Session, ids: readonly string[]): Promise<TableFacts[]> {
   // Only keys of PostgreSQL's own operators, since no other role's code runs in our queries.
@@ -59,9 +64,9 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
          ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1) i ON a.attnum = ANY (i.indkey[:i.indnkeyatts - 1]) WHERE a.attrelid = c.oid ORDER BY a.attnum) AS key,
        CASE WHEN n.nspname = 'pg_catalog' THEN 'large objects can''t be restored' WHEN c.relkind = 'f' THEN 'it is on another server' WHEN c.relkind <> 'r' THEN 'it is not an ordinary table' WHEN NOT pg_catalog.has_table_privilege(c.oid, 'SELECT') THEN 'this role can''t read it'
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
-       ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
-       ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
-       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", ${XID} AS xid
+       ${triggersAs("'ALTER TABLE %2$I.%3$I DISABLE TRIGGER %1$I'", "pg_catalog.pg_has_role(c.relowner, 'USAGE')")} AS disabling,
+       ${triggersAs("CASE tgenabled WHEN 'A' THEN 'ALTER TABLE %2$I.%3$I ENABLE ALWAYS TRIGGER %1$I' ELSE 'ALTER TABLE %2$I.%3$I ENABLE TRIGGER %1$I' END", "pg_catalog.pg_has_role(c.relowner, 'USAGE')")} AS enabling,
+       ${triggersAs("'%1$I of %2$I.%3$I'", "NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')")} AS triggers, ${XID} AS xid
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1::oid[])`,
     [ids],
   );

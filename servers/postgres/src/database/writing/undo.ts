@@ -29,15 +29,22 @@ interface Pair {
 
 interface Table {
   readonly facts: TableFacts;
-  readonly pairs: readonly Pair[];
+  /** Rows that the change deleted, updated and inserted. */
+  readonly deleted: Pair[];
+  readonly updated: Pair[];
+  readonly inserted: Pair[];
 }
+
+const pairsOf = ({ deleted, updated, inserted }: Table) => [...deleted, ...updated, ...inserted];
 
 function rowOf(value: unknown): Row | undefined {
   const isCell = (cell: unknown) => cell === null || typeof cell === "string";
   const isRow = (row: unknown): row is Row => Array.isArray(row) && row.every(isCell);
   if (value === undefined || isRow(value)) return value;
-  throw new ToolError("unavailable", "The record of this change is damaged.");
+  throw damaged();
 }
+
+const damaged = () => new ToolError("unavailable", "The record of this change is damaged.");
 
 /** What PostgreSQL did with a change whose process ended before it knew. */
 export async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<string | undefined> {
@@ -71,11 +78,15 @@ export async function undoChange(
       session,
       facts.map((one) => one.id),
     );
-    const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [] }));
+    const tables = facts.map(
+      (then): Table => ({ facts: current(id, then, now), deleted: [], updated: [], inserted: [] }),
+    );
     const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
     for (const { table, before, after } of recordedRows(change.path)) {
-      const pair = { before: rowOf(before), after: rowOf(after) };
-      Object(byName.get(table)).pairs.push(pair);
+      const kind = after === undefined ? "deleted" : before === undefined ? "inserted" : "updated";
+      const pairs = byName.get(table)?.[kind];
+      if (pairs === undefined) throw damaged();
+      pairs.push({ before: rowOf(before), after: rowOf(after) });
     }
     await findRows(session, id, tables);
     const counts = await restoreRows(session, id, tables);
@@ -83,16 +94,11 @@ export async function undoChange(
     const writer = await database.startRecord();
     if (typeof writer === "string") throw unrecorded(writer);
     try {
-      for (const { facts, pairs } of tables)
-        for (const { before, after } of pairs) {
-          const key = keyOf(facts, before ?? after ?? []);
-          const row = {
-            table: facts.name,
-            key,
-            ...(after && { before: after }),
-            ...(before && { after: before }),
-          };
-          written(() => writer.add(row));
+      for (const table of tables)
+        for (const { before, after } of pairsOf(table)) {
+          const key = keyOf(table.facts, before ?? after ?? []);
+          const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
+          written(() => writer.add({ table: table.facts.name, key, ...swapped }));
         }
       const undoing: ChangeFacts = {
         facts: tables.map((one) => one.facts),
@@ -153,21 +159,15 @@ function current(
 /** Locks the rows and notes where they are. @throws ToolError if some are not as the change left them */
 async function findRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
   const changed: string[] = [];
-  for (const { facts, pairs } of tables) {
+  for (const { facts, deleted, updated, inserted } of tables) {
     const name = (one: Row) => oneLine(`${facts.name} ${keyOf(facts, one)}`.slice(0, 200));
-    const existing = pairs.filter(({ after }) => after !== undefined);
-    const found = await find(
-      session,
-      facts,
-      existing.map(({ after = [] }) => after),
-    );
+    const existing = [...updated, ...inserted];
+    const found = await find(session, facts, rowsOf(existing, "after"));
     for (const pair of existing) {
       pair.place = found.get(JSON.stringify(pair.after))?.pop();
       if (pair.place === undefined) changed.push(name(pair.after ?? []));
     }
-    const isGone = ({ before, after }: Pair) =>
-      facts.key.length > 0 && before !== undefined && after === undefined;
-    const gone = pairs.flatMap((pair) => (isGone(pair) ? [pair.before ?? []] : []));
+    const gone = facts.key.length === 0 ? [] : rowsOf(deleted, "before");
     for (const text of (await find(session, facts, gone)).keys())
       changed.push(`${name(JSON.parse(text))} (exists again)`);
   }
@@ -195,8 +195,7 @@ async function find(
       ? `${select} ${given} JOIN ONLY ${name} t ON ${matching(facts)} FOR UPDATE OF t`
       : `${select} ONLY ${name} t WHERE t.ctid = ANY (ARRAY(SELECT a.ctid FROM ${numbered("u", `ONLY ${name} u`, ", u.ctid")} a
            JOIN ${numbered("(k.r)", given)} b ON a.r = b.r AND a.n = b.n)) FOR UPDATE OF t`;
-  const params = [arrayText(rows.map((one) => rowText(facts, one)))];
-  await readRows(session, { text, params, isSmall: isSmall(rows) }, (places, all) => {
+  await readRows(session, { text, params: [textsOf(facts, rows)], isSmall: isSmall(rows) }, (places, all) => {
     for (const [at, one] of all.entries()) {
       const key = JSON.stringify(one);
       found.set(key, [...(found.get(key) ?? []), places[at] ?? ""]);
@@ -207,13 +206,8 @@ async function find(
 
 /** Restores the rows. @returns what it did with each table */
 async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<TouchedTable[]> {
-  const switched = tables.filter(({ facts }) => facts.isOwner).map(({ facts }) => facts);
-  const off = switched.flatMap(({ name, triggers }) =>
-    triggers.map((one) => `ALTER TABLE ${name} DISABLE TRIGGER ${one}`),
-  );
-  const on = switched.flatMap(({ name, triggers, enabling }) =>
-    triggers.map((one, at) => `ALTER TABLE ${name} ${enabling[at]} TRIGGER ${one}`),
-  );
+  const off = tables.flatMap(({ facts }) => facts.disabling);
+  const on = tables.flatMap(({ facts }) => facts.enabling);
   if (off.length > 0) await session.run(off.join(";"));
   const parentsFirst = await inOrder(session, tables);
   const childrenFirst = [...parentsFirst].reverse();
@@ -255,23 +249,20 @@ async function verify(
 ) {
   const differing: string[] = [];
   for (const one of counts) {
-    const pairs = tables.find(({ facts }) => facts.id === one.id)?.pairs ?? [];
-    const inserted = pairs.filter(({ after }) => after === undefined).length;
-    const deleted = pairs.filter(({ before }) => before === undefined).length;
-    const updated = pairs.length - inserted - deleted;
-    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
+    const table = tables.find(({ facts }) => facts.id === one.id);
+    const counts = [table?.deleted, table?.updated, table?.inserted].map((pairs) => pairs?.length ?? 0);
+    const [restored = 0, updated = 0, removed = 0] = counts;
+    if (one.inserted !== restored || one.updated > updated || one.deleted !== removed)
       differing.push(one.table);
   }
-  for (const { facts, pairs } of tables) {
-    const wanted = pairs.flatMap(({ before }) => (before === undefined ? [] : [before]));
+  for (const { facts, deleted, updated } of tables) {
+    const wanted = rowsOf([...deleted, ...updated], "before");
     const found = await find(session, facts, wanted);
     if (!wanted.every((one) => found.get(JSON.stringify(one))?.pop() !== undefined))
       differing.push(facts.name);
   }
   if (differing.length === 0) return;
-  const triggers = tables.flatMap(({ facts }) =>
-    facts.isOwner ? [] : facts.triggers.map((one) => `${one} of ${facts.name}`),
-  );
+  const triggers = tables.flatMap(({ facts }) => facts.triggers);
   const by = triggers.length === 0 ? "cascades, rules or triggers" : `triggers (${triggers.join(", ")})`;
   throw new ToolError(
     "conflict",
@@ -282,43 +273,41 @@ async function verify(
   );
 }
 
-const textsOf = ({ facts }: Table, rows: readonly (Row | undefined)[]) =>
-  arrayText(rows.map((one) => rowText(facts, one ?? [])));
+const rowsOf = (pairs: readonly Pair[], when: "before" | "after") =>
+  pairs.flatMap((pair) => [pair[when] ?? []]);
 
-async function insert(session: Session, table: Table): Promise<void> {
-  const { name, columns } = table.facts;
-  const rows = table.pairs.filter(({ after }) => after === undefined).map(({ before }) => before);
-  if (rows.length === 0) return;
+const textsOf = (facts: TableFacts, rows: readonly Row[]) =>
+  arrayText(rows.map((one) => rowText(facts, one)));
+
+const placesOf = (pairs: readonly Pair[]) => arrayText(pairs.map(({ place }) => place));
+
+async function insert(session: Session, { facts, deleted }: Table): Promise<void> {
+  if (deleted.length === 0) return;
+  const { name, columns } = facts;
   const values = columns.map((column) => `(k.r).${column}`).join(", ");
   await session.rows(
     `INSERT INTO ${name} (${columns.join(", ")}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r) k`,
-    [textsOf(table, rows)],
+    [textsOf(facts, rowsOf(deleted, "before"))],
   );
 }
 
-async function update(session: Session, table: Table): Promise<void> {
-  const { name, columns } = table.facts;
-  const pairs = table.pairs.filter(({ before, after }) => before !== undefined && after !== undefined);
+async function update(session: Session, { facts, updated }: Table): Promise<void> {
+  const { name, columns } = facts;
   // Columns that are always generated can't be set, and never differ.
-  const changed = columns.filter((_, at) => pairs.some(({ before, after }) => before?.[at] !== after?.[at]));
+  const changed = columns.filter((_, at) =>
+    updated.some(({ before, after }) => before?.[at] !== after?.[at]),
+  );
   if (changed.length === 0) return;
   await session.rows(
     `UPDATE ONLY ${name} t SET ${changed.map((column) => `${column} = (k.r).${column}`).join(", ")}
      FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r, pg_catalog.unnest($2::tid[]) AS p) k WHERE t.ctid = k.p`,
-    [
-      textsOf(
-        table,
-        pairs.map(({ before }) => before),
-      ),
-      arrayText(pairs.map(({ place }) => place)),
-    ],
+    [textsOf(facts, rowsOf(updated, "before")), placesOf(updated)],
   );
 }
 
-async function remove(session: Session, { facts, pairs }: Table): Promise<void> {
-  const places = pairs.filter(({ before }) => before === undefined).map(({ place }) => place);
-  if (places.length === 0) return;
-  await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [arrayText(places)]);
+async function remove(session: Session, { facts, inserted }: Table): Promise<void> {
+  if (inserted.length === 0) return;
+  await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [placesOf(inserted)]);
 }
 
 /** The tables, each after those that it references. */
