@@ -19,7 +19,7 @@ export interface Candidate {
   /** Columns and expressions as CREATE INDEX has them. */
   readonly keys: readonly string[];
   /** The condition of a partial index. */
-  readonly where?: string;
+  readonly where: string | undefined;
 }
 
 /** What a statement does with a column or an expression. */
@@ -226,14 +226,9 @@ export function candidatesFor(served: Served, on: Indexable, trigram: string | u
     columns.every((one) => on.columns.includes(one));
   const { table, isPartitioned } = on;
   const made: Candidate[] = [];
-  const btree = (keys: readonly string[], where?: string) =>
-    made.push({
-      table,
-      isPartitioned,
-      method: "btree",
-      keys: [...new Set(keys)],
-      ...(where === undefined ? {} : { where }),
-    });
+  const add = (method: Candidate["method"], keys: readonly string[], where?: string) =>
+    made.push({ table, isPartitioned, method, keys: [...new Set(keys)], where });
+  const btree = (keys: readonly string[], where?: string) => add("btree", keys, where);
   const keys = served.keys.filter(has);
   const sortable = keys.filter(
     ({ use, text, columns }) =>
@@ -260,18 +255,12 @@ export function candidatesFor(served: Served, on: Indexable, trigram: string | u
   }
   for (const { use, text } of keys) {
     if (use === "prefix") btree([`${text} text_pattern_ops`]);
-    const operators =
-      use === "pattern" && trigram !== undefined
-        ? [trigram]
-        : use === "json"
-          ? ["jsonb_path_ops", ""]
-          : use === "contains"
-            ? [""]
-            : [];
-    for (const one of operators)
-      made.push({ table, isPartitioned, method: "gin", keys: [`${text} ${one}`.trim()] });
-    if (use === "json" || use === "contains")
-      made.push({ table, isPartitioned, method: "gist", keys: [text] });
+    if (use === "pattern" && trigram !== undefined) add("gin", [`${text} ${trigram}`]);
+    if (use === "json") add("gin", [`${text} jsonb_path_ops`]);
+    if (use === "json" || use === "contains") {
+      add("gin", [text]);
+      add("gist", [text]);
+    }
   }
   return made;
 }
