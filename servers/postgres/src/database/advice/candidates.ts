@@ -50,23 +50,13 @@ export interface Served {
 
 /** Keys to try for one table of a statement, alone and in pairs. */
 const MAX_KEYS = 12;
-const USES: Readonly<Record<string, Key["use"]>> = {
-  "=": "equal",
-  "<": "range",
-  ">": "range",
-  "<=": "range",
-  ">=": "range",
-  "~": "pattern",
-  "~*": "pattern",
-  "@>": "json",
-  "@?": "json",
-  "@@": "json",
-  "?": "contains",
-  "?|": "contains",
-  "?&": "contains",
-  "&&": "contains",
-  "<@": "contains",
-};
+const OPERATORS: readonly (readonly [use: Key["use"], operators: string])[] = [
+  ["equal", "="],
+  ["range", "< > <= >="],
+  ["pattern", "~ ~*"],
+  ["json", "@> @? @@"],
+  ["contains", "? ?| ?& && <@"],
+];
 
 /** Finds what an index could serve in a statement, by PostgreSQL's own grammar. */
 export async function servedBy(sql: string): Promise<Served> {
@@ -121,7 +111,7 @@ function* comparedIn({ kind, name, lexpr, rexpr }: Tree): Generator<[side: unkno
   else if (kind === "AEXPR_IN" || kind === "AEXPR_OP_ANY") {
     if (operator === "=") yield [lexpr, "equal"];
   } else {
-    const use = USES[operator];
+    const use = OPERATORS.find(([, operators]) => operators.split(" ").includes(operator))?.[0];
     if (use === undefined) return;
     yield [lexpr, use];
     if (use === "equal" || use === "range") yield [rexpr, use];

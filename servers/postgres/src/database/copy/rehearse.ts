@@ -4,7 +4,7 @@ import { leftOutNote } from "../advice/trial.ts";
 import type { Session, Work } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { explained } from "../errors.ts";
-import { only, parseSql, relationName, type Tree, treeOf } from "../gate/syntax.ts";
+import { only, parseSql, relationName, type Tree, textOf, treeOf } from "../gate/syntax.ts";
 import { passWriting } from "../gate/write-gate.ts";
 import { oidOf } from "../writing/losses.ts";
 import type { Trial } from "./copy.ts";
@@ -62,15 +62,14 @@ interface Rehearsed {
   readonly error?: string;
 }
 
-/** Splits texts into single statements; the parser counts bytes. */
+/** Splits texts into single statements. */
 async function statementsIn(texts: readonly string[]): Promise<Statement[]> {
   const all: Statement[] = [];
   for (const text of texts) {
     const bytes = Buffer.from(text);
-    for (const { stmt, stmt_location: at = 0, stmt_len: length } of (await parseSql(text)).stmts ?? []) {
-      const sql = bytes.subarray(at, length === undefined ? undefined : at + length).toString("utf8");
-      const [kind, node] = only(treeOf(stmt));
-      all.push({ sql: sql.trim().replace(/;$/, ""), kind, node });
+    for (const one of (await parseSql(text)).stmts ?? []) {
+      const [kind, node] = only(treeOf(one.stmt));
+      all.push({ sql: textOf(bytes, one).trim().replace(/;$/, ""), kind, node });
     }
   }
   return all;

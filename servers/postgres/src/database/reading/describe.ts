@@ -17,6 +17,7 @@ export interface TableDescription<Column = { name: string; type: string }> {
   readonly table: string;
   readonly type: string;
   readonly columns: Column[];
+  readonly primary_key?: readonly string[];
   readonly [fact: string]: unknown;
 }
 
@@ -143,7 +144,7 @@ SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
     WHEN c.relkind = 'p' THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(c.oid) t) END,
   'columns', coalesce((${COLUMNS}), '[]'::json),
   'primary_key', (SELECT pg_catalog.json_agg(pg_catalog.quote_ident(a.attname) ORDER BY pg_catalog.array_position(i.indkey::int2[], a.attnum)) FROM pg_catalog.pg_index i
-     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = c.oid AND i.indisprimary),
+     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[:i.indnkeyatts - 1]) WHERE i.indrelid = c.oid AND i.indisprimary),
   'foreign_keys', (${constraints("= 'f'", "conrelid")}),
   'partition_foreign_keys', CASE WHEN c.relkind = 'p' THEN (${PARTITION_KEYS}) END,
   'referenced_by', (${constraints("= 'f'", "confrelid")}),

@@ -51,7 +51,10 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
     isChanged ||= found.isChanged;
     if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
     if (!found.holds) continue;
-    rows = (rows ?? 0) + (await countUpTo(session, COUNTED + 1, found.table));
+    const [counted] = await session.rows<{ count: number }>(
+      `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${found.table} LIMIT ${COUNTED + 1}) counted`,
+    );
+    rows = (rows ?? 0) + (counted?.count ?? 0);
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : there === 0;
@@ -109,9 +112,9 @@ export async function changedProtection(session: Session, before: Touched, after
   if (isClear || changed.every(({ updated }) => updated === 0)) return isClear;
   // Functions often make temporary tables, which also updates these two catalogs.
   const [found] = await session.rows<{ some: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.xmin = $1::xid
-       WHERE c.relpersistence <> 't' AND (c.xmin = $1::xid OR a.xmin IS NOT NULL)) AS some`,
-    [(await session.rows<{ id: string }>("SELECT pg_catalog.pg_current_xact_id()::xid::text AS id"))[0]?.id],
+    `SELECT EXISTS (SELECT FROM (SELECT pg_catalog.pg_current_xact_id()::xid AS id) own CROSS JOIN pg_catalog.pg_class c
+       LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.xmin = own.id
+       WHERE c.relpersistence <> 't' AND (c.xmin = own.id OR a.xmin IS NOT NULL)) AS some`,
   );
   return found?.some !== false;
 }
@@ -153,11 +156,4 @@ export async function changedElsewhere(
     elsewhere.push({ ...found, table: relation, inserted: 0, updated, deleted });
   }
   return elsewhere;
-}
-
-async function countUpTo(session: Session, limit: number, table: string): Promise<number> {
-  const [row] = await session.rows<{ count: number }>(
-    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} LIMIT ${limit}) counted`,
-  );
-  return row?.count ?? 0;
 }

@@ -29,18 +29,8 @@ export interface TableFacts {
  * One form of values, whatever the session or its functions set: their text can be compared, and read back exactly. Names
  * that values contain (regclass) have their schema.
  */
-export const FORM = `SELECT ${[
-  "'TimeZone', 'UTC'",
-  "'DateStyle', 'ISO, YMD'",
-  "'IntervalStyle', 'postgres'",
-  "'extra_float_digits', '1'",
-  "'bytea_output', 'hex'",
-  "'xmloption', 'content'",
-  "'search_path', 'pg_catalog, pg_temp'",
-  "'enable_seqscan', 'on'",
-]
-  .map((setting) => `pg_catalog.set_config(${setting}, true)`)
-  .join(", ")}`;
+export const FORM = `SELECT pg_catalog.set_config(name, value, true) FROM (VALUES ('TimeZone', 'UTC'), ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'),
+  ('extra_float_digits', '1'), ('bytea_output', 'hex'), ('xmloption', 'content'), ('search_path', 'pg_catalog, pg_temp'), ('enable_seqscan', 'on')) form (name, value)`;
 
 /** The transaction of a session, if it has changed something. */
 export const XID = "pg_catalog.pg_current_xact_id_if_assigned()::text";
@@ -110,13 +100,17 @@ export async function visibleAt(
  * Reads rows, in pieces unless there are few; their first column is the place of the row in its table (`ctid`), the others
  * are the table's.
  *
+ * @param given the elements of an array, `$1`, each of which finds one row
  * @param take gets the places and the rows of a piece
  */
 export async function readRows(
   session: Session,
-  { text, params = [], isSmall = false }: { text: string; params?: readonly string[]; isSmall?: boolean },
+  text: string,
+  given: readonly string[] | undefined,
   take: (places: readonly string[], rows: readonly Row[]) => Promise<void> | void,
 ): Promise<void> {
+  const isSmall = given !== undefined && given.length <= PIECE;
+  const params = given === undefined ? [] : [arrayText(given)];
   const opening = { statements: [FORM] };
   const fetch = isSmall ? { text, params, opening } : { text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] };
   if (!isSmall) await session.query({ text: `DECLARE refmcp_rows CURSOR FOR ${text}`, params, opening }, ALL);
@@ -131,5 +125,3 @@ export async function readRows(
   }
   if (!isSmall) await session.run("CLOSE refmcp_rows");
 }
-
-export const isSmall = (rows: readonly unknown[]) => rows.length <= PIECE;

@@ -9,7 +9,7 @@ import { passWriting } from "../gate/write-gate.ts";
 import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
 import { matching, transactionOf, Unrecordable, written } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
-import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
+import { columnsOf, factsOf, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
 
 const texts = z.array(z.string());
 const recorded = z.object({
@@ -47,7 +47,7 @@ function rowOf(value: unknown): Row | undefined {
 const damaged = () => new ToolError("unavailable", "The record of this change is damaged.");
 
 /** What PostgreSQL did with a change whose process ended before it knew. */
-export async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<string | undefined> {
+async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<string | undefined> {
   const { xid } = recorded.pick({ xid: true }).parse(facts);
   if (xid === "") return undefined;
   const [found] = await session.rows<{ status: string | null }>(
@@ -195,7 +195,8 @@ async function find(
       ? `${select} ${given} JOIN ONLY ${name} t ON ${matching(facts)} FOR UPDATE OF t`
       : `${select} ONLY ${name} t WHERE t.ctid = ANY (ARRAY(SELECT a.ctid FROM ${numbered("u", `ONLY ${name} u`, ", u.ctid")} a
            JOIN ${numbered("(k.r)", given)} b ON a.r = b.r AND a.n = b.n)) FOR UPDATE OF t`;
-  await readRows(session, { text, params: [textsOf(facts, rows)], isSmall: isSmall(rows) }, (places, all) => {
+  const elements = rows.map((one) => rowText(facts, one));
+  await readRows(session, text, elements, (places, all) => {
     for (const [at, one] of all.entries()) {
       const key = JSON.stringify(one);
       found.set(key, [...(found.get(key) ?? []), places[at] ?? ""]);
