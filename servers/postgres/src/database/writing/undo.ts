@@ -251,10 +251,9 @@ async function verify(
   const differing: string[] = [];
   for (const one of counts) {
     const table = tables.find(({ facts }) => facts.id === one.id);
-    const counts = [table?.deleted, table?.updated, table?.inserted].map((pairs) => pairs?.length ?? 0);
-    const [restored = 0, updated = 0, removed = 0] = counts;
-    if (one.inserted !== restored || one.updated > updated || one.deleted !== removed)
-      differing.push(one.table);
+    const { deleted = [], updated = [], inserted = [] } = table ?? {};
+    const isSame = one.inserted === deleted.length && one.deleted === inserted.length;
+    if (!isSame || one.updated > updated.length) differing.push(one.table);
   }
   for (const { facts, deleted, updated } of tables) {
     const wanted = rowsOf([...deleted, ...updated], "before");
