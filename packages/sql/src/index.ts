@@ -26,7 +26,7 @@ export {
 } from "./formats.ts";
 export { type Limits, type LimitValues, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
 export { type Loss, lossText, rowCount } from "./loss-text.ts";
-export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
+export { didYouMean, quoteIdentifier, suggesting, unquoted, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
 export {
   type Ahead,

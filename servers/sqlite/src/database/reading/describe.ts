@@ -1,5 +1,5 @@
 import { clip, cursorsOf, fitting, grouped } from "@refmcp/boundary/answer";
-import { quoteIdentifier, tokenize } from "@refmcp/sql";
+import { quoteIdentifier, tokenize, unquoted } from "@refmcp/sql";
 import { pageOf, summarized, type TableFacts, type TablesAsked } from "@refmcp/sql/tools";
 import { type ColumnValues, describedValues, looksConfidential } from "@refmcp/sql/values";
 import * as z from "zod";
@@ -14,7 +14,7 @@ import {
   tableFound,
   text,
 } from "./catalog.ts";
-import { checksOf, unquoted, written } from "./names.ts";
+import { checksOf, written } from "./names.ts";
 
 /** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
 const COUNTED = 100_000;

@@ -1,4 +1,4 @@
-import { quoteIdentifier } from "@refmcp/sql/names";
+import { quoteIdentifier, unquoted } from "@refmcp/sql/names";
 import type { Token } from "@refmcp/sql/statement";
 
 /** The keywords that SQLite does not accept as a name without quotes. */
@@ -12,13 +12,6 @@ const RESERVED: ReadonlySet<string> = new Set(
 /** A name as it must be written in SQL, in quotes where it needs them. */
 export const written = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name.toLowerCase()) ? name : quoteIdentifier(name);
-
-/** The name that an identifier stands for, quoted in any of SQLite's ways or not. */
-export const unquoted = (text: string) => {
-  const [, name = text] =
-    /^(?:"(.*)"|`(.*)`|\[(.*)\])$/s.exec(text)?.filter((part) => part !== undefined) ?? [];
-  return name.replaceAll('""', '"');
-};
 
 /** The conditions of a table's CHECK constraints that name only one column, by the column's name in lower case. */
 export function checksOf(tokens: readonly Token[], columns: readonly string[]): Map<string, string[]> {
