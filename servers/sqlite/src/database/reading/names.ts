@@ -34,18 +34,9 @@ export function checksOf(tokens: readonly Token[], columns: readonly string[]): 
   return checks;
 }
 
-/** Tokens as a text with spaces where one would write them. */
-function textOf(tokens: readonly Token[]): string {
-  let text = "";
-  for (const [at, { kind, text: next }] of tokens.entries()) {
-    const before = tokens[at - 1];
-    const isTight =
-      before === undefined ||
-      /^[),.]$/.test(next) ||
-      /^[(.]$/.test(before.text) ||
-      (next === "(" && before.kind === "word" && before.text.toUpperCase() !== "IN") ||
-      (kind === "other" && before.kind === "other" && !/[(),]/.test(next + before.text));
-    text += isTight ? next : ` ${next}`;
-  }
-  return text;
-}
+/** Tokens as a text, with one space for the white space and comments between them. */
+const textOf = (tokens: readonly Token[]) =>
+  tokens.reduce((text, { text: next, at }, index) => {
+    const before = tokens[index - 1];
+    return before === undefined || before.at + before.text.length === at ? text + next : `${text} ${next}`;
+  }, "");
