@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { RECORD_BYTES, type RecordedRow, type TableCounts } from "@refmcp/sql/change-record";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
-import { rowsFrom, valuesFrom } from "../connection/rows.ts";
+import { valuesFrom } from "../connection/rows.ts";
 import { type Kind, reachOf } from "./reach.ts";
 import { asBytes, doubtOf, encodeValue, type Shape, shapeOf, type Value } from "./shape.ts";
 
@@ -243,23 +243,17 @@ function keepRows(database: Database.Database, watched: Watched, replaces: boole
   ];
 }
 
+/** For each unique index, a condition for the rows `x` with the values of NEW; NULL for an index on an expression. */
+const EQUAL_IN_INDEXES = `SELECT CASE WHEN count(*) = count(x.name) THEN
+    group_concat(printf('x."%w" = NEW."%w" COLLATE "%w"', x.name, x.name, x.coll), ' AND ') END
+  FROM pragma_index_list(?) i JOIN pragma_index_xinfo(i.name) x WHERE i."unique" = 1 AND x.key = 1 GROUP BY i.name`;
+
 /** Conditions for the rows `x` that the row NEW replaces; undefined if they can't be known, so that any row may be replaced. */
 function conflictsOf(database: Database.Database, { name, key, hasRowid }: Shape): string[] | undefined {
-  const found = hasRowid ? [`x.${key[0]} = NEW.${key[0]}`] : [];
-  const indexes = 'SELECT name FROM pragma_index_list(?) WHERE "unique" = 1';
-  const parts = "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1 ORDER BY seqno";
-  for (const index of valuesFrom<string>(database, indexes, name)) {
-    const conditions = rowsFrom<{ name: string | null; coll: string }>(database, parts, index).map(
-      ({ name: column, coll }) =>
-        column === null
-          ? undefined
-          : `x.${quoteIdentifier(column)} = NEW.${quoteIdentifier(column)} COLLATE ${quoteIdentifier(coll)}`,
-    );
-    // An index on an expression, which only its text shows.
-    if (conditions.includes(undefined)) return undefined;
-    found.push(conditions.join(" AND "));
-  }
-  return found;
+  const found = valuesFrom<string | null>(database, EQUAL_IN_INDEXES, name);
+  const known = found.filter((one) => one !== null);
+  if (known.length < found.length) return undefined;
+  return hasRowid ? [`x.${key[0]} = NEW.${key[0]}`, ...known] : known;
 }
 
 /** Whether a virtual table is a full-text index whose text is in another table: FTS4 and FTS5 with `content=`. */
