@@ -56,6 +56,16 @@ const COMMANDS: Readonly<Record<string, Judge>> = {
       }
     );
   },
+  AT_ValidateConstraint({ name }, { target, blocks, work }) {
+    const scanned = work.find((one) => one.what === "scans" && one.name === target?.name && hasRows(one));
+    return (
+      scanned !== undefined &&
+      blocks !== undefined && {
+        problem: `All rows of ${shown(scanned)} are checked while the lock of an earlier statement ${blocks}.`,
+        safer: `VALIDATE CONSTRAINT ${name} in another transaction: a second call of pg_execute`,
+      }
+    );
+  },
   AT_SetNotNull({ name }, facts, table) {
     const scanned = worked(facts, "scans");
     return (
@@ -97,7 +107,10 @@ const STATEMENTS: Readonly<Record<string, (statement: Statement, facts: Facts) =
       built !== undefined &&
       node.concurrent !== true && {
         problem: `Writes to ${shown(built)} wait until the index is built.`,
-        safer: `${sql.replace(/\bINDEX\b/i, "INDEX CONCURRENTLY")}, alone`,
+        safer:
+          facts.target?.isPartitioned === true
+            ? `${sql.replace(/\bON\b/i, "ON ONLY")}; then, for each partition, CREATE INDEX CONCURRENTLY, alone, and ALTER INDEX … ATTACH PARTITION`
+            : `${sql.replace(/\bINDEX\b/i, "INDEX CONCURRENTLY")}, alone`,
       }
     );
   },
@@ -117,7 +130,9 @@ const STATEMENTS: Readonly<Record<string, (statement: Statement, facts: Facts) =
         node.concurrent !== true &&
         facts.locks.some(hasRows) && {
           problem: "Reads and writes of the table wait for this lock.",
-          safer: `${sql.replace(/\bINDEX\b/i, "INDEX CONCURRENTLY")}, alone`,
+          safer: facts.locks.some(({ isPartitioned }) => isPartitioned)
+            ? "Keep the transaction short: a partitioned index can't be dropped CONCURRENTLY"
+            : `${sql.replace(/\bINDEX\b/i, "INDEX CONCURRENTLY")}, alone`,
         }
       );
     return (
