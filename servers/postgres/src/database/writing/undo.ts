@@ -64,7 +64,7 @@ export async function undoChange(
   const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
   const { restore, facts, skipped } = recorded.parse(change.facts);
-  return await database.change({ signal: call.signal, times: 10 }, async (session) => {
+  const undoing = database.change({ signal: call.signal, times: 10 }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
     const now = await factsOf(
@@ -94,7 +94,7 @@ export async function undoChange(
           };
           written(() => writer.add(row));
         }
-      const undoing: ChangeFacts = {
+      const undone: ChangeFacts = {
         facts: tables.map((one) => one.facts),
         skipped: [],
         xid: await transactionOf(session),
@@ -102,7 +102,7 @@ export async function undoChange(
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
-        written(() => writer.finish({ database: database.identity, statements, undoes: id, facts: undoing }));
+        written(() => writer.finish({ database: database.identity, statements, undoes: id, facts: undone }));
       const note = `Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`;
       const answer = {
         undone: id,
@@ -121,8 +121,18 @@ export async function undoChange(
       writer.discard();
     }
   });
+  return await undoing.catch((error) => {
+    // What was added since is in the way, or what the change needs is gone.
+    if (!(error instanceof ToolError) || !/^(?!42501)(23|42|2B)/.test(error.code ?? "")) throw error;
+    throw new ToolError("conflict", `Change ${id} was not undone: ${error.message}`, {
+      code: error.code,
+      hint: LATER_FIRST,
+    });
+  });
 }
 
+const LATER_FIRST =
+  "Nothing was changed. Undo later changes first (newest first), or restore rows with your own statements.";
 const unrecorded = (why: string) =>
   new ToolError("unavailable", `The undo can't be recorded, so nothing was changed: ${oneLine(why)}.`, {
     hint: "Make the state directory writable (--undo-dir), with free space.",
