@@ -51,7 +51,7 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
     isChanged ||= found.isChanged;
     if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
     if (!found.holds) continue;
-    rows = (rows ?? 0) + (await countUpTo(session, COUNTED + 1, found.table));
+    rows = (rows ?? 0) + (await countUpTo(session, found.table));
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : there === 0;
@@ -155,9 +155,10 @@ export async function changedElsewhere(
   return elsewhere;
 }
 
-async function countUpTo(session: Session, limit: number, table: string): Promise<number> {
+/** How many rows a table has, up to one more than 1,000,000. @param condition counts only these rows */
+export async function countUpTo(session: Session, table: string, condition = "true"): Promise<number> {
   const [row] = await session.rows<{ count: number }>(
-    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} LIMIT ${limit}) counted`,
+    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} WHERE ${condition} LIMIT ${COUNTED + 1}) counted`,
   );
   return row?.count ?? 0;
 }

@@ -1,12 +1,12 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
+import { type Calling, lossText, type RecordedChange, readRows as recordedRows, rowCount } from "@refmcp/sql";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
 import { arrayText, type Row } from "../driver/values.ts";
 import { passWriting } from "../gate/write-gate.ts";
-import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
+import { AT_LAST, countUpTo, lookAt, type TouchedTable, touched, without } from "./losses.ts";
 import { matching, transactionOf, Unrecordable, written } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
 import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
@@ -362,8 +362,12 @@ async function restoreObjects(session: Session, statements: readonly string[]) {
     for (const loss of losses) {
       const { what, rows, restoring } = await lookAt(session, loss, new Set());
       again.unshift(...restoring);
-      if (rows === undefined ? what.includes("COLUMN") : rows > 0) objects.push(what);
+      if (rows !== undefined && rows > 0) objects.push(what);
     }
+    // As `removingCreated` writes it.
+    const [, table = "", column] = /^ALTER TABLE (.+) DROP COLUMN (.+)$/s.exec(sql) ?? [];
+    const values = column === undefined ? 0 : await countUpTo(session, table, `${column} IS NOT NULL`);
+    if (values > 0) objects.push(`DROP COLUMN ${column} of ${table} (${rowCount(values)} with a value)`);
     await session.query({ text: sql, params: [] }, { chars: 1 });
   }
   return { objects, again };
