@@ -81,21 +81,25 @@ export const suggestion = z.object({
 });
 export type Suggestion = z.output<typeof suggestion>;
 
-/** Foreign keys without an index: every delete and join from the other side scans the whole table. */
-const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::text AS name, c.reltuples::float8 AS rows,
-    (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.ordinality) FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY u(attnum, ordinality)
-       JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum) AS columns
-  FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
-  WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = k.conrelid AND i.indisvalid
-    AND i.indpred IS NULL AND (i.indkey::int2[])[0:pg_catalog.cardinality(k.conkey) - 1] @> k.conkey)
-  ORDER BY c.reltuples DESC, 1, 2 LIMIT $1`;
+/**
+ * Foreign keys without an index: every delete and join from the other side scans the whole table. Those of partitions are one
+ * of their table, which is indexed as a whole.
+ */
+const UNINDEXED_KEYS = `SELECT k.root::regclass::text AS table, pg_catalog.min(k.name) AS name, pg_catalog.count(*)::int AS partitions, pg_catalog.bool_or(k.relkind = 'p' OR k.relispartition) AS "isPartitioned", k.columns
+  FROM (SELECT CASE WHEN c.relispartition THEN pg_catalog.pg_partition_root(c.oid) ELSE c.oid END AS root, k.conname::text AS name, c.relkind, c.relispartition, c.reltuples,
+      (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.ordinality) FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY u(attnum, ordinality)
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum) AS columns
+    FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+    WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = k.conrelid AND i.indisvalid
+      AND i.indpred IS NULL AND (i.indkey::int2[])[0:pg_catalog.cardinality(k.conkey) - 1] @> k.conkey)) k
+  GROUP BY k.root, k.columns ORDER BY pg_catalog.sum(k.reltuples) DESC, 1, 2 LIMIT $1`;
 
 /** Indexes whose columns are a prefix of another index of the same kind. */
-const NEEDLESS = `SELECT DISTINCT ON (1, 2) a.indrelid::regclass::text AS table, a.indexrelid::regclass::text AS index, b.indexrelid::regclass::text AS other
+const NEEDLESS = `SELECT DISTINCT ON (1, 2) a.indrelid::regclass::text AS table, a.indexrelid::regclass::text AS index, b.indexrelid::regclass::text AS other, ca.relkind = 'I' AS "isPartitioned"
   FROM pg_catalog.pg_index a JOIN pg_catalog.pg_index b ON a.indrelid = b.indrelid AND a.indexrelid <> b.indexrelid
   JOIN pg_catalog.pg_class ca ON ca.oid = a.indexrelid JOIN pg_catalog.pg_class cb ON cb.oid = b.indexrelid AND cb.relam = ca.relam
   JOIN pg_catalog.pg_class t ON t.oid = a.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace AND n.nspname NOT IN ('pg_catalog', 'pg_toast')
-  WHERE NOT a.indisunique AND a.indpred IS NULL AND b.indpred IS NULL AND a.indexprs IS NULL AND b.indexprs IS NULL AND b.indisvalid
+  WHERE NOT a.indisunique AND NOT ca.relispartition AND a.indpred IS NULL AND b.indpred IS NULL AND a.indexprs IS NULL AND b.indexprs IS NULL AND b.indisvalid
     AND (b.indkey::text || ' ') LIKE (a.indkey::text || ' %') AND (b.indclass::text || ' ') LIKE (a.indclass::text || ' %')
     AND (b.indkey <> a.indkey OR a.indexrelid > b.indexrelid OR b.indisunique)
   ORDER BY 1, 2, 3 LIMIT $1`;
@@ -108,20 +112,31 @@ const SCANNED = `SELECT relid::regclass::text AS table, seq_scan::float8 AS scan
 /** Indexes to create or drop, according to the catalog and the statistics; changes nothing. */
 export async function suggestIndexes(database: Database, limit: number, work: Work): Promise<Suggestion[]> {
   return await database.work(work, async (session) => {
-    const keys = await session.rows<{ table: string; name: string; columns: string }>(UNINDEXED_KEYS, [
-      limit,
-    ]);
-    const needless = await session.rows<{ table: string; index: string; other: string }>(NEEDLESS, [limit]);
+    const keys = await session.rows<{
+      table: string;
+      name: string;
+      partitions: number;
+      isPartitioned: boolean;
+      columns: string;
+    }>(UNINDEXED_KEYS, [limit]);
+    const needless = await session.rows<{
+      table: string;
+      index: string;
+      other: string;
+      isPartitioned: boolean;
+    }>(NEEDLESS, [limit]);
     const scanned = await session.rows<{ table: string; scans: number; rows: number }>(SCANNED, [limit]);
+    // PostgreSQL can't do it for indexes of partitioned tables.
+    const concurrently = (isPartitioned: boolean) => (isPartitioned ? "" : " CONCURRENTLY");
     const all: Suggestion[] = [
-      ...keys.map(({ table, name, columns }) => ({
+      ...keys.map(({ table, name, partitions, isPartitioned, columns }) => ({
         table,
-        create: `CREATE INDEX CONCURRENTLY ON ${table} (${columns})`,
-        reason: `The foreign key ${name} has no index: deletes and joins from the other side scan all of ${table}.`,
+        create: `CREATE INDEX${concurrently(isPartitioned)} ON ${table} (${columns})`,
+        reason: `The foreign key ${name}${partitions > 1 ? `, and those of ${partitions - 1} other partitions,` : ""} has no index: deletes and joins from the other side scan all of ${table}.`,
       })),
-      ...needless.map(({ table, index, other }) => ({
+      ...needless.map(({ table, index, other, isPartitioned }) => ({
         table,
-        drop: `DROP INDEX CONCURRENTLY ${index}`,
+        drop: `DROP INDEX${concurrently(isPartitioned)} ${index}`,
         reason: `${other} begins with the same columns.`,
       })),
       ...scanned.map(({ table, scans, rows }) => ({
