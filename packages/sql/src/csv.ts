@@ -28,7 +28,8 @@ export interface CsvRecord {
   readonly line: number;
 }
 
-export const CSV_HINT = "Every record needs as many fields as the header. For ; or tabs set delimiter.";
+export const CSV_HINT =
+  "The file must be UTF-8 (convert others with iconv). Every record needs as many fields as the header, and a quote in a quoted field is written twice. For ; or tabs set delimiter.";
 
 /** A longer record means that a quote was never closed. */
 const MAX_RECORD_CHARS = 16 * 1024 * 1024;

@@ -4,7 +4,8 @@ import { positionText } from "./statement.ts";
 /** What other databases write, as a pattern over SQL without the contents of its texts, and what to write here. */
 export type Dialect = readonly (readonly [written: RegExp, hint: string])[];
 
-const POSITION = / \(position \d+: "(?:[^"\\]|\\.)*"\)/;
+/** Alone in parentheses, or after the code in those of PostgreSQL. */
+const POSITION = /( \(|, )position \d+: "(?:[^"\\]|\\.)*"(?=\))/;
 
 /** The SQL with blanks for the contents of texts, quoted names and comments. */
 const withoutTexts = (sql: string) =>
@@ -33,7 +34,7 @@ export function translated(
     const message = error.message.startsWith("Statement ")
       ? error.message
       : POSITION.test(error.message)
-        ? error.message.replace(POSITION, () => place)
+        ? error.message.replace(POSITION, (_, before: string) => before + place.slice(2, -1))
         : `${error.message.replace(/\.$/, "")}${place}.`;
     return new ToolError(error.kind, message, { hint, code: error.code });
   }

@@ -180,6 +180,23 @@ describe("undo", () => {
     expect((await undo(inserted)).isError).toBe(false);
   });
 
+  it("says that nothing was undone if later rows are in the way", async () => {
+    const { change, undo, content } = await undoing(
+      "CREATE TABLE t (id int PRIMARY KEY, code text UNIQUE); INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+    );
+    const id = await change("DELETE FROM t WHERE id = 1");
+    await change("INSERT INTO t VALUES (3, 'a')");
+    const before = await content("t");
+    const { text, isError } = await undo(id);
+    expect([isError, text]).toEqual([
+      true,
+      expect.stringMatching(
+        new RegExp(`^Change ${id} was not undone: duplicate key .*\n.*newest first`, "s"),
+      ),
+    ]);
+    expect(await content("t")).toEqual(before);
+  });
+
   it("removes what a change of the schema added, and restores views and indexes", async () => {
     const { change, undo, world, questions } = await undoing(
       "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1), (2); CREATE VIEW v AS SELECT id FROM t; CREATE INDEX i ON t (id DESC)",
@@ -209,7 +226,13 @@ describe("undo", () => {
     );
     expect((await undo(id)).isError).toBe(false);
     expect(await objects()).toEqual(before);
-    expect(questions).toEqual([expect.stringContaining('DROP COLUMN "more" with its contents')]);
+    // Nothing was written to the new column.
+    expect(questions).toEqual([]);
+    const column = await change("ALTER TABLE t ADD COLUMN more int");
+    await world.admin("UPDATE t SET more = 5 WHERE id = 2");
+    await undo(column);
+    expect(questions).toEqual([expect.stringContaining("DROP COLUMN more of public.t (1 row with a value)")]);
+    expect(await objects()).toEqual(before);
     const table = await change("CREATE TABLE fresh (x int)");
     await world.admin("INSERT INTO fresh VALUES (1), (2), (3)");
     await undo(table);

@@ -149,6 +149,12 @@ const NEXT_STEPS: readonly (readonly [code: RegExp, step: string])[] = [
     /^(22P02|42804)$/,
     "Check the types; params are sent as text and converted to the type that the statement expects.",
   ],
+  [
+    /^22P04$/,
+    "Every record needs as many fields as the header, and a quote in a quoted field is written twice; empty lines are not allowed.",
+  ],
+  [/^22021$/, "Text must be valid in the encoding of the database, without NUL characters."],
+  [/^23/, "Nothing was changed. pg_describe_table shows keys and constraints."],
   [/^(08P01|42P02)$/, "Pass as many params as the statement has $1, $2, …."],
   [/^(55P03|40P01|40001)$/, "Another session blocked it; try again."],
   [/^42601$/, "The error is at » or right before it."],

@@ -27,7 +27,9 @@ beforeAll(async () => {
     CREATE TABLE empty (id int, v int); CREATE TYPE mood AS ENUM ('calm');
     CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER touched BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION touch();
     INSERT INTO customers SELECT n, 'c' || n, '2026-01-01' FROM generate_series(1, 5000) n; INSERT INTO orders SELECT n, n % 5000 + 1, n, 'x', 'new' FROM generate_series(1, 20000) n;
-    CREATE INDEX orders_state ON orders (state); ANALYZE`);
+    CREATE INDEX orders_state ON orders (state);
+    CREATE TABLE paid (id int, amount numeric, at date) PARTITION BY RANGE (at); CREATE TABLE paid_1 PARTITION OF paid FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
+    INSERT INTO paid SELECT n, n, '2026-02-03' FROM generate_series(1, 5000) n; CREATE INDEX paid_id ON paid (id); ANALYZE`);
   // The role may only read some of it.
   await db.admin(
     `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${db.role}; GRANT SELECT ON customers TO ${db.role}`,
@@ -207,6 +209,41 @@ it("names what can't be rehearsed without rows, and CONCURRENTLY among other sta
   expect(notes).toBeUndefined();
   const locked = await rehearse("ALTER TABLE orders ADD x int");
   expect(locked.notes).toEqual([expect.stringContaining("lock_timeout")]);
+});
+
+it("knows that PostgreSQL refuses CONCURRENTLY for an index of a partitioned table", async () => {
+  for (const sql of ["CREATE INDEX CONCURRENTLY ON paid (amount)", "DROP INDEX CONCURRENTLY paid_id"]) {
+    await expect(db.admin(sql)).rejects.toThrow(/partitioned/);
+    const { ok, statements } = await rehearse(sql);
+    expect([ok, statements[0]?.error]).toEqual([
+      false,
+      expect.stringMatching(/CONCURRENTLY.*is partitioned/),
+    ]);
+  }
+  expect((await rehearse("CREATE INDEX CONCURRENTLY ON paid_1 (amount)")).ok).toBe(true);
+  const { statements } = await rehearse("CREATE INDEX ON paid (amount)", "DROP INDEX paid_id");
+  expect(statements.map(({ warnings }) => warnings?.[0]?.safer)).toEqual([
+    expect.stringMatching(/^CREATE INDEX ON ONLY paid \(amount\); .*ATTACH PARTITION$/),
+    expect.not.stringContaining("DROP INDEX CONCURRENTLY"),
+  ]);
+});
+
+it("warns if a constraint is validated while the lock that added it is held", async () => {
+  const add = "ALTER TABLE orders ADD CONSTRAINT positive CHECK (total > 0) NOT VALID";
+  const validate = "ALTER TABLE orders VALIDATE CONSTRAINT positive";
+  const { statements } = await rehearse(add, validate);
+  expect(statements[1]?.warnings).toEqual([
+    {
+      problem: expect.stringMatching(
+        /^All rows of public\.orders .* earlier statement blocks reads and writes\.$/,
+      ),
+      safer: expect.stringMatching(/^VALIDATE CONSTRAINT positive in another transaction/),
+    },
+  ]);
+  await db.admin(add);
+  await db.admin("COMMENT ON TABLE orders IS 'so that the copy is made again'");
+  expect((await rehearse(validate)).statements[0]).not.toHaveProperty("warnings");
+  await db.admin("ALTER TABLE orders DROP CONSTRAINT positive");
 });
 
 it("checks the names of changes of rows, and changes none", async () => {

@@ -31,6 +31,24 @@ it("suggests an index for a foreign key, and dropping a redundant one once", asy
   expect(notes).toEqual([expect.stringContaining("pg_stat_statements is not installed")]);
 });
 
+it("suggests an index for all partitions at once, and to drop only indexes that PostgreSQL lets go", async () => {
+  await at().sql(
+    `CREATE TABLE pay (id int, at date, order_id bigint) PARTITION BY RANGE (at);
+     CREATE TABLE pay_1 PARTITION OF pay FOR VALUES FROM ('2026-01-01') TO ('2026-07-01'); CREATE TABLE pay_2 PARTITION OF pay FOR VALUES FROM ('2026-07-01') TO ('2027-01-01');
+     ALTER TABLE pay_1 ADD FOREIGN KEY (order_id) REFERENCES orders; ALTER TABLE pay_2 ADD FOREIGN KEY (order_id) REFERENCES orders;
+     CREATE INDEX pay_id ON pay (id); CREATE INDEX pay_id_at ON pay (id, at)`,
+  );
+  const suggestions = (await at().data("pg_suggest_indexes")).suggestions as Suggestion[];
+  const found = suggestions.filter(({ table }) => /^pay/.test(table));
+  expect(found.map(({ create, drop }) => create ?? drop)).toEqual([
+    "CREATE INDEX ON pay (order_id)",
+    "DROP INDEX pay_id",
+  ]);
+  expect(found[0]?.reason).toContain("and those of 1 other partitions,");
+  for (const { create, drop } of found) await at().sql(create ?? drop ?? "");
+  await at().sql("DROP TABLE pay");
+});
+
 /** The role may only read, and hypopg is not needed. */
 describe("on given statements", () => {
   let db: Lab;

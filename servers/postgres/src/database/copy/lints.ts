@@ -76,6 +76,16 @@ const LINTS: Readonly<Record<string, Lint>> = {
       }))
     );
   },
+  AT_ValidateConstraint({ name }, { target, blocks, work }) {
+    const scanned = work.find((one) => one.what === "scans" && one.name === target?.name && hasRows(one));
+    return (
+      scanned !== undefined &&
+      blocks !== undefined && {
+        problem: `All rows of ${shown(scanned)} are checked while the lock of an earlier statement ${blocks}.`,
+        safer: `VALIDATE CONSTRAINT ${name} in another transaction: a second call of pg_execute`,
+      }
+    );
+  },
   AT_SetNotNull: ({ name }, facts, table) =>
     onWork(facts, "scans", (on) => ({
       problem: `All rows of ${on} are checked while nobody can read it.`,
@@ -98,8 +108,13 @@ const LINTS: Readonly<Record<string, Lint>> = {
       problem: `All rows of ${on} are checked against the bounds while ${table} is locked.`,
       safer: "First add a CHECK constraint with the bounds to the partition (NOT VALID, then VALIDATE)",
     })),
-  IndexStmt: ({ concurrent }, facts, _, sql) =>
-    concurrent !== true && onWork(facts, "builds", waitingWrites(concurrently(sql))),
+  IndexStmt({ concurrent }, facts, _, sql) {
+    const safer =
+      facts.target?.isPartitioned === true
+        ? `${sql.replace(/\bON\b/i, "ON ONLY")}; then, for each partition, CREATE INDEX CONCURRENTLY, alone, and ALTER INDEX … ATTACH PARTITION`
+        : concurrently(sql);
+    return concurrent !== true && onWork(facts, "builds", waitingWrites(safer));
+  },
   ReindexStmt: (_, facts) =>
     facts.locks.some(({ strength }) => strength > 0) &&
     onWork(facts, "builds", waitingWrites("REINDEX … CONCURRENTLY, alone")),
@@ -114,7 +129,9 @@ const LINTS: Readonly<Record<string, Lint>> = {
       concurrent !== true &&
       facts.locks.some(hasRows) && {
         problem: "Reads and writes of the table wait for this lock.",
-        safer: concurrently(sql),
+        safer: facts.locks.some(({ isPartitioned }) => isPartitioned)
+          ? "Keep the transaction short: a partitioned index can't be dropped CONCURRENTLY"
+          : concurrently(sql),
       }
     );
   },

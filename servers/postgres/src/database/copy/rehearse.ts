@@ -4,7 +4,17 @@ import { leftOutNote } from "../advice/trial.ts";
 import type { Session, Work } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { explained } from "../errors.ts";
-import { only, parseSql, relationName, type Tree, textOf, treeOf } from "../gate/syntax.ts";
+import {
+  listOf,
+  namesOf,
+  only,
+  parseSql,
+  quotedName,
+  relationName,
+  type Tree,
+  textOf,
+  treeOf,
+} from "../gate/syntax.ts";
 import { passWriting } from "../gate/write-gate.ts";
 import { oidOf } from "../writing/losses.ts";
 import type { Trial } from "./copy.ts";
@@ -37,6 +47,7 @@ export interface Statement {
 /** A table that existed before the migration, with its size in the source. */
 export interface Known {
   readonly name: string;
+  readonly isPartitioned: boolean;
   readonly size: Size | undefined;
 }
 
@@ -44,6 +55,8 @@ export interface Known {
 export interface Facts {
   /** The table that it names. */
   readonly target: Known | undefined;
+  /** What the strongest lock on it blocks, also one of an earlier statement; undefined for locks that hinder no rows. */
+  readonly blocks: string | undefined;
   /** Stronger locks than earlier statements took. */
   readonly locks: readonly (Known & { readonly strength: number })[];
   readonly work: readonly (Known & {
@@ -96,8 +109,8 @@ class Rehearsal {
   readonly #session: Session;
   readonly #sizes: ReadonlyMap<string, Size>;
   readonly #statements: readonly Statement[];
-  /** Names of the tables before the migration, by object id. */
-  #names = new Map<string, string>();
+  /** The tables before the migration, by object id. */
+  #tables: ReadonlyMap<string, Pick<Known, "name" | "isPartitioned">> = new Map();
   /** The strongest lock of each table so far. */
   readonly #held = new Map<string, number>();
 
@@ -108,11 +121,11 @@ class Rehearsal {
   }
 
   async run(): Promise<Rehearsed[]> {
-    const tables = await this.#session.rows<{ id: string; name: string }>(
-      `SELECT c.oid::text AS id, pg_catalog.format('%I.%I', n.nspname, c.relname) AS name FROM pg_catalog.pg_class c
+    const tables = await this.#session.rows<{ id: string; name: string; isPartitioned: boolean }>(
+      `SELECT c.oid::text AS id, pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, c.relkind = 'p' AS "isPartitioned" FROM pg_catalog.pg_class c
        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'm', 'v') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'`,
     );
-    this.#names = new Map(tables.map(({ id, name }) => [id, name]));
+    this.#tables = new Map(tables.map(({ id, ...table }) => [id, table]));
     const results: Rehearsed[] = [];
     const messages: string[] = [];
     const listen = ({ message }: { message?: string | undefined }) => messages.push(message ?? "");
@@ -138,6 +151,9 @@ class Rehearsal {
     const { alone } = await passWriting(statement.sql, true);
     const isAlone = alone !== undefined;
     if (kind === "VacuumStmt" && isAlone) return { sql, skipped: "VACUUM has no rows here" };
+    const partitioned = isAlone ? await this.#partitionedIn(statement) : undefined;
+    if (partitioned !== undefined)
+      return { sql, error: `PostgreSQL refuses CONCURRENTLY here: ${partitioned} is partitioned.` };
     const isChange = /^(Insert|Update|Delete|Merge)Stmt$/.test(kind);
     const target = await oidOf(this.#session, relationName(node.relation));
     await this.#session.run("SAVEPOINT refmcp_rehearsal; SET LOCAL client_min_messages = debug1");
@@ -178,6 +194,18 @@ class Rehearsal {
     };
   }
 
+  /** What CREATE INDEX or DROP INDEX names that is partitioned, where CONCURRENTLY is not possible. */
+  async #partitionedIn({ kind, node }: Statement): Promise<string | undefined> {
+    const dropped = listOf(node.objects).map((one) => quotedName(namesOf(treeOf(treeOf(one).List).items)));
+    const created = kind === "IndexStmt" ? (relationName(node.relation) ?? []) : [];
+    const [found] = await this.#session.rows<{ name: string }>(
+      `SELECT c.oid::regclass::text AS name FROM pg_catalog.unnest($1::text[]) n JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(n)
+       WHERE c.relkind IN ('p', 'I')`,
+      [dropped.concat(created)],
+    );
+    return found?.name;
+  }
+
   /** @param isConcurrent whether it takes the weaker lock of CONCURRENTLY where it runs */
   async #factsOf(
     target: string | undefined,
@@ -189,8 +217,8 @@ class Rehearsal {
        WHERE l.pid = pg_catalog.pg_backend_pid() AND l.locktype = 'relation' ORDER BY 1`,
     );
     const known = (id = ""): Known | undefined => {
-      const name = this.#names.get(id);
-      return name === undefined ? undefined : { name, size: this.#sizes.get(name) };
+      const table = this.#tables.get(id);
+      return table === undefined ? undefined : { ...table, size: this.#sizes.get(table.name) };
     };
     const locks = held.flatMap(({ id, mode }) => {
       const [table, at] = [known(id), LOCKS.findIndex(([name]) => name === mode)];
@@ -201,7 +229,7 @@ class Rehearsal {
     });
     const strongest = locks.filter(({ id, strength }) => this.#held.get(id) === strength);
     const named = (relation = "") =>
-      known(held.find((one) => one.relation === relation && this.#names.has(one.id))?.id);
+      known(held.find((one) => one.relation === relation && this.#tables.has(one.id))?.id);
     const work: Facts["work"][number][] = [];
     for (const message of messages) {
       const [, act, table, index, indexed, key] = WORK.exec(message) ?? [];
@@ -211,7 +239,9 @@ class Rehearsal {
       else if (index !== undefined) work.push({ ...on, what: "builds", of: `index ${index}` });
       else work.push({ ...on, what: "scans", of: `foreign key ${key}` });
     }
-    return { target: known(target), locks: strongest, work };
+    const strongestOn = LOCKS[this.#held.get(target ?? "") ?? -1];
+    const blocks = /reads|writes/.test(strongestOn?.[2] ?? "") ? strongestOn?.[2] : undefined;
+    return { target: known(target), blocks, locks: strongest, work };
   }
 
   async #tableOf(foreignKey: string): Promise<string | undefined> {

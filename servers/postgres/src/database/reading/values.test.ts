@@ -159,6 +159,7 @@ it.each([
   expect(isError).toBe(true);
   expect(text).toMatch(hint);
   expect(text).toContain(`position ${at + 1}: `);
+  expect(text.match(/position \d/g)).toHaveLength(1);
 });
 
 it("a hint for another database is given only for what failed", async () => {

@@ -48,10 +48,7 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
     isChanged ||= one.isChanged;
     if (isUndoable && one.ddl !== null) restoring.push(one.ddl);
     if (!one.holds) continue;
-    const [counted] = await session.rows<{ count: number }>(
-      `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${one.table} LIMIT ${COUNTED + 1}) counted`,
-    );
-    rows = (rows ?? 0) + (counted?.count ?? 0);
+    rows = (rows ?? 0) + (await countUpTo(session, one.table));
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : found.length === 0;
@@ -153,4 +150,12 @@ export async function changedElsewhere(
     elsewhere.push({ ...found, table: relation, inserted: 0, updated, deleted });
   }
   return elsewhere;
+}
+
+/** How many rows a table has, up to one more than 1,000,000. @param condition counts only these rows */
+export async function countUpTo(session: Session, table: string, condition = "true"): Promise<number> {
+  const [row] = await session.rows<{ count: number }>(
+    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} WHERE ${condition} LIMIT ${COUNTED + 1}) counted`,
+  );
+  return row?.count ?? 0;
 }

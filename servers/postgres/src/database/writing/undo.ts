@@ -1,13 +1,13 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
+import { type Calling, lossText, type RecordedChange, readRows as recordedRows, rowCount } from "@refmcp/sql";
 import type { TableCounts } from "@refmcp/sql/change-record";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
 import { arrayText, type Row } from "../driver/values.ts";
 import { passWriting } from "../gate/write-gate.ts";
-import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
+import { AT_LAST, countUpTo, lookAt, type TouchedTable, touched, without } from "./losses.ts";
 import { matching, transactionOf, Unrecordable, written } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
 import {
@@ -84,7 +84,7 @@ export async function undoChange(
   const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
   const { restore, facts, skipped } = recorded.parse(change.facts);
-  return await database.change({ signal: call.signal, times: 10, handlesRows: true }, async (session) => {
+  const undoing = database.change({ signal: call.signal, times: 10, handlesRows: true }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
     const now = await factsOf(
@@ -114,7 +114,7 @@ export async function undoChange(
           const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
           written(() => writer?.add({ table: table.facts.name, key, ...swapped }));
         }
-      const undoing: ChangeFacts = {
+      const undone: ChangeFacts = {
         facts: tables.map((one) => one.facts),
         skipped: [],
         xid: await transactionOf(session),
@@ -122,9 +122,7 @@ export async function undoChange(
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
-        written(() =>
-          writer?.finish({ database: database.identity, statements, undoes: id, facts: undoing }),
-        );
+        written(() => writer?.finish({ database: database.identity, statements, undoes: id, facts: undone }));
       const notes = [
         ...(skipped.length === 0
           ? []
@@ -148,8 +146,18 @@ export async function undoChange(
       writer?.discard();
     }
   });
+  return await undoing.catch((error) => {
+    // What was added since is in the way, or what the change needs is gone.
+    if (!(error instanceof ToolError) || !/^(?!42501)(23|42|2B)/.test(error.code ?? "")) throw error;
+    throw new ToolError("conflict", `Change ${id} was not undone: ${error.message}`, {
+      code: error.code,
+      hint: LATER_FIRST,
+    });
+  });
 }
 
+const LATER_FIRST =
+  "Nothing was changed. Undo later changes first (newest first), or restore rows with your own statements.";
 const unrecorded = (why: string) =>
   new ToolError("unavailable", `The undo can't be recorded, so nothing was changed: ${oneLine(why)}.`, {
     hint: "Make the state directory writable (--undo-dir), with free space.",
@@ -383,8 +391,12 @@ async function restoreObjects(session: Session, statements: readonly string[]) {
     for (const loss of losses) {
       const { what, rows, restoring } = await lookAt(session, loss, new Set());
       again.unshift(...restoring);
-      if (rows === undefined ? what.includes("COLUMN") : rows > 0) objects.push(what);
+      if (rows !== undefined && rows > 0) objects.push(what);
     }
+    // As `removingCreated` writes it.
+    const [, table = "", column] = /^ALTER TABLE (.+) DROP COLUMN (.+)$/s.exec(sql) ?? [];
+    const values = column === undefined ? 0 : await countUpTo(session, table, `${column} IS NOT NULL`);
+    if (values > 0) objects.push(`DROP COLUMN ${column} of ${table} (${rowCount(values)} with a value)`);
     await session.query({ text: sql, params: [] }, { chars: 1 });
   }
   return { objects, again };

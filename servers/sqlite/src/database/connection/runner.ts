@@ -27,6 +27,9 @@ export interface Task extends Message {
 /** Answers are short-lived, so more room for them only keeps memory. */
 const FLAGS = ["--max-semi-space-size=2"];
 
+/** Jobs that commit a change. */
+const COMMITTING: ReadonlySet<Message["op"]> = new Set<Message["op"]>(["write", "undo", "closeTable"]);
+
 /** What happens in a runner, with the jobs that need another one. */
 export interface RunnerEvents<One> {
   /** It waits for its next frame; these jobs of the last one did not run. */
@@ -99,7 +102,7 @@ export class Runner<One extends Task = Task> {
   /** Runs the jobs of a frame: one, or up to `MAX_JOBS` that may run twice. */
   send(tasks: readonly One[]): void {
     if (this.#isEnded) {
-      for (const task of tasks) task.reject(this.#end);
+      for (const task of tasks) task.reject(this.#endOf(task));
       return;
     }
     this.#frame = (this.#frame + 1) % MAX_FRAMES;
@@ -220,15 +223,17 @@ export class Runner<One extends Task = Task> {
     const task = this.#running;
     const others = this.#pending.filter((other) => other !== task);
     this.#tasks = [];
-    task?.reject(task === this.#stopped?.task ? this.#stopped.reason : this.#end);
+    task?.reject(task === this.#stopped?.task ? this.#stopped.reason : this.#endOf(task));
     this.#events.ended(others);
   };
 
   /** Why the process ended by itself. */
-  get #end(): ToolError {
+  #endOf({ op }: Task): ToolError {
     if (!this.#said.includes("refmcp: memory"))
       return new ToolError("unavailable", "The process that ran the statement ended.", {
-        hint: "Repeat the call.",
+        hint: COMMITTING.has(op)
+          ? "It may have ended after the commit: see list_changes before you repeat the call."
+          : "Repeat the call.",
       });
     const text = `The statement needed more than ${this.#memory} MB and was stopped.`;
     const hint =

@@ -87,14 +87,28 @@ export class Capture {
   /**
    * Runs a statement that changes the schema; afterwards new tables are watched, too.
    *
-   * @param isRemoval keeps watching while it runs: a DROP TABLE deletes rows of other tables, too. Triggers would hinder an ALTER
+   * @param verb while a DROP runs, watching goes on: it deletes rows of other tables, too. Triggers would hinder an ALTER
    */
-  around<Value>(isRemoval: boolean, work: () => Value): Value {
-    if (!isRemoval) this.#stop();
+  around<Value>(verb: string, work: () => Value): Value {
+    if (verb !== "DROP") this.#stop();
+    const earlier = new Set(this.#database.prepare("SELECT name FROM main.sqlite_schema").pluck().all());
     const value = work();
     this.#stop();
     this.#watch();
+    if (verb === "CREATE" && !this.#isCounting)
+      for (const made of this.#watched) if (!earlier.has(made.name)) this.#keepAll(made);
     return value;
+  }
+
+  /** The rows of a new table: CREATE TABLE AS runs no triggers. */
+  #keepAll({ name, log, key }: Watched): void {
+    const keys = key.map((_, at) => `k${at}`).join(", ");
+    const isNew = key.map((one, at) => `k${at} = x.${one}`).join(" AND ");
+    if (shapeOf(this.#database, name) !== undefined)
+      this.#database.exec(
+        `INSERT INTO ${log} (${keys}, e) SELECT ${key.map((one) => `x.${one}`).join(", ")}, 0 FROM main.${quoteIdentifier(name)} x
+         WHERE NOT EXISTS (SELECT 1 FROM ${log} WHERE ${isNew})`,
+      );
   }
 
   /** Stops watching, but keeps what was seen. */

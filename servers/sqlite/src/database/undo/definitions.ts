@@ -48,7 +48,10 @@ export class Definitions {
     const added = [...after].filter(([id]) => !before.has(id)).map(([, item]) => item);
     const isChanged = [...after].some(([id, { sql }]) => (before.get(id)?.sql ?? sql) !== sql);
     if (gone.length + added.length === 0 && !isChanged) return value;
-    this.#forward.push(sql);
+    // A table that CREATE TABLE AS filled is made again without its rows, which are recorded.
+    const [made] = added;
+    const isPlain = made?.type === "table" && !isVirtual(made);
+    this.#forward.push(isPlain && statementOf(sql).verb === "CREATE" ? made.sql : sql);
     const isTable = gone.some(({ type }) => type === "table") || removal?.what.startsWith("DROP COLUMN");
     if (removal !== undefined && isTable && (removal.what.startsWith("DROP COLUMN") || rows !== 0)) {
       const isOwn = gone.some((item) => item.type === "table" && !this.#first.has(idOf(item)));
@@ -79,7 +82,6 @@ export class Definitions {
     // Tables first, since their indexes and triggers need them; a virtual table makes its own.
     const order = (items: Item[]) =>
       [...items].sort((a, b) => Number(b.type === "table") - Number(a.type === "table"));
-    const isVirtual = (item: Item) => /^CREATE\s+VIRTUAL\b/i.test(item.sql);
     const own = (items: Item[]) => items.filter((item) => !items.some(isVirtual) || isVirtual(item));
     return [
       ...own(added).map(({ type, name }) => `DROP ${type.toUpperCase()} ${quoteIdentifier(name)}`),
@@ -101,6 +103,8 @@ export class Definitions {
     };
   }
 }
+
+const isVirtual = (item: Item) => /^CREATE\s+VIRTUAL\b/i.test(item.sql);
 
 const idOf = ({ type, name }: Item) => `${type} ${name}`;
 

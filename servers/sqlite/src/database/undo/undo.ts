@@ -106,6 +106,13 @@ export function undo(database: Database.Database, job: UndoJob) {
     return { committed: !job.dryRun, changeId, tables: record?.tables ?? watch.counts };
   } catch (error) {
     if (error instanceof Refused) return { obstacle: error.obstacle };
+    if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_CONSTRAINT"))
+      return {
+        obstacle: {
+          message: `Rows that were added or changed since are in the way (${error.message}).`,
+          hint: "Nothing was changed. Undo later changes first (newest first), or restore rows with your own statements.",
+        },
+      };
     const unrecorded = whyNotRecorded(error);
     if (unrecorded === undefined) throw error;
     return { unrecorded };

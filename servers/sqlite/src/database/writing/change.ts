@@ -207,7 +207,7 @@ export class ChangeWatch {
     const isSchema = ["CREATE", "ALTER", "DROP"].includes(verb);
     const definitions = this.#definitions;
     if (!isSchema || definitions === undefined) return work();
-    return this.#capture.around(verb === "DROP", () => definitions.follow(sql, work));
+    return this.#capture.around(verb, () => definitions.follow(sql, work));
   }
 
   /** Adds what a statement did. @param effect the rows it changed itself, and all that were changed by it */
