@@ -1,10 +1,8 @@
+import { grouped } from "@refmcp/boundary/answer";
 import type { TableCounts } from "./change-record.ts";
 
-// Imported by SQLite's runner: only Node.js here.
-
 /** `1 row`, `2,000 rows`. */
-export const rowCount = (rows: number) =>
-  `${String(rows).replace(/\B(?=(?:\d{3})+$)/g, ",")} ${rows === 1 ? "row" : "rows"}`;
+export const rowCount = (rows: number) => `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
 
 /** What a change that is not recorded loses, or weakens. */
 export interface Loss {

@@ -5,6 +5,7 @@ it("finds the list in a condition that allows nothing else", () => {
   const lists: [string, string[]][] = [
     ["status IN ('open', 'it''s', '(x)')", ["'open'", "'it''s'", "'(x)'"]],
     ["\"Status\" in('a','b')", ["'a'", "'b'"]],
+    ["status IN ( 'a' , 'b' )", ["'a'", "'b'"]],
     ["n = ANY (ARRAY[1, 2, -3])", ["1", "2", "-3"]],
     ["n = ANY (ARRAY['-1'::integer, 2])", ["'-1'", "2"]],
     [

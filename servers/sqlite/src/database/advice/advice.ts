@@ -4,6 +4,7 @@ import { passReading } from "../gate/gate.ts";
 import { nullsFor, paramsOf } from "../gate/params.ts";
 import { look, type Row, type Source, text } from "../reading/catalog.ts";
 import { runStatement } from "../reading/query.ts";
+import { creating } from "./plan.ts";
 
 /** The plan of a statement, its full scans and indexes that would help. */
 export async function explain({ databases, database, signal }: Source, { sql, params }: Bound) {
@@ -35,6 +36,8 @@ const KEYS = `SELECT m.name AS tbl, k.id, group_concat(k."from", ',') AS key,
     (SELECT json_group_array((SELECT group_concat(c.name, ',') FROM pragma_index_info(i.name) c)) FROM pragma_index_list(m.name) i) AS indexes,
     (SELECT group_concat(name, ',') FROM pragma_table_info(m.name) WHERE pk > 0) AS pk, json_group_array(k."from") AS columns
   FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) k WHERE m.type = 'table' GROUP BY 1, 2`;
+const UNINDEXED_KEY =
+  "Foreign key without an index: every delete or key change in the referenced table scans this table.";
 /** Pairs of plain indexes, one of which starts with all columns of the other. */
 const REDUNDANT = `WITH i AS (SELECT m.name AS tbl, l.name, l."unique" AS is_unique, l.origin, (SELECT group_concat(c.name, ',') FROM pragma_index_info(l.name) c) || ',' AS columns
     FROM sqlite_schema m JOIN pragma_index_list(m.name) l WHERE m.type = 'table' AND l.partial = 0)
@@ -62,18 +65,9 @@ export async function suggestIndexes(source: Source & { queries: readonly string
     const indexes: unknown[] = JSON.parse(text(row.indexes));
     const columns: string[] = JSON.parse(text(row.columns));
     const isCovered = [...indexes, row.pk].some((one) => `${text(one)},`.startsWith(`${text(row.key)},`));
-    const name = quoteIdentifier([text(row.tbl), ...columns].join("_"));
-    const create = `CREATE INDEX ${name} ON ${quoteIdentifier(text(row.tbl))} (${columns.map(quoteIdentifier).join(", ")})`;
-    return isCovered || created.has(create)
-      ? []
-      : [
-          {
-            table: text(row.tbl),
-            create,
-            reason:
-              "Foreign key without an index: every delete or key change in the referenced table scans this table.",
-          },
-        ];
+    const table = text(row.tbl);
+    const create = creating({ name: [table, ...columns].join("_"), table, columns });
+    return isCovered || created.has(create) ? [] : [{ table, create, reason: UNINDEXED_KEY }];
   });
   return [
     ...tried.map(({ table, create, before, after, statements: helped }) => ({

@@ -97,7 +97,7 @@ interface Index {
   readonly columns: readonly string[];
 }
 
-const creating = ({ name, table, columns }: Index) =>
+export const creating = ({ name, table, columns }: Index) =>
   `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
 const planOf = (database: Database.Database, sql: string, params: readonly unknown[]) =>

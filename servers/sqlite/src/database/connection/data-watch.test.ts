@@ -28,12 +28,14 @@ it.each(["DELETE", "WAL"])(
   },
 );
 
-it("refuses a missing database, every time", async () => {
+it("refuses a missing database, every time and to everyone who asks at the same time", async () => {
   here = await lab();
-  for (const _ of [1, 2])
-    await expect(here.databases.watch.listen("mian", () => undefined)).rejects.toMatchObject({
-      kind: "not_found",
-    });
+  const { watch } = here.databases;
+  for (const _ of [1, 2]) {
+    const asked = [1, 2].map(() => watch.listen("mian", () => undefined));
+    for (const result of await Promise.allSettled(asked))
+      expect(result).toMatchObject({ status: "rejected", reason: { kind: "not_found" } });
+  }
 });
 
 it("watches a limited number of databases until one is released", async () => {

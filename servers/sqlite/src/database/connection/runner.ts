@@ -154,8 +154,9 @@ export class Runner<One extends Task = Task> {
     for (const [index, reply] of replies.entries()) {
       const task = this.#tasks[first + index];
       this.#tasks[first + index] = undefined;
-      if ("answer" in reply) task?.resolve(reply.answer);
-      else if ("failed" in reply) task?.reject(explained(reply.failed, task.file));
+      if ("failed" in reply) task?.reject(explained(reply.failed, task.file));
+      // An undefined answer is absent.
+      else if (!("unavailable" in reply)) task?.resolve(reply.answer);
     }
     if (!isEnd) {
       this.#startLimit(performance.now());
