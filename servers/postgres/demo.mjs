@@ -28,8 +28,16 @@ export async function demo({ folder, say, connect }) {
   say("A misspelled table gets a suggestion, and a second statement is refused.");
   await server.call("query", { sql: "SELECT * FROM planet" }, { fails: /"planet" does not exist/ });
   await server.call("query", { sql: "SELECT 1; DROP TABLE planets" }, { fails: /2 statements/ });
-  say("A change that loses data shows the exact loss and asks the user, who declines.");
-  await server.call("pg_execute", { statements: ["DELETE FROM planets"] }, { fails: /declined/ });
+  say("Every change of rows is recorded, and can be undone.");
+  const emptied = await server.call(
+    "pg_execute",
+    { statements: ["DELETE FROM planets"] },
+    { committed: true },
+  );
+  const change_id = emptied.structuredContent?.change_id;
+  await server.call("pg_undo_change", { change_id }, { committed: true });
+  say("A change that can't be undone shows the exact loss and asks the user, who declines.");
+  await server.call("pg_execute", { statements: ["DROP TABLE planets"] }, { fails: /declined/ });
   await server.call("query", { sql: "SELECT count(*)::int FROM planets" }, { rows: [[3]] });
   await server.close();
 }

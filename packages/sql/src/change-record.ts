@@ -29,6 +29,8 @@ export interface RecordedRow {
   readonly before?: unknown;
   /** Absent if the change deleted the row. */
   readonly after?: unknown;
+  /** For a line about many inserted rows: the last key, and how many rows. `after` is a digest of them. */
+  readonly range?: { readonly to: unknown; readonly rows: number } | undefined;
 }
 
 export interface ChangeSummary {
@@ -88,7 +90,7 @@ export class ChangeWriter {
   add(row: RecordedRow): void {
     const counts = this.#counts.get(row.table) ?? { inserted: 0, updated: 0, deleted: 0 };
     this.#counts.set(row.table, counts);
-    if (row.before === undefined) counts.inserted += 1;
+    if (row.before === undefined) counts.inserted += row.range?.rows ?? 1;
     else if (row.after === undefined) counts.deleted += 1;
     else counts.updated += 1;
     this.#rows += 1;

@@ -8,7 +8,7 @@ export const rowCount = (rows: number) =>
 
 /** What a change that is not recorded loses, or weakens. */
 export interface Loss {
-  /** Inserted rows are no loss. */
+  /** Inserting rows loses nothing. */
   readonly tables?: readonly TableCounts[];
   /** Schema objects that are removed with their contents: `DROP TABLE users (3 rows)`. */
   readonly objects?: readonly string[];

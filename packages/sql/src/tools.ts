@@ -315,6 +315,8 @@ export const undoChangeTool = {
     tables: z.array(tableCounts),
     /** Undoing this one makes the change again. */
     change_id: z.string().optional(),
+    /** What could not be undone. */
+    note: z.string().optional(),
   }),
 } as const;
 export const undoChangeArguments = {

@@ -1,6 +1,6 @@
 // What 40 questions about three public databases cost a model: calls, characters and wrong first tries, next to DBHub, Google's
 // MCP Toolbox and the official server. A scripted reader stands in for the model: it reads the whole schema once, and where
-// nothing that it read shows how a value is written, it tries the obvious spelling first.
+// nothing that it read shows how a value is written, it tries the obvious form first.
 //
 //   REFMCP_CORPORA=FOLDER pnpm bench postgres   (with clones of lerocha/chinook-database, jOOQ/sakila and
 //   pthom/northwind_psql in FOLDER, and psql in the PATH)
@@ -46,7 +46,7 @@ export async function bench({ report }) {
     for (const name of /** @type {Name[]} */ (Object.keys(FILES))) {
       const url = await postgres.createDatabase();
       for (const file of FILES[name]) {
-        // Chinook's file makes a database of its own.
+        // Chinook's file creates its own database.
         const { href } = Object.assign(new URL(url), name === "chinook" ? { pathname: "/postgres" } : {});
         await command("psql", ["-q", "-d", href, "-f", join(corpora, file)]);
       }
@@ -209,7 +209,7 @@ function publish(report, costs) {
       ["questions not answered", ...line(({ failed }) => failed)],
     ],
     notes: [
-      `Chinook, Sakila and Northwind; each server's whole schema is read once, then ${all.length} questions are asked. ${all.filter(({ unknown }) => unknown !== undefined).length} of them need a value as it is written in the data ('NC-17', 'USA'): a reader that has not seen it tries the obvious spelling, gets an error or no rows, and looks the value up.`,
+      `Chinook, Sakila and Northwind; each server's whole schema is read once, then ${all.length} questions are asked. ${all.filter(({ unknown }) => unknown !== undefined).length} of them need a value exactly as in the data ('NC-17', 'USA'): a reader that has not seen it tries the obvious form, gets an error or no rows, and looks the value up.`,
       "Ours answers with at most 200 rows and a cursor; one question asks for 408 rows.",
     ],
   });

@@ -179,4 +179,15 @@ export const tasks: readonly Task[] = [
     },
     check: async (_answer, world) => (await oneValue(world, "SELECT count(*)::int FROM orders")) === 0,
   },
+  {
+    name: "undo a mistake",
+    prompt: "Grace's mood was just set to busy by mistake. Undo that change.",
+    args: WRITE,
+    async reference(call) {
+      const { changes } = JSON.parse(await call("pg_list_changes", { limit: 1 }));
+      return await call("pg_undo_change", { change_id: changes[0].change_id });
+    },
+    check: async (_answer, world) =>
+      (await oneValue(world, "SELECT mood::text FROM customers WHERE name = 'Grace'")) === "calm",
+  },
 ];

@@ -23,7 +23,7 @@ async function client(url: string) {
   return other;
 }
 
-describe("undo beside other sessions", () => {
+describe("undo with other sessions", () => {
   it("names the rows that were changed since, and changes nothing", async () => {
     const { world, change, undo, content } = await undoing(
       `${ROWS}; CREATE TABLE nokey (x int); INSERT INTO nokey VALUES (1), (1), (2)`,
@@ -53,7 +53,7 @@ describe("undo beside other sessions", () => {
     ]);
   });
 
-  it("finds the changed rows among those that others lock and change meanwhile", async () => {
+  it("finds the changed rows among those that others lock and change at the same time", async () => {
     const { world, server, change, undo, content, questions } = await undoing(
       `${ROWS}; ${RAISE}; CREATE TABLE child (t int REFERENCES t); CREATE TABLE busy (id int PRIMARY KEY, x int DEFAULT 0, y int DEFAULT 0); INSERT INTO busy SELECT n FROM generate_series(1, 2000) n;
        CREATE FUNCTION raise_odd() RETURNS int LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..2000 BY 2 LOOP BEGIN UPDATE busy SET x = x + 1 WHERE id = i; EXCEPTION WHEN division_by_zero THEN NULL; END; END LOOP; RETURN 1; END $$`,
@@ -102,7 +102,7 @@ describe("undo beside other sessions", () => {
     expect(loss).toBe(
       "This cannot be undone: DELETE of 1 row of t (--max-connections 1 leaves no second connection).",
     );
-    // Rows that are only added are no loss, and need no second connection.
+    // Adding rows loses nothing, and needs no second connection.
     expect(await single.data("pg_execute", { statements: ["INSERT INTO t VALUES (1)"] })).toHaveProperty(
       "change_id",
     );
@@ -115,7 +115,7 @@ describe("what can't be recorded", () => {
       `${ROWS}; ${RAISE}; SELECT lo_create(4242); CREATE FUNCTION drop_object() RETURNS int LANGUAGE sql AS 'SELECT lo_unlink(4242)'`,
       {
         admin: `CREATE TABLE hidden (id int); INSERT INTO hidden VALUES (1), (2); GRANT ALL ON hidden TO ROLE_NAME; ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON hidden USING (id = 1);
-        CREATE TABLE log (what text); GRANT INSERT ON log TO ROLE_NAME`,
+        CREATE TABLE log (what text); REVOKE ALL ON log FROM ROLE_NAME; GRANT INSERT ON log TO ROLE_NAME`,
       },
     );
     for (const [statements, loss] of [
@@ -138,8 +138,11 @@ describe("what can't be recorded", () => {
       ]);
     }
     // Adding rows where they can't be read loses nothing.
-    const { committed } = await server.data("pg_execute", { statements: ["INSERT INTO log VALUES ('x')"] });
-    expect(committed).toBe(true);
+    const { change_id } = await server.data("pg_execute", {
+      statements: ["INSERT INTO log VALUES ('x')", "DELETE FROM t WHERE id = 1"],
+    });
+    const { note } = await server.data("pg_undo_change", { change_id });
+    expect(note).toBe("Rows inserted into log remain: this role can't read them.");
     expect(await world.admin("SELECT count(*)::int AS n FROM log")).toEqual([{ n: 1 }]);
   });
 
@@ -182,6 +185,19 @@ describe("what can't be recorded", () => {
     expect(left.filter((name) => name.endsWith(".pending"))).toEqual([]);
   });
 
+  it("is not the record itself, which files of tools can't reach", async () => {
+    const { change, state, another } = await undoing(ROWS);
+    await change("DELETE FROM t");
+    const [folder = ""] = await readdir(join(state, "changes"));
+    const [name = ""] = await readdir(join(state, "changes", folder));
+    const server = await another("--root", state);
+    const path = join(state, "changes", folder, name);
+    expect((await server.call("pg_import_csv", { path, table: "t" })).isError).toBe(true);
+    for (const one of [path, join(state, "changes", "new.csv")])
+      expect((await server.call("pg_export", { sql: "SELECT 1", path: one })).isError).toBe(true);
+    expect(await readdir(join(state, "changes"))).toEqual([folder]);
+  });
+
   it("is not asked for a dry run, which leaves no record", async () => {
     const { server, state } = await undoing(ROWS);
     const answer = await server.data("pg_execute", { statements: ["DELETE FROM t"], dry_run: true });
@@ -214,6 +230,29 @@ describe("undo", () => {
     ])
       expect((await undo(await change(sql))).isError).toBe(false);
     expect(await scans()).toBe(earlier);
+  });
+
+  it("removes many added rows, unless one of them was changed since", async () => {
+    const { world, change, undo, content } = await undoing(
+      "CREATE TABLE t (id int PRIMARY KEY, x text); INSERT INTO t SELECT n, 'old' FROM generate_series(1, 100) n; CREATE TABLE s (x float8)",
+    );
+    const before = await content("t", "s");
+    const id = await change(
+      "INSERT INTO t SELECT n, 'new' || n FROM generate_series(101, 50000) n",
+      "INSERT INTO s SELECT n / 3.0 FROM generate_series(1, 3000) n",
+    );
+    await world.admin("UPDATE t SET x = 'mine' WHERE id = 777; DELETE FROM s WHERE x > 999");
+    expect((await undo(id)).text).toMatch(/\.s \(3 or more of 3000 added rows\).*\.t \(1 or/s);
+    await world.admin("DELETE FROM s");
+    await world.admin("INSERT INTO t VALUES (60000, 'later')");
+    expect((await undo(id)).text).toContain("not as it left them");
+    const another = await change("INSERT INTO t SELECT n, NULL FROM generate_series(70000, 90000) n");
+    expect(JSON.parse((await undo(another)).text)).toMatchObject({
+      tables: [{ inserted: 0, updated: 0, deleted: 20_001 }],
+      note: expect.stringContaining("can't be undone"),
+    });
+    await world.admin("DELETE FROM t WHERE id > 100");
+    expect(await content("t", "s")).toEqual(before);
   });
 
   it("restores 200,000 rows", async () => {

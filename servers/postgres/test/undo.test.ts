@@ -100,7 +100,7 @@ describe("undo", () => {
   });
 
   it("restores what triggers, cascades, functions and rules did, wherever they did it", async () => {
-    const { roundTrip, questions, server } = await undoing(`
+    const { roundTrip, questions, server, world } = await undoing(`
       CREATE TABLE parent (id int PRIMARY KEY, n int DEFAULT 0); CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES parent ON DELETE CASCADE ON UPDATE CASCADE, up int REFERENCES child ON DELETE SET NULL);
       CREATE TABLE audit (at timestamptz DEFAULT now(), what text); CREATE TABLE victim (x int);
       INSERT INTO parent SELECT n FROM generate_series(1, 10) n; INSERT INTO child SELECT n, 1 + n % 10, nullif(n - 1, 0) FROM generate_series(1, 40) n; INSERT INTO victim SELECT n % 2 FROM generate_series(1, 30) n;
@@ -118,9 +118,12 @@ describe("undo", () => {
         RETURN 1; END $$;
       CREATE PROCEDURE called() LANGUAGE plpgsql AS $$ BEGIN UPDATE victim SET x = x + 1; END $$;
       CREATE VIEW seen AS SELECT * FROM victim; CREATE FUNCTION through() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE victim SET x = -1; RETURN NEW; END $$;
+      ALTER TABLE child ENABLE ALWAYS TRIGGER watching; CREATE TRIGGER off BEFORE UPDATE ON child FOR EACH ROW EXECUTE FUNCTION watch(); ALTER TABLE child DISABLE TRIGGER off;
       CREATE TRIGGER instead INSTEAD OF INSERT ON seen FOR EACH ROW EXECUTE FUNCTION through();
       CREATE TABLE ruled (x int); CREATE RULE ruling AS ON INSERT TO ruled DO INSTEAD DELETE FROM victim WHERE x = new.x`);
     const all = ["parent", "child", "audit", "victim"];
+    const triggers = () => world.admin("SELECT tgname::text, tgenabled::text FROM pg_trigger ORDER BY 1");
+    const enabled = await triggers();
     for (const sql of [
       "DELETE FROM parent WHERE id = 1",
       "DELETE FROM parent",
@@ -134,6 +137,7 @@ describe("undo", () => {
     ])
       await roundTrip(all, sql);
     expect(questions).toEqual([]);
+    expect(await triggers()).toEqual(enabled);
     // Rows that are only locked are not changed.
     expect(
       await server.data("pg_execute", { statements: ["SELECT id FROM parent FOR UPDATE"] }),

@@ -8,7 +8,7 @@ import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { Runners } from "../src/database/connection/runners.ts";
 import { listTables } from "../src/database/reading/catalog.ts";
-import { ask, change, ENDLESS, labs } from "./asking.ts";
+import { ask, ENDLESS, labs } from "./asking.ts";
 
 const enter = labs();
 
@@ -231,22 +231,48 @@ describe("jobs in one frame with a job that takes long", () => {
     expect(await Promise.all(answers)).toEqual([1, 2, kind, 4, 5]);
   });
 
-  it.runIf(process.platform === "linux")("run again, but no write, if the process is killed", async () => {
+  const slow =
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 300000) SELECT max(n) FROM t";
+  /** A lab with one runner that has nothing to do. */
+  const withRunner = async () => {
+    await expect.poll(runnersAlive).toBe(0);
     const here = await enter();
     await ask(here, "SELECT 0");
     const [pid = ""] = await runnersOf();
-    const slow =
-      "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 300000) SELECT max(n) FROM t";
+    return { here, pid };
+  };
+
+  it.runIf(process.platform === "linux")("run again if the process is killed", async () => {
+    const { here, pid } = await withRunner();
     const reads = [1, 2, 3].map(() => ask(here, slow));
     await new Promise(setImmediate);
     process.kill(Number(pid), "SIGKILL");
     expect((await Promise.all(reads)).map(({ rows }) => rows)).toEqual([[[300000]], [[300000]], [[300000]]]);
+  });
 
-    const write = change(here, `INSERT INTO users (name) SELECT 'x' FROM (${ENDLESS})`);
+  it.runIf(process.platform === "linux")("don't run again if they write", async () => {
+    const { here, pid } = await withRunner();
+    // In the same tick, and killed before it is reported which of them is running.
+    const insert = `INSERT INTO users (name) ${slow.replace("max(n)", "'x'")}`;
+    const write = here.databases.runners.run(
+      "write",
+      {
+        place: here.place,
+        statements: [{ sql: insert, params: [], verb: "INSERT", overwrites: false }],
+        dryRun: false,
+        agreedLoss: undefined,
+        recording: { reason: "this is a test" },
+        returnedBytes: 0,
+      },
+      { signal: new AbortController().signal, timeoutMs: 60_000 },
+    );
     const failed = expect(write).rejects.toMatchObject({ kind: "unavailable" });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    for (const one of await runnersOf()) process.kill(Number(one), "SIGKILL");
+    const more = [1, 2].map((n) => ask(here, `SELECT ${n}`));
+    await new Promise(setImmediate);
+    process.kill(Number(pid), "SIGKILL");
+    expect((await Promise.all(more)).map((answer) => answer.rows)).toEqual([[[1]], [[2]]]);
     await failed;
+    await here.databases.recover(here.place);
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   });
 

@@ -12,7 +12,7 @@ import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
  * that survives a restart (Filesystem Hierarchy Standard 5.15). The latter are used if an allowed directory, such as
  * the home directory, contains the first.
  *
- * @param server its name, for a directory of its own
+ * @param server the server's name, which its directory has
  */
 export function stateDirectories(
   server: string,

@@ -111,12 +111,12 @@ export const QUESTIONS = {
       },
     },
     {
-      ask: "How many films have deleted scenes?",
-      sql: "SELECT count(*) FROM film WHERE 'Deleted Scenes' = ANY (special_features)",
-      answer: "503",
+      ask: "How many films come with trailers?",
+      sql: "SELECT count(*) FROM film WHERE 'Trailers' = ANY (special_features)",
+      answer: "535",
       unknown: {
-        fact: "Deleted Scenes",
-        naive: "SELECT count(*) FROM film WHERE 'deleted scenes' = ANY (special_features)",
+        fact: "Trailers",
+        naive: "SELECT count(*) FROM film WHERE 'trailer' = ANY (special_features)",
         lookup: "SELECT DISTINCT unnest(special_features) FROM film",
       },
     },

@@ -61,7 +61,7 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
       other: { table: ["t"] },
       public: {
         materialized_view: ["m"],
-        table: ['A "quoted"; name', "b_table", "parts", "parts_1"],
+        table: ['"A ""quoted""; name"', "b_table", "parts", "parts_1"],
         view: ["a_view"],
       },
     },
@@ -69,7 +69,7 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
   const first = await server.data("pg_list_objects", { detail: "names", limit: 4 });
   expect(first.names).toEqual({
     other: { table: ["t"] },
-    public: { materialized_view: ["m"], table: ['A "quoted"; name', "b_table"] },
+    public: { materialized_view: ["m"], table: ['"A ""quoted""; name"', "b_table"] },
   });
   expect(
     await server.data("pg_list_objects", { detail: "names", limit: 4, cursor: first.next_cursor }),

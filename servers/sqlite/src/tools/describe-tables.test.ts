@@ -75,7 +75,7 @@ it("describes 400 tables within the budget, page by page", async () => {
   expect(count).toBe(402);
 });
 
-it("shows what columns allow and what their rows have, and names as they are written", async () => {
+it("shows what columns allow and what their rows have, and names in SQL form", async () => {
   const { databases, call } = await enter(
     undefined,
     `CREATE TABLE "order" (id INTEGER PRIMARY KEY, "group" TEXT NOT NULL CHECK ("group" IN ('a', 'b''c')), status TEXT,

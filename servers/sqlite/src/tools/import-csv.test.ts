@@ -113,3 +113,33 @@ it("is undone with what triggers of the table did, and asks without a record", a
   expect(agreeing.call.questions).toHaveLength(1);
   expect(rowsOf(agreeing.file, "SELECT count(*) FROM orders")).toEqual([[0]]);
 });
+
+it("is undone without a record of each row, unless one of them has changed", async () => {
+  const { databases, folder, file, call } = await enter();
+  const lines = Array.from({ length: 2_500 }, (_, n) => `Name ${n},${n % 3 === 0 ? "" : "Turin"}`);
+  await writeFile(join(folder, "more.csv"), `name,city\n${lines.join("\n")}\n`);
+  const changeId = idOf(await importCsv.run(input, databases, call));
+  const database = new Sqlite(file);
+  database.exec("UPDATE users SET city = 'Rome' WHERE name = 'Name 1500'");
+  await expect(undoChange.run({ change_id: changeId, dry_run: false }, databases, call)).rejects.toThrow(
+    "users 1004 to 2003",
+  );
+  database.exec("UPDATE users SET city = NULL WHERE name = 'Name 1500'");
+  const undone = await undoChange.run({ change_id: changeId, dry_run: false }, databases, call);
+  expect(undone).toMatchObject({ tables: [{ table: "users", inserted: 0, updated: 0, deleted: 2_500 }] });
+  expect(rowsOf(file)).toEqual([]);
+  await undoChange.run({ change_id: idOf(undone), dry_run: false }, databases, call);
+  expect(rowsOf(file)).toHaveLength(2_500);
+  database.close();
+});
+
+it("watches each row if they are not the last ones of the table", async () => {
+  const { databases, folder, file, call } = await enter();
+  const database = new Sqlite(file);
+  database.exec("INSERT INTO users (id, name) VALUES (100, 'Hundred')");
+  await writeFile(join(folder, "more.csv"), "id,name\n7,Seven\n200,Two\n");
+  const changeId = idOf(await importCsv.run(input, databases, call));
+  await undoChange.run({ change_id: changeId, dry_run: false }, databases, call);
+  expect(rowsOf(file)).toEqual([[100, "Hundred", null]]);
+  database.close();
+});

@@ -140,15 +140,25 @@ export class Database {
   readonly limits: WorkLimits;
   /** The record of changes; undefined if there is none. */
   readonly changes: ChangeStore | undefined;
+  /** What its changes are recorded under. */
+  readonly identity: string;
   readonly #source: Source;
   readonly #waitingWriters = new WaitingLine();
   #writers = 0;
 
-  constructor(name: string, label: string, limits: WorkLimits, source: Source, changes?: ChangeStore) {
+  constructor(
+    name: string,
+    label: string,
+    limits: WorkLimits,
+    source: Source,
+    changes?: ChangeStore,
+    identity = label,
+  ) {
     this.name = name;
     this.label = label;
     this.limits = limits;
     this.changes = changes;
+    this.identity = identity;
     this.functions = new FunctionGate(limits.allowFunction);
     this.masks = new Masks(limits.mask ?? []);
     this.#source = source;
@@ -269,7 +279,7 @@ export class Database {
 
   /** Begins to record a change; or says why it can't be recorded. */
   async startRecord(): Promise<ChangeWriter | string> {
-    const slot = (await this.changes?.slot(this.label)) ?? { reason: "there is no record of changes" };
+    const slot = (await this.changes?.slot(this.identity)) ?? { reason: "there is no record of changes" };
     if ("reason" in slot) return slot.reason;
     try {
       return new ChangeWriter(slot);

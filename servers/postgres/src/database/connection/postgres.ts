@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { PathGuard } from "@refmcp/boundary";
 import { type ChangeStore, type LimitValues, ResultStore, withNear } from "@refmcp/sql";
 import { SchemaCopy } from "../copy/copy.ts";
@@ -36,8 +37,8 @@ export class Postgres {
     this.limits = options;
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     const { url, named, ssh, embedded, env, maxConnections } = options;
-    const add = (name: string, label: string, source: Source) =>
-      this.#databases.set(name, new Database(name, label, options, source, options.changes));
+    const add = (name: string, label: string, source: Source, identity?: string) =>
+      this.#databases.set(name, new Database(name, label, options, source, options.changes, identity));
     const addServer = (name: string, text: string | undefined) => {
       const target = targetOf(text, env);
       const tunnel = ssh === undefined ? undefined : new Tunnel(ssh, target.addresses, env);
@@ -49,7 +50,14 @@ export class Postgres {
     };
     // The name of the default database.
     const main = "main";
-    if (embedded !== undefined) add(main, "embedded", embeddedSource({ ...embedded, maxConnections }, log));
+    if (embedded !== undefined)
+      add(
+        main,
+        "embedded",
+        embeddedSource({ ...embedded, maxConnections }, log),
+        // One that is removed at the end has no other name.
+        `embedded ${embedded.directory ?? randomUUID()}`,
+      );
     else if (url !== undefined || (named.length === 0 && namesAServer(env))) addServer(main, url);
     for (const { name, value } of named) addServer(name, value);
   }

@@ -235,7 +235,7 @@ describe("certificates of an authority", () => {
 });
 
 describe("channel binding", () => {
-  /** Decrypts and encrypts again with a certificate of its own, as an attacker would. */
+  /** Decrypts and encrypts again with its own certificate, as an attacker would. */
   async function interceptor(server: TestPostgres) {
     const [cert, key] = await Promise.all(
       ["crt", "key"].map((end) => readFile(join(folder, `other.${end}`))),

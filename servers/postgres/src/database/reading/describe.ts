@@ -73,14 +73,14 @@ const VALUES = `'values', pg_catalog.json_strip_nulls(pg_catalog.json_build_obje
     'allowed', labels.list, 'allowedCount', labels.count,
     'domain', CASE t.typtype WHEN 'd' THEN pg_catalog.concat_ws(' ', pg_catalog.format_type(t.typbasetype, t.typtypmod),
       (SELECT pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid, true), ' ' ORDER BY k.conname) FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid AND k.contype = 'c')) END,
-    'checks', (SELECT pg_catalog.json_agg(pg_catalog.pg_get_constraintdef(k.oid, true) ORDER BY k.conname)
-      FROM pg_catalog.pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum]),
-    'seen', (SELECT pg_catalog.json_agg(CASE t.typcategory WHEN 'N' THEN v ELSE pg_catalog.quote_literal(v) END)
-      FROM pg_catalog.unnest(stats.list) v HAVING pg_catalog.max(pg_catalog.length(v)) <= ${MAX_VALUE_CHARS} AND pg_catalog.max(pg_catalog.btrim(v)) <> '' AND (t.typcategory = 'S' OR pg_catalog.count(*) > 1))))`;
-const VALUES_JOINS = `JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    'checks', CASE WHEN owner.relchecks > 0 THEN (SELECT pg_catalog.json_agg(pg_catalog.pg_get_constraintdef(k.oid, true) ORDER BY k.conname)
+      FROM pg_catalog.pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum]) END,
+    'seen', CASE WHEN stats.list IS NOT NULL THEN (SELECT pg_catalog.json_agg(CASE t.typcategory WHEN 'N' THEN v ELSE pg_catalog.quote_literal(v) END)
+      FROM pg_catalog.unnest(stats.list) v HAVING pg_catalog.max(pg_catalog.length(v)) <= ${MAX_VALUE_CHARS} AND pg_catalog.max(pg_catalog.btrim(v)) <> '' AND (t.typcategory = 'S' OR pg_catalog.count(*) > 1)) END))`;
+const VALUES_JOINS = `JOIN pg_catalog.pg_type t ON t.oid = a.atttypid JOIN page owner ON owner.oid = a.attrelid
     LEFT JOIN LATERAL (SELECT pg_catalog.json_agg(pg_catalog.quote_literal(e.enumlabel) ORDER BY e.place) FILTER (WHERE e.place <= ${MAX_VALUES}) AS list, pg_catalog.max(e.place) AS count
       FROM (SELECT e.enumlabel, pg_catalog.row_number() OVER (ORDER BY e.enumsortorder) AS place FROM pg_catalog.pg_enum e
-        WHERE e.enumtypid IN (t.oid, t.typbasetype, t.typelem)) e) labels ON true
+        WHERE (t.typtype IN ('e', 'd') OR t.typcategory = 'A') AND e.enumtypid IN (t.oid, t.typbasetype, t.typelem)) e) labels ON true
     LEFT JOIN stats ON stats.oid = a.attrelid AND stats.attname = a.attname AND labels.list IS NULL
       AND (t.typcategory = 'S' OR t.oid IN ('int2'::regtype, 'int4'::regtype))
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype IN ('p', 'f') AND a.attnum = ANY (k.conkey))`;
@@ -170,7 +170,7 @@ SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
   'view_definition', CASE WHEN c.relkind IN ('v','m') THEN pg_catalog.pg_get_viewdef(c.oid, true) END)) AS description
 FROM page c`;
 
-/** The name that an identifier stands for, quoted or not. */
+/** The name behind an identifier, quoted or not. */
 export const unquoted = (text: string) =>
   /^"(?:[^"]|"")+"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text;
 
@@ -260,10 +260,12 @@ export async function describeTable(
   });
 }
 
+const TABLES_AT_ONCE = 100;
+
 /** Relations with columns and keys in one query, without partitions and the objects of extensions. */
 const TABLES = `
 WITH page AS (
-  SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples, ${ROWS} AS rows FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples, c.relchecks, ${ROWS} AS rows FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r','p','v','m','f') AND NOT c.relispartition
     AND CASE WHEN $1::text IS NULL THEN n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND n.nspname NOT LIKE 'pg\\_temp\\_%' ELSE n.nspname = $1 END
     AND ($2::text IS NULL OR pg_catalog.strpos(pg_catalog.lower(c.relname), pg_catalog.lower($2)) > 0)
@@ -314,14 +316,14 @@ export async function describeTables(
   const { query, schema, column, detail, limit, cursor, budget } = given;
   const asked = [database.name, query, schema, column, detail];
   const cursors = cursorsOf("pg_describe_tables", asked, z.tuple([z.string(), z.string()]));
-  const after = cursors.decode(cursor) ?? [null, null];
+  let after: readonly (string | null)[] = cursors.decode(cursor) ?? [null, null];
   const named = [schema, query, column].map((one) => (one === undefined ? null : unquoted(one)));
-  const values = [...named, ...after, limit + 1, detail === "full"];
-  const { rows, isHidden } = await database.work({ ...work, isJudged: true }, async (session) => ({
-    rows: await session.rows<FoundTable>(TABLES, values),
-    isHidden: await database.masks.hidden(session),
-  }));
-  const tables = rows.map((found) => {
+  const isHidden = database.masks.isOn
+    ? await database.work({ ...work, isJudged: true }, (session) => database.masks.hidden(session))
+    : () => false;
+  const rows: FoundTable[] = [];
+  const tables: ReturnType<typeof summarized>[] = [];
+  const shown = (found: FoundTable) => {
     const {
       schema: own,
       name: table,
@@ -343,8 +345,25 @@ export async function describeTables(
       })),
     };
     return summarized(facts, { column: column === undefined ? undefined : unquoted(column), detail });
-  });
-  const { page, ...next } = pageOf(tables, { limit, budget: budget - 300 }, (last) =>
+  };
+  const space = { limit, budget: budget - 300 };
+  let isMore = true;
+  // More tables are only read if there is space for them.
+  while (isMore && tables.length <= limit && fitting(tables, space.budget) === tables.length) {
+    const count = Math.min(limit + 1 - tables.length, TABLES_AT_ONCE);
+    const found = await database.rows<FoundTable>(work, TABLES, [
+      ...named,
+      ...after,
+      count,
+      detail === "full",
+    ]);
+    rows.push(...found);
+    tables.push(...found.map(shown));
+    const last = found.at(-1);
+    isMore = last !== undefined && found.length === count;
+    after = [last?.schema ?? null, last?.name ?? null];
+  }
+  const { page, ...next } = pageOf(tables, { ...space, isMore }, (last) =>
     cursors.encode([rows[last]?.schema ?? "", rows[last]?.name ?? ""]),
   );
   return { tables: page, ...next };

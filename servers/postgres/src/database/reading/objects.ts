@@ -99,7 +99,7 @@ function objectsQuery({ kinds, detail }: ObjectsAsked): string {
   return `WITH own AS (SELECT oid, nspname FROM pg_catalog.pg_namespace
     WHERE nspname NOT LIKE 'pg\\_temp\\_%' AND nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
       AND CASE WHEN $1::text IS NULL THEN nspname NOT IN ${SYSTEM} ELSE nspname = $1 END)
-SELECT o.kind, pg_catalog.quote_ident(o.schema) AS schema, o.written AS name, ARRAY[o.schema::text, o.kind, o.name::text] AS place${detail === "full" ? FULL : ""}
+SELECT o.kind, o.schema::text, o.name::text, NULLIF(o.written, o.name::text) AS written, NULLIF(pg_catalog.quote_ident(o.schema), o.schema::text) AS "writtenSchema"${detail === "full" ? FULL : ""}
 FROM (${sources.map((source) => `SELECT ${source}`).join(" UNION ALL ")}) o ${detail === "full" ? FULL_JOINS : ""}
 WHERE ($2::text IS NULL OR pg_catalog.strpos(pg_catalog.lower(o.name), pg_catalog.lower($2)) > 0)
   AND ($3::text IS NULL OR (o.schema::text COLLATE "C", o.kind COLLATE "C", o.name::text COLLATE "C") > ($3 COLLATE "C", $4::text COLLATE "C", $5::text COLLATE "C"))
@@ -125,13 +125,17 @@ export async function listObjects(database: Database, asked: ObjectsAsked, work:
   const after = cursors.decode(cursor) ?? [null, null, null];
   const named = [schema, query].map((one) => (one === undefined ? null : unquoted(one)));
   const values = [...named, ...after, limit + 1];
-  type Listed = Nullable<ListedObject> & { place: [schema: string, kind: string, name: string] };
+  type Listed = Nullable<ListedObject & { written: string; writtenSchema: string }> &
+    Record<"schema" | "kind" | "name", string>;
   const rows = await database.rows<Listed>(work, objectsQuery(asked), values);
-  const objects = rows.map(({ place: _, ...row }) => withoutNulls(row));
-  const size = detail === "names" ? { size: sizeInGroups() } : {};
-  const { page, ...next } = pageOf(objects, { limit, budget, ...size }, (last) =>
-    cursors.encode(rows[last]?.place ?? ["", "", ""]),
+  const objects = rows.map(({ written, writtenSchema, ...row }) =>
+    withoutNulls<ListedObject>({ ...row, schema: writtenSchema ?? row.schema, name: written ?? row.name }),
   );
+  const size = detail === "names" ? { size: sizeInGroups() } : {};
+  const { page, ...next } = pageOf(objects, { limit, budget, ...size }, (last) => {
+    const { schema = "", kind = "", name = "" } = rows[last] ?? {};
+    return cursors.encode([schema, kind, name]);
+  });
   return { objects: page, ...next };
 }
 

@@ -28,7 +28,7 @@ afterAll(async () => {
   await world?.dispose();
 });
 
-it("describe_tables shows what a WHERE needs: labels, rules and values seen, and names as they are written", async () => {
+it("describe_tables shows what a WHERE needs: labels, rules and values seen, and names in SQL form", async () => {
   expect(await server.data("pg_describe_tables", { query: "orders" })).toEqual({
     tables: [
       {

@@ -188,7 +188,7 @@ function requireColumns(given: readonly string[], known: readonly string[], tabl
   throw withNear("column", unknown, known, hint);
 }
 
-/** There is a message for each row, too small for a write of its own. */
+/** There is a message for each row, too small for a separate write. */
 const PIECE = 262_144;
 /** Above this many unwritten bytes the socket is paused. */
 const HIGH_BYTES = 4 * 1_048_576;

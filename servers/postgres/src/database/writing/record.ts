@@ -7,6 +7,7 @@ import { arrayText, type Row } from "../driver/values.ts";
 import { removingCreated } from "./created.ts";
 import type { TouchedTable } from "./losses.ts";
 import {
+  addedBy,
   columnsOf,
   factsOf,
   isSmall,
@@ -97,7 +98,7 @@ interface Observer {
 }
 
 /**
- * Adds the rows that the transaction of a session changed to a record, as they were and as they are now.
+ * Adds the rows that the transaction of a session changed to a record, before and after the change.
  *
  * @throws Unrecordable with the reason why they can't be recorded, or an error of PostgreSQL in the session
  */
@@ -124,10 +125,21 @@ export async function record(
     else skipped.push(table.table);
   }
   const write = (row: RecordedRow) => written(() => writer.add(row));
+  /** Many rows that were only inserted are one line: an undo removes them, and a digest shows whether one has changed. */
+  const addRecorded = async (known: TableFacts, { inserted, updated, deleted }: TouchedTable) => {
+    if (inserted <= MANY_ROWS || updated + deleted > 0) return false;
+    requireSearchable(known);
+    const { rows, digest } = await addedBy(session, known, xid);
+    // Rows of subtransactions have other versions.
+    if (rows !== inserted) return false;
+    write({ table: known.name, key: xid, after: digest, range: { to: xid, rows } });
+    return true;
+  };
   const run = async (observer?: Observer) => {
     if (changesSchema && observer !== undefined)
       removing.push(...(await removingCreated(session, xid, observer.session)));
     for (const [known, table] of changed) {
+      if (await addRecorded(known, table)) continue;
       const news = await newRows(session, known, table, places.created.get(known.id), xid, observer);
       const add = (before: Row) => {
         const key = keyOf(known, before);
@@ -153,6 +165,9 @@ export async function record(
   else await run();
   return { facts, skipped, xid, removing };
 }
+
+/** More inserted rows than this are recorded by their digest. */
+const MANY_ROWS = 2_000;
 
 /** The rows that the transaction created and that still exist. */
 async function newRows(

@@ -80,7 +80,7 @@ export async function settle(
         const undoing = { ...facts, restore: [...removing, ...restore] };
         isEmpty = writer.tables.length === 0 && undoing.restore.length === 0;
         if (!isEmpty && !dryRun)
-          written(() => writer.finish({ database: database.label, statements, facts: undoing }));
+          written(() => writer.finish({ database: database.identity, statements, facts: undoing }));
       } catch (error) {
         if (!(error instanceof Unrecordable)) throw error;
         reason = error.message;

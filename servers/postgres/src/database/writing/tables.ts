@@ -128,3 +128,25 @@ export async function readRows(
 }
 
 export const isSmall = (rows: readonly unknown[]) => rows.length <= PIECE;
+
+/** Rows that one transaction added to a table and that are still as they were. */
+export interface Added {
+  readonly rows: number;
+  /** Does not depend on their order. */
+  readonly digest: string;
+}
+
+/** The rows of a table whose version is that of a transaction: an update would have given them another one. */
+export const madeBy = (xid: string) => `t.xmin = (${BigInt(xid)} % 4294967296)::text::xid`;
+
+/** How many rows a transaction added, and a digest of them, which PostgreSQL makes without sending them. */
+export async function addedBy(session: Session, facts: TableFacts, xid: string): Promise<Added> {
+  const row = `pg_catalog.format('%s', ROW(${columnsOf(facts)}))`;
+  const [found] = await session.rows<{ rows: number; digest: string }>(
+    `SELECT pg_catalog.count(*)::float8 AS rows, coalesce(pg_catalog.sum(pg_catalog.hashtextextended(${row}, 0)), 0)::text AS digest
+     FROM ONLY ${facts.name} t WHERE ${madeBy(xid)}`,
+    [],
+    [FORM],
+  );
+  return found ?? { rows: 0, digest: "" };
+}

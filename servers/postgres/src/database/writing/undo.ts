@@ -1,6 +1,12 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
+import {
+  type Calling,
+  lossText,
+  type RecordedChange,
+  type RecordedRow,
+  readRows as recordedRows,
+} from "@refmcp/sql";
 import type { TableCounts } from "@refmcp/sql/change-record";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
@@ -10,7 +16,18 @@ import { passWriting } from "../gate/write-gate.ts";
 import { AT_LAST, lookAt, type TouchedTable, touched, without } from "./losses.ts";
 import { matching, transactionOf, Unrecordable, written } from "./record.ts";
 import { type ChangeFacts, commit } from "./settle.ts";
-import { columnsOf, factsOf, isSmall, keyOf, readRows, rowText, type TableFacts } from "./tables.ts";
+import {
+  type Added,
+  addedBy,
+  columnsOf,
+  factsOf,
+  isSmall,
+  keyOf,
+  madeBy,
+  readRows,
+  rowText,
+  type TableFacts,
+} from "./tables.ts";
 
 const texts = z.array(z.string());
 const recorded = z.object({
@@ -30,7 +47,9 @@ interface Pair {
 
 interface Table {
   readonly facts: TableFacts;
-  readonly pairs: readonly Pair[];
+  readonly pairs: Pair[];
+  /** Rows that the change only added, with the id of its transaction. */
+  readonly added: (Added & { readonly xid: string })[];
 }
 
 function rowOf(value: unknown): Row | undefined {
@@ -53,7 +72,7 @@ export async function outcomeOf(session: Session, { facts }: RecordedChange): Pr
 
 /**
  * Restores the rows of a recorded change as they were, in one transaction, if they are all still as it left them. Triggers of
- * users are off meanwhile where this role owns the table, since what they did is in the record too.
+ * users are off during that where this role owns the table, since what they did is in the record too.
  *
  * @throws ToolError `conflict` if rows were changed since, or if the rows can't be restored exactly; nothing is changed then
  */
@@ -62,9 +81,9 @@ export async function undoChange(
   { id, dryRun }: { readonly id: string; readonly dryRun: boolean },
   call: Pick<Calling, "signal" | "confirm">,
 ) {
-  const change = await database.changes?.find(database.label, id);
+  const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
-  const { restore, facts } = recorded.parse(change.facts);
+  const { restore, facts, skipped } = recorded.parse(change.facts);
   return await database.change({ signal: call.signal, times: 10, handlesRows: true }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
@@ -72,17 +91,20 @@ export async function undoChange(
       session,
       facts.map((one) => one.id),
     );
-    const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [] }));
+    const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [], added: [] }));
     const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
-    for (const { table, before, after } of recordedRows(change.path)) {
-      const pair = { before: rowOf(before), after: rowOf(after) };
-      Object(byName.get(table)).pairs.push(pair);
+    for (const { table, key, before, after, range } of recordedRows(change.path)) {
+      const of = byName.get(table);
+      if (range === undefined) of?.pairs.push({ before: rowOf(before), after: rowOf(after) });
+      else of?.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
     }
+    const isRecorded = tables.every(({ added }) => added.length === 0);
     await findRows(session, id, tables, database.masks.isOn);
     await restoreRows(session, id, tables);
     const { objects, again } = await restoreObjects(session, restore);
-    const writer = await database.startRecord();
+    const writer = isRecorded ? await database.startRecord() : undefined;
     if (typeof writer === "string") throw unrecorded(writer);
+    const write = (row: RecordedRow) => written(() => writer?.add(row));
     try {
       for (const { facts, pairs } of tables)
         for (const { before, after } of pairs) {
@@ -93,7 +115,7 @@ export async function undoChange(
             ...(after && { before: after }),
             ...(before && { after: before }),
           };
-          written(() => writer.add(row));
+          write(row);
         }
       const undoing: ChangeFacts = {
         facts: tables.map((one) => one.facts),
@@ -103,8 +125,21 @@ export async function undoChange(
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
-        written(() => writer.finish({ database: database.label, statements, undoes: id, facts: undoing }));
-      const answer = { undone: id, committed: !dryRun, tables: tables.flatMap(countsOf) };
+        written(() =>
+          writer?.finish({ database: database.identity, statements, undoes: id, facts: undoing }),
+        );
+      const notes = [
+        ...(skipped.length === 0
+          ? []
+          : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
+        ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
+      ];
+      const answer = {
+        undone: id,
+        committed: !dryRun,
+        tables: tables.flatMap(countsOf),
+        ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+      };
       if (dryRun) return answer;
       const loss = lossText({ objects });
       if (loss !== undefined) await call.confirm(loss);
@@ -113,7 +148,7 @@ export async function undoChange(
     } catch (error) {
       throw error instanceof Unrecordable ? unrecorded(error.message) : error;
     } finally {
-      writer.discard();
+      writer?.discard();
     }
   });
 }
@@ -123,7 +158,7 @@ const unrecorded = (why: string) =>
     hint: "Make the state directory writable (--undo-dir), with free space.",
   });
 
-/** A table as it is now, with the columns of the record. @throws ToolError if it no longer has them */
+/** The current state of a table, with the columns of the record. @throws ToolError if it no longer has them */
 function current(
   id: string,
   then: Pick<TableFacts, "id" | "name" | "columns" | "key">,
@@ -153,7 +188,12 @@ async function findRows(
   hidesKeys: boolean,
 ): Promise<void> {
   const changed: string[] = [];
-  for (const { facts, pairs } of tables) {
+  for (const { facts, pairs, added } of tables) {
+    for (const { xid, rows, digest } of added) {
+      const now = await addedBy(session, facts, xid);
+      if (now.rows !== rows || now.digest !== digest)
+        changed.push(`${facts.name} (${Math.max(1, rows - now.rows)} or more of ${rows} added rows)`);
+    }
     const name = (one: Row) => oneLine(`${facts.name} ${keyOf(facts, one)}`.slice(0, 200));
     const existing = pairs.filter(({ after }) => after !== undefined);
     const found = await find(
@@ -283,11 +323,12 @@ async function verify(
 const NONE = { inserted: 0, updated: 0, deleted: 0 };
 
 /** What the undo does with a table, also where a row was only written again as it was. */
-function countsOf({ facts, pairs }: Table): TableCounts[] {
+function countsOf({ facts, pairs, added }: Table): TableCounts[] {
   const inserted = pairs.filter(({ after }) => after === undefined).length;
-  const deleted = pairs.filter(({ before }) => before === undefined).length;
-  const updated = pairs.length - inserted - deleted;
-  return pairs.length === 0
+  const single = pairs.filter(({ before }) => before === undefined).length;
+  const updated = pairs.length - inserted - single;
+  const deleted = added.reduce((sum, { rows }) => sum + rows, single);
+  return inserted + updated + deleted === 0
     ? []
     : [{ table: facts.name.replace(/^public\./, ""), inserted, updated, deleted }];
 }
@@ -325,7 +366,8 @@ async function update(session: Session, table: Table): Promise<void> {
   );
 }
 
-async function remove(session: Session, { facts, pairs }: Table): Promise<void> {
+async function remove(session: Session, { facts, pairs, added }: Table): Promise<void> {
+  for (const { xid } of added) await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE ${madeBy(xid)}`);
   const places = pairs.filter(({ before }) => before === undefined).map(({ place }) => place);
   if (places.length === 0) return;
   await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [arrayText(places)]);
@@ -371,7 +413,7 @@ async function restoreObjects(session: Session, statements: readonly string[]) {
 
 /** The changes of a database, newest first; without those that PostgreSQL did not commit. */
 export async function changesOf(database: Database, signal: AbortSignal): Promise<RecordedChange[]> {
-  const changes = (await database.changes?.list(database.label)) ?? [];
+  const changes = (await database.changes?.list(database.identity)) ?? [];
   if (!changes.some(({ isPending }) => isPending)) return changes;
   return await database.work({ signal }, async (session) => {
     const known: RecordedChange[] = [];

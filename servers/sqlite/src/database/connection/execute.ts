@@ -168,28 +168,35 @@ export class KeptReading {
   }
 
   /**
-   * Prepares a statement, or takes it from an earlier job, and uses it in a transaction, so that it finds the schema that it
-   * was prepared for.
+   * Prepares a statement, or takes it from an earlier job, and uses it with the schema that it was prepared for. A transaction
+   * would guarantee that, but would also lock the file for statements that read no table: only a statement during which the
+   * schema changed runs again in one.
    *
    * @throws as `preparedToRead` and `use`
    */
   prepared<Result>(place: Place, sql: string, use: (prepared: Prepared) => Result): Result {
     const kept = this.#openedAt(place);
-    const { database, statements, begin, commit } = kept;
-    begin.run();
+    const result = this.#using(kept, sql, use);
+    if (kept.schemaVersion.get() === kept.version) return result;
+    kept.begin.run();
     try {
-      this.#followSchema(kept);
-      let prepared = statements.get(sql);
-      if (prepared === undefined) {
-        if (statements.size === MAX_STATEMENTS) statements.clear();
-        prepared = preparedToRead(database, sql);
-        statements.set(sql, prepared);
-      }
-      return use(prepared);
+      return this.#using(kept, sql, use);
     } finally {
       // After some errors SQLite has ended it.
-      if (database.inTransaction) commit.run();
+      if (kept.database.inTransaction) kept.commit.run();
     }
+  }
+
+  #using<Result>(kept: Kept, sql: string, use: (prepared: Prepared) => Result): Result {
+    const { database, statements } = kept;
+    this.#followSchema(kept);
+    let prepared = statements.get(sql);
+    if (prepared === undefined) {
+      if (statements.size === MAX_STATEMENTS) statements.clear();
+      prepared = preparedToRead(database, sql);
+      statements.set(sql, prepared);
+    }
+    return use(prepared);
   }
 
   #openedAt(place: Place): Kept {

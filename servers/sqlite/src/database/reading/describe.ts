@@ -36,7 +36,7 @@ const PARTS = [
 /** The DDL of tables whose names are in a JSON array. */
 const DDL =
   "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))";
-/** Columns that have a unique index of their own, so that their values differ. */
+/** Columns that have their own unique index, so that their values differ. */
 const UNIQUE = `SELECT max(c.name) AS name FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c
   WHERE i."unique" = 1 AND i.partial = 0 GROUP BY i.name HAVING count(*) = 1`;
 

@@ -43,7 +43,7 @@ it("a text that contains foreign SQL gets no hint for it", async () => {
   );
 });
 
-it("every name can be used as it is written", async () => {
+it("every name can be used in SQL unchanged", async () => {
   const words =
     "add all as by case cast check collate commit cross current_date default do each else end except exists for from full glob group if in index is isnull key left limit match natural no not nothing null offset on or order over plan raise range returning row select set table then to union using values view when where window with a_1 Capital ünicode 1st a$b a.b a-b".split(
       " ",

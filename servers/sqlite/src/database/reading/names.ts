@@ -13,7 +13,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 export const written = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name.toLowerCase()) ? name : quoteIdentifier(name);
 
-/** The name that an identifier stands for, quoted in any of SQLite's ways or not. */
+/** The name behind an identifier, quoted in any of SQLite's ways or not. */
 export const unquoted = (text: string) => {
   const [, name = text] =
     /^(?:"(.*)"|`(.*)`|\[(.*)\])$/s.exec(text)?.filter((part) => part !== undefined) ?? [];

@@ -8,8 +8,6 @@ import {
   type ExportFormat,
   type NewFile,
   quoteIdentifier,
-  RECORD_BYTES,
-  TOO_LARGE,
   withNear,
   writeNewFile,
 } from "@refmcp/sql";
@@ -103,21 +101,21 @@ export async function importCsv(
     const { size } = file.stat;
     const columns = headerOf(await namesOf(file, delimiter), target, file.path);
     const from = { file, target, delimiter, columns };
-    const recording = size > RECORD_BYTES ? { reason: TOO_LARGE } : await databases.recording(place);
-    const first = await addRows(databases, place, from, recording, dryRun, call);
+    const recording = await databases.recording(place);
+    const attempt = (how: Recording, isWatched: boolean) =>
+      addRows(databases, place, from, { recording: how, isWatched, dryRun }, call);
+    let done = await attempt(recording, false);
+    if (done === "watch") done = await attempt(recording, true);
     // A change that is too large for the record is made without it.
-    const done =
-      "unrecorded" in first
-        ? await addRows(databases, place, from, { reason: first.unrecorded }, dryRun, call)
-        : first;
-    if ("unrecorded" in done) throw new Error(done.unrecorded);
+    if (done !== "watch" && "unrecorded" in done) done = await attempt({ reason: done.unrecorded }, true);
+    if (done === "watch" || "unrecorded" in done) throw new Error("the import was not made");
     return { table: target.name, columns, ...done, bytes: size, committed: !dryRun };
   } finally {
     await file.handle.close();
   }
 }
 
-/** One attempt to import a file; or why it can't be recorded, and nothing was changed. */
+/** One attempt to import a file; or why it can't be recorded like this, and nothing was changed. */
 async function addRows(
   databases: Databases,
   place: Place,
@@ -127,10 +125,9 @@ async function addRows(
     delimiter,
     columns,
   }: { file: GuardedFile; target: Target; delimiter: string; columns: readonly string[] },
-  recording: Recording,
-  dryRun: boolean,
+  { dryRun, ...how }: { recording: Recording; isWatched: boolean; dryRun: boolean },
   call: Omit<Calling, "budget">,
-): Promise<{ rows: number; change_id?: string } | { unrecorded: string }> {
+): Promise<{ rows: number; change_id?: string } | { unrecorded: string } | "watch"> {
   const { signal } = call;
   const { size } = file.stat;
   const names = columns.map(quoteIdentifier).join(", ");
@@ -139,8 +136,8 @@ async function addRows(
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
   return await databases.transfers
     .lease(place.file, run, async (ask) => {
-      const how = { path: file.path, delimiter, columns: columns.length };
-      await ask("openTable", { ...how, place, insert, shown, recording });
+      const csv = { path: file.path, delimiter, columns: columns.length };
+      await ask("openTable", { ...csv, ...how, place, table: target.name, insert, shown });
       const source = file.handle.createReadStream({ start: 0, autoClose: false });
       let rows = 0;
       let bytes = 0;
@@ -159,7 +156,7 @@ async function addRows(
       const failed = await add(new Uint8Array(), true);
       if (failed !== undefined) return failed;
       const measured = await ask("measureTable", { rows, target: target.name.toLowerCase() });
-      if ("unrecorded" in measured) return measured;
+      if (measured === "watch" || "unrecorded" in measured) return measured;
       if (measured.loss !== undefined && !dryRun) await call.confirm(measured.loss);
       signal.throwIfAborted();
       const changeId = await ask("closeTable", { commit: !dryRun });

@@ -1,9 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Calling } from "@refmcp/sql";
+import { type Calling, TOO_LARGE } from "@refmcp/sql";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Databases } from "../connection/databases.ts";
 import { runStatement } from "../reading/query.ts";
+import type { Recording } from "../writing/change.ts";
 
 /** What this server records in addition to the rows: `UndoFacts`. */
 const facts = z.object({
@@ -36,20 +37,30 @@ export async function undoChange(
   const recording = await databases.recording(place);
   const found = await databases.options.changes.find(databases.identityOf(place), id);
   const { path, tables: changed } = found;
-  const job = { place, id, path, facts: facts.parse(found.facts), tables: changed, dryRun, recording };
+  const job = { place, id, path, facts: facts.parse(found.facts), tables: changed, dryRun };
   if (job.facts.schema !== undefined && !databases.options.allowDdl)
     throw new ToolError("denied", `Change ${id} changed the schema, and undoing it would too.`, {
       hint: "Ask the user to start the server with --allow-ddl.",
     });
   const timeoutMs = Math.max(databases.limits().timeoutMs, UNDO_MS);
-  const answer = await runStatement(databases, "undo", job, { sql: "", signal, timeoutMs });
+  const attempt = (how: Recording) =>
+    runStatement(databases, "undo", { ...job, recording: how }, { sql: "", signal, timeoutMs });
+  let answer = await attempt(recording);
+  // What an undo removes that only added rows is in the record of the change, or in the file of an import.
+  const isAddition = changed.every(({ updated, deleted }) => updated + deleted === 0);
+  const isUnrecorded = "unrecorded" in answer && answer.unrecorded === TOO_LARGE && isAddition;
+  if (isUnrecorded) answer = await attempt({ reason: TOO_LARGE });
   if ("unrecorded" in answer)
     throw new ToolError("unavailable", `Change ${id} was not undone, because ${answer.unrecorded}.`, {
       hint: "Nothing was changed. An undo is always recorded, so that it can be undone too; check --undo-dir and its disk.",
     });
   if (!("obstacle" in answer)) {
     const { committed, tables, changeId } = answer;
-    return { undone: id, committed, tables, ...(changeId === undefined ? {} : { change_id: changeId }) };
+    const note = isUnrecorded
+      ? { note: "This undo is too large to be recorded, so it can't be undone." }
+      : {};
+    const recorded = changeId === undefined ? {} : { change_id: changeId };
+    return { undone: id, committed, tables, ...recorded, ...note };
   }
   const { obstacle } = answer;
   if ("message" in obstacle)

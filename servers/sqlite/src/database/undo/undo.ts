@@ -4,6 +4,7 @@ import { removalOf, statementOf, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
 import { maskingOf } from "../gate/masks.ts";
 import { ChangeWatch, type Recording, type UndoFacts, whyNotRecorded } from "../writing/change.ts";
+import { digestBetween } from "./added.ts";
 import { rowsOf } from "./capture.ts";
 import { definitionsIn } from "./definitions.ts";
 import {
@@ -25,6 +26,7 @@ export interface UndoJob {
   /** What it did to each table. */
   readonly tables: readonly TableCounts[];
   readonly dryRun: boolean;
+  /** With a reason, it is undone without a record of the undo. */
   readonly recording: Recording;
 }
 
@@ -67,7 +69,7 @@ export function undo(database: Database.Database, job: UndoJob) {
         { sql: `DELETE INSERT ${names.map(quoteIdentifier).join(" ")}`, verb: "DELETE" },
         ...backward.map((sql) => ({ sql, verb: statementOf(sql).verb })),
       ],
-      undefined,
+      "reason" in job.recording ? job.recording.reason : undefined,
     );
     const isDrop = (sql: string) => statementOf(sql).verb === "DROP";
     const isTable = (sql: string) => /^create\s+(virtual\s+)?table\b/i.test(sql.trimStart());
@@ -97,10 +99,11 @@ export function undo(database: Database.Database, job: UndoJob) {
         ? undefined
         : { forward: backward, backward: forward, after: afterOf(database, facts) };
     const statements = [`undo of ${job.id}`];
-    record = watch.record(job.recording, { statements, undoes: job.id, schema });
+    if (!("reason" in job.recording))
+      record = watch.record(job.recording, { statements, undoes: job.id, schema });
     database.exec(job.dryRun ? "ROLLBACK" : "COMMIT");
     const changeId = job.dryRun ? undefined : record?.committed();
-    return { committed: !job.dryRun, changeId, tables: record?.tables ?? [] };
+    return { committed: !job.dryRun, changeId, tables: record?.tables ?? watch.counts };
   } catch (error) {
     if (error instanceof Refused) return { obstacle: error.obstacle };
     const unrecorded = whyNotRecorded(error);
@@ -220,7 +223,8 @@ function checkRows(path: string, tables: Tables, hidesKeys: boolean): void {
     if (now === JSON.stringify(row.after)) continue;
     if (now === JSON.stringify(row.before)) asBefore += 1;
     count += 1;
-    if (!hidesKeys && rows.length < SHOWN) rows.push(`${row.table} ${JSON.stringify(row.key)}`);
+    const last = row.range === undefined ? "" : ` to ${JSON.stringify(row.range.to)}`;
+    if (!hidesKeys && rows.length < SHOWN) rows.push(`${row.table} ${JSON.stringify(row.key)}${last}`);
   }
   if (count > 0) throw new Refused({ rows, count, isAsBefore: asBefore === all });
 }
@@ -283,9 +287,13 @@ class RecordedTable {
     this.#plain = this.#columns.join(", ");
   }
 
-  /** The current row with the key of a recorded one. */
-  current(row: RecordedRow): Value[] | undefined {
+  /** The current row with the key of a recorded one; of a line for many rows, their digest. */
+  current(row: RecordedRow): Value[] | string | undefined {
     const { where, values } = this.#keyOf(row);
+    if (row.range !== undefined) {
+      const [from, to] = values;
+      return digestBetween(this.#database, this.#shape, from, to);
+    }
     const select = (columns: string) =>
       this.#statement(`SELECT ${columns} FROM ${this.#name} WHERE ${where}`)
         .raw()
@@ -310,8 +318,13 @@ class RecordedTable {
     ).run(...all.map(decodeValue));
   }
 
-  #keyOf({ key }: RecordedRow): { where: string; values: unknown[] } {
+  #keyOf({ key, range }: RecordedRow): { where: string; values: unknown[] } {
     const values = valuesOf(Array.isArray(key) ? key : [key]);
+    if (range !== undefined)
+      return {
+        where: `${this.#shape.key[0]} BETWEEN ? AND ?`,
+        values: valuesOf([...values, range.to]).map(decodeValue),
+      };
     const where = this.#shape.key.map((one, at) => `${one} = ${placeFor(values[at] ?? null)}`).join(" AND ");
     return { where, values: values.map(decodeValue) };
   }

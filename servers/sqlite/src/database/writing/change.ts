@@ -2,6 +2,7 @@ import type { Bound } from "@refmcp/sql";
 import {
   type ChangeSummary,
   ChangeWriter,
+  type RecordedRow,
   type RecordSlot,
   RecordTooLarge,
   type TableCounts,
@@ -240,6 +241,11 @@ export class ChangeWatch {
     return lossText({ tables, objects: [...objects, ...others], reason: this.unrecorded });
   }
 
+  /** How many rows of each table were changed. */
+  get counts(): TableCounts[] {
+    return this.#capture.counts();
+  }
+
   /** Statements that undo the changes of the schema. */
   get inverse(): readonly string[] {
     return this.#definitions?.facts()?.backward ?? [];
@@ -260,23 +266,36 @@ export class ChangeWatch {
       readonly schema?: SchemaFacts | undefined;
     },
   ): ChangeWriter | undefined {
-    if ("reason" in recording) throw new NotRecorded(recording.reason);
-    const writer = recorded(() => new ChangeWriter(recording));
-    try {
-      for (const row of this.#capture.rows()) recorded(() => writer.add(row));
-      const { columns, indexes } = this.#capture;
-      const facts: UndoFacts = { columns, indexes: [...indexes], schema };
-      if (writer.tables.length > 0 || schema !== undefined) {
-        recorded(() => writer.finish({ database: recording.database, facts, ...given }));
-        return writer;
-      }
-    } catch (error) {
-      writer.discard();
-      throw error;
-    }
-    writer.discard();
-    return undefined;
+    const { columns, indexes } = this.#capture;
+    const facts: UndoFacts = { columns, indexes: [...indexes], schema };
+    return writeRecord(recording, this.#capture.rows(), { facts, ...given });
   }
+}
+
+/**
+ * Writes the record of a change, up to the commit; undefined if nothing was changed.
+ *
+ * @throws an error for `whyNotRecorded`
+ */
+export function writeRecord(
+  recording: Recording,
+  rows: Iterable<RecordedRow>,
+  given: Pick<ChangeSummary, "statements" | "undoes"> & { readonly facts: UndoFacts },
+): ChangeWriter | undefined {
+  if ("reason" in recording) throw new NotRecorded(recording.reason);
+  const writer = recorded(() => new ChangeWriter(recording));
+  try {
+    for (const row of rows) recorded(() => writer.add(row));
+    if (writer.tables.length > 0 || given.facts.schema !== undefined) {
+      recorded(() => writer.finish({ database: recording.database, ...given }));
+      return writer;
+    }
+  } catch (error) {
+    writer.discard();
+    throw error;
+  }
+  writer.discard();
+  return undefined;
 }
 
 /** Runs a part of writing a record. @throws NotRecorded for any failure */
