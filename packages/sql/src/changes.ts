@@ -42,7 +42,6 @@ export interface RecordedChange extends ChangeSummary {
  */
 export class ChangeStore {
   readonly #options: ChangeStoreOptions;
-  readonly #summaries = new Map<string, ChangeSummary | undefined>();
   #sincePrune = PRUNE_EVERY;
   #lastTime = 0;
   #opened: { readonly directory: string } | undefined;
@@ -80,7 +79,7 @@ export class ChangeStore {
     const directory = join(opened.directory, nameOf(database));
     const found = namesIn(directory).flatMap(({ name, isPending }) => {
       const path = join(directory, name);
-      const summary = this.#summaryOf(path);
+      const summary = summaryOf(path);
       return summary === undefined ? [] : [{ ...summary, path, isPending }];
     });
     const changes = found.sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -115,7 +114,6 @@ export class ChangeStore {
   async forget(): Promise<void> {
     const opened = await this.#open(false, true);
     if ("directory" in opened) rmSync(opened.directory, { recursive: true, force: true });
-    this.#summaries.clear();
   }
 
   async #open(create: boolean, always = false): Promise<{ directory: string } | { reason: string }> {
@@ -126,20 +124,6 @@ export class ChangeStore {
     if ("reason" in opened) return { reason: `there is no record of changes: ${opened.reason}` };
     if (create) this.#opened = opened;
     return opened;
-  }
-
-  #summaryOf(path: string): ChangeSummary | undefined {
-    // Finished records never change.
-    const known = this.#summaries.get(path);
-    if (known !== undefined) return known;
-    try {
-      const summary = readSummary(path);
-      if (summary !== undefined) this.#summaries.set(path, summary);
-      return summary;
-    } catch {
-      // Another process has dropped it.
-      return undefined;
-    }
   }
 
   /** Drops what is beyond the bounds: by age everywhere, by number and size in each database. */
@@ -158,16 +142,24 @@ export class ChangeStore {
         if (isPending && age < RECENT_MS) continue;
         count += 1;
         bytes += stat.size;
-        const isTorn = isPending && this.#summaryOf(path) === undefined;
+        const isTorn = isPending && summaryOf(path) === undefined;
         const isOver = count > MAX_CHANGES || bytes > MAX_BYTES || age > this.#options.days * DAY_MS;
         if (isOver || isTorn) rmSync(path, { force: true });
-        if (isOver) this.#summaries.delete(path);
       }
     }
   }
 }
 
 const nameOf = (database: string) => createHash("sha256").update(database).digest("hex").slice(0, 16);
+
+/** The summary of a record; undefined if another process has dropped it, or if it is not complete. */
+function summaryOf(path: string): ChangeSummary | undefined {
+  try {
+    return readSummary(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The records in a directory, oldest first. */
 function namesIn(directory: string): { name: string; isPending: boolean }[] {

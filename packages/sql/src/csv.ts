@@ -48,6 +48,8 @@ export class CsvReader {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
   #rest = "";
   #line = 1;
+  /** Line breaks inside the fields of the current record. */
+  #inside = 0;
   /** The number of fields of the first record; 0 before it. */
   #columns = 0;
   #endsWithCr = false;
@@ -79,9 +81,9 @@ export class CsvReader {
         return;
       }
       at = end;
-      const line = this.#line;
+      const line = this.#line + this.#inside;
       // The line break before `end` is part of the record.
-      this.#line += 1;
+      this.#line = line + 1;
       if (fields.length === 1 && fields[0] === null && this.#columns !== 1) continue;
       if (this.#columns === 0) this.#columns = fields.length;
       if (fields.length !== this.#columns)
@@ -110,45 +112,42 @@ export class CsvReader {
   /** Adds the fields of the record at `start`. Returns where the next record starts, or -1 if the text ends before. */
   #record(text: string, start: number, fields: (string | null)[], isLast: boolean): number {
     const delimiter = this.#delimiter;
-    const first = this.#line;
+    this.#inside = 0;
     for (let at = start; ; ) {
       let end = at;
       if (text.charCodeAt(at) === QUOTE) {
         end = closing(text, at);
         // A quote at the end of the text may be the first of two.
         if (end < 0 || (end + 1 === text.length && !isLast)) {
-          if (isLast) throw this.#invalid(`has a quote on line ${this.#line} that is not closed`);
-          this.#line = first;
+          if (isLast)
+            throw this.#invalid(`has a quote on line ${this.#line + this.#inside} that is not closed`);
           return -1;
         }
         const value = text.slice(at + 1, end);
         fields.push(value.includes('"') ? value.replaceAll('""', '"') : value);
-        if (value.includes("\n")) this.#line += value.split("\n").length - 1;
+        if (value.includes("\n")) this.#inside += value.split("\n").length - 1;
         end += 1;
       } else {
         for (; end < text.length; end++) {
           const code = text.charCodeAt(end);
           if (code === delimiter || code === LF || (code === CR && this.#endsLine(text, end))) break;
           if (code === QUOTE)
-            throw this.#invalid(`has a quote inside a field without quotes on line ${this.#line}`);
+            throw this.#invalid(
+              `has a quote inside a field without quotes on line ${this.#line + this.#inside}`,
+            );
         }
         fields.push(end === at ? null : text.slice(at, end));
       }
-      if (end === text.length) {
-        if (isLast) return end;
-        this.#line = first;
-        return -1;
-      }
+      if (end === text.length) return isLast ? end : -1;
       const code = text.charCodeAt(end);
       if (code === LF) return end + 1;
       if (code === CR && this.#endsLine(text, end)) {
         if (text.charCodeAt(end + 1) === LF) return end + 2;
-        if (end + 1 < text.length || isLast) return end + 1;
-        // A line feed may follow.
-        this.#line = first;
-        return -1;
+        // At the end of the text, a line feed may follow.
+        return end + 1 < text.length || isLast ? end + 1 : -1;
       }
-      if (code !== delimiter) throw this.#invalid(`has text after a closing quote on line ${this.#line}`);
+      if (code !== delimiter)
+        throw this.#invalid(`has text after a closing quote on line ${this.#line + this.#inside}`);
       at = end + 1;
     }
   }

@@ -2,6 +2,12 @@ import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 
 export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
+/** The name that an identifier stands for, quoted in any of SQLite's ways or not. */
+export function unquoted(text: string): string {
+  const [, quote = "", name, bracketed] = /^(["'`])(.*)\1$|^\[(.*)\]$/s.exec(text) ?? [];
+  return bracketed ?? name?.replaceAll(quote + quote, quote) ?? text;
+}
+
 /** ` Did you mean a or b?`, or an empty text without names. */
 export const didYouMean = (names: readonly string[]) =>
   names.length === 0 ? "" : ` Did you mean ${names.map(oneLine).join(" or ")}?`;

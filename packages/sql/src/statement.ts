@@ -10,61 +10,38 @@ export interface Token {
   readonly at: number;
 }
 
-const SPACE = /[ \t\n\f\r\v]+/y;
-const LINE_COMMENT = /--[^\n]*/y;
-const WORD = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
-const NUMBER = /\d[\w.]*/y;
+/** White space and comments, or one group for each kind of token. An unclosed quote or comment extends to the end. */
+const TOKEN = new RegExp(
+  [
+    "[ \\t\\n\\f\\r\\v]+|--[^\\n]*|/\\*[^]*?(?:\\*/|$)",
+    "([A-Za-z_\\u0080-\\uffff][\\w$\\u0080-\\uffff]*)",
+    '("[^"]*(?:""[^"]*)*(?:"|$)|`[^`]*(?:``[^`]*)*(?:`|$)|\\[[^\\]]*(?:\\]|$))',
+    "('[^']*(?:''[^']*)*(?:'|$))",
+    "(\\d[\\w.]*)",
+    "([^])",
+  ].join("|"),
+  "g",
+);
 
-/**
- * The tokens of SQLite SQL without comments. Supports both kinds of quotes, `[x]` and backticks. An unclosed quote extends
- * to the end.
- */
+/** The tokens of SQLite SQL without comments. Supports both kinds of quotes, `[x]` and backticks. */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
-  let at = 0;
   let depth = 0;
-  const match = (pattern: RegExp) => {
-    pattern.lastIndex = at;
-    return pattern.exec(sql);
-  };
-  const push = (kind: Token["kind"], text: string) => {
-    tokens.push({ kind, text, depth, at });
-    at += text.length;
-  };
-  while (at < sql.length) {
-    const skipped = match(SPACE) ?? match(LINE_COMMENT);
-    if (skipped !== null) {
-      at += skipped[0].length;
-      continue;
-    }
-    const character = sql.charAt(at);
-    if (character === "/" && sql.charAt(at + 1) === "*") {
-      const end = sql.indexOf("*/", at + 2);
-      at = end < 0 ? sql.length : end + 2;
-      continue;
-    }
-    if (/['"`[]/.test(character)) {
-      push(character === "'" ? "text" : "name", quoted(sql, at, character === "[" ? "]" : character));
-      continue;
-    }
-    const word = match(WORD);
-    const number = word === null ? match(NUMBER) : null;
-    if (word !== null) push("word", word[0]);
-    else if (number !== null) push("number", number[0]);
-    else {
-      if (character === ")") depth -= 1;
-      push("other", character);
-      if (character === "(") depth += 1;
-    }
+  TOKEN.lastIndex = 0;
+  for (let found = TOKEN.exec(sql); found !== null; found = TOKEN.exec(sql)) {
+    const [text, word, name, literal, number, other] = found;
+    if (other === ")") depth -= 1;
+    // Each group is undefined or has at least one character.
+    const kind =
+      (word && "word") ??
+      (name && "name") ??
+      (literal && "text") ??
+      (number && "number") ??
+      (other && "other");
+    if (kind) tokens.push({ kind, text, depth, at: found.index });
+    if (other === "(") depth += 1;
   }
   return tokens;
-}
-
-/** The quoted text at `start`, including the quotes; only `]` can't be doubled. */
-function quoted(sql: string, start: number, quote: string): string {
-  let end = sql.indexOf(quote, start + 1);
-  while (quote !== "]" && end >= 0 && sql.charAt(end + 1) === quote) end = sql.indexOf(quote, end + 2);
-  return end < 0 ? sql.slice(start) : sql.slice(start, end + 1);
 }
 
 export interface Statement {

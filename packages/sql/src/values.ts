@@ -37,7 +37,7 @@ const CAST = "(?:::[\\w ]+(?:\\(\\d+\\))?(?:\\[\\])?)?";
 const LIST = `\\(?${LITERAL}\\)?${CAST}(?:\\s*,\\s*\\(?${LITERAL}\\)?${CAST})*`;
 /** `status IN ('a', 'b')`, and as PostgreSQL writes it, `status::text = ANY (ARRAY['a'::text, 'b'::text])`. */
 const ONE_OF = new RegExp(
-  `^\\s*(?:"(?:[^"]|"")+"|\`[^\`]+\`|\\[[^\\]]+\\]|[\\w$\\u0080-\\uffff]+)${CAST} ?(?:IN ?\\(|= ANY ?\\(\\(?ARRAY\\[)(${LIST})\\s*(?:\\]${CAST}\\)?${CAST})?\\)\\s*$`,
+  `^\\s*(?:"(?:[^"]|"")+"|\`[^\`]+\`|\\[[^\\]]+\\]|[\\w$\\u0080-\\uffff]+)${CAST} ?(?:IN ?\\(\\s*|= ANY ?\\(\\(?ARRAY\\[)(${LIST})\\s*(?:\\]${CAST}\\)?${CAST})?\\)\\s*$`,
   "i",
 );
 

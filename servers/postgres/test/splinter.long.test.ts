@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { type Check, INSPECTIONS } from "../src/database/advice/health.ts";
+import { type Check, inspectionOf } from "../src/database/advice/health.ts";
 import { lab } from "./lab.ts";
 
 /**
@@ -110,7 +110,7 @@ it.for(Object.keys(SAME))(
       const theirs = rows.map(({ metadata: { schema, name, extension_name, bucket_id } }) =>
         bare(bucket_id ?? extension_name ?? (name === undefined ? "" : `${schema}.${name}`)),
       );
-      const { statement, judge } = INSPECTIONS[check];
+      const { statement, judge } = inspectionOf(check);
       const { details = [] } = judge((await client.query(statement)).rows);
       const ours = details
         .filter((one) => problem.test(one.problem))

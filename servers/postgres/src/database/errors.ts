@@ -177,14 +177,9 @@ export function explained(
   if (isLost(error)) {
     const code = errorCode(error);
     const shown = code === undefined ? "" : ` (${code})`;
-    return new ToolError(
-      "unavailable",
-      `The connection to PostgreSQL at ${oneLine(label)} was lost${shown}.`,
-      {
-        hint: "Repeat the call: it opens a new connection.",
-        cause: error,
-      },
-    );
+    const message = `The connection to PostgreSQL at ${oneLine(label)} was lost${shown}.`;
+    const hint = "Repeat the call: it opens a new connection.";
+    return new ToolError("unavailable", message, { hint, cause: error });
   }
   if (!isFromServer(error)) return error;
   const { code = "XX000", detail, where } = error;

@@ -66,7 +66,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     await expect(row("public", "users", "1 OR true")).rejects.toThrow(
       /invalid input syntax for type integer/,
     );
-    await expect(row("public", "a/b", "x")).rejects.toThrow(/not a key.*JSON array of k,1, k2/);
+    await expect(row("public", "a/b", "x")).rejects.toThrow(/not a key.*JSON array of "k,1", k2/);
     await expect(row("sales", "orders", "1")).rejects.toThrow(/no primary key/);
     const complete = async (table: string, value: string) =>
       (

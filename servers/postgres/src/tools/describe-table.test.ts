@@ -11,6 +11,7 @@ beforeAll(async () => {
     CREATE TABLE orders (id int, line int, customer int NOT NULL REFERENCES customers, total numeric(8,2) DEFAULT 0 CHECK (total >= 0), PRIMARY KEY (line, id));
     CREATE INDEX by_total ON orders (total) WHERE total > 100;
     ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON orders FOR SELECT USING (customer = 1);
+    CREATE TABLE covered (id int, note text, PRIMARY KEY (id) INCLUDE (note));
     CREATE VIEW rich AS SELECT * FROM orders WHERE total > 100;
     CREATE TABLE "We""ird; DROP TABLE x --\n" (a int);
     CREATE SCHEMA other; CREATE TABLE other.customers (x int); CREATE TABLE other.only_there (x int);
@@ -37,6 +38,7 @@ it("describes columns, keys in both directions, indexes, policies", async () => 
     constraints: [{ definition: "UNIQUE (name)" }],
     also_in: ["other"],
   });
+  expect(await server.data("pg_describe_table", { table: "covered" })).toMatchObject({ primary_key: ["id"] });
   expect(await server.data("pg_describe_table", { table: "orders" })).toMatchObject({
     primary_key: ["line", "id"],
     foreign_keys: [{ name: "orders_customer_fkey" }],

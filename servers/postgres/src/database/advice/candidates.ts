@@ -19,7 +19,7 @@ export interface Candidate {
   /** Columns and expressions as CREATE INDEX has them. */
   readonly keys: readonly string[];
   /** The condition of a partial index. */
-  readonly where?: string;
+  readonly where: string | undefined;
 }
 
 /** What a statement does with a column or an expression. */
@@ -50,23 +50,13 @@ export interface Served {
 
 /** Keys to try for one table of a statement, alone and in pairs. */
 const MAX_KEYS = 12;
-const USES: Readonly<Record<string, Key["use"]>> = {
-  "=": "equal",
-  "<": "range",
-  ">": "range",
-  "<=": "range",
-  ">=": "range",
-  "~": "pattern",
-  "~*": "pattern",
-  "@>": "json",
-  "@?": "json",
-  "@@": "json",
-  "?": "contains",
-  "?|": "contains",
-  "?&": "contains",
-  "&&": "contains",
-  "<@": "contains",
-};
+const OPERATORS: readonly (readonly [use: Key["use"], operators: string])[] = [
+  ["equal", "="],
+  ["range", "< > <= >="],
+  ["pattern", "~ ~*"],
+  ["json", "@> @? @@"],
+  ["contains", "? ?| ?& && <@"],
+];
 
 /** Finds what an index could serve in a statement, by PostgreSQL's own grammar. */
 export async function servedBy(sql: string): Promise<Served> {
@@ -121,7 +111,7 @@ function* comparedIn({ kind, name, lexpr, rexpr }: Tree): Generator<[side: unkno
   else if (kind === "AEXPR_IN" || kind === "AEXPR_OP_ANY") {
     if (operator === "=") yield [lexpr, "equal"];
   } else {
-    const use = USES[operator];
+    const use = OPERATORS.find(([, operators]) => operators.split(" ").includes(operator))?.[0];
     if (use === undefined) return;
     yield [lexpr, use];
     if (use === "equal" || use === "range") yield [rexpr, use];
@@ -226,14 +216,9 @@ export function candidatesFor(served: Served, on: Indexable, trigram: string | u
     columns.every((one) => on.columns.includes(one));
   const { table, isPartitioned } = on;
   const made: Candidate[] = [];
-  const btree = (keys: readonly string[], where?: string) =>
-    made.push({
-      table,
-      isPartitioned,
-      method: "btree",
-      keys: [...new Set(keys)],
-      ...(where === undefined ? {} : { where }),
-    });
+  const add = (method: Candidate["method"], keys: readonly string[], where?: string) =>
+    made.push({ table, isPartitioned, method, keys: [...new Set(keys)], where });
+  const btree = (keys: readonly string[], where?: string) => add("btree", keys, where);
   const keys = served.keys.filter(has);
   const sortable = keys.filter(
     ({ use, text, columns }) =>
@@ -260,18 +245,12 @@ export function candidatesFor(served: Served, on: Indexable, trigram: string | u
   }
   for (const { use, text } of keys) {
     if (use === "prefix") btree([`${text} text_pattern_ops`]);
-    const operators =
-      use === "pattern" && trigram !== undefined
-        ? [trigram]
-        : use === "json"
-          ? ["jsonb_path_ops", ""]
-          : use === "contains"
-            ? [""]
-            : [];
-    for (const one of operators)
-      made.push({ table, isPartitioned, method: "gin", keys: [`${text} ${one}`.trim()] });
-    if (use === "json" || use === "contains")
-      made.push({ table, isPartitioned, method: "gist", keys: [text] });
+    if (use === "pattern" && trigram !== undefined) add("gin", [`${text} ${trigram}`]);
+    if (use === "json") add("gin", [`${text} jsonb_path_ops`]);
+    if (use === "json" || use === "contains") {
+      add("gin", [text]);
+      add("gist", [text]);
+    }
   }
   return made;
 }

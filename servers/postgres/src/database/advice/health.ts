@@ -3,18 +3,8 @@ import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { explained } from "../errors.ts";
-import bloatSql from "./checks/bloat.sql";
-import cacheSql from "./checks/cache.sql";
-import connectionsSql from "./checks/connections.sql";
-import constraintsSql from "./checks/constraints.sql";
-import locksSql from "./checks/locks.sql";
-import replicationSql from "./checks/replication.sql";
-import sequencesSql from "./checks/sequences.sql";
-import settingsSql from "./checks/settings.sql";
-import transactionsSql from "./checks/transactions.sql";
-import vacuumSql from "./checks/vacuum.sql";
-import wraparoundSql from "./checks/wraparound.sql";
-import { INDEX_LINTS, type Lints, lintQuery, lintResult, SCHEMA_LINTS, SECURITY_LINTS } from "./lints.ts";
+import FILE from "./checks.sql";
+import { lintQuery, lintResult } from "./lints.ts";
 import RIGHTS from "./rights.sql";
 
 export const finding = z.object({
@@ -27,54 +17,43 @@ export const finding = z.object({
 
 type Rows = readonly QueryResultRow[];
 
-/** A query, and what its rows, which may be part of the answer, mean. */
-interface Inspection {
-  readonly statement: string;
-  judge(rows: Rows): { ok: boolean; summary: string; details?: QueryResultRow[] };
-}
+/** What the rows of a query mean; they may be part of the answer. */
+type Judge = (rows: Rows) => { ok: boolean; summary: string; details?: QueryResultRow[] };
 
 /** A check that should find no rows; otherwise, how many there are (`{}`) and what to do. */
-const none = (fine: string, found: string, statement: string): Inspection => ({
-  statement,
-  judge: (rows) =>
+const none =
+  (fine: string, found: string): Judge =>
+  (rows) =>
     rows.length === 0
       ? { ok: true, summary: fine }
-      : { ok: false, summary: found.replace("{}", `${rows.length}`), details: [...rows] },
-});
+      : { ok: false, summary: found.replace("{}", `${rows.length}`), details: [...rows] };
 
-const lints = (problems: Lints, checked: string): Inspection => ({
-  statement: lintQuery(problems),
-  judge: lintResult(problems, checked),
-});
-
-/** A check of facts, often numbers in one row. */
-const facts = (
-  statement: string,
-  judge: (of: (key: string) => number, rows: Rows) => { ok: boolean; summary: string },
-): Inspection => ({ statement, judge: (rows) => judge((key) => Number(rows[0]?.[key] ?? 0), rows) });
+/** A check of numbers in one row. */
+const facts =
+  (judge: (of: (key: string) => number) => ReturnType<Judge>): Judge =>
+  ([row]) =>
+    judge((key) => Number(row?.[key] ?? 0));
 
 /** Each check is independent of the others; sources: PostgreSQL, "Monitoring Database Activity" and "Routine Vacuuming". */
-export const INSPECTIONS = {
-  connections: facts(connectionsSql, (of) => ({
+const JUDGES = {
+  connections: facts((of) => ({
     ok: of("used") < of("max") * 0.8 && of("stuck") === 0,
     summary: `${of("used")} of ${of("max")} connections; ${of("stuck")} idle in a transaction for over 5 minutes.`,
   })),
-  cache: facts(cacheSql, (of) => ({
+  cache: facts((of) => ({
     ok: of("blocks") < 100_000 || of("percent") >= 95,
     summary: `${of("percent")}% of table blocks came from the cache.`,
   })),
   vacuum: none(
     "No table has many dead rows.",
     "Tables with many dead rows: {}. VACUUM them or tune autovacuum.",
-    vacuumSql,
   ),
   bloat: none(
     "No table or index over 10 MB is estimated to be more than half empty.",
     "Tables and indexes that are estimated to be more than half empty: {}. REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.",
-    bloatSql,
   ),
-  indexes: lints(INDEX_LINTS, "invalid, unused and duplicate indexes, foreign keys without an index"),
-  wraparound: facts(wraparoundSql, (of) => ({
+  indexes: lintResult("indexes", "invalid, unused and duplicate indexes, foreign keys without an index"),
+  wraparound: facts((of) => ({
     // Autovacuum freezes at its limit. Far beyond it autovacuum can't keep up, and at 2.1 billion the server stops accepting writes.
     ok: of("oldest") < Math.max(1.5 * of("frozen_at"), 400_000_000),
     summary: `The oldest unfrozen transaction is ${grouped(of("oldest"))} transactions old; writes stop at 2.1 billion.`,
@@ -82,36 +61,39 @@ export const INSPECTIONS = {
   transactions: none(
     "No transaction is open for over 5 minutes.",
     "Transactions open for over 5 minutes: {}. They hold back VACUUM and may hold locks.",
-    transactionsSql,
   ),
   constraints: none(
     "Every constraint is validated.",
     "Constraints that are not validated: {}. Older rows may violate them.",
-    constraintsSql,
   ),
-  schema: lints(
-    SCHEMA_LINTS,
+  schema: lintResult(
+    "schema",
     "primary keys, row security without policies, policies that overlap or ask once for every row, extensions in public, reg types",
   ),
-  security: lints(
-    SECURITY_LINTS,
+  security: lintResult(
+    "security",
     "tables without row security that PUBLIC or API roles can use, policies that let them write any row or trust user_metadata, views and foreign tables that bypass row security, SECURITY DEFINER functions and search_path, queues, storage buckets, GraphQL, references to the login service, versions of extensions; not what other roles may do, nor what a policy's condition means",
   ),
-  sequences: none("No sequence is running out.", "Sequences that are running out: {}.", sequencesSql),
-  locks: none("No session is waiting for a lock.", "Sessions waiting for a lock: {}.", locksSql),
+  sequences: none("No sequence is running out.", "Sequences that are running out: {}."),
+  locks: none("No session is waiting for a lock.", "Sessions waiting for a lock: {}."),
   replication: none(
     "No standby is far behind, and every replication slot is active.",
     "Standbys over 100 MB behind, and inactive slots, which retain WAL: {}.",
-    replicationSql,
   ),
-  settings: facts(settingsSql, (_, rows) => {
+  settings: (rows) => {
     const changed = rows.map(({ name, setting }) => `${name} = ${setting}`).join(", ");
     return { ok: rows.length === 0, summary: rows.length === 0 ? "No dangerous settings." : `${changed}.` };
-  }),
-} satisfies Readonly<Record<string, Inspection>>;
+  },
+} satisfies Readonly<Record<string, Judge>>;
 
-export type Check = keyof typeof INSPECTIONS;
-export const CHECKS = Object.keys(INSPECTIONS) as readonly Check[];
+export type Check = keyof typeof JUDGES;
+export const CHECKS = Object.keys(JUDGES) as readonly Check[];
+
+/** The query of a check, and what its rows mean. */
+export function inspectionOf(check: Check): { readonly statement: string; readonly judge: Judge } {
+  const own = FILE.split("\n\n").find((section) => section.startsWith(`-- ${check}:`));
+  return { statement: own ?? lintQuery(check), judge: JUDGES[check] };
+}
 
 /** What a report says in addition to its findings. */
 export const report = z.object({
@@ -133,7 +115,7 @@ export async function checkHealth(
   const unseenBy = (check: string) => rights.flatMap((one) => (one.check === check ? [one.unseen] : []));
   const findings: z.output<typeof finding>[] = [];
   for (const check of checks) {
-    const { statement, judge } = INSPECTIONS[check];
+    const { statement, judge } = inspectionOf(check);
     const unseen = unseenBy(check);
     try {
       const all = await database.rows(work, statement);

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { withoutConstants } from "../gate/syntax.ts";
 import { schemaOf } from "./explain.ts";
+import SUGGESTIONS from "./suggestions.sql";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
 export type Order = (typeof ORDERS)[number];
@@ -93,54 +94,8 @@ export const suggestion = z.object({
 });
 export type Suggestion = z.output<typeof suggestion>;
 
-/** Foreign keys without an index: every delete and join from the other side scans the whole table. */
-const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::text AS name, c.reltuples::float8 AS rows,
-    (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY u.ordinality) FROM pg_catalog.unnest(k.conkey) WITH ORDINALITY u(attnum, ordinality)
-       JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum) AS columns
-  FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
-  WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = k.conrelid AND i.indisvalid
-    AND i.indpred IS NULL AND (i.indkey::int2[])[0:pg_catalog.cardinality(k.conkey) - 1] @> k.conkey)
-  ORDER BY c.reltuples DESC, 1, 2 LIMIT $1`;
-
-/** Indexes whose columns are a prefix of another index of the same kind. */
-const NEEDLESS = `SELECT DISTINCT ON (1, 2) a.indrelid::regclass::text AS table, a.indexrelid::regclass::text AS index, b.indexrelid::regclass::text AS other
-  FROM pg_catalog.pg_index a JOIN pg_catalog.pg_index b ON a.indrelid = b.indrelid AND a.indexrelid <> b.indexrelid
-  JOIN pg_catalog.pg_class ca ON ca.oid = a.indexrelid JOIN pg_catalog.pg_class cb ON cb.oid = b.indexrelid AND cb.relam = ca.relam
-  JOIN pg_catalog.pg_class t ON t.oid = a.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace AND n.nspname NOT IN ('pg_catalog', 'pg_toast')
-  WHERE NOT a.indisunique AND a.indpred IS NULL AND b.indpred IS NULL AND a.indexprs IS NULL AND b.indexprs IS NULL AND b.indisvalid
-    AND (b.indkey::text || ' ') LIKE (a.indkey::text || ' %') AND (b.indclass::text || ' ') LIKE (a.indclass::text || ' %')
-    AND (b.indkey <> a.indkey OR a.indexrelid > b.indexrelid OR b.indisunique)
-  ORDER BY 1, 2, 3 LIMIT $1`;
-
-/** Tables that are often scanned in full. */
-const SCANNED = `SELECT relid::regclass::text AS table, seq_scan::float8 AS scans, (seq_tup_read / greatest(seq_scan, 1))::float8 AS rows
-  FROM pg_catalog.pg_stat_user_tables WHERE seq_scan > 50 AND seq_tup_read / greatest(seq_scan, 1) > 10000 AND coalesce(idx_scan, 0) < seq_scan
-  ORDER BY seq_tup_read DESC LIMIT $1`;
-
 /** Indexes to create or drop, according to the catalog and the statistics; changes nothing. */
 export async function suggestIndexes(database: Database, limit: number, work: Work): Promise<Suggestion[]> {
-  return await database.work(work, async (session) => {
-    const keys = await session.rows<{ table: string; name: string; columns: string }>(UNINDEXED_KEYS, [
-      limit,
-    ]);
-    const needless = await session.rows<{ table: string; index: string; other: string }>(NEEDLESS, [limit]);
-    const scanned = await session.rows<{ table: string; scans: number; rows: number }>(SCANNED, [limit]);
-    const all: Suggestion[] = [
-      ...keys.map(({ table, name, columns }) => ({
-        table,
-        create: `CREATE INDEX CONCURRENTLY ON ${table} (${columns})`,
-        reason: `The foreign key ${name} has no index: deletes and joins from the other side scan all of ${table}.`,
-      })),
-      ...needless.map(({ table, index, other }) => ({
-        table,
-        drop: `DROP INDEX CONCURRENTLY ${index}`,
-        reason: `${other} begins with the same columns.`,
-      })),
-      ...scanned.map(({ table, scans, rows }) => ({
-        table,
-        reason: `Full scans: ${scans}, about ${Math.round(rows)} rows each. pg_explain of its queries shows which filter needs an index.`,
-      })),
-    ];
-    return all.slice(0, limit);
-  });
+  const rows = await database.rows<{ suggestion: Suggestion }>(work, SUGGESTIONS, [limit]);
+  return rows.map(({ suggestion }) => suggestion);
 }

@@ -216,19 +216,14 @@ export class SchemaCopy {
     const database = new Database("copy", "the schema copy", limits, source);
     try {
       const { data } = await source.ready();
-      const standIns = new Set<string>();
       const isEarly = ({ kind }: SchemaObject) => /^(role|schema|extension|stand-in)$/.test(kind);
       const early = objects.filter(isEarly);
-      const failed = await loaded(database, early, signal);
-      for (const one of early) if (one.kind === "stand-in" && !failed.has(one)) standIns.add(one.name);
-      const rest = [
-        ...creating(
-          objects.filter((one) => !isEarly(one)),
-          standIns,
-        ),
-      ];
-      for (const [one, why] of await loaded(database, rest, signal)) failed.set(one, why);
-      const leftOut = [...failed].flatMap(([{ kind, name }, { code, message }]) =>
+      const earlyFailed = await loaded(database, early, signal);
+      const made = early.filter((one) => one.kind === "stand-in" && !earlyFailed.has(one));
+      const late = objects.filter((one) => !isEarly(one));
+      const rest = creating(late, new Set(made.map(({ name }) => name)));
+      const failed = [...earlyFailed, ...(await loaded(database, [...rest], signal))];
+      const leftOut = failed.flatMap(([{ kind, name }, { code, message }]) =>
         EXISTS.test(code) || kind === "role" ? [] : [`${kind} ${name}: ${message}`],
       );
       return { fingerprint, database, data, leftOut };

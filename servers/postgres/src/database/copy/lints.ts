@@ -12,126 +12,117 @@ const hasRows = (table: Known | undefined) => {
   return size !== undefined && size.rows !== 0 && size.pages > 0;
 };
 
-/** A warning about a part of an ALTER TABLE; undefined if there is nothing to say. */
-type Judge = (command: Tree, facts: Facts, table: string) => Warning | false;
+/** Whether it names or locks a table with rows. */
+const meetsRows = ({ target, locks }: Facts) => [target, ...locks].some(hasRows);
 
-const worked = (facts: Facts, what: Facts["work"][number]["what"]) =>
-  facts.work.find((one) => one.what === what && hasRows(one));
+/** A warning about work on a table with rows, if there was any. @param warning gets the table with its size */
+function onWork(
+  facts: Facts,
+  what: Facts["work"][number]["what"],
+  warning: (on: string) => Warning,
+): Warning | undefined {
+  const done = facts.work.find((one) => one.what === what && hasRows(one));
+  return done && warning(shown(done));
+}
+
 const LATER = "then, in another transaction, ";
+const IN_LATER_RELEASE = "Drop it in a later release than the code that uses it";
+const concurrently = (sql: string) => `${sql.replace(/\bINDEX\b/i, "INDEX CONCURRENTLY")}, alone`;
+const waitingWrites = (safer: string) => (on: string) => ({
+  problem: `Writes to ${on} wait until the index is built.`,
+  safer,
+});
 
-const COMMANDS: Readonly<Record<string, Judge>> = {
+/** A warning about a statement or a part of an ALTER TABLE. @param table the one that the statement names */
+type Lint = (node: Tree, facts: Facts, table: string, sql: string) => Warning | false | undefined;
+
+const changesAll: Lint = ({ whereClause }, _, table) =>
+  whereClause === undefined && {
+    problem: `Every row of ${table} is changed in one transaction, which keeps them locked.`,
+    safer: "Change rows in batches, each in its own transaction",
+  };
+
+/** By the kind of the statement, or the kind of the part of an ALTER TABLE. */
+const LINTS: Readonly<Record<string, Lint>> = {
   AT_AddColumn({ def }, facts, table) {
-    const column = treeOf(treeOf(def).ColumnDef);
-    const kinds = listOf(column.constraints).map((one) => treeOf(treeOf(one).Constraint).contype);
-    const isFilled = kinds.some((kind) => /^CONSTR_(DEFAULT|IDENTITY|GENERATED)$/.test(String(kind)));
-    const rewritten = worked(facts, "rewrites");
-    if (rewritten !== undefined)
-      return {
-        problem: `The value of ${column.colname} differs from row to row, so ${shown(rewritten)} is rewritten while nobody can read it.`,
-        safer: `ALTER TABLE ${table} ADD COLUMN without the default; ${LATER}SET DEFAULT for new rows, and fill existing ones in batches`,
-      };
+    const { colname, constraints } = treeOf(treeOf(def).ColumnDef);
+    const kinds = listOf(constraints).map((one) => String(treeOf(treeOf(one).Constraint).contype));
+    const isFilled = kinds.some((kind) => /^CONSTR_(DEFAULT|IDENTITY|GENERATED)$/.test(kind));
     return (
-      kinds.includes("CONSTR_NOTNULL") &&
-      !isFilled &&
-      [facts.target, ...facts.locks].some(hasRows) && {
-        problem: `${column.colname} is NOT NULL and has no DEFAULT, which fails where the table has rows.`,
-        safer: "Add a DEFAULT; or add the column without NOT NULL, fill it, and set NOT NULL later",
-      }
+      onWork(facts, "rewrites", (on) => ({
+        problem: `The value of ${colname} differs from row to row, so ${on} is rewritten while nobody can read it.`,
+        safer: `ALTER TABLE ${table} ADD COLUMN without the default; ${LATER}SET DEFAULT for new rows, and fill existing ones in batches`,
+      })) ??
+      (kinds.includes("CONSTR_NOTNULL") &&
+        !isFilled &&
+        meetsRows(facts) && {
+          problem: `${colname} is NOT NULL and has no DEFAULT, which fails where the table has rows.`,
+          safer: "Add a DEFAULT; or add the column without NOT NULL, fill it, and set NOT NULL later",
+        })
     );
   },
   AT_AddConstraint({ def }, facts, table) {
     const { contype, conname = "NAME", keys } = treeOf(treeOf(def).Constraint);
-    const [scanned, built] = [worked(facts, "scans"), worked(facts, "builds")];
-    if (built !== undefined && /^CONSTR_(UNIQUE|PRIMARY)$/.test(String(contype))) {
-      const kind = contype === "CONSTR_UNIQUE" ? "UNIQUE" : "PRIMARY KEY";
-      return {
-        problem: `The index is built while nobody can read or write ${shown(built)}.`,
-        safer: `CREATE UNIQUE INDEX CONCURRENTLY ${conname} ON ${table} (${namesOf(keys).join(", ")}) alone; ${LATER}ALTER TABLE ${table} ADD CONSTRAINT ${conname} ${kind} USING INDEX ${conname}`,
-      };
-    }
+    const kind = /^CONSTR_(UNIQUE|PRIMARY)$/.exec(String(contype))?.[1]?.replace("PRIMARY", "PRIMARY KEY");
+    const built = (on: string) => ({
+      problem: `The index is built while nobody can read or write ${on}.`,
+      safer: `CREATE UNIQUE INDEX CONCURRENTLY ${conname} ON ${table} (${namesOf(keys).join(", ")}) alone; ${LATER}ALTER TABLE ${table} ADD CONSTRAINT ${conname} ${kind} USING INDEX ${conname}`,
+    });
     return (
-      scanned !== undefined && {
-        problem: `All rows of ${shown(scanned)} are checked while it is locked.`,
+      (kind === undefined ? undefined : onWork(facts, "builds", built)) ??
+      onWork(facts, "scans", (on) => ({
+        problem: `All rows of ${on} are checked while it is locked.`,
         safer: `Add NOT VALID; ${LATER}ALTER TABLE ${table} VALIDATE CONSTRAINT ${conname}`,
-      }
+      }))
     );
   },
-  AT_SetNotNull({ name }, facts, table) {
-    const scanned = worked(facts, "scans");
-    return (
-      scanned !== undefined && {
-        problem: `All rows of ${shown(scanned)} are checked while nobody can read it.`,
-        safer: `ALTER TABLE ${table} ADD CONSTRAINT ${name}_set CHECK (${name} IS NOT NULL) NOT VALID; ${LATER}VALIDATE CONSTRAINT ${name}_set; then SET NOT NULL, which needs no scan, and DROP CONSTRAINT ${name}_set`,
-      }
-    );
-  },
+  AT_SetNotNull: ({ name }, facts, table) =>
+    onWork(facts, "scans", (on) => ({
+      problem: `All rows of ${on} are checked while nobody can read it.`,
+      safer: `ALTER TABLE ${table} ADD CONSTRAINT ${name}_set CHECK (${name} IS NOT NULL) NOT VALID; ${LATER}VALIDATE CONSTRAINT ${name}_set; then SET NOT NULL, which needs no scan, and DROP CONSTRAINT ${name}_set`,
+    })),
   AT_AlterColumnType({ name }, facts) {
-    const rewritten = worked(facts, "rewrites") ?? worked(facts, "builds");
-    return (
-      rewritten !== undefined && {
-        problem: `The new type of ${name} rewrites ${shown(rewritten)} and its indexes while nobody can read it.`,
-        safer: "Add a new column, keep it in step with a trigger, fill it in batches, then swap the names",
-      }
-    );
+    const rewritten = (on: string) => ({
+      problem: `The new type of ${name} rewrites ${on} and its indexes while nobody can read it.`,
+      safer: "Add a new column, keep it in step with a trigger, fill it in batches, then swap the names",
+    });
+    return onWork(facts, "rewrites", rewritten) ?? onWork(facts, "builds", rewritten);
   },
   AT_DropColumn: ({ name }, facts) =>
-    [facts.target, ...facts.locks].some(hasRows) && {
+    meetsRows(facts) && {
       problem: `The values of ${name} are lost, and code that still uses it fails.`,
-      safer: "Drop it in a later release than the code that uses it",
+      safer: IN_LATER_RELEASE,
     },
-  AT_AttachPartition(_, facts, table) {
-    const scanned = worked(facts, "scans");
-    return (
-      scanned !== undefined && {
-        problem: `All rows of ${shown(scanned)} are checked against the bounds while ${table} is locked.`,
-        safer: `First add a CHECK constraint with the bounds to the partition (NOT VALID, then VALIDATE)`,
-      }
-    );
-  },
-};
-
-const STATEMENTS: Readonly<Record<string, (statement: Statement, facts: Facts) => Warning | false>> = {
-  IndexStmt({ sql, node }, facts) {
-    const built = worked(facts, "builds");
-    return (
-      built !== undefined &&
-      node.concurrent !== true && {
-        problem: `Writes to ${shown(built)} wait until the index is built.`,
-        safer: `${sql.replace(/\bINDEX\b/i, "INDEX CONCURRENTLY")}, alone`,
-      }
-    );
-  },
-  ReindexStmt(_, facts) {
-    const built = worked(facts, "builds");
-    return (
-      built !== undefined &&
-      facts.locks.some(({ strength }) => strength > 0) && {
-        problem: `Writes to ${shown(built)} wait until the index is built.`,
-        safer: "REINDEX … CONCURRENTLY, alone",
-      }
-    );
-  },
-  DropStmt({ sql, node }, facts) {
-    if (node.removeType === "OBJECT_INDEX")
-      return (
-        node.concurrent !== true &&
-        facts.locks.some(hasRows) && {
-          problem: "Reads and writes of the table wait for this lock.",
-          safer: `${sql.replace(/\bINDEX\b/i, "INDEX CONCURRENTLY")}, alone`,
-        }
-      );
-    return (
-      node.removeType === "OBJECT_TABLE" && {
+  AT_AttachPartition: (_, facts, table) =>
+    onWork(facts, "scans", (on) => ({
+      problem: `All rows of ${on} are checked against the bounds while ${table} is locked.`,
+      safer: "First add a CHECK constraint with the bounds to the partition (NOT VALID, then VALIDATE)",
+    })),
+  IndexStmt: ({ concurrent }, facts, _, sql) =>
+    concurrent !== true && onWork(facts, "builds", waitingWrites(concurrently(sql))),
+  ReindexStmt: (_, facts) =>
+    facts.locks.some(({ strength }) => strength > 0) &&
+    onWork(facts, "builds", waitingWrites("REINDEX … CONCURRENTLY, alone")),
+  DropStmt({ removeType, concurrent }, facts, _, sql) {
+    if (removeType === "OBJECT_TABLE")
+      return {
         problem: "The rows are lost, and code that still uses the table fails.",
-        safer: "Drop it in a later release than the code that uses it",
+        safer: IN_LATER_RELEASE,
+      };
+    return (
+      removeType === "OBJECT_INDEX" &&
+      concurrent !== true &&
+      facts.locks.some(hasRows) && {
+        problem: "Reads and writes of the table wait for this lock.",
+        safer: concurrently(sql),
       }
     );
   },
-  RenameStmt: ({ node }) =>
-    /^OBJECT_(TABLE|COLUMN|VIEW)$/.test(String(node.renameType)) && {
+  RenameStmt: ({ renameType }) =>
+    /^OBJECT_(TABLE|COLUMN|VIEW)$/.test(String(renameType)) && {
       problem: "Code that uses the old name fails as soon as this is committed.",
       safer:
-        node.renameType === "OBJECT_COLUMN"
+        renameType === "OBJECT_COLUMN"
           ? "Add a new column and keep both in step until no code uses the old one"
           : "In the same transaction, create a view with the old name",
     },
@@ -139,34 +130,11 @@ const STATEMENTS: Readonly<Record<string, (statement: Statement, facts: Facts) =
   DeleteStmt: changesAll,
 };
 
-function changesAll({ node }: Statement): Warning | false {
-  return (
-    node.whereClause === undefined && {
-      problem: `Every row of ${relationName(node.relation)} is changed in one transaction, which keeps them locked.`,
-      safer: "Change rows in batches, each in its own transaction",
-    }
-  );
-}
-
 /** What makes a statement risky on a table with rows, each with a safer way. */
-export function lintsOf(
-  statement: Statement,
-  facts: Facts,
-  { isAlone, others }: { readonly isAlone: boolean; readonly others: number },
-): Warning[] {
-  const { kind, node } = statement;
-  const found = [STATEMENTS[kind]?.(statement, facts) ?? false];
-  if (kind === "AlterTableStmt")
-    for (const one of listOf(node.cmds)) {
-      const command = treeOf(treeOf(one).AlterTableCmd);
-      found.push(
-        COMMANDS[String(command.subtype)]?.(command, facts, relationName(node.relation) ?? "") ?? false,
-      );
-    }
-  if (isAlone && others > 0)
-    found.push({
-      problem: "CONCURRENTLY can't run in a transaction with other statements.",
-      safer: "Run it alone, in its own call",
-    });
-  return found.flatMap((one) => one || []);
+export function lintsOf({ sql, kind, node }: Statement, facts: Facts): Warning[] {
+  const commands = kind === "AlterTableStmt" ? listOf(node.cmds) : [];
+  const parts = commands.map((one) => treeOf(treeOf(one).AlterTableCmd));
+  const judged = [[kind, node] as const, ...parts.map((part) => [String(part.subtype), part] as const)];
+  const table = relationName(node.relation) ?? "";
+  return judged.flatMap(([name, part]) => LINTS[name]?.(part, facts, table, sql) || []);
 }

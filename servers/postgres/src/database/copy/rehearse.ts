@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { leftOutNote } from "../advice/trial.ts";
-import type { Database, Session, Work } from "../connection/database.ts";
+import type { Session, Work } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { explained } from "../errors.ts";
-import { only, parseSql, relationName, type Tree, treeOf } from "../gate/syntax.ts";
+import { only, parseSql, relationName, type Tree, textOf, treeOf } from "../gate/syntax.ts";
 import { passWriting } from "../gate/write-gate.ts";
 import { oidOf } from "../writing/losses.ts";
-import type { SchemaCopy, Trial } from "./copy.ts";
+import type { Trial } from "./copy.ts";
 import { lintsOf, type Warning } from "./lints.ts";
-import { objectsOf } from "./objects.ts";
+import { objectsOf, type SchemaObject } from "./objects.ts";
 import type { Size } from "./statistics.ts";
 
 /** Table locks in order of strength, from the first that hinders others (PostgreSQL, "Table-Level Locks"). */
@@ -23,7 +23,7 @@ const LOCKS: readonly (readonly [mode: string, shown: string, blocks: string])[]
 
 /** What PostgreSQL itself reports about the work of a statement (DEBUG1). */
 const WORK =
-  /^(rewriting|verifying) table "(.*)"$|^building index "(.*)" on table "(.*)" (?:serially|with request)|^(validating foreign key) constraint "(.*)"$/;
+  /^(rewriting|verifying) table "(.*)"$|^building index "(.*)" on table "(.*)" (?:serially|with request)|^validating foreign key constraint "(.*)"$/;
 
 const MAX_REMEMBERED = 50;
 
@@ -54,23 +54,22 @@ export interface Facts {
 
 interface Rehearsed {
   readonly sql: string;
-  readonly locks: string[];
-  readonly work: string[];
-  readonly warnings: readonly Warning[];
+  readonly locks?: string[];
+  readonly work?: string[];
+  readonly warnings?: Warning[];
   /** Why it did not run here. */
   readonly skipped?: string;
   readonly error?: string;
 }
 
-/** Splits texts into single statements; the parser counts bytes. */
+/** Splits texts into single statements. */
 async function statementsIn(texts: readonly string[]): Promise<Statement[]> {
   const all: Statement[] = [];
   for (const text of texts) {
     const bytes = Buffer.from(text);
-    for (const { stmt, stmt_location: at = 0, stmt_len: length } of (await parseSql(text)).stmts ?? []) {
-      const sql = bytes.subarray(at, length === undefined ? undefined : at + length).toString("utf8");
-      const [kind, node] = only(treeOf(stmt));
-      all.push({ sql: sql.trim().replace(/;$/, ""), kind, node });
+    for (const one of (await parseSql(text)).stmts ?? []) {
+      const [kind, node] = only(treeOf(one.stmt));
+      all.push({ sql: textOf(bytes, one).trim().replace(/;$/, ""), kind, node });
     }
   }
   return all;
@@ -81,36 +80,6 @@ export const rehearsalKey = (database: string, statements: readonly string[]) =>
   createHash("sha256")
     .update(JSON.stringify([database, ...statements.map((sql) => sql.trim().replace(/;$/, ""))]))
     .digest("hex");
-
-/**
- * Runs a migration on the copy of the schema, in one transaction as pg_execute would, and reports the locks it takes, the
- * tables it rewrites or scans with their size in the database, how the schema changes, and safer statements. It stops at
- * the first statement that fails. The copy has no rows, so conditions on rows are not tested.
- *
- * @throws ToolError for statements that pg_execute refuses, or `unavailable` without the binaries.
- */
-async function rehearse(database: Database, copy: SchemaCopy, texts: readonly string[], work: Work) {
-  const statements = await statementsIn(texts);
-  for (const { sql, kind } of statements)
-    if (!isSetting(kind)) await passWriting(sql, database.limits.allowAdmin);
-  return await copy.use("pg_rehearse", work, async (trial) => {
-    const rehearsal = new Rehearsal(trial, statements);
-    const before = await objectsNow(trial.session);
-    const results = await rehearsal.run();
-    const after = await objectsNow(trial.session);
-    const [was, is] = [before, after].map(
-      (list) => new Map(list.map((one) => [`${one.kind} ${one.name}`, one.sql])),
-    );
-    const changes = [...new Set([...(was?.keys() ?? []), ...(is?.keys() ?? [])])].flatMap((key) => {
-      const [old, now] = [was?.get(key), is?.get(key)];
-      if (old === now) return [];
-      const shown = (sql: string) => oneLine(clip(sql, 300));
-      if (old === undefined) return `+ ${key}: ${shown(now ?? "")}`;
-      return now === undefined ? `- ${key}` : `~ ${key}: ${shown(old)} → ${shown(now)}`;
-    });
-    return { results, changes, leftOut: trial.leftOut, statements };
-  });
-}
 
 /** The objects, without changing how later statements find names. */
 async function objectsNow(session: Session) {
@@ -163,46 +132,48 @@ class Rehearsal {
   }
 
   async #one(statement: Statement, messages: readonly string[]): Promise<Rehearsed> {
-    const { sql, kind } = statement;
-    const nothing = { sql: oneLine(clip(sql, 200)), locks: [], work: [], warnings: [] };
-    if (isSetting(kind))
-      return { ...nothing, skipped: "pg_execute manages the transaction and its settings" };
-    const { alone } = await passWriting(sql, true);
-    if (kind === "VacuumStmt" && alone !== undefined)
-      return { ...nothing, skipped: "VACUUM has no rows here" };
+    const { kind, node } = statement;
+    const sql = oneLine(clip(statement.sql, 200));
+    if (isSetting(kind)) return { sql, skipped: "pg_execute manages the transaction and its settings" };
+    const { alone } = await passWriting(statement.sql, true);
+    const isAlone = alone !== undefined;
+    if (kind === "VacuumStmt" && isAlone) return { sql, skipped: "VACUUM has no rows here" };
     const isChange = /^(Insert|Update|Delete|Merge)Stmt$/.test(kind);
-    const target = await oidOf(this.#session, relationName(statement.node.relation));
+    const target = await oidOf(this.#session, relationName(node.relation));
     await this.#session.run("SAVEPOINT refmcp_rehearsal; SET LOCAL client_min_messages = debug1");
     try {
       // For the schema, CONCURRENTLY makes no difference; and there are no rows to change.
-      const text = isChange
-        ? `EXPLAIN ${sql}`
-        : alone === undefined
-          ? sql
-          : sql.replace(/\s*\bCONCURRENTLY\b/i, "");
+      const possible = isAlone ? statement.sql.replace(/\s*\bCONCURRENTLY\b/i, "") : statement.sql;
+      const text = isChange ? `EXPLAIN ${possible}` : possible;
       await this.#session.query({ text, params: [] }, { chars: 100_000, toEnd: true });
     } catch (error) {
       if (this.#session.signal.aborted) throw error;
-      const why = explained(error, "the schema copy", { sql });
+      const why = explained(error, "the schema copy", { sql: statement.sql });
       if (!(why instanceof ToolError) || this.#session.connection.isInvalid) throw why;
       await this.#session.run("ROLLBACK TO SAVEPOINT refmcp_rehearsal");
-      return { ...nothing, error: [why.message, why.hint].join(" ").trim() };
+      return { sql, error: [why.message, why.hint].join(" ").trim() };
     }
     await this.#session.run("SET LOCAL client_min_messages = notice");
-    const facts = await this.#factsOf(target, alone !== undefined, messages);
+    const facts = await this.#factsOf(target, isAlone, messages);
+    const locks = facts.locks.map((lock) => {
+      const [, mode, blocks] = LOCKS[lock.strength] ?? [];
+      return `${mode} on ${shown(lock)}: ${blocks}`;
+    });
+    const work = facts.work.map(
+      ({ what, of, ...table }) =>
+        `${what} ${of === undefined ? "" : `${of} ${what === "scans" ? "of" : "on"} `}${shown(table)}`,
+    );
+    const warnings = lintsOf(statement, facts);
+    if (isAlone && this.#statements.length > 1)
+      warnings.push({
+        problem: "CONCURRENTLY can't run in a transaction with other statements.",
+        safer: "Run it alone, in its own call",
+      });
     return {
-      ...nothing,
-      locks: facts.locks.map(
-        (lock) => `${LOCKS[lock.strength]?.[1]} on ${shown(lock)}: ${LOCKS[lock.strength]?.[2]}`,
-      ),
-      work: facts.work.map(
-        (one) =>
-          `${one.what} ${one.of === undefined ? "" : `${one.of} ${one.what === "scans" ? "of" : "on"} `}${shown(one)}`,
-      ),
-      warnings: lintsOf(statement, facts, {
-        isAlone: alone !== undefined,
-        others: this.#statements.length - 1,
-      }),
+      sql,
+      ...(locks.length === 0 ? {} : { locks }),
+      ...(work.length === 0 ? {} : { work }),
+      ...(warnings.length === 0 ? {} : { warnings }),
       ...(isChange ? { skipped: "checked, but not run: the copy has no rows" } : {}),
     };
   }
@@ -222,39 +193,33 @@ class Rehearsal {
       return name === undefined ? undefined : { name, size: this.#sizes.get(name) };
     };
     const locks = held.flatMap(({ id, mode }) => {
-      const [table, strength] = [known(id), isConcurrent ? 0 : LOCKS.findIndex(([name]) => name === mode)];
+      const [table, at] = [known(id), LOCKS.findIndex(([name]) => name === mode)];
+      const strength = isConcurrent ? Math.min(at, 0) : at;
       if (table === undefined || strength <= (this.#held.get(id) ?? -1)) return [];
-      if (isConcurrent && !LOCKS.some(([name]) => name === mode)) return [];
       this.#held.set(id, strength);
       return [{ id, ...table, strength }];
     });
     const strongest = locks.filter(({ id, strength }) => this.#held.get(id) === strength);
-    const named = (relation: string) => {
-      const id = held.find((one) => one.relation === relation && this.#names.has(one.id))?.id;
-      return id === undefined ? undefined : known(id);
-    };
+    const named = (relation = "") =>
+      known(held.find((one) => one.relation === relation && this.#names.has(one.id))?.id);
     const work: Facts["work"][number][] = [];
     for (const message of messages) {
-      const [, act, table, index, indexed, , key] = WORK.exec(message) ?? [];
-      const on = named(table ?? indexed ?? "");
-      if (on !== undefined && act !== undefined)
-        work.push({ ...on, what: act === "rewriting" ? "rewrites" : "scans" });
-      else if (on !== undefined && index !== undefined)
-        work.push({ ...on, what: "builds", of: `index ${index}` });
-      for (const id of key === undefined ? [] : await this.#tablesOf(key)) {
-        const one = known(id);
-        if (one !== undefined) work.push({ ...one, what: "scans", of: `foreign key ${key}` });
-      }
+      const [, act, table, index, indexed, key] = WORK.exec(message) ?? [];
+      const on = key === undefined ? named(table ?? indexed) : known(await this.#tableOf(key));
+      if (on === undefined) continue;
+      if (act !== undefined) work.push({ ...on, what: act === "rewriting" ? "rewrites" : "scans" });
+      else if (index !== undefined) work.push({ ...on, what: "builds", of: `index ${index}` });
+      else work.push({ ...on, what: "scans", of: `foreign key ${key}` });
     }
     return { target: known(target), locks: strongest, work };
   }
 
-  async #tablesOf(foreignKey: string): Promise<string[]> {
-    const rows = await this.#session.rows<{ id: string }>(
+  async #tableOf(foreignKey: string): Promise<string | undefined> {
+    const [found] = await this.#session.rows<{ id: string }>(
       "SELECT conrelid::text AS id FROM pg_catalog.pg_constraint WHERE conname = $1 AND contype = 'f' ORDER BY oid DESC LIMIT 1",
       [foreignKey],
     );
-    return rows.map(({ id }) => id);
+    return found?.id;
   }
 }
 
@@ -265,7 +230,15 @@ export function shown({ name, size }: Known): string {
   return `${name} (${rows}, ${sized(size.bytes)})`;
 }
 
-/** The answer of pg_rehearse. pg_execute adds its facts to the question about the same statements. */
+/**
+ * Runs a migration on the copy of the schema, in one transaction as pg_execute would, and reports the locks it takes, the
+ * tables it rewrites or scans with their size in the database, how the schema changes, and safer statements. It stops at
+ * the first statement that fails. The copy has no rows, so conditions on rows are not tested. pg_execute adds the facts to
+ * the question about the same statements.
+ *
+ * @returns the answer of pg_rehearse
+ * @throws ToolError for statements that pg_execute refuses, or `unavailable` without the binaries.
+ */
 export async function rehearsed(
   postgres: Postgres,
   name: string | undefined,
@@ -273,39 +246,48 @@ export async function rehearsed(
   work: Work,
 ) {
   const database = postgres.at(name);
-  const { results, changes, leftOut, statements } = await rehearse(
-    database,
-    postgres.copyOf(database),
-    texts,
-    work,
-  );
-  const facts = [...new Set(results.flatMap(({ locks, work: done }) => [...locks, ...done]))];
+  const statements = await statementsIn(texts);
+  const own = statements.flatMap(({ sql, kind }) => (isSetting(kind) ? [] : [sql]));
+  for (const sql of own) await passWriting(sql, database.limits.allowAdmin);
+  const { results, changes, leftOut } = await postgres
+    .copyOf(database)
+    .use("pg_rehearse", work, async (trial) => {
+      const before = await objectsNow(trial.session);
+      const results = await new Rehearsal(trial, statements).run();
+      const changes = differences(before, await objectsNow(trial.session));
+      return { results, changes, leftOut: trial.leftOut };
+    });
+  const facts = [...new Set(results.flatMap(({ locks = [], work: done = [] }) => [...locks, ...done]))];
   if (postgres.rehearsed.size >= MAX_REMEMBERED) postgres.rehearsed.clear();
-  const sqls = statements.flatMap(({ sql, kind }) => (isSetting(kind) ? [] : [sql]));
-  if (facts.length > 0)
-    postgres.rehearsed.set(
-      rehearsalKey(database.name, sqls),
-      `The rehearsal found: ${oneLine(clip(facts.join("; "), 800))}.`,
-    );
-  const waits = results.some(({ locks }) => locks.some((lock) => lock.startsWith("ACCESS EXCLUSIVE")));
+  const found = `The rehearsal found: ${oneLine(clip(facts.join("; "), 800))}.`;
+  if (facts.length > 0) postgres.rehearsed.set(rehearsalKey(database.name, own), found);
+  const blocks = facts.some((fact) => fact.startsWith("ACCESS EXCLUSIVE"));
+  const isLimited = texts.some((text) => /\block_timeout\b/i.test(text));
   const notes = [
     ...(leftOut.length === 0 ? [] : [leftOutNote(leftOut)]),
-    ...(waits && !texts.some((text) => /\block_timeout\b/i.test(text))
-      ? [
-          "While an ACCESS EXCLUSIVE lock waits, every later query of the table waits too: outside pg_execute, which waits at most 5 s, begin with SET lock_timeout = '5s'.",
-        ]
-      : []),
+    ...(blocks && !isLimited ? [LOCK_NOTE] : []),
   ];
   return {
     ok: results.every(({ error }) => error === undefined),
-    statements: results.map(({ sql, locks, work: done, warnings, ...rest }) => ({
-      sql,
-      ...(locks.length === 0 ? {} : { locks }),
-      ...(done.length === 0 ? {} : { work: done }),
-      ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
-      ...rest,
-    })),
+    statements: results,
     changes,
     ...(notes.length === 0 ? {} : { notes }),
   };
+}
+
+const LOCK_NOTE =
+  "While an ACCESS EXCLUSIVE lock waits, every later query of the table waits too: outside pg_execute, which waits at most 5 s, begin with SET lock_timeout = '5s'.";
+
+/** How the objects differ: `+` added, `-` removed, `~` changed. */
+function differences(before: readonly SchemaObject[], after: readonly SchemaObject[]): string[] {
+  const byName = (list: readonly SchemaObject[]) =>
+    new Map(list.map(({ kind, name, sql }) => [`${kind} ${name}`, sql]));
+  const [was, is] = [byName(before), byName(after)];
+  const short = (sql: string) => oneLine(clip(sql, 300));
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
+    const [old, now] = [was.get(key), is.get(key)];
+    if (old === now) return [];
+    if (old === undefined) return `+ ${key}: ${short(now ?? "")}`;
+    return now === undefined ? `- ${key}` : `~ ${key}: ${short(old)} → ${short(now)}`;
+  });
 }

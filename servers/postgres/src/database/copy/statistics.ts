@@ -7,7 +7,6 @@ export interface Size {
   readonly relation: string;
   /** `schema.relation`, quoted. */
   readonly name: string;
-  readonly kind: string;
   readonly pages: number;
   /** Of the table with its indexes and long values. */
   readonly bytes: number;
@@ -23,7 +22,7 @@ const MAX_COLUMNS = 5_000;
 const SPACES = "n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'";
 const PAGES = "CASE WHEN c.relpages > 0 THEN c.relpages ELSE pg_catalog.pg_relation_size(c.oid) / 8192 END";
 
-const SIZES = `SELECT n.nspname AS schema, c.relname AS relation, pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, c.relkind::text AS kind, (${PAGES})::float8 AS pages,
+const SIZES = `SELECT n.nspname AS schema, c.relname AS relation, pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, (${PAGES})::float8 AS pages,
     8192 * (${PAGES} + coalesce(t.relpages, 0) + coalesce(x.pages, 0))::float8 AS bytes, c.reltuples::float8 AS rows, c.relallvisible AS visible
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${SPACES} LEFT JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid
   LEFT JOIN (SELECT i.indrelid, pg_catalog.sum(o.relpages) AS pages FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid GROUP BY 1) x ON x.indrelid = c.oid

@@ -113,26 +113,13 @@ export function mentionedBy(key: string, value: unknown): Mention[] {
 }
 
 /**
- * What a node of a reading statement names.
+ * What a node names.
  *
- * @throws ToolError `denied` if it calls a denied function of PostgreSQL or names a denied catalog, in any schema.
+ * @param isRefused the functions that must not be called, by their bare names
+ * @throws ToolError `denied` if it calls one of them or names a denied catalog, in any schema.
  */
-export function harmlessMentions(key: string, value: unknown): Mention[] {
+export function harmlessMentions(key: string, value: unknown, isRefused = isDenied): Mention[] {
   const mentions = mentionedBy(key, value);
-  requireHarmless(mentions, value, isDenied);
-  return mentions;
-}
-
-/** As `harmlessMentions`, for a changing statement, which is also refused those of extensions. */
-export function requireHarmlessChange(key: string, value: unknown, allowed: readonly string[]): void {
-  requireHarmless(
-    mentionedBy(key, value),
-    value,
-    (name) => !allowed.includes(name.toLowerCase()) && (isDenied(name) || isDeniedExtension(name)),
-  );
-}
-
-function requireHarmless(mentions: readonly Mention[], value: unknown, isRefused: typeof isDenied): void {
   for (const mention of mentions) {
     const [, name = ""] = /^(?:function|attribute) (.*)/s.exec(mention) ?? [];
     if (isRefused(name))
@@ -147,4 +134,11 @@ function requireHarmless(mentions: readonly Mention[], value: unknown, isRefused
       `${relname} is blocked: it contains secrets or the server's own files.`,
       "pg_roles, pg_stats and pg_settings show the non-secret part.",
     );
+  return mentions;
 }
+
+const CHANGING = new Set(["nextval", "setval", "pg_notify"]);
+
+/** The functions that a changing statement must not call. */
+export const isDeniedInChange = (name: string) =>
+  !CHANGING.has(name.toLowerCase()) && (isDenied(name) || isDeniedExtension(name));

@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { quoteIdentifier } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
 import { denied } from "../errors.ts";
-import { requireHarmlessChange } from "./functions.ts";
+import { harmlessMentions, isDeniedInChange } from "./functions.ts";
 import {
   commandName,
   listOf,
@@ -12,6 +12,7 @@ import {
   quotedName,
   relationName,
   type Tree,
+  textOf,
   treeOf,
   walk,
 } from "./syntax.ts";
@@ -101,7 +102,7 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
     if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
-    requireHarmlessChange(key, value, ["nextval", "setval", "pg_notify"]);
+    harmlessMentions(key, value, isDeniedInChange);
     const node = treeOf(value);
     if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
     losses.push(...[LOSSES[key]?.(node) ?? []].flat());
@@ -118,19 +119,9 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     targets,
     changesRows: CHANGING_ROWS.test(kind),
     creates: CREATING.test(kind) ? relationName(statement.relation ?? treeOf(statement.into).rel) : undefined,
-    located: locatedOf(kind, statement, textOf(sql, first)),
+    located: locatedOf(kind, statement, textOf(Buffer.from(sql), first)),
     alone: aloneOf(kind, statement),
   };
-}
-
-/** A statement's text without what follows its semicolon. The parser counts bytes. */
-function textOf(sql: string, { stmt_location = 0, stmt_len }: { stmt_location?: number; stmt_len?: number }) {
-  const bytes = Buffer.from(sql);
-  return bytes.toString(
-    "utf8",
-    stmt_location,
-    stmt_len === undefined ? bytes.length : stmt_location + stmt_len,
-  );
 }
 
 function locatedOf(kind: string, node: Tree, text: string): Change["located"] {

@@ -12,21 +12,17 @@ import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
 
 /** Everything about one relation, as JSON from one query, without empty members. */
-export interface TableDescription {
+export interface TableDescription<Column = { name: string; type: string }> {
   readonly schema: string;
   readonly table: string;
   readonly type: string;
-  readonly columns: { name: string; type: string }[];
+  readonly columns: Column[];
+  readonly primary_key?: readonly string[];
   readonly [fact: string]: unknown;
 }
 
-interface Described {
-  readonly schema: string;
-  readonly table: string;
-  readonly type: string;
-  readonly columns: { name: string; raw: string; type: string; values: ColumnValues }[];
-  readonly [fact: string]: unknown;
-}
+/** What a query returns about a column in addition to what is shown: its bare name, and its values. */
+type Raw<Column> = Column & { readonly raw: string; readonly values: ColumnValues };
 
 /** The lists of a description, least important first. */
 const LISTS = [
@@ -144,7 +140,7 @@ SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
     WHEN c.relkind = 'p' THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(c.oid) t) END,
   'columns', coalesce((${COLUMNS}), '[]'::json),
   'primary_key', (SELECT pg_catalog.json_agg(pg_catalog.quote_ident(a.attname) ORDER BY pg_catalog.array_position(i.indkey::int2[], a.attnum)) FROM pg_catalog.pg_index i
-     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = c.oid AND i.indisprimary),
+     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[:i.indnkeyatts - 1]) WHERE i.indrelid = c.oid AND i.indisprimary),
   'foreign_keys', (${constraints("= 'f'", "conrelid")}),
   'partition_foreign_keys', CASE WHEN c.relkind = 'p' THEN (${PARTITION_KEYS}) END,
   'referenced_by', (${constraints("= 'f'", "confrelid")}),
@@ -174,21 +170,12 @@ FROM page c`;
 export const unquoted = (text: string) =>
   /^"(?:[^"]|"")+"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text;
 
-/** Ways to read `name`, `schema.name`, or both given separately, quoted or not. */
-function splitName(
-  table: string,
-  schema: string | undefined,
-): { name: string; schema: string | undefined }[] {
-  const [, before = "", after = ""] = /^("(?:[^"]|"")+"|[^".]+)\.(.+)$/s.exec(table) ?? [];
-  const parts = before !== "" && schema === undefined ? [{ name: after, schema: before }] : [];
-  const bare = [{ name: table, schema }, ...parts];
-  return [
-    ...bare,
-    ...bare.map((one) => ({
-      name: unquoted(one.name),
-      schema: one.schema === undefined ? undefined : unquoted(one.schema),
-    })),
-  ];
+/** Ways to read `name`, `schema.name`, or both given separately, quoted or not: pairs of name and schema. */
+function splitName({ table, schema }: TableName): (readonly [name: string, schema: string | null])[] {
+  const [, before, after = ""] = /^("(?:[^"]|"")+"|[^".]+)\.(.+)$/s.exec(table) ?? [];
+  const bare = [[table, schema ?? null] as const];
+  if (before !== undefined && schema === undefined) bare.push([after, before]);
+  return [...bare, ...bare.map(([name, one]) => [unquoted(name), one && unquoted(one)] as const)];
 }
 
 /**
@@ -199,16 +186,16 @@ function splitName(
  */
 export async function findTable(
   session: Session,
-  { table, schema }: TableName,
+  wanted: TableName,
   kinds = "'r','p','v','m','f'",
   hint = "Call pg_list_objects for the names, which are case-sensitive here.",
 ): Promise<{ oid: string; alsoIn: string | undefined }> {
   const from = `FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN (${kinds})`;
-  for (const one of splitName(table, schema)) {
+  for (const named of splitName(wanted)) {
     const [found, other] = await session.rows<{ oid: string; schema: string }>(
       `SELECT c.oid::int8::text AS oid, n.nspname::text AS schema ${from} AND c.relname = $1 AND ($2::text IS NULL OR n.nspname = $2)
        ORDER BY NOT pg_catalog.pg_table_is_visible(c.oid), n.nspname LIMIT 2`,
-      [one.name, one.schema ?? null],
+      named,
     );
     if (found !== undefined) return { oid: found.oid, alsoIn: other?.schema };
   }
@@ -216,6 +203,7 @@ export async function findTable(
     `SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name, c.relname::text AS bare ${from}
        AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1 LIMIT 20000`,
   );
+  const { table, schema } = wanted;
   const full = new Map(rows.map(({ name, bare }) => [bare, name]));
   const near = nearest(table.slice(table.indexOf(".") + 1), full.keys()).map(
     (bare) => full.get(bare) ?? bare,
@@ -245,6 +233,7 @@ export async function describeTable(
 ): Promise<TableDescription> {
   return await database.work(work, async (session) => {
     const { oid, alsoIn } = await findTable(session, { table, schema });
+    type Described = TableDescription<Raw<{ name: string; type: string }>>;
     const [row] = await session.rows<{ description: Described }>(DESCRIBE, [oid]);
     if (row === undefined) throw new ToolError("conflict", "The table was dropped at the same time.");
     const { description } = row;
@@ -294,18 +283,17 @@ columns AS (
     LEFT JOIN keys k ON k.oid = a.attrelid AND k.attname = a.attname
     LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum GROUP BY 1)
 SELECT p.nspname::text AS schema, p.relname::text AS name, pg_catalog.quote_ident(p.nspname) AS "writtenSchema", pg_catalog.quote_ident(p.relname) AS written,
-  CASE p.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' ELSE 'table' END AS type,
-  p.rows,
-  CASE WHEN $7 THEN pg_catalog.obj_description(p.oid, 'pg_class') END AS comment, coalesce(c.list, '[]') AS columns,
-  CASE WHEN $7 THEN ARRAY(SELECT pg_catalog.pg_get_indexdef(i.indexrelid) FROM pg_catalog.pg_index i
-    WHERE i.indrelid = p.oid AND NOT i.indisprimary ORDER BY i.indexrelid) ELSE '{}' END AS indexes
+  coalesce(c.list, '[]') AS columns, pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
+    'type', CASE p.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' ELSE 'table' END,
+    'rows', pg_catalog.round(p.rows), 'comment', CASE WHEN $7 THEN pg_catalog.obj_description(p.oid, 'pg_class') END,
+    'indexes', CASE WHEN $7 THEN ARRAY(SELECT pg_catalog.pg_get_indexdef(i.indexrelid) FROM pg_catalog.pg_index i
+      WHERE i.indrelid = p.oid AND NOT i.indisprimary ORDER BY i.indexrelid) END)) AS facts
 FROM page p LEFT JOIN columns c ON c.attrelid = p.oid ORDER BY p.nspname COLLATE "C", p.relname COLLATE "C"`;
 
-type FoundTable = Omit<TableFacts, "table" | "rows" | "comment" | "columns"> &
-  Readonly<{ schema: string; name: string; written: string; writtenSchema: string }> &
-  Readonly<{ rows: number | null; comment: string | null }> & {
-    readonly columns: readonly (TableFacts["columns"][number] & { raw: string; values: ColumnValues })[];
-  };
+interface FoundTable extends Readonly<Record<"schema" | "name" | "writtenSchema" | "written", string>> {
+  readonly columns: readonly Raw<TableFacts["columns"][number]>[];
+  readonly facts: Omit<TableFacts, "table" | "columns">;
+}
 
 /** Matching tables and views with their columns and keys, as many as fit in the answer. */
 export async function describeTables(
@@ -323,40 +311,22 @@ export async function describeTables(
     : () => false;
   const rows: FoundTable[] = [];
   const tables: ReturnType<typeof summarized>[] = [];
-  const shown = (found: FoundTable) => {
-    const {
-      schema: own,
-      name: table,
-      written,
-      writtenSchema,
-      rows: count,
-      comment,
-      columns,
-      ...rest
-    } = found;
-    const facts = {
-      ...rest,
-      table: own === "public" && schema === undefined ? written : `${writtenSchema}.${written}`,
-      rows: count === null ? undefined : Math.round(count),
-      comment: comment ?? undefined,
-      columns: columns.map(({ raw, values, ...one }) => ({
-        ...one,
-        ...shownValues(isHidden, { schema: own, table, name: raw }, values),
-      })),
-    };
-    return summarized(facts, { column: column === undefined ? undefined : unquoted(column), detail });
+  const part = column === undefined ? undefined : unquoted(column);
+  const shown = ({ schema: own, name, writtenSchema, written, columns, facts }: FoundTable) => {
+    const table = own === "public" && schema === undefined ? written : `${writtenSchema}.${written}`;
+    const known = columns.map(({ raw, values, ...one }) => ({
+      ...one,
+      ...shownValues(isHidden, { schema: own, table: name, name: raw }, values),
+    }));
+    return summarized({ ...facts, table, columns: known }, { column: part, detail });
   };
   const space = { limit, budget: budget - 300 };
   let isMore = true;
   // More tables are only read if there is space for them.
   while (isMore && tables.length <= limit && fitting(tables, space.budget) === tables.length) {
     const count = Math.min(limit + 1 - tables.length, TABLES_AT_ONCE);
-    const found = await database.rows<FoundTable>(work, TABLES, [
-      ...named,
-      ...after,
-      count,
-      detail === "full",
-    ]);
+    const values = [...named, ...after, count, detail === "full"];
+    const found = await database.rows<FoundTable & Record<string, unknown>>(work, TABLES, values);
     rows.push(...found);
     tables.push(...found.map(shown));
     const last = found.at(-1);

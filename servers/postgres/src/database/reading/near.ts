@@ -57,6 +57,7 @@ const LOOKUPS: readonly Lookup[] = [
   },
 ];
 
+const MISSING = /(?:function |operator does not exist: )(.+?)(?: does not exist| \(SQLSTATE|$)/;
 const CAPITALS = "Names with capitals need double quotes.";
 
 /**
@@ -82,9 +83,7 @@ async function nearNames(error: unknown, database: Database, sql: string, work: 
   if (!(error instanceof ToolError) || error.code === undefined) return error;
   const { code, kind, message } = error;
   if (/^(42601|42883|42703|42704)$/.test(code)) {
-    const missing = /(?:function |operator does not exist: )(.+?)(?: does not exist| \(SQLSTATE|$)/.exec(
-      message,
-    )?.[1];
+    const [, missing] = MISSING.exec(message) ?? [];
     const foreign = translated(error, DIALECTS, code === "42883" ? missing : undefined, sql);
     if (foreign !== error) return foreign;
   }
@@ -92,10 +91,11 @@ async function nearNames(error: unknown, database: Database, sql: string, work: 
   const found = lookup?.pattern.exec(message);
   const [wanted, first] = [found?.at(-1), found?.[1]];
   if (lookup === undefined || wanted === undefined || message.includes("Did you mean")) return error;
+  const hinted = (hint: string) => new ToolError(kind, message, { code, hint });
   // PostgreSQL's own hint is better than similar names.
   if (error.hint?.includes("Perhaps you meant") === true) {
     const isMixed = /the column "[^"]*[A-Z][^"]*"/.test(error.hint);
-    return isMixed ? new ToolError(kind, message, { code, hint: `${error.hint} ${CAPITALS}` }) : error;
+    return isMixed ? hinted(`${error.hint} ${CAPITALS}`) : error;
   }
   const values = lookup.names.includes("$1") ? [code === "42703" ? sql : first] : [];
   const rows = await database
@@ -105,13 +105,10 @@ async function nearNames(error: unknown, database: Database, sql: string, work: 
   const near = nearest(wanted, shown.keys()).map((bare) => shown.get(bare) ?? bare);
   if (lookup.isList !== true) {
     const isMixed = near.some((name) => /"[^"]*[A-Z]/.test(name));
-    const hinted = isMixed
-      ? new ToolError(kind, message, { code, hint: `${CAPITALS} ${error.hint ?? ""}`.trim() })
-      : error;
-    return suggesting(hinted, near);
+    return suggesting(isMixed ? hinted(`${CAPITALS} ${error.hint ?? ""}`.trim()) : error, near);
   }
   if (rows.length === 0) return error;
   const list = [...new Set([...near, ...rows.map(({ name }) => name)])];
   const hint = `${first ?? wanted} ${code === "23514" ? "is" : "allows"} ${valueList(list)}.`;
-  return suggesting(new ToolError(kind, message, { code, hint }), near);
+  return suggesting(hinted(hint), near);
 }

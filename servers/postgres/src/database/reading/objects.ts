@@ -76,16 +76,17 @@ const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
   schema: `'schema', nspname, nspname, pg_catalog.quote_ident(nspname), oid, 'pg_namespace'::regclass FROM own`,
 };
 
-/** Subqueries, so that they run only for the rows of the page. */
-const FULL = `, CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN pg_catalog.round(k.reltuples::float8) END AS rows,
-  (CASE WHEN k.relkind = 'p' THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
+/** One expression with subqueries, so that it is computed only for the rows of the page. */
+const FULL = `, pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
+  'rows', CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN pg_catalog.round(k.reltuples::float8) END,
+  'bytes', (CASE WHEN k.relkind = 'p' THEN (SELECT pg_catalog.sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
     WHEN k.relkind NOT IN ('r', 'm') THEN NULL
     WHEN k.reltuples < 0 THEN pg_catalog.pg_total_relation_size(o.oid)
     ELSE (k.relpages + coalesce((SELECT t.relpages FROM pg_catalog.pg_class t WHERE t.oid = k.reltoastrelid), 0)
       + coalesce((SELECT pg_catalog.sum(i.relpages) FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = o.oid), 0))
-      * pg_catalog.current_setting('block_size')::int END)::float8 AS bytes,
-  CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END AS partition_of,
-  CASE WHEN k.relrowsecurity THEN true END AS row_security, d.description AS comment`;
+      * pg_catalog.current_setting('block_size')::int END)::float8,
+  'partition_of', CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END,
+  'row_security', CASE WHEN k.relrowsecurity THEN true END, 'comment', d.description)) AS facts`;
 const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::regclass AND k.oid = o.oid
   LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
 
@@ -107,13 +108,11 @@ WHERE ($2::text IS NULL OR pg_catalog.strpos(pg_catalog.lower(o.name), pg_catalo
 ORDER BY o.schema COLLATE "C", o.kind COLLATE "C", o.name COLLATE "C" LIMIT $6`;
 }
 
-type Nullable<Fields> = { [Key in keyof Fields]: Fields[Key] | null };
-
-function withoutNulls<Fields extends object>(row: Nullable<Fields>): Fields {
-  const isFull = !Object.values(row).includes(null);
-  return (
-    isFull ? row : Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
-  ) as Fields;
+interface FoundObject extends Readonly<Record<"kind" | "schema" | "name", string>> {
+  /** The names as they must be written in SQL, if that differs. */
+  readonly written: string | null;
+  readonly writtenSchema: string | null;
+  readonly facts?: Omit<ListedObject, "kind" | "schema" | "name">;
 }
 
 /** A page of a database's objects, sorted by schema, kind and name. */
@@ -125,12 +124,10 @@ export async function listObjects(database: Database, asked: ObjectsAsked, work:
   const after = cursors.decode(cursor) ?? [null, null, null];
   const named = [schema, query].map((one) => (one === undefined ? null : unquoted(one)));
   const values = [...named, ...after, limit + 1];
-  type Listed = Nullable<ListedObject & { written: string; writtenSchema: string }> &
-    Record<"schema" | "kind" | "name", string>;
-  const rows = await database.rows<Listed>(work, objectsQuery(asked), values);
-  const objects = rows.map(({ written, writtenSchema, ...row }) =>
-    withoutNulls<ListedObject>({ ...row, schema: writtenSchema ?? row.schema, name: written ?? row.name }),
-  );
+  const rows = await database.rows<FoundObject & Record<string, unknown>>(work, objectsQuery(asked), values);
+  const objects = rows.map(({ kind, schema, name, written, writtenSchema, facts }): ListedObject => {
+    return { kind, schema: writtenSchema ?? schema, name: written ?? name, ...facts };
+  });
   const size = detail === "names" ? { size: sizeInGroups() } : {};
   const { page, ...next } = pageOf(objects, { limit, budget, ...size }, (last) => {
     const { schema = "", kind = "", name = "" } = rows[last] ?? {};

@@ -1,8 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { quoteIdentifier } from "@refmcp/sql";
 import type { Work } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
-import { findTable } from "./describe.ts";
+import { describeTable } from "./describe.ts";
 import { readPage } from "./reading.ts";
 
 interface Keyed {
@@ -13,24 +12,14 @@ interface Keyed {
 /** Keys among which a completion looks: the first ones. */
 const LOOKED_AT = 10_000;
 
-const KEY = `SELECT n.nspname::text AS schema, c.relname::text AS table, ARRAY(SELECT a.attname::text FROM pg_catalog.pg_index i
-    CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY u (attnum, place)
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
-    WHERE i.indrelid = c.oid AND i.indisprimary AND u.place <= i.indnkeyatts ORDER BY u.place) AS key
-  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`;
-
+/** The table and the columns of its primary key, as they are written in SQL. */
 async function keyOf(postgres: Postgres, { schema, table }: Keyed, work: Work) {
-  const found = await postgres.at().work(work, async (session) => {
-    const { oid } = await findTable(session, { table, schema });
-    return await session.rows<Keyed & { key: string[] }>(KEY, [oid]);
+  const found = await describeTable(postgres.at(), table, schema, work);
+  const { primary_key: key } = found;
+  if (key !== undefined) return { from: `${found.schema}.${found.table}`, key };
+  throw new ToolError("invalid", `${oneLine(found.table)} has no primary key, so its rows have no URI.`, {
+    hint: "Call query to see its rows.",
   });
-  const [row] = found;
-  if (row === undefined) throw new ToolError("conflict", "The table was dropped at the same time.");
-  if (row.key.length === 0)
-    throw new ToolError("invalid", `${oneLine(row.table)} has no primary key, so its rows have no URI.`, {
-      hint: "Call query to see its rows.",
-    });
-  return { from: `${quoteIdentifier(row.schema)}.${quoteIdentifier(row.table)}`, key: row.key };
 }
 
 /** The values of a key: the text itself, or for several columns a JSON array. */
@@ -60,7 +49,7 @@ export async function readRow(
   { signal, budget }: { readonly signal: AbortSignal; readonly budget: number },
 ): Promise<string> {
   const { from, key } = await keyOf(postgres, asked, { signal });
-  const where = key.map((column, at) => `${quoteIdentifier(column)} = $${at + 1}`).join(" AND ");
+  const where = key.map((column, at) => `${column} = $${at + 1}`).join(" AND ");
   const sql = `SELECT * FROM ${from} WHERE ${where}`;
   const params = valuesOf(asked.key, key);
   const answer = await readPage(postgres, {
@@ -86,9 +75,9 @@ export async function keysBeginning(
   work: Work,
 ): Promise<string[]> {
   const { from, key } = await keyOf(postgres, table, work);
-  const columns = key.map(quoteIdentifier);
-  const sql = `SELECT * FROM (SELECT ${columns.length === 1 ? `${columns[0]}::text` : `pg_catalog.jsonb_build_array(${columns.join()})::text`} AS key
-    FROM ${from} ORDER BY ${columns.join()} LIMIT ${LOOKED_AT}) k WHERE pg_catalog.starts_with(k.key, $1) LIMIT 100`;
+  const list = key.join();
+  const sql = `SELECT * FROM (SELECT ${key.length === 1 ? list : `pg_catalog.jsonb_build_array(${list})`}::text AS key
+    FROM ${from} ORDER BY ${list} LIMIT ${LOOKED_AT}) k WHERE pg_catalog.starts_with(k.key, $1) LIMIT 100`;
   const answer = await readPage(postgres, {
     ...work,
     sql,

@@ -35,29 +35,29 @@ export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<str
   const restoring: string[] = [];
   let isNew = relations.length > 0;
   let rows: number | undefined;
-  let there = 0;
   let isChanged = false;
-  for (const relation of relations) {
-    const [found] = await session.rows<Looked>(
-      `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
-         WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
-         WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
-       FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
-      [relation],
+  const found = await session.rows<Looked & Record<string, unknown>>(
+    `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
+       WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
+       WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
+     FROM pg_catalog.unnest($1::text[]) WITH ORDINALITY named (name, place) JOIN pg_catalog.pg_class ON oid = pg_catalog.to_regclass(name) ORDER BY place`,
+    [relations],
+  );
+  for (const one of found) {
+    isNew &&= made.has(one.id);
+    isChanged ||= one.isChanged;
+    if (isUndoable && one.ddl !== null) restoring.push(one.ddl);
+    if (!one.holds) continue;
+    const [counted] = await session.rows<{ count: number }>(
+      `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${one.table} LIMIT ${COUNTED + 1}) counted`,
     );
-    if (found === undefined) continue;
-    there += 1;
-    isNew &&= made.has(found.id);
-    isChanged ||= found.isChanged;
-    if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
-    if (!found.holds) continue;
-    rows = (rows ?? 0) + (await countUpTo(session, COUNTED + 1, found.table));
+    rows = (rows ?? 0) + (counted?.count ?? 0);
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
-  const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : there === 0;
+  const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : found.length === 0;
   const isNothing = losesNothingWithout !== undefined && relations.length > 0 && (isEmpty || isNew);
   const what = rows === undefined ? loss.what : `${loss.what} (${rowCount(rows)})`;
-  return { what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
+  return { what, rows, isNothing, restoring: restoring.length === found.length ? restoring : [] };
 }
 
 const PROTECTING = "class attribute policy proc trigger constraint rewrite namespace default_acl"
@@ -109,9 +109,9 @@ export async function changedProtection(session: Session, before: Touched, after
   if (isClear || changed.every(({ updated }) => updated === 0)) return isClear;
   // Functions often make temporary tables, which also updates these two catalogs.
   const [found] = await session.rows<{ some: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.xmin = $1::xid
-       WHERE c.relpersistence <> 't' AND (c.xmin = $1::xid OR a.xmin IS NOT NULL)) AS some`,
-    [(await session.rows<{ id: string }>("SELECT pg_catalog.pg_current_xact_id()::xid::text AS id"))[0]?.id],
+    `SELECT EXISTS (SELECT FROM (SELECT pg_catalog.pg_current_xact_id()::xid AS id) own CROSS JOIN pg_catalog.pg_class c
+       LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.xmin = own.id
+       WHERE c.relpersistence <> 't' AND (c.xmin = own.id OR a.xmin IS NOT NULL)) AS some`,
   );
   return found?.some !== false;
 }
@@ -153,11 +153,4 @@ export async function changedElsewhere(
     elsewhere.push({ ...found, table: relation, inserted: 0, updated, deleted });
   }
   return elsewhere;
-}
-
-async function countUpTo(session: Session, limit: number, table: string): Promise<number> {
-  const [row] = await session.rows<{ count: number }>(
-    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} LIMIT ${limit}) counted`,
-  );
-  return row?.count ?? 0;
 }

@@ -1,16 +1,16 @@
+import { once } from "node:events";
 import { startDeadline } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { type ChangeWriter, type RecordedRow, RecordTooLarge } from "@refmcp/sql";
 import { RECORD_BYTES, RECORD_ROWS } from "@refmcp/sql/change-record";
 import type { Database, Session } from "../connection/database.ts";
-import { arrayText, type Row } from "../driver/values.ts";
+import type { Row } from "../driver/values.ts";
 import { removingCreated } from "./created.ts";
 import type { TouchedTable } from "./losses.ts";
 import {
   addedBy,
   columnsOf,
   factsOf,
-  isSmall,
   keyOf,
   readRows,
   rowText,
@@ -190,19 +190,14 @@ async function newRows(
   };
   const select = `SELECT t.ctid, ${columnsOf(facts)} FROM ONLY ${facts.name} t WHERE`;
   if (places.length === inserted + updated) {
-    const params = [arrayText(places)];
-    await readRows(
-      session,
-      { text: `${select} t.ctid = ANY ($1::tid[])`, params, isSmall: isSmall(places) },
-      take,
-    );
+    await readRows(session, `${select} t.ctid = ANY ($1::tid[])`, places, take);
     return found;
   }
   requireSearchable(facts);
   // A visible version of a transaction in progress is our own. Subtransactions have later ids than their transaction.
   const text = `${select} CASE WHEN pg_catalog.age(t.xmin) BETWEEN ${1 - (observer?.age ?? 0)} AND 0
     THEN pg_catalog.pg_xact_status((${xid}::int8 - pg_catalog.age(t.xmin))::text::xid8) = 'in progress' ELSE false END`;
-  await readRows(session, { text }, take);
+  await readRows(session, text, undefined, take);
   return found;
 }
 
@@ -236,14 +231,12 @@ async function knownRows(
     for (const [index, row] of rows.entries()) found.set(at[index] ?? "", row);
   };
   const from = `SELECT t.ctid, ${columnsOf(facts)} FROM`;
-  if (gone.length > 0) {
-    const text = `${from} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
-    await readRows(session, { text, params: [arrayText(gone)], isSmall: isSmall(gone) }, take);
-  }
+  if (gone.length > 0)
+    await readRows(session, `${from} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, gone, take);
   if (updated > 0) {
     const text = `${from} (SELECT pg_catalog.unnest($1::${facts.name}[]) AS r) k JOIN ONLY ${facts.name} t ON ${matching(facts)}`;
-    const params = [arrayText(created.map((row) => rowText(facts, row)))];
-    await readRows(session, { text, params, isSmall: isSmall(created) }, take);
+    const given = created.map((row) => rowText(facts, row));
+    await readRows(session, text, given, take);
   }
   const replacedOwn = made.length - created.length;
   return found.size === updated + deleted - replacedOwn ? [...found.values()] : undefined;
@@ -265,7 +258,7 @@ async function searchOld(
 ): Promise<void> {
   requireSearchable(facts);
   const text = `SELECT t.ctid, ${columnsOf(facts)} FROM ONLY ${facts.name} t WHERE ${candidates}`;
-  await readRows(observer, { text }, async (places, rows) => {
+  await readRows(observer, text, undefined, async (places, rows) => {
     if (places.length === 0) return;
     const kept = await visibleAt(session, facts, places);
     const gone = places.filter((place) => !kept.has(place));
@@ -296,8 +289,7 @@ async function observe(
     throw new Unrecordable("--max-connections 1 leaves no second connection");
   const late = () => new Unrecordable("no second connection to the server is available");
   const waiting = startDeadline(CONNECT_MS, session.signal, late);
-  const { promise, reject } = rejectable();
-  waiting.signal.addEventListener("abort", () => reject(waiting.signal.reason), { once: true });
+  const isLate = once(waiting.signal, "abort").then(() => waiting.signal.throwIfAborted());
   let failure: unknown;
   const work = database.workInOne({ signal: session.signal, handlesRows: true }, async (observer) => {
     if (waiting.signal.aborted) return;
@@ -329,7 +321,7 @@ async function observe(
     }
   });
   try {
-    await Promise.race([work, promise]);
+    await Promise.race([work, isLate]);
   } catch (error) {
     session.signal.throwIfAborted();
     if (session.connection.isInvalid) throw error;
@@ -341,14 +333,4 @@ async function observe(
     waiting.end();
     work.catch(() => undefined);
   }
-}
-
-/** A promise that only ever fails. */
-function rejectable() {
-  let reject: (reason: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, no) => {
-    reject = no;
-  });
-  promise.catch(() => undefined);
-  return { promise, reject };
 }

@@ -16,10 +16,11 @@ export interface TableFacts {
   readonly size: number;
   /** Why its rows can't be recorded, if so. */
   readonly reason: string | null;
-  /** Enabled triggers of users and how to enable them again, if this role owns the table. */
-  readonly triggers: readonly string[];
+  /** Statements that switch the enabled triggers of users off and on again, if this role owns the table. */
+  readonly disabling: readonly string[];
   readonly enabling: readonly string[];
-  readonly isOwner: boolean;
+  /** These triggers, if it does not. */
+  readonly triggers: readonly string[];
   /** The transaction that asked; null if it changed nothing. */
   readonly xid: string | null;
 }
@@ -28,21 +29,15 @@ export interface TableFacts {
  * One form of values, whatever the session or its functions set: their text can be compared, and read back exactly. Names
  * that values contain (regclass) have their schema.
  */
-export const FORM = `SELECT ${[
-  "'TimeZone', 'UTC'",
-  "'DateStyle', 'ISO, YMD'",
-  "'IntervalStyle', 'postgres'",
-  "'extra_float_digits', '1'",
-  "'bytea_output', 'hex'",
-  "'xmloption', 'content'",
-  "'search_path', 'pg_catalog, pg_temp'",
-  "'enable_seqscan', 'on'",
-]
-  .map((setting) => `pg_catalog.set_config(${setting}, true)`)
-  .join(", ")}`;
+export const FORM = `SELECT pg_catalog.set_config(name, value, true) FROM (VALUES ('TimeZone', 'UTC'), ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'),
+  ('extra_float_digits', '1'), ('bytea_output', 'hex'), ('xmloption', 'content'), ('search_path', 'pg_catalog, pg_temp'), ('enable_seqscan', 'on')) form (name, value)`;
 
 /** The transaction of a session, if it has changed something. */
 export const XID = "pg_catalog.pg_current_xact_id_if_assigned()::text";
+
+/** The enabled triggers of users of a table `c` as texts, if a condition holds. @param format of trigger, schema and table */
+const triggersAs = (format: string, condition: string) =>
+  `ARRAY(SELECT pg_catalog.format(${format}, tgname, n.nspname, c.relname) FROM pg_catalog.pg_trigger WHERE ${condition} AND tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname)`;
 
 /** Facts about tables by their object ids; those that no longer exist are missing. */
 export async function factsOf(session: Session, ids: readonly string[]): Promise<TableFacts[]> {
@@ -59,9 +54,9 @@ export async function factsOf(session: Session, ids: readonly string[]): Promise
          ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1) i ON a.attnum = ANY (i.indkey[:i.indnkeyatts - 1]) WHERE a.attrelid = c.oid ORDER BY a.attnum) AS key,
        CASE WHEN n.nspname = 'pg_catalog' THEN 'large objects can''t be restored' WHEN c.relkind = 'f' THEN 'it is on another server' WHEN c.relkind <> 'r' THEN 'it is not an ordinary table' WHEN NOT pg_catalog.has_table_privilege(c.oid, 'SELECT') THEN 'this role can''t read it'
          WHEN pg_catalog.row_security_active(c.oid) THEN 'row security may hide rows from this role' END AS reason,
-       ARRAY(SELECT pg_catalog.quote_ident(tgname) FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS triggers,
-       ARRAY(SELECT CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname) AS enabling,
-       pg_catalog.pg_has_role(c.relowner, 'USAGE') AS "isOwner", ${XID} AS xid
+       ${triggersAs("'ALTER TABLE %2$I.%3$I DISABLE TRIGGER %1$I'", "pg_catalog.pg_has_role(c.relowner, 'USAGE')")} AS disabling,
+       ${triggersAs("CASE tgenabled WHEN 'A' THEN 'ALTER TABLE %2$I.%3$I ENABLE ALWAYS TRIGGER %1$I' ELSE 'ALTER TABLE %2$I.%3$I ENABLE TRIGGER %1$I' END", "pg_catalog.pg_has_role(c.relowner, 'USAGE')")} AS enabling,
+       ${triggersAs("'%1$I of %2$I.%3$I'", "NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')")} AS triggers, ${XID} AS xid
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1::oid[])`,
     [ids],
   );
@@ -105,13 +100,17 @@ export async function visibleAt(
  * Reads rows, in pieces unless there are few; their first column is the place of the row in its table (`ctid`), the others
  * are the table's.
  *
+ * @param given the elements of an array, `$1`, each of which finds one row
  * @param take gets the places and the rows of a piece
  */
 export async function readRows(
   session: Session,
-  { text, params = [], isSmall = false }: { text: string; params?: readonly string[]; isSmall?: boolean },
+  text: string,
+  given: readonly string[] | undefined,
   take: (places: readonly string[], rows: readonly Row[]) => Promise<void> | void,
 ): Promise<void> {
+  const isSmall = given !== undefined && given.length <= PIECE;
+  const params = given === undefined ? [] : [arrayText(given)];
   const opening = { statements: [FORM] };
   const fetch = isSmall ? { text, params, opening } : { text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] };
   if (!isSmall) await session.query({ text: `DECLARE refmcp_rows CURSOR FOR ${text}`, params, opening }, ALL);
@@ -126,8 +125,6 @@ export async function readRows(
   }
   if (!isSmall) await session.run("CLOSE refmcp_rows");
 }
-
-export const isSmall = (rows: readonly unknown[]) => rows.length <= PIECE;
 
 /** Rows that one transaction added to a table and that are still as they were. */
 export interface Added {

@@ -1,12 +1,6 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import {
-  type Calling,
-  lossText,
-  type RecordedChange,
-  type RecordedRow,
-  readRows as recordedRows,
-} from "@refmcp/sql";
+import { type Calling, lossText, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
 import type { TableCounts } from "@refmcp/sql/change-record";
 import { changedSince } from "@refmcp/sql/tools";
 import * as z from "zod";
@@ -21,7 +15,6 @@ import {
   addedBy,
   columnsOf,
   factsOf,
-  isSmall,
   keyOf,
   madeBy,
   readRows,
@@ -47,20 +40,27 @@ interface Pair {
 
 interface Table {
   readonly facts: TableFacts;
-  readonly pairs: Pair[];
-  /** Rows that the change only added, with the id of its transaction. */
+  /** Rows that the change deleted, updated and inserted. */
+  readonly deleted: Pair[];
+  readonly updated: Pair[];
+  readonly inserted: Pair[];
+  /** Many rows that it inserted, with the id of its transaction. */
   readonly added: (Added & { readonly xid: string })[];
 }
+
+const pairsOf = ({ deleted, updated, inserted }: Table) => [...deleted, ...updated, ...inserted];
 
 function rowOf(value: unknown): Row | undefined {
   const isCell = (cell: unknown) => cell === null || typeof cell === "string";
   const isRow = (row: unknown): row is Row => Array.isArray(row) && row.every(isCell);
   if (value === undefined || isRow(value)) return value;
-  throw new ToolError("unavailable", "The record of this change is damaged.");
+  throw damaged();
 }
 
+const damaged = () => new ToolError("unavailable", "The record of this change is damaged.");
+
 /** What PostgreSQL did with a change whose process ended before it knew. */
-export async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<string | undefined> {
+async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<string | undefined> {
   const { xid } = recorded.pick({ xid: true }).parse(facts);
   if (xid === "") return undefined;
   const [found] = await session.rows<{ status: string | null }>(
@@ -91,12 +91,15 @@ export async function undoChange(
       session,
       facts.map((one) => one.id),
     );
-    const tables = facts.map((then): Table => ({ facts: current(id, then, now), pairs: [], added: [] }));
+    const none = () => ({ deleted: [], updated: [], inserted: [], added: [] });
+    const tables = facts.map((then): Table => ({ facts: current(id, then, now), ...none() }));
     const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
     for (const { table, key, before, after, range } of recordedRows(change.path)) {
       const of = byName.get(table);
-      if (range === undefined) of?.pairs.push({ before: rowOf(before), after: rowOf(after) });
-      else of?.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
+      if (of === undefined) throw damaged();
+      const kind = after === undefined ? "deleted" : before === undefined ? "inserted" : "updated";
+      if (range === undefined) of[kind].push({ before: rowOf(before), after: rowOf(after) });
+      else of.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
     }
     const isRecorded = tables.every(({ added }) => added.length === 0);
     await findRows(session, id, tables, database.masks.isOn);
@@ -104,18 +107,12 @@ export async function undoChange(
     const { objects, again } = await restoreObjects(session, restore);
     const writer = isRecorded ? await database.startRecord() : undefined;
     if (typeof writer === "string") throw unrecorded(writer);
-    const write = (row: RecordedRow) => written(() => writer?.add(row));
     try {
-      for (const { facts, pairs } of tables)
-        for (const { before, after } of pairs) {
-          const key = keyOf(facts, before ?? after ?? []);
-          const row = {
-            table: facts.name,
-            key,
-            ...(after && { before: after }),
-            ...(before && { after: before }),
-          };
-          write(row);
+      for (const table of tables)
+        for (const { before, after } of pairsOf(table)) {
+          const key = keyOf(table.facts, before ?? after ?? []);
+          const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
+          written(() => writer?.add({ table: table.facts.name, key, ...swapped }));
         }
       const undoing: ChangeFacts = {
         facts: tables.map((one) => one.facts),
@@ -188,26 +185,20 @@ async function findRows(
   hidesKeys: boolean,
 ): Promise<void> {
   const changed: string[] = [];
-  for (const { facts, pairs, added } of tables) {
+  for (const { facts, deleted, updated, inserted, added } of tables) {
     for (const { xid, rows, digest } of added) {
       const now = await addedBy(session, facts, xid);
       if (now.rows !== rows || now.digest !== digest)
         changed.push(`${facts.name} (${Math.max(1, rows - now.rows)} or more of ${rows} added rows)`);
     }
     const name = (one: Row) => oneLine(`${facts.name} ${keyOf(facts, one)}`.slice(0, 200));
-    const existing = pairs.filter(({ after }) => after !== undefined);
-    const found = await find(
-      session,
-      facts,
-      existing.map(({ after = [] }) => after),
-    );
+    const existing = [...updated, ...inserted];
+    const found = await find(session, facts, rowsOf(existing, "after"));
     for (const pair of existing) {
       pair.place = found.get(JSON.stringify(pair.after))?.pop();
       if (pair.place === undefined) changed.push(name(pair.after ?? []));
     }
-    const isGone = ({ before, after }: Pair) =>
-      facts.key.length > 0 && before !== undefined && after === undefined;
-    const gone = pairs.flatMap((pair) => (isGone(pair) ? [pair.before ?? []] : []));
+    const gone = facts.key.length === 0 ? [] : rowsOf(deleted, "before");
     for (const text of (await find(session, facts, gone)).keys())
       changed.push(`${name(JSON.parse(text))} (exists again)`);
   }
@@ -236,8 +227,8 @@ async function find(
       ? `${select} ${given} JOIN ONLY ${name} t ON ${matching(facts)} FOR UPDATE OF t`
       : `${select} ONLY ${name} t WHERE t.ctid = ANY (ARRAY(SELECT a.ctid FROM ${numbered("u", `ONLY ${name} u`, ", u.ctid")} a
            JOIN ${numbered("(k.r)", given)} b ON a.r = b.r AND a.n = b.n)) FOR UPDATE OF t`;
-  const params = [arrayText(rows.map((one) => rowText(facts, one)))];
-  await readRows(session, { text, params, isSmall: isSmall(rows) }, (places, all) => {
+  const elements = rows.map((one) => rowText(facts, one));
+  await readRows(session, text, elements, (places, all) => {
     for (const [at, one] of all.entries()) {
       const key = JSON.stringify(one);
       found.set(key, [...(found.get(key) ?? []), places[at] ?? ""]);
@@ -248,13 +239,8 @@ async function find(
 
 /** Restores the rows. @throws ToolError if more than that was changed */
 async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
-  const switched = tables.filter(({ facts }) => facts.isOwner).map(({ facts }) => facts);
-  const off = switched.flatMap(({ name, triggers }) =>
-    triggers.map((one) => `ALTER TABLE ${name} DISABLE TRIGGER ${one}`),
-  );
-  const on = switched.flatMap(({ name, triggers, enabling }) =>
-    triggers.map((one, at) => `ALTER TABLE ${name} ${enabling[at]} TRIGGER ${one}`),
-  );
+  const off = tables.flatMap(({ facts }) => facts.disabling);
+  const on = tables.flatMap(({ facts }) => facts.enabling);
   if (off.length > 0) await session.run(off.join(";"));
   const parentsFirst = await inOrder(session, tables);
   const childrenFirst = [...parentsFirst].reverse();
@@ -300,16 +286,14 @@ async function verify(
     if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
       differing.push(one.table);
   }
-  for (const { facts, pairs } of tables) {
-    const wanted = pairs.flatMap(({ before }) => (before === undefined ? [] : [before]));
+  for (const { facts, deleted, updated } of tables) {
+    const wanted = rowsOf([...deleted, ...updated], "before");
     const found = await find(session, facts, wanted);
     if (!wanted.every((one) => found.get(JSON.stringify(one))?.pop() !== undefined))
       differing.push(facts.name);
   }
   if (differing.length === 0) return;
-  const triggers = tables.flatMap(({ facts }) =>
-    facts.isOwner ? [] : facts.triggers.map((one) => `${one} of ${facts.name}`),
-  );
+  const triggers = tables.flatMap(({ facts }) => facts.triggers);
   const by = triggers.length === 0 ? "cascades, rules or triggers" : `triggers (${triggers.join(", ")})`;
   throw new ToolError(
     "conflict",
@@ -323,54 +307,49 @@ async function verify(
 const NONE = { inserted: 0, updated: 0, deleted: 0 };
 
 /** What the undo does with a table, also where a row was only written again as it was. */
-function countsOf({ facts, pairs, added }: Table): TableCounts[] {
-  const inserted = pairs.filter(({ after }) => after === undefined).length;
-  const single = pairs.filter(({ before }) => before === undefined).length;
-  const updated = pairs.length - inserted - single;
-  const deleted = added.reduce((sum, { rows }) => sum + rows, single);
-  return inserted + updated + deleted === 0
-    ? []
-    : [{ table: facts.name.replace(/^public\./, ""), inserted, updated, deleted }];
+function countsOf(table: Table): TableCounts[] {
+  const [inserted, updated] = [table.deleted.length, table.updated.length];
+  const deleted = table.added.reduce((sum, { rows }) => sum + rows, table.inserted.length);
+  const name = table.facts.name.replace(/^public\./, "");
+  return inserted + updated + deleted === 0 ? [] : [{ table: name, inserted, updated, deleted }];
 }
 
-const textsOf = ({ facts }: Table, rows: readonly (Row | undefined)[]) =>
-  arrayText(rows.map((one) => rowText(facts, one ?? [])));
+const rowsOf = (pairs: readonly Pair[], when: "before" | "after") =>
+  pairs.flatMap((pair) => [pair[when] ?? []]);
 
-async function insert(session: Session, table: Table): Promise<void> {
-  const { name, columns } = table.facts;
-  const rows = table.pairs.filter(({ after }) => after === undefined).map(({ before }) => before);
-  if (rows.length === 0) return;
+const textsOf = (facts: TableFacts, rows: readonly Row[]) =>
+  arrayText(rows.map((one) => rowText(facts, one)));
+
+const placesOf = (pairs: readonly Pair[]) => arrayText(pairs.map(({ place }) => place));
+
+async function insert(session: Session, { facts, deleted }: Table): Promise<void> {
+  if (deleted.length === 0) return;
+  const { name, columns } = facts;
   const values = columns.map((column) => `(k.r).${column}`).join(", ");
   await session.rows(
     `INSERT INTO ${name} (${columns.join(", ")}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r) k`,
-    [textsOf(table, rows)],
+    [textsOf(facts, rowsOf(deleted, "before"))],
   );
 }
 
-async function update(session: Session, table: Table): Promise<void> {
-  const { name, columns } = table.facts;
-  const pairs = table.pairs.filter(({ before, after }) => before !== undefined && after !== undefined);
+async function update(session: Session, { facts, updated }: Table): Promise<void> {
+  const { name, columns } = facts;
   // Columns that are always generated can't be set, and never differ.
-  const changed = columns.filter((_, at) => pairs.some(({ before, after }) => before?.[at] !== after?.[at]));
+  const changed = columns.filter((_, at) =>
+    updated.some(({ before, after }) => before?.[at] !== after?.[at]),
+  );
   if (changed.length === 0) return;
   await session.rows(
     `UPDATE ONLY ${name} t SET ${changed.map((column) => `${column} = (k.r).${column}`).join(", ")}
      FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r, pg_catalog.unnest($2::tid[]) AS p) k WHERE t.ctid = k.p`,
-    [
-      textsOf(
-        table,
-        pairs.map(({ before }) => before),
-      ),
-      arrayText(pairs.map(({ place }) => place)),
-    ],
+    [textsOf(facts, rowsOf(updated, "before")), placesOf(updated)],
   );
 }
 
-async function remove(session: Session, { facts, pairs, added }: Table): Promise<void> {
+async function remove(session: Session, { facts, inserted, added }: Table): Promise<void> {
   for (const { xid } of added) await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE ${madeBy(xid)}`);
-  const places = pairs.filter(({ before }) => before === undefined).map(({ place }) => place);
-  if (places.length === 0) return;
-  await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [arrayText(places)]);
+  if (inserted.length === 0) return;
+  await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [placesOf(inserted)]);
 }
 
 /** The tables, each after those that it references. */

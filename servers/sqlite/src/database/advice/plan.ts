@@ -1,9 +1,10 @@
 import type { Bound } from "@refmcp/sql";
-import { quoteIdentifier } from "@refmcp/sql/names";
+import { quoteIdentifier, unquoted } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import { tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
 import { preparedReading } from "../connection/handle.ts";
+import { rowsFrom, valuesFrom } from "../connection/rows.ts";
 import type { IsMasked } from "../gate/mask-facts.ts";
 
 /** Columns that are tried as indexes, and schema objects that are copied for it. */
@@ -36,49 +37,34 @@ export function planned(sqlite: Sqlite, database: Database.Database, { sql, para
       ? []
       : [found[1] ?? found[2] ?? ""];
   });
-  if (scanned.length === 0) return { plan, indexes: [] };
+  let indexes: string[] = [];
   try {
-    const indexes = withCopy(sqlite, database, (copy) =>
-      advised(copy, database, { sql, params }, new Set(scanned)),
-    );
-    return { plan, indexes };
+    if (scanned.length > 0)
+      indexes = withCopy(sqlite, database, (copy) => {
+        const candidates = candidatesOf(database, sql);
+        for (const [at, { table, column }] of candidates.entries())
+          copy.exec(creating({ name: `refmcp_candidate_${at}`, table, columns: [column] }));
+        return planOf(copy, sql, params).flatMap(({ detail }) => {
+          const [, name = "", at] =
+            /^SEARCH (.+) USING (?:COVERING )?INDEX refmcp_candidate_(\d+)/s.exec(detail) ?? [];
+          const { table, column } = candidates[Number(at)] ?? {};
+          if (table === undefined || column === undefined || !scanned.includes(name)) return [];
+          return [creating({ name: `${table}_${column}`, table, columns: [column] })];
+        });
+      });
   } catch {
     // If the schema can't be copied, because a function or module is missing, there is no advice.
-    return { plan, indexes: [] };
   }
-}
-
-function advised(
-  copy: Database.Database,
-  database: Database.Database,
-  { sql, params }: Bound,
-  scanned: ReadonlySet<string>,
-): string[] {
-  const candidates = candidatesOf(database, sql);
-  for (const [index, { table, column }] of candidates.entries())
-    copy.exec(creating({ name: `refmcp_candidate_${index}`, table, columns: [column] }));
-  const chosen = planOf(copy, sql, params).flatMap(({ detail }) => {
-    const [, name = "", index] =
-      /^SEARCH (.+) USING (?:COVERING )?INDEX refmcp_candidate_(\d+)/s.exec(detail) ?? [];
-    const candidate = candidates[Number(index)];
-    return candidate === undefined || !scanned.has(name) ? [] : [candidate];
-  });
-  const shown = chosen.map(({ table, column }) =>
-    creating({ name: `${table}_${column}`, table, columns: [column] }),
-  );
-  return [...new Set(shown)];
+  return { plan, indexes: [...new Set(indexes)] };
 }
 
 function candidatesOf(database: Database.Database, sql: string): Candidate[] {
-  const words = new Set(tokenize(sql).map(({ text }) => plain(text).toLowerCase()));
-  return database
-    .prepare<unknown[], Candidate>(
-      `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
-       WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
-       LIMIT ?`,
-    )
-    .all(JSON.stringify([...words]), MAX_CANDIDATES)
-    .filter(({ column }) => words.has(column.toLowerCase()));
+  const words = new Set(tokenize(sql).map(({ text }) => unquoted(text).toLowerCase()));
+  const columns = `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
+    WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
+    LIMIT ?`;
+  const found = rowsFrom<Candidate>(database, columns, JSON.stringify([...words]), MAX_CANDIDATES);
+  return found.filter(({ column }) => words.has(column.toLowerCase()));
 }
 
 /**
@@ -90,20 +76,14 @@ function withCopy<Result>(
   database: Database.Database,
   work: (copy: Database.Database) => Result,
 ): Result {
-  const made = database
-    .prepare<unknown[], { sql: string }>(
-      `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-       ORDER BY type = 'index', rowid LIMIT ?`,
-    )
-    .all(MAX_OBJECTS);
+  const made = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index')
+    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'index', rowid LIMIT ?`;
   const copy = new sqlite(":memory:");
   try {
     copy.pragma("trusted_schema=OFF");
-    for (const { sql } of made) {
-      const words = tokenize(sql).slice(0, 400);
-      if (words[1]?.text.toUpperCase() === "TABLE" && words[3]?.text.toUpperCase() === "AS") continue;
-      if (words[1]?.text.toUpperCase() === "VIRTUAL") continue;
-      copy.prepare(sql).run();
+    for (const sql of valuesFrom<string>(database, made, MAX_OBJECTS)) {
+      const [, what, , next] = tokenize(sql).map(({ text }) => text.toUpperCase());
+      if (what !== "VIRTUAL" && !(what === "TABLE" && next === "AS")) copy.prepare(sql).run();
     }
     return work(copy);
   } finally {
@@ -120,18 +100,8 @@ interface Index {
 const creating = ({ name, table, columns }: Index) =>
   `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
-function planOf(database: Database.Database, sql: string, params: readonly unknown[]) {
-  return database
-    .prepare<unknown[], { id: number; parent: number; detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-    .all(...params);
-}
-
-/** A name without its quotes. */
-const plain = (name: string) => {
-  const quote = name.charAt(0);
-  if (quote === "[") return name.slice(1, -1);
-  return quote === '"' || quote === "`" ? name.slice(1, -1).replaceAll(quote + quote, quote) : name;
-};
+const planOf = (database: Database.Database, sql: string, params: readonly unknown[]) =>
+  rowsFrom<{ id: number; parent: number; detail: string }>(database, `EXPLAIN QUERY PLAN ${sql}`, ...params);
 
 /**
  * Tries indexes for a workload on an empty copy of the schema in memory, with the real tables' statistics
@@ -211,17 +181,13 @@ class Statistics {
     this.#copy = copy;
     // Creates sqlite_stat1, which stays empty without rows.
     copy.exec("ANALYZE");
-    const list = copy.prepare<unknown[], { table: string; name: string; columns: string }>(
-      `SELECT m.name AS "table", i.name, json_group_array(c.name) AS columns FROM sqlite_schema m
-       JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c WHERE m.type = 'table' GROUP BY 1, 2`,
-    );
-    for (const { table, name, columns } of list.all()) {
-      const index = { name, table, columns: JSON.parse(columns) };
-      // Expressions have no names.
-      if (index.columns.includes(null)) continue;
-      this.#note(index);
-      this.#there.push(index);
-    }
+    // Without those on expressions, which have no names.
+    const indexes = `SELECT m.name AS "table", i.name, json_group_array(c.name) AS columns FROM sqlite_schema m
+      JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c WHERE m.type = 'table'
+      GROUP BY 1, 2 HAVING count(*) = count(c.name)`;
+    for (const index of rowsFrom<Omit<Index, "columns"> & { columns: string }>(copy, indexes))
+      this.#there.push({ ...index, columns: JSON.parse(index.columns) });
+    for (const index of this.#there) this.#note(index);
     copy.exec("ANALYZE sqlite_schema");
   }
 
@@ -252,10 +218,7 @@ class Statistics {
 
   /** Tables and indexes share a namespace. */
   #freeName(wanted: string): string {
-    const names = this.#database
-      .prepare<unknown[], { name: string }>("SELECT lower(name) AS name FROM sqlite_schema")
-      .all();
-    const taken = new Set(names.map(({ name }) => name));
+    const taken = new Set(valuesFrom<string>(this.#database, "SELECT lower(name) FROM sqlite_schema"));
     let name = wanted;
     for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${wanted}_${count}`;
     return name;
@@ -308,30 +271,20 @@ class Statistics {
   }
 
   #statOf(index: string): number[] {
-    const stat = this.#copy
-      .prepare<unknown[], { stat: string }>("SELECT stat FROM sqlite_stat1 WHERE idx = ?")
-      .get(index);
-    return stat?.stat.split(" ").map(Number) ?? [];
+    const [stat] = valuesFrom<string>(this.#copy, "SELECT stat FROM sqlite_stat1 WHERE idx = ?", index);
+    return stat?.split(" ").map(Number) ?? [];
   }
 
   /** Adds a row to `sqlite_stat1`: rows, then rows that share the first column's value, the first two columns' values, … */
   #note({ name: index, table, columns }: Index): void {
     const rows = this.#rowsOf(table);
     if (rows === 0) return;
+    const seen = Math.min(rows, SAMPLE);
     const counts = columns.map((_, at) => {
       if (columns.slice(0, at + 1).some((column) => this.#isMasked(table, column))) return 1;
-      const list = columns
-        .slice(0, at + 1)
-        .map(quoteIdentifier)
-        .join(", ");
-      const found = this.#database
-        .prepare<unknown[], { seen: bigint; distinct: bigint }>(
-          `SELECT (SELECT count(*) FROM (SELECT 1 FROM ${quoteIdentifier(table)} LIMIT ${SAMPLE})) AS seen,
-             (SELECT count(*) FROM (SELECT DISTINCT ${list} FROM (SELECT * FROM ${quoteIdentifier(table)} LIMIT ${SAMPLE}))) AS "distinct"`,
-        )
-        .get();
-      const seen = Number(found?.seen ?? 1);
-      const distinct = Math.max(1, Number(found?.distinct ?? 1));
+      const first = columns.slice(0, at + 1).map(quoteIdentifier);
+      const sample = `SELECT DISTINCT ${first.join(", ")} FROM (SELECT * FROM ${quoteIdentifier(table)} LIMIT ${SAMPLE})`;
+      const distinct = Math.max(1, this.#count(`(${sample})`));
       // If nearly all values in the sample differ, they do in the table.
       return distinct > seen * 0.9 ? 1 : Math.max(1, Math.round(rows / distinct));
     });
@@ -344,11 +297,12 @@ class Statistics {
   #rowsOf(table: string): number {
     const known = this.#rows.get(table);
     if (known !== undefined) return known;
-    const count = this.#database
-      .prepare<unknown[], { n: bigint }>(`SELECT count(*) AS n FROM ${quoteIdentifier(table)}`)
-      .get();
-    const rows = Number(count?.n ?? 0);
+    const rows = this.#count(quoteIdentifier(table));
     this.#rows.set(table, rows);
     return rows;
+  }
+
+  #count(from: string): number {
+    return Number(valuesFrom<bigint>(this.#database, `SELECT count(*) FROM ${from}`)[0]);
   }
 }

@@ -144,6 +144,8 @@ export const MAX_WATCHED = 8;
 interface Watched {
   readonly listeners: Set<() => void>;
   readonly stop: AbortController;
+  /** Resolves once commits are noticed. */
+  readonly begun: Promise<void>;
 }
 
 /**
@@ -165,30 +167,19 @@ class DataWatch {
    * @throws ToolError if there is no such database
    */
   async listen(database: string, changed: () => void): Promise<() => void> {
-    const known = this.#watched.get(database);
-    const watched = known ?? { listeners: new Set(), stop: new AbortController() };
-    if (known === undefined && this.#watched.size >= MAX_WATCHED)
-      throw new ToolError(
-        "unavailable",
-        `${MAX_WATCHED} databases are already watched, which is the limit.`,
-        {
-          hint: "Unsubscribe from the resources of one of them first.",
-        },
-      );
+    const watched = this.#watched.get(database) ?? this.#begin(database);
     watched.listeners.add(changed);
-    if (known === undefined) {
-      this.#watched.set(database, watched);
-      try {
-        await this.#begin(database, watched);
-      } catch (error) {
-        this.#end(database, watched);
-        throw error;
-      }
-    }
-    return () => {
+    const leave = () => {
       watched.listeners.delete(changed);
       if (watched.listeners.size === 0) this.#end(database, watched);
     };
+    try {
+      await watched.begun;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return leave;
   }
 
   close(): void {
@@ -200,12 +191,28 @@ class DataWatch {
     if (this.#watched.get(database) === watched) this.#watched.delete(database);
   }
 
+  #begin(database: string): Watched {
+    if (this.#watched.size >= MAX_WATCHED)
+      throw new ToolError(
+        "unavailable",
+        `${MAX_WATCHED} databases are already watched, which is the limit.`,
+        {
+          hint: "Unsubscribe from the resources of one of them first.",
+        },
+      );
+    const listeners = new Set<() => void>();
+    const stop = new AbortController();
+    const watched = { listeners, stop, begun: this.#poll(database, listeners, stop.signal) };
+    this.#watched.set(database, watched);
+    return watched;
+  }
+
   /** Resolves once the first version is known. */
-  async #begin(database: string, { listeners, stop: { signal } }: Watched): Promise<void> {
+  async #poll(database: string, listeners: ReadonlySet<() => void>, signal: AbortSignal): Promise<void> {
     const run = { signal, timeoutMs: this.#databases.limits().timeoutMs };
-    const first = await this.#databases.place(database);
+    const { file } = await this.#databases.place(database);
     await new Promise<void>((begun, failed) => {
-      const watching = this.#databases.watchers.lease(first.file, run, async (ask) => {
+      const watching = this.#databases.watchers.lease(file, run, async (ask) => {
         const look = async () => await ask("version", { place: await this.#databases.place(database) });
         let version = await look();
         begun();
@@ -213,9 +220,8 @@ class DataWatch {
           await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
           // A file that is locked or missing for a moment is checked again.
           const now = await look().catch(() => version);
-          if (now === version) continue;
+          if (now !== version) for (const listener of listeners) listener();
           version = now;
-          for (const listener of listeners) listener();
         }
       });
       watching.catch(failed);

@@ -25,7 +25,6 @@ export interface Answers<Value = unknown> {
 }
 
 export type Reply<Value> =
-  | { readonly ready: true }
   /** SQLite could not be loaded; the cause is for the log. */
   | { readonly unavailable: { message: string; hint: string | undefined; cause: string } }
   | { readonly failed: Failure }

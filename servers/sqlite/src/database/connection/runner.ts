@@ -24,9 +24,6 @@ export interface Task extends Message {
   resolve(answer: never): void;
   reject(error: unknown): void;
 }
-
-/** The longest delay of a timer; a longer one would end at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Answers are short-lived, so more room for them only keeps memory. */
 const FLAGS = ["--max-semi-space-size=2"];
 
@@ -154,7 +151,8 @@ export class Runner<One extends Task = Task> {
     for (const [index, reply] of replies.entries()) {
       const task = this.#tasks[first + index];
       this.#tasks[first + index] = undefined;
-      if (task !== undefined) answer(task, reply);
+      if ("answer" in reply) task?.resolve(reply.answer);
+      else if ("failed" in reply) task?.reject(explained(reply.failed, task.file));
     }
     if (!isEnd) {
       this.#startLimit(performance.now());
@@ -196,7 +194,7 @@ export class Runner<One extends Task = Task> {
     const [task] = this.#pending;
     if (task === undefined) return;
     const left = task.timeoutMs - (performance.now() - since);
-    this.#limit = setTimeout(this.#onLate, Math.min(left, MAX_TIMER_MS)).unref();
+    this.#limit = setTimeout(this.#onLate, left).unref();
   }
 
   readonly #onLate = (): void => {
@@ -237,11 +235,4 @@ export class Runner<One extends Task = Task> {
       "Request less at once (substr, LIMIT, no large randomblob or printf), or ask the user to raise --max-memory-mb.";
     return new ToolError("too_large", text, { hint });
   }
-}
-
-function answer(task: Task, reply: Reply<never>): void {
-  if ("failed" in reply) task.reject(explained(reply.failed, task.file));
-  else if ("ready" in reply || "unavailable" in reply)
-    task.reject(new Error("unexpected message from a runner"));
-  else task.resolve(reply.answer);
 }

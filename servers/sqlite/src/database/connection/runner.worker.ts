@@ -136,7 +136,7 @@ function* works(): Generator<Work<never>> {
 try {
   new Worker(WATCHDOG, { eval: true, workerData });
   const jobs = jobsOf(await loadSqlite());
-  send({ first: 0, replies: [{ ready: true }], isEnd: true });
+  send({ first: 0, replies: [{ answer: true }], isEnd: true });
   for (const work of works()) {
     serve(jobs, work);
     if (held < TURN_BYTES) continue;

@@ -1,5 +1,5 @@
 import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Statement, statementOf } from "@refmcp/sql";
+import { type Statement, statementOf, unquoted } from "@refmcp/sql";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
 
@@ -36,7 +36,7 @@ export function passReading(sql: string): Statement {
 }
 
 function passPragma(statement: Statement): void {
-  const words = statement.tokens.map(({ text }) => text.toLowerCase().replace(/^["`[]|["`\]]$/g, ""));
+  const words = statement.tokens.map(({ text }) => unquoted(text.toLowerCase()));
   const at = words[2] === "." ? 3 : 1;
   const name = words[at] ?? "";
   const rest = words.slice(at + 1).filter((word) => word !== ";");

@@ -101,64 +101,54 @@ export function arranged(
   sql: string,
   values: readonly unknown[],
 ): { readonly inOrder: readonly unknown[]; readonly byName?: Readonly<Record<string, unknown>> } {
-  const { anonymous, named, gaps } = placesOf(sql);
-  const wanted = anonymous + named.length;
-  if (named.length === 0) {
-    if (values.length !== anonymous) throw mismatch(`${wanted}`, values.length, "one for each ? in order");
-    return { inOrder: values };
-  }
-  if (anonymous > 0)
+  const places = placesOf(sql);
+  const { anonymous, named, gaps } = places;
+  if (named.length > 0 && anonymous > 0)
     throw new ToolError("invalid", "The statement mixes ? with named parameters.", {
       hint: "Use one or the other.",
     });
-  if (named.every((name) => /^\d+$/.test(name))) {
-    const max = Math.max(...named.map(Number));
-    if (values.length !== max) throw mismatch(`${max}`, values.length, "the first for ?1 or $1, and so on");
-    return {
-      inOrder: gaps.map((place) => values[place - 1]),
-      byName: Object.fromEntries(named.map((name) => [name, values[Number(name) - 1]])),
-    };
-  }
   const [first] = values;
   const isObject = typeof first === "object" && first !== null && !Array.isArray(first);
   const isBlob = isObject && "base64" in first && !named.includes("base64");
-  if (values.length === 1 && isObject && !isBlob) {
-    const given = new Map(Object.entries(first).map(([name, value]) => [name.replace(/^[:@$]/, ""), value]));
-    const missing = named.filter((name) => !given.has(name));
-    const unknown = [...given.keys()].filter((name) => !named.includes(name));
-    if (missing.length > 0 || unknown.length > 0)
-      throw new ToolError(
-        "invalid",
-        [
-          ...(missing.length > 0 ? [`No value for ${missing.join(", ")}.`] : []),
-          ...(unknown.length > 0 ? [`The statement has no parameter ${unknown.join(", ")}.`] : []),
-        ].join(" "),
-        { hint: `Its parameters are ${named.join(", ")}.` },
-      );
-    return { inOrder: [], byName: Object.fromEntries(given) };
+  if (values.length === 1 && isObject && !isBlob && !isNumbered(places))
+    return { inOrder: [], byName: byNameIn(first, named) };
+  const wanted = wantedBy(places);
+  if (values.length !== wanted) {
+    const how =
+      named.length === 0
+        ? "one for each ? in order"
+        : isNumbered(places)
+          ? "the first for ?1 or $1, and so on"
+          : `for ${named.join(", ")}: in this order, or as one object of names and values`;
+    const counted = `${wanted} ${wanted === 1 ? "value" : "values"}`;
+    const given = `${values.length} ${values.length === 1 ? "was" : "were"}`;
+    throw new ToolError("invalid", `The statement takes ${counted}, but ${given} given.`, {
+      hint: `Pass ${how}.`,
+    });
   }
-  if (values.length !== named.length)
-    throw mismatch(
-      `${wanted}`,
-      values.length,
-      `for ${named.join(", ")}: in this order, or as one object of names and values`,
-    );
-  return { inOrder: [], byName: Object.fromEntries(named.map((name, at) => [name, values[at]])) };
+  if (named.length === 0) return { inOrder: values };
+  const entries = named.map((name, at) => [name, values[isNumbered(places) ? Number(name) - 1 : at]]);
+  return { inOrder: gaps.map((place) => values[place - 1]), byName: Object.fromEntries(entries) };
 }
+
+/** The values of an object for named parameters. @throws ToolError unless it has exactly these */
+function byNameIn(given: object, named: readonly string[]): Readonly<Record<string, unknown>> {
+  const values = new Map(Object.entries(given).map(([name, value]) => [name.replace(/^[:@$]/, ""), value]));
+  const missing = named.filter((name) => !values.has(name));
+  const unknown = [...values.keys()].filter((name) => !named.includes(name));
+  const problems = [
+    ...(missing.length > 0 ? [`No value for ${missing.join(", ")}.`] : []),
+    ...(unknown.length > 0 ? [`The statement has no parameter ${unknown.join(", ")}.`] : []),
+  ];
+  if (problems.length === 0) return Object.fromEntries(values);
+  throw new ToolError("invalid", problems.join(" "), { hint: `Its parameters are ${named.join(", ")}.` });
+}
+
+/** Whether there are only `?`, or only `?1` and `$1`. */
+const isNumbered = ({ named }: Places) => named.every((name) => /^\d+$/.test(name));
+
+const wantedBy = (places: Places) =>
+  isNumbered(places) ? Math.max(places.anonymous, ...places.named.map(Number)) : places.named.length;
 
 /** A NULL for each parameter, for a plan that does not depend on the values. */
-export function nullsFor(sql: string): null[] {
-  const { anonymous, named } = placesOf(sql);
-  const numbers = named.filter((name) => /^\d+$/.test(name)).map(Number);
-  return Array(numbers.length === named.length ? Math.max(anonymous, ...numbers) : named.length).fill(null);
-}
-
-function mismatch(wanted: string, given: number, how: string): ToolError {
-  return new ToolError(
-    "invalid",
-    `The statement takes ${wanted} ${wanted === "1" ? "value" : "values"}, but ${given} ${given === 1 ? "was" : "were"} given.`,
-    {
-      hint: `Pass ${how}.`,
-    },
-  );
-}
+export const nullsFor = (sql: string): null[] => Array(wantedBy(placesOf(sql))).fill(null);

@@ -1,7 +1,7 @@
 import { grouped, ToolError } from "@refmcp/boundary/answer";
-import { quoteIdentifier, withNear } from "@refmcp/sql";
+import { quoteIdentifier, unquoted, withNear } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
-import { unquoted, written } from "./names.ts";
+import { written } from "./names.ts";
 
 export interface Source {
   readonly databases: Databases;

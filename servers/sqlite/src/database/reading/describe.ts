@@ -1,5 +1,5 @@
 import { clip, cursorsOf, fitting, grouped } from "@refmcp/boundary/answer";
-import { quoteIdentifier, tokenize } from "@refmcp/sql";
+import { quoteIdentifier, tokenize, unquoted } from "@refmcp/sql";
 import { pageOf, summarized, type TableFacts, type TablesAsked } from "@refmcp/sql/tools";
 import { type ColumnValues, describedValues, looksConfidential } from "@refmcp/sql/values";
 import * as z from "zod";
@@ -13,7 +13,7 @@ import {
   tableFound,
   text,
 } from "./catalog.ts";
-import { checksOf, unquoted, written } from "./names.ts";
+import { checksOf, written } from "./names.ts";
 
 /** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
 const COUNTED = 100_000;
@@ -24,21 +24,28 @@ const MAX_DDL_CHARS = 6_000;
 /** Without the hidden columns of virtual tables, which SELECT * omits. */
 const COLUMNS =
   'SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
-const PARTS = [
-  'SELECT "table" AS other, id, "from", "to", on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq',
-  `SELECT s.name AS other, f.id, f."from", f."to", f.on_delete FROM sqlite_schema s JOIN pragma_foreign_key_list(s.name) f
-   WHERE s.type = 'table' AND lower(f."table") = lower(?) ORDER BY 1, f.id, f.seq`,
-  `SELECT i.name, i."unique", i.partial, c.name AS column FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c
-   ORDER BY i.name, c.seqno`,
-  "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL ORDER BY type, name",
-  "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
-];
-/** The DDL of tables whose names are in a JSON array. */
-const DDL =
-  "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))";
+/** Foreign keys with lists of columns; without `to` they reference the primary key. */
+const KEYS = `SELECT "table" AS other, json_group_array("from") AS "from", json_group_array("to") AS "to", on_delete
+  FROM (SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq) GROUP BY id ORDER BY id`;
+const REFERRERS = `SELECT other, json_group_array("from") AS "from", json_group_array("to") AS "to", on_delete
+  FROM (SELECT s.name AS other, f.* FROM sqlite_schema s JOIN pragma_foreign_key_list(s.name) f
+    WHERE s.type = 'table' AND lower(f."table") = lower(?) ORDER BY s.name, f.id, f.seq)
+  GROUP BY other, id ORDER BY other, id`;
+const INDEXES = `SELECT i.name, i."unique", i.partial, i.origin, json_group_array(c.name) AS columns
+  FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c GROUP BY i.name ORDER BY i.name`;
 /** Columns that have their own unique index, so that their values differ. */
 const UNIQUE = `SELECT max(c.name) AS name FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c
   WHERE i."unique" = 1 AND i.partial = 0 GROUP BY i.name HAVING count(*) = 1`;
+const DEFINITIONS =
+  "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL ORDER BY type, name";
+const STRICT = "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?";
+/** The DDL of tables whose names are in a JSON array. */
+const DDL =
+  "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))";
+
+/** A list of names in JSON; an expression of an index has none, nor has a column that a foreign key does not name. */
+const listed = (names: unknown): (string | null)[] => JSON.parse(text(names));
+const shown = (names: unknown) => listed(names).map((one) => (one === null ? "(expression)" : written(one)));
 
 /** How long the look at values may take before the process that does it ends, in milliseconds. */
 const LOOK_MS = 3_000;
@@ -96,12 +103,15 @@ export async function describeTable(source: Source, name: string, budget: number
   const found = await tableFound(source, name);
   const notices: string[] = [];
   const attempt = attempting(notices);
-  const at = (sql: string) => [sql, found.name] as const;
-  const columns = await attempt("Columns", () => look(source, [at(COLUMNS)]));
-  const [unique = [], ...parts] = await look(source, [UNIQUE, ...PARTS].map(at));
-  const own = parts[3]?.find((one) => one.type === "table");
-  const known = { table: found, columns: columns?.[0] ?? [], unique, ddl: text(own?.sql) };
-  const [values = new Map()] = await valuesOf(source, [known]);
+  const [columns = []] = (await attempt("Columns", () => look(source, [[COLUMNS, found.name]]))) ?? [];
+  const parts = [UNIQUE, KEYS, REFERRERS, INDEXES, DEFINITIONS, STRICT];
+  const [unique = [], keys = [], referrers = [], indexes = [], made = [], [flags] = []] = await look(
+    source,
+    parts.map((sql) => [sql, found.name]),
+  );
+  const own = made.find(({ type }) => type === (found.type === "view" ? "view" : "table"));
+  const known = { table: found, columns, unique, ddl: text(own?.sql) };
+  const [values = new Map<string, ColumnValues>()] = await valuesOf(source, [known]);
   const sample = await attempt("Sample", () => firstRows(source, found));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(found.name)} LIMIT ${COUNTED + 1})`;
   const counted = await attempt("Number of rows", () =>
@@ -114,7 +124,29 @@ export async function describeTable(source: Source, name: string, budget: number
       type: found.type,
       ...(rows === undefined ? {} : { row_count: Math.min(rows, COUNTED) }),
       ...(rows !== undefined && rows > COUNTED ? { more_rows: true } : {}),
-      ...described(found, columns?.[0] ?? [], parts, values),
+      ...(found.type === "table" && !found.hasRowId ? { without_rowid: true } : {}),
+      ...(Number(flags?.strict) === 1 ? { strict: true } : {}),
+      columns: columns.map((column) => ({
+        name: written(text(column.name)),
+        type: text(column.type),
+        ...describedValues(values.get(text(column.name)) ?? {}),
+        not_null: Number(column.notnull) === 1,
+        ...(column.dflt_value === null ? {} : { default: text(column.dflt_value) }),
+        ...(Number(column.pk) === 0 ? {} : { primary_key: Number(column.pk) }),
+        ...(Number(column.hidden) >= 2 ? { generated: true } : {}),
+      })),
+      foreign_keys: keys.map(reference),
+      referenced_by: referrers.map(reference),
+      indexes: indexes.map(({ name, unique, partial, columns: indexed }) => ({
+        name: written(text(name)),
+        unique: Number(unique) === 1,
+        columns: shown(indexed),
+        ...(Number(partial) === 0 && !listed(indexed).includes(null)
+          ? {}
+          : { ddl: text(made.find((one) => one.type === "index" && one.name === name)?.sql) }),
+      })),
+      triggers: made.flatMap(({ type, sql }) => (type === "trigger" ? [text(sql)] : [])),
+      ddl: text(own?.sql),
       sample: sample ?? [],
       notices,
     },
@@ -130,64 +162,22 @@ async function firstRows({ databases, database, signal }: Source, { name }: Tabl
   return JSON.parse(`[${text.replaceAll("\n", ",")}]`);
 }
 
-function described(
-  { type, hasRowId }: Table,
-  columns: readonly Row[],
-  parts: readonly Row[][],
-  values: ReadonlyMap<string, ColumnValues>,
-) {
-  const [keys = [], referrers = [], indexed = [], made = [], [flags] = []] = parts;
-  const ddlOf = (name: unknown) => text(made.find((one) => one.type === "index" && one.name === name)?.sql);
-  const own = made.find((one) => one.type === (type === "view" ? "view" : "table"));
+function reference({ other, from, to, on_delete }: Row) {
   return {
-    ...(type === "table" && !hasRowId ? { without_rowid: true } : {}),
-    ...(Number(flags?.strict) === 1 ? { strict: true } : {}),
-    columns: columns.map((column) => ({
-      name: written(text(column.name)),
-      type: text(column.type),
-      ...describedValues(values.get(text(column.name)) ?? {}),
-      not_null: Number(column.notnull) === 1,
-      ...(column.dflt_value === null ? {} : { default: text(column.dflt_value) }),
-      ...(Number(column.pk) === 0 ? {} : { primary_key: Number(column.pk) }),
-      ...(Number(column.hidden) >= 2 ? { generated: true } : {}),
-    })),
-    foreign_keys: references(keys),
-    referenced_by: references(referrers),
-    indexes: groups(indexed, ({ name }) => text(name)).map((rows) => {
-      const isPlain = Number(rows[0]?.partial) === 0 && rows.every(({ column }) => column !== null);
-      return {
-        name: written(text(rows[0]?.name)),
-        unique: Number(rows[0]?.unique) === 1,
-        columns: rows.map(({ column }) => (column === null ? "(expression)" : written(text(column)))),
-        ...(isPlain ? {} : { ddl: ddlOf(rows[0]?.name) }),
-      };
-    }),
-    triggers: made.flatMap((one) => (one.type === "trigger" ? [text(one.sql)] : [])),
-    ddl: text(own?.sql),
+    table: written(text(other)),
+    columns: shown(from),
+    ...(listed(to).includes(null) ? {} : { references: shown(to) }),
+    ...(on_delete === "NO ACTION" ? {} : { on_delete: text(on_delete) }),
   };
 }
 
-/** Foreign keys with all their columns; without `references` they reference the primary key. */
-function references(rows: readonly Row[]) {
-  return groups(rows, ({ other, id }) => `${text(id)} ${text(other)}`).map((key) => ({
-    table: written(text(key[0]?.other)),
-    columns: key.map(({ from }) => written(text(from))),
-    ...(key.some(({ to }) => to === null) ? {} : { references: key.map(({ to }) => written(text(to))) }),
-    ...(key[0]?.on_delete === "NO ACTION" ? {} : { on_delete: text(key[0]?.on_delete) }),
-  }));
+/** What is cut from a description that is too long. */
+interface Description
+  extends Record<"triggers" | "referenced_by" | "foreign_keys" | "indexes" | "columns", unknown[]> {
+  ddl: string;
+  readonly notices: string[];
+  readonly sample: unknown[][];
 }
-
-function groups(rows: readonly Row[], keyOf: (row: Row) => string): Row[][] {
-  const found = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = found.get(keyOf(row));
-    if (group === undefined) found.set(keyOf(row), [row]);
-    else group.push(row);
-  }
-  return [...found.values()];
-}
-
-type Description = { ddl: string; notices: string[]; sample: unknown[][] } & ReturnType<typeof described>;
 
 /** The description within the answer's budget: the least important parts are cut first, with a notice. */
 function bounded<Whole extends Description>(whole: Whole, budget: number) {
@@ -226,10 +216,6 @@ function bounded<Whole extends Description>(whole: Whole, budget: number) {
 }
 
 const TABLES_AT_ONCE = 100;
-
-const KEYS = 'SELECT "table" AS other, "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq';
-const INDEXES = `SELECT i.name, i."unique", i.partial, json_group_array(c.name) AS columns
-  FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c WHERE i.origin <> 'pk' GROUP BY i.name ORDER BY i.name`;
 
 /** Matching tables with their columns and keys, as many as fit in the answer. */
 export async function describeTables(asked: TablesAsked & Source) {
@@ -281,25 +267,23 @@ async function factsOf(source: Source, tables: readonly Table[]): Promise<(Table
     table: written(name),
     type,
     columns: columns.map((one) => ({ ...columnOf(one, keys), ...values[at]?.get(text(one.name)) })),
-    indexes: indexes.map(indexText),
+    indexes: indexes.filter(({ origin }) => origin !== "pk").map(indexText),
   }));
 }
 
 function columnOf(column: Row, keys: readonly Row[]) {
-  const key = keys.find(({ from }) => from === column.name);
+  const name = text(column.name);
+  const key = keys.find(({ from }) => listed(from).includes(name));
+  const target = key === undefined ? undefined : listed(key.to)[listed(key.from).indexOf(name)];
   return {
-    name: written(text(column.name)),
+    name: written(name),
     type: text(column.type),
     notNull: Number(column.notnull) === 1,
     primaryKey: Number(column.pk) > 0,
-    references:
-      key && [key.other, ...(key.to === null ? [] : [key.to])].map((one) => written(text(one))).join("."),
+    references: key && [text(key.other), ...(target ? [target] : [])].map(written).join("."),
     default: column.dflt_value === null ? undefined : text(column.dflt_value),
   };
 }
 
-function indexText({ name, unique, partial, columns }: Row): string {
-  const names: (string | null)[] = JSON.parse(text(columns));
-  const shown = names.map((one) => (one === null ? "(expression)" : written(one))).join(", ");
-  return `${written(text(name))} (${shown})${Number(unique) === 1 ? " unique" : ""}${Number(partial) === 1 ? " partial" : ""}`;
-}
+const indexText = ({ name, unique, partial, columns }: Row) =>
+  `${written(text(name))} (${shown(columns).join(", ")})${Number(unique) === 1 ? " unique" : ""}${Number(partial) === 1 ? " partial" : ""}`;

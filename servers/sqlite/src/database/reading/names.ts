@@ -1,4 +1,4 @@
-import { quoteIdentifier } from "@refmcp/sql/names";
+import { quoteIdentifier, unquoted } from "@refmcp/sql/names";
 import type { Token } from "@refmcp/sql/statement";
 
 /** The keywords that SQLite does not accept as a name without quotes. */
@@ -12,13 +12,6 @@ const RESERVED: ReadonlySet<string> = new Set(
 /** A name as it must be written in SQL, in quotes where it needs them. */
 export const written = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name.toLowerCase()) ? name : quoteIdentifier(name);
-
-/** The name behind an identifier, quoted in any of SQLite's ways or not. */
-export const unquoted = (text: string) => {
-  const [, name = text] =
-    /^(?:"(.*)"|`(.*)`|\[(.*)\])$/s.exec(text)?.filter((part) => part !== undefined) ?? [];
-  return name.replaceAll('""', '"');
-};
 
 /** The conditions of a table's CHECK constraints that name only one column, by the column's name in lower case. */
 export function checksOf(tokens: readonly Token[], columns: readonly string[]): Map<string, string[]> {
@@ -41,18 +34,9 @@ export function checksOf(tokens: readonly Token[], columns: readonly string[]): 
   return checks;
 }
 
-/** Tokens as a text with spaces where one would write them. */
-function textOf(tokens: readonly Token[]): string {
-  let text = "";
-  for (const [at, { kind, text: next }] of tokens.entries()) {
-    const before = tokens[at - 1];
-    const isTight =
-      before === undefined ||
-      /^[),.]$/.test(next) ||
-      /^[(.]$/.test(before.text) ||
-      (next === "(" && before.kind === "word" && before.text.toUpperCase() !== "IN") ||
-      (kind === "other" && before.kind === "other" && !/[(),]/.test(next + before.text));
-    text += isTight ? next : ` ${next}`;
-  }
-  return text;
-}
+/** Tokens as a text, with one space for the white space and comments between them. */
+const textOf = (tokens: readonly Token[]) =>
+  tokens.reduce((text, { text: next, at }, index) => {
+    const before = tokens[index - 1];
+    return before === undefined || before.at + before.text.length === at ? text + next : `${text} ${next}`;
+  }, "");

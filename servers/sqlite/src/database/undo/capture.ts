@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { RECORD_BYTES, type RecordedRow, type TableCounts } from "@refmcp/sql/change-record";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
+import { valuesFrom } from "../connection/rows.ts";
 import { maskingOf } from "../gate/masks.ts";
 import { type Kind, reachOf } from "./reach.ts";
 import { asBytes, doubtOf, encodeValue, type Shape, shapeOf, type Value } from "./shape.ts";
@@ -98,11 +99,9 @@ export class Capture {
 
   /** Stops watching, but keeps what was seen. */
   #stop(): void {
-    const names = this.#database
-      .prepare<[string], string>("SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND name GLOB ?")
-      .pluck()
-      .all(`${this.#secret}_*`);
-    for (const name of names) this.#database.exec(`DROP TRIGGER temp.${name}`);
+    const triggers = "SELECT name FROM temp.sqlite_schema WHERE type = 'trigger' AND name GLOB ?";
+    for (const name of valuesFrom<string>(this.#database, triggers, `${this.#secret}_*`))
+      this.#database.exec(`DROP TRIGGER temp.${name}`);
   }
 
   /** The columns of the watched tables. */
@@ -247,39 +246,24 @@ function keepRows(database: Database.Database, watched: Watched, replaces: boole
   ];
 }
 
+/** For each unique index, a condition for the rows `x` with the values of NEW; NULL for an index on an expression. */
+const EQUAL_IN_INDEXES = `SELECT CASE WHEN count(*) = count(x.name) THEN
+    group_concat(printf('x."%w" = NEW."%w" COLLATE "%w"', x.name, x.name, x.coll), ' AND ') END
+  FROM pragma_index_list(?) i JOIN pragma_index_xinfo(i.name) x WHERE i."unique" = 1 AND x.key = 1 GROUP BY i.name`;
+
 /** Conditions for the rows `x` that the row NEW replaces; undefined if they can't be known, so that any row may be replaced. */
 function conflictsOf(database: Database.Database, { name, key, hasRowid }: Shape): string[] | undefined {
-  const found = hasRowid ? [`x.${key[0]} = NEW.${key[0]}`] : [];
-  const indexes = database
-    .prepare<[string], string>('SELECT name FROM pragma_index_list(?) WHERE "unique" = 1')
-    .pluck()
-    .all(name);
-  for (const index of indexes) {
-    const parts = database
-      .prepare<[string], { name: string | null; coll: string }>(
-        "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1 ORDER BY seqno",
-      )
-      .all(index);
-    const conditions = parts.map(({ name: column, coll }) =>
-      column === null
-        ? undefined
-        : `x.${quoteIdentifier(column)} = NEW.${quoteIdentifier(column)} COLLATE ${quoteIdentifier(coll)}`,
-    );
-    // An index on an expression, which only its text shows.
-    if (conditions.includes(undefined)) return undefined;
-    found.push(conditions.join(" AND "));
-  }
-  return found;
+  const found = valuesFrom<string | null>(database, EQUAL_IN_INDEXES, name);
+  const known = found.filter((one) => one !== null);
+  if (known.length < found.length) return undefined;
+  return hasRowid ? [`x.${key[0]} = NEW.${key[0]}`, ...known] : known;
 }
 
 /** Whether a virtual table is a full-text index whose text is in another table: FTS4 and FTS5 with `content=`. */
 function isIndexOfOther(database: Database.Database, name: string): boolean {
-  const sql = database
-    .prepare<[string], string>("SELECT sql FROM main.sqlite_schema WHERE lower(name) = ? AND type = 'table'")
-    .pluck()
-    .get(name);
+  const definition = "SELECT sql FROM main.sqlite_schema WHERE lower(name) = ? AND type = 'table'";
+  const [sql = ""] = valuesFrom<string>(database, definition, name);
   return (
-    sql !== undefined &&
     /^CREATE\s+VIRTUAL\s.*\bUSING\s+["`[]?fts[45]\b/is.test(sql) &&
     /\bcontent\s*=\s*(?!["'`[]\s*["'`\]]|[,)])/i.test(sql)
   );
@@ -288,7 +272,7 @@ function isIndexOfOther(database: Database.Database, name: string): boolean {
 /** How many rows a table has; undefined if there is no such table. @param table in SQL */
 export function rowsOf(database: Database.Database, table: string): number | undefined {
   try {
-    return Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+    return Number(valuesFrom(database, `SELECT count(*) FROM ${table}`)[0]);
   } catch {
     return undefined;
   }

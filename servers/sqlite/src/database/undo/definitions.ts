@@ -1,13 +1,13 @@
 import { rowCount } from "@refmcp/sql/loss-text";
-import { quoteIdentifier } from "@refmcp/sql/names";
+import { quoteIdentifier, unquoted } from "@refmcp/sql/names";
 import { removalOf, statementOf } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
+import { rowsFrom, valuesFrom } from "../connection/rows.ts";
 import { rowsOf } from "./capture.ts";
 
 interface Item {
   readonly type: string;
   readonly name: string;
-  readonly table: string;
   readonly sql: string;
 }
 
@@ -105,12 +105,11 @@ export class Definitions {
 const idOf = ({ type, name }: Item) => `${type} ${name}`;
 
 function itemsOf(database: Database.Database): Items {
-  const items = database
-    .prepare<[], Item>(
-      `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_schema
-       WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid`,
-    )
-    .all();
+  const items = rowsFrom<Item>(
+    database,
+    `SELECT type, name, sql FROM main.sqlite_schema
+     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid`,
+  );
   return new Map(items.map((item) => [idOf(item), item]));
 }
 
@@ -125,6 +124,5 @@ function columnsOf(database: Database.Database, sql: string): string[] {
   const { verb, tokens } = statementOf(sql);
   if (verb !== "ALTER") return [];
   const at = tokens[3]?.text === "." ? 4 : 2;
-  const name = (tokens[at]?.text ?? "").replace(/^["`[]|["`\]]$/g, "").replaceAll('""', '"');
-  return database.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name);
+  return valuesFrom(database, "SELECT name FROM pragma_table_info(?)", unquoted(tokens[at]?.text ?? ""));
 }

@@ -1,5 +1,7 @@
+import { unquoted } from "@refmcp/sql/names";
 import { statementOf, type Token, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
+import { rowsFrom } from "../connection/rows.ts";
 
 export type Kind = "insert" | "update" | "delete";
 
@@ -18,12 +20,11 @@ export interface Reach {
  * in them.
  */
 export function reachOf(database: Database.Database, statements: readonly string[]): Reach {
-  const schema = database
-    .prepare<[], { type: string; name: string; table: string; sql: string }>(
-      `SELECT type, lower(name) AS name, lower(tbl_name) AS "table", sql FROM main.sqlite_schema
-       WHERE type IN ('table', 'view', 'trigger') AND sql IS NOT NULL`,
-    )
-    .all();
+  const schema = rowsFrom<{ type: string; name: string; table: string; sql: string }>(
+    database,
+    `SELECT type, lower(name) AS name, lower(tbl_name) AS "table", sql FROM main.sqlite_schema
+     WHERE type IN ('table', 'view', 'trigger') AND sql IS NOT NULL`,
+  );
   const known = new Set(schema.flatMap(({ type, name }) => (type === "trigger" ? [] : [name])));
   const triggers = schema.flatMap(({ type, table, sql }) => {
     if (type !== "trigger") return [];
@@ -31,13 +32,12 @@ export function reachOf(database: Database.Database, statements: readonly string
     const begin = tokens.findIndex(({ kind, text }) => kind === "word" && /^begin$/i.test(text));
     return [{ table, on: kindsIn(tokens.slice(0, begin))[0], body: tokens.slice(begin) }];
   });
-  const cascades = database
-    .prepare<[], { child: string; parent: string }>(
-      `SELECT lower(m.name) AS child, lower(f."table") AS parent FROM main.sqlite_schema m, pragma_foreign_key_list(m.name) f
-       WHERE m.type = 'table' AND m.sql LIKE '%REFERENCES%'
-         AND (f.on_update NOT IN ('NO ACTION', 'RESTRICT') OR f.on_delete NOT IN ('NO ACTION', 'RESTRICT'))`,
-    )
-    .all();
+  const cascades = rowsFrom<{ child: string; parent: string }>(
+    database,
+    `SELECT lower(m.name) AS child, lower(f."table") AS parent FROM main.sqlite_schema m, pragma_foreign_key_list(m.name) f
+     WHERE m.type = 'table' AND m.sql LIKE '%REFERENCES%'
+       AND (f.on_update NOT IN ('NO ACTION', 'RESTRICT') OR f.on_delete NOT IN ('NO ACTION', 'RESTRICT'))`,
+  );
   const kinds = new Map<string, Set<Kind>>();
   let replaces = false;
   const waiting: { name: string; kind: Kind }[] = [];
@@ -79,12 +79,6 @@ function kindsIn(tokens: readonly Token[]): Kind[] {
 
 /** All names in a text in lower case, however they are quoted. */
 export function namesIn(tokens: readonly Token[]): Set<string> {
-  const names = tokens.flatMap(({ kind, text }) => {
-    if (kind === "word") return [text.toLowerCase()];
-    if (kind !== "name" && kind !== "text") return [];
-    const quote = text.charAt(0);
-    const inner = text.slice(1, -1).toLowerCase();
-    return [quote === "[" ? inner : inner.replaceAll(quote + quote, quote)];
-  });
-  return new Set(names);
+  const named = tokens.filter(({ kind }) => kind === "word" || kind === "name" || kind === "text");
+  return new Set(named.map(({ text }) => unquoted(text.toLowerCase())));
 }

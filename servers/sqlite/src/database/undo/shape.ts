@@ -1,5 +1,6 @@
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
+import { rowsFrom, valuesFrom } from "../connection/rows.ts";
 
 /** How the rows of a table are read, found and restored, in SQL. */
 export interface Shape {
@@ -16,23 +17,26 @@ export interface Shape {
 /** A query can return two states of a row with this many columns. */
 const MAX_COLUMNS = 900;
 
+const PRIMARY_COLLATIONS = `SELECT x.coll FROM pragma_index_list(?) i, pragma_index_xinfo(i.name) x
+  WHERE i.origin = 'pk' AND x.key = 1 ORDER BY x.seqno`;
+
 /** The shape of a table; or why changes of its rows can't be recorded; undefined if there is no such table. */
 export function shapeOf(database: Database.Database, name: string): Shape | { reason: string } | undefined {
-  const found = database
-    .prepare<[string], { name: string; type: string; wr: bigint }>(
-      "SELECT name, type, wr FROM pragma_table_list(?) WHERE schema = 'main'",
-    )
-    .get(name);
+  const [found] = rowsFrom<{ name: string; type: string; wr: bigint }>(
+    database,
+    "SELECT name, type, wr FROM pragma_table_list(?) WHERE schema = 'main'",
+    name,
+  );
   if (found === undefined || found.type === "view") return undefined;
   if (found.type !== "table")
     return { reason: `changes of the virtual table ${found.name} are not recorded` };
   const tooUnusual = { reason: `changes of ${found.name} are not recorded` };
   if (found.name.startsWith("sqlite_")) return tooUnusual;
-  const all = database
-    .prepare<[string], { name: string; pk: bigint; hidden: bigint }>(
-      "SELECT name, pk, hidden FROM pragma_table_xinfo(?)",
-    )
-    .all(name);
+  const all = rowsFrom<{ name: string; pk: bigint; hidden: bigint }>(
+    database,
+    "SELECT name, pk, hidden FROM pragma_table_xinfo(?)",
+    name,
+  );
   const columns = all.filter(({ hidden }) => hidden === 0n).map((column) => column.name);
   const names = new Set(all.map((column) => column.name.toLowerCase()));
   const rowid = ["rowid", "_rowid_", "oid"].find((alias) => !names.has(alias));
@@ -40,17 +44,8 @@ export function shapeOf(database: Database.Database, name: string): Shape | { re
   if (columns.length > MAX_COLUMNS || (hasRowid && rowid === undefined)) return tooUnusual;
   const primary = all.filter(({ pk }) => pk > 0n).sort((a, b) => Number(a.pk - b.pk));
   const key = hasRowid ? [rowid ?? ""] : primary.map((column) => quoteIdentifier(column.name));
-  const collations = hasRowid ? ["BINARY"] : primaryCollations(database, name);
+  const collations = hasRowid ? ["BINARY"] : valuesFrom<string>(database, PRIMARY_COLLATIONS, name);
   return { name: found.name, columns, key, collations, hasRowid };
-}
-
-function primaryCollations(database: Database.Database, name: string): string[] {
-  return database
-    .prepare<[string], string>(
-      "SELECT x.coll FROM pragma_index_list(?) i, pragma_index_xinfo(i.name) x WHERE i.origin = 'pk' AND x.key = 1 ORDER BY x.seqno",
-    )
-    .pluck()
-    .all(name);
 }
 
 /** A value of SQLite in JSON: what JSON does not have as an object, and a number with a fraction is REAL. */

@@ -1,5 +1,13 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Bound, type Calling, type Changing, type Statement, TOO_LARGE, targetOf } from "@refmcp/sql";
+import {
+  type Bound,
+  type Calling,
+  type Changing,
+  type Statement,
+  TOO_LARGE,
+  targetOf,
+  unquoted,
+} from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Answer } from "../connection/runners.ts";
 import { passCreateTable, passWriting } from "../gate/gate.ts";
@@ -72,16 +80,9 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
     params: paramsOf(sql, params),
     verb: statement.verb,
     overwrites: overwrites && ["INSERT", "REPLACE", "UPDATE"].includes(statement.verb),
-    ...(target === undefined ? {} : { target: bareName(target).toLowerCase() }),
+    ...(target === undefined ? {} : { target: unquoted(target.replace(/^.*\./s, "")).toLowerCase() }),
   };
 }
-
-/** A name without its schema and quotes. */
-const bareName = (name: string) =>
-  name
-    .replace(/^.*\./s, "")
-    .replace(/^["'`[]|["'`\]]$/g, "")
-    .replaceAll('""', '"');
 
 /** The effect of changes, as `changeOutput`. */
 function shownChange(changes: readonly Change[], answer: Answer<"write">) {
