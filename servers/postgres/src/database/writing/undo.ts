@@ -230,17 +230,29 @@ async function restoreRows(session: Session, id: string, tables: readonly Table[
   const inserting = parentsFirst.map((table) => () => insert(session, table));
   const updating = parentsFirst.map((table) => () => update(session, table));
   const deleting = childrenFirst.map((table) => () => remove(session, table));
-  await session.run("SAVEPOINT refmcp_undo");
-  let counts: TouchedTable[];
-  try {
+  const replacing = parentsFirst.map((table) => () => replace(session, table));
+  const plans = [
     // Rows that others refer to come first and go last.
-    counts = await attempt(session, [...inserting, ...updating, ...deleting]);
-  } catch (error) {
-    if (!errorCode(error)?.startsWith("23")) throw error;
-    // Unless they take the place of rows that were inserted instead.
-    await session.run("ROLLBACK TO refmcp_undo");
-    counts = await attempt(session, [...deleting, ...updating, ...inserting]);
-  }
+    [...inserting, ...updating, ...deleting],
+    // Unless they take the place of rows that were inserted instead,
+    [...deleting, ...updating, ...inserting],
+    // or values moved from row to row, so that each is in the way of another one.
+    [...deleting, ...replacing, ...inserting],
+  ];
+  await session.run("SAVEPOINT refmcp_undo");
+  let counts: TouchedTable[] = [];
+  let failure: unknown;
+  for (const steps of plans)
+    try {
+      counts = await attempt(session, steps);
+      failure = undefined;
+      break;
+    } catch (error) {
+      if (!errorCode(error)?.startsWith("23")) throw error;
+      failure ??= error;
+      await session.run("ROLLBACK TO refmcp_undo");
+    }
+  if (failure !== undefined) throw failure;
   await verify(session, id, tables, counts);
   if (on.length > 0) await session.run(on.join(";"));
   return counts;
@@ -269,7 +281,9 @@ async function verify(
     const inserted = pairs.filter(({ after }) => after === undefined).length;
     const deleted = pairs.filter(({ before }) => before === undefined).length;
     const updated = pairs.length - inserted - deleted;
-    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
+    // Rows that were replaced count as both.
+    const replaced = one.updated === 0 && one.inserted > inserted ? updated : 0;
+    if (one.inserted !== inserted + replaced || one.updated > updated || one.deleted !== deleted + replaced)
       differing.push(one.table);
   }
   for (const { facts, pairs } of tables) {
@@ -322,6 +336,20 @@ async function update(session: Session, table: Table): Promise<void> {
       ),
       arrayText(pairs.map(({ place }) => place)),
     ],
+  );
+}
+
+/** Updates rows by deleting and inserting them in one statement, in which they are not in each other's way. */
+async function replace(session: Session, { facts, pairs }: Table): Promise<void> {
+  const { name, columns } = facts;
+  const updated = pairs.filter(({ before, after }) => before !== undefined && after !== undefined);
+  if (updated.length === 0) return;
+  const befores = updated.map(({ before }) => before);
+  await session.rows(
+    `WITH gone AS (DELETE FROM ONLY ${name} t WHERE t.ctid = ANY ($2::tid[]) RETURNING 1)
+     INSERT INTO ${name} (${columns.join(", ")}) OVERRIDING SYSTEM VALUE SELECT ${columns.map((column) => `(k.r).${column}`).join(", ")}
+     FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r) k WHERE (SELECT pg_catalog.count(*) FROM gone) > 0`,
+    [textsOf({ facts, pairs }, befores), arrayText(updated.map(({ place }) => place))],
   );
 }
 
