@@ -180,6 +180,25 @@ describe("undo", () => {
     expect((await undo(inserted)).isError).toBe(false);
   });
 
+  it("restores unique values that moved from row to row, also of rows that others refer to", async () => {
+    const { roundTrip } = await undoing(
+      `CREATE TABLE ranks (id int PRIMARY KEY, pos int UNIQUE, twice int GENERATED ALWAYS AS (pos * 2) STORED); INSERT INTO ranks SELECT n, 100 - n FROM generate_series(1, 50) n;
+       CREATE TABLE uses (rank_id int REFERENCES ranks); INSERT INTO uses SELECT id FROM ranks; CREATE TABLE log (id serial PRIMARY KEY, what text);
+       CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log (what) VALUES (TG_OP); RETURN NULL; END $$;
+       CREATE TRIGGER noted AFTER INSERT OR UPDATE OR DELETE ON ranks FOR EACH ROW EXECUTE FUNCTION noted()`,
+    );
+    await roundTrip(["ranks", "uses", "log"], "UPDATE ranks SET pos = pos + 1");
+    await roundTrip(
+      ["ranks", "uses"],
+      "UPDATE ranks SET pos = NULL WHERE id = 1",
+      "UPDATE ranks SET pos = 99 WHERE id = 2",
+      "UPDATE ranks SET pos = 98 WHERE id = 1",
+      "DELETE FROM uses WHERE rank_id = 50",
+      "DELETE FROM ranks WHERE id = 50",
+      "INSERT INTO ranks VALUES (51, 50)",
+    );
+  });
+
   it("says that nothing was undone if later rows are in the way", async () => {
     const { change, undo, content } = await undoing(
       "CREATE TABLE t (id int PRIMARY KEY, code text UNIQUE); INSERT INTO t VALUES (1, 'a'), (2, 'b')",

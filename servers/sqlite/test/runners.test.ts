@@ -266,7 +266,10 @@ describe("jobs in one frame with a job that takes long", () => {
       },
       { signal: new AbortController().signal, timeoutMs: 60_000 },
     );
-    const failed = expect(write).rejects.toMatchObject({ kind: "unavailable" });
+    const failed = expect(write).rejects.toMatchObject({
+      kind: "unavailable",
+      hint: expect.stringContaining("see list_changes before you repeat"),
+    });
     const more = [1, 2].map((n) => ask(here, `SELECT ${n}`));
     await new Promise(setImmediate);
     process.kill(Number(pid), "SIGKILL");

@@ -65,7 +65,7 @@ export async function topQueries(
   }
 }
 
-/** The statement as it is shown where columns are masked: pg_stat_statements keeps the constants of some commands. */
+/** What is shown of a statement where columns are masked: pg_stat_statements keeps the constants of some commands. */
 async function withoutValues(top: TopQuery): Promise<TopQuery[]> {
   if (!/^\s*(SELECT|INSERT|UPDATE|DELETE|MERGE|WITH)\b/i.test(top.query)) return [];
   return await withoutConstants(top.query).then(

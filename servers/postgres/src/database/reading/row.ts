@@ -12,7 +12,7 @@ interface Keyed {
 /** Keys among which a completion looks: the first ones. */
 const LOOKED_AT = 10_000;
 
-/** The table and the columns of its primary key, as they are written in SQL. */
+/** The table and the columns of its primary key, in SQL form. */
 async function keyOf(postgres: Postgres, { schema, table }: Keyed, work: Work) {
   const found = await describeTable(postgres.at(), table, schema, work);
   const { primary_key: key } = found;

@@ -255,17 +255,29 @@ async function restoreRows(session: Session, id: string, tables: readonly Table[
   const inserting = parentsFirst.map((table) => () => insert(session, table));
   const updating = parentsFirst.map((table) => () => update(session, table));
   const deleting = childrenFirst.map((table) => () => remove(session, table));
-  await session.run("SAVEPOINT refmcp_undo");
-  let counts: TouchedTable[];
-  try {
+  const replacing = parentsFirst.map((table) => () => replace(session, table));
+  const plans = [
     // Rows that others refer to come first and go last.
-    counts = await attempt(session, [...inserting, ...updating, ...deleting]);
-  } catch (error) {
-    if (!errorCode(error)?.startsWith("23")) throw error;
-    // Unless they take the place of rows that were inserted instead.
-    await session.run("ROLLBACK TO refmcp_undo");
-    counts = await attempt(session, [...deleting, ...updating, ...inserting]);
-  }
+    [...inserting, ...updating, ...deleting],
+    // Unless they take the place of rows that were inserted instead,
+    [...deleting, ...updating, ...inserting],
+    // or values moved from row to row, so that each is in the way of another one.
+    [...deleting, ...replacing, ...inserting],
+  ];
+  await session.run("SAVEPOINT refmcp_undo");
+  let counts: TouchedTable[] = [];
+  let failure: unknown;
+  for (const steps of plans)
+    try {
+      counts = await attempt(session, steps);
+      failure = undefined;
+      break;
+    } catch (error) {
+      if (!errorCode(error)?.startsWith("23")) throw error;
+      failure ??= error;
+      await session.run("ROLLBACK TO refmcp_undo");
+    }
+  if (failure !== undefined) throw failure;
   await verify(session, id, tables, counts);
   if (on.length > 0) await session.run(on.join(";"));
 }
@@ -291,7 +303,9 @@ async function verify(
   for (const one of counts) {
     const table = tables.find(({ facts }) => facts.id === one.id);
     const [{ inserted, updated, deleted } = NONE] = table === undefined ? [] : countsOf(table);
-    if (one.inserted !== inserted || one.updated > updated || one.deleted !== deleted)
+    // Rows that were replaced count as both.
+    const replaced = one.updated === 0 && one.inserted > inserted ? updated : 0;
+    if (one.inserted !== inserted + replaced || one.updated > updated || one.deleted !== deleted + replaced)
       differing.push(one.table);
   }
   for (const { facts, deleted, updated } of tables) {
@@ -350,6 +364,18 @@ async function update(session: Session, { facts, updated }: Table): Promise<void
   await session.rows(
     `UPDATE ONLY ${name} t SET ${changed.map((column) => `${column} = (k.r).${column}`).join(", ")}
      FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r, pg_catalog.unnest($2::tid[]) AS p) k WHERE t.ctid = k.p`,
+    [textsOf(facts, rowsOf(updated, "before")), placesOf(updated)],
+  );
+}
+
+/** Updates rows by deleting and inserting them in one statement, in which they are not in each other's way. */
+async function replace(session: Session, { facts, updated }: Table): Promise<void> {
+  const { name, columns } = facts;
+  if (updated.length === 0) return;
+  await session.rows(
+    `WITH gone AS (DELETE FROM ONLY ${name} t WHERE t.ctid = ANY ($2::tid[]) RETURNING 1)
+     INSERT INTO ${name} (${columns.join(", ")}) OVERRIDING SYSTEM VALUE SELECT ${columns.map((column) => `(k.r).${column}`).join(", ")}
+     FROM (SELECT pg_catalog.unnest($1::${name}[]) AS r) k WHERE (SELECT pg_catalog.count(*) FROM gone) > 0`,
     [textsOf(facts, rowsOf(updated, "before")), placesOf(updated)],
   );
 }
