@@ -125,7 +125,9 @@ export function harmlessMentions(key: string, value: unknown, isRefused = isDeni
     if (isRefused(name))
       throw denied(
         `The function ${name} is blocked: its effects go beyond table rows and can't be rolled back.`,
-        "Get the rows with a plain SELECT, or ask the user to run this in psql.",
+        name.toLowerCase() === "setval"
+          ? "Use ALTER SEQUENCE … RESTART WITH n, which is part of the transaction."
+          : "Get the rows with a plain SELECT, or ask the user to run this in psql.",
       );
   }
   const { relname } = treeOf(value);
@@ -137,7 +139,8 @@ export function harmlessMentions(key: string, value: unknown, isRefused = isDeni
   return mentions;
 }
 
-const CHANGING = new Set(["nextval", "setval", "pg_notify"]);
+/** Not setval: it would take effect before the user is asked, and in a dry run. */
+const CHANGING = new Set(["nextval", "pg_notify"]);
 
 /** The functions that a changing statement must not call. */
 export const isDeniedInChange = (name: string) =>

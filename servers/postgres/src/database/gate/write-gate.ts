@@ -172,6 +172,10 @@ const LOSSES: Readonly<Record<string, (node: Tree) => Loss | undefined>> = {
   DropRoleStmt: ({ roles }) => ({ what: `DROP ROLE ${rolesOf(roles).join(", ")}`, relations: [] }),
   AlterRoleStmt: ({ role }) => ({ what: `ALTER ROLE ${rolesOf([role]).join(", ")}`, relations: [] }),
   DoStmt: () => ({ what: "DO, a block of code with unpredictable effects", relations: [] }),
+  AlterSeqStmt: ({ sequence, options }) =>
+    optionsOf(options).some(({ defname }) => defname === "restart")
+      ? { what: `ALTER SEQUENCE ${relationName(sequence)} RESTART`, relations: [] }
+      : undefined,
 };
 
 /** Relations, which are looked up by name before they are dropped. */

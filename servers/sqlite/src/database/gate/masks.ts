@@ -267,7 +267,7 @@ function isInto(tokens: readonly Token[], at: number): boolean {
   return text(names + 2) === "INTO" || (text(names + 2) === "." && text(names + 4) === "INTO");
 }
 
-/** The facts of the schema as it is now, with temporary views on a reading handle. */
+/** The facts of the current schema, with temporary views on a reading handle. */
 function factsOf(database: Database.Database, masking: Masking, hasViews: boolean): Facts {
   const version = String(database.pragma("main.schema_version", { simple: true }));
   if (masking.facts?.version === version) return masking.facts;
