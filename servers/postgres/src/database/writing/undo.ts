@@ -15,6 +15,7 @@ const texts = z.array(z.string());
 const recorded = z.object({
   xid: z.string(),
   restore: texts,
+  final: texts.default([]),
   skipped: texts,
   facts: z.array(z.object({ id: z.string(), name: z.string(), columns: texts, key: texts })),
 });
@@ -63,7 +64,13 @@ export async function undoChange(
 ) {
   const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
-  const { restore, facts, skipped } = recorded.parse(change.facts);
+  const { restore, final: done, facts, skipped } = recorded.parse(change.facts);
+  if (done.length > 0)
+    throw new ToolError(
+      "conflict",
+      `Change ${id} can't be undone, because it changed the schema: ${oneLine(done.join("; ").slice(0, 500))}.`,
+      { hint: `Run the statements of change ${change.undoes} again; the list of changes has them.` },
+    );
   const undoing = database.change({ signal: call.signal, times: 10 }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
@@ -79,7 +86,7 @@ export async function undoChange(
     }
     await findRows(session, id, tables);
     const counts = await restoreRows(session, id, tables);
-    const { objects, again } = await restoreObjects(session, restore);
+    const { objects, again, final } = await restoreObjects(session, restore);
     const writer = await database.startRecord();
     if (typeof writer === "string") throw unrecorded(writer);
     try {
@@ -99,16 +106,22 @@ export async function undoChange(
         skipped: [],
         xid: await transactionOf(session),
         restore: again,
+        final,
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
         written(() => writer.finish({ database: database.identity, statements, undoes: id, facts: undone }));
-      const note = `Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`;
+      const notes = [
+        ...(skipped.length === 0
+          ? []
+          : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
+        ...(final.length === 0 ? [] : ["This undo changes the schema, so it can't be undone itself."]),
+      ];
       const answer = {
         undone: id,
         committed: !dryRun,
         tables: counts.map(({ id: _, ...table }) => table),
-        ...(skipped.length === 0 ? {} : { note }),
+        ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
       };
       if (dryRun) return answer;
       const loss = lossText({ objects });
@@ -384,21 +397,24 @@ async function inOrder(session: Session, tables: readonly Table[]): Promise<Tabl
 async function restoreObjects(session: Session, statements: readonly string[]) {
   const objects: string[] = [];
   const again: string[] = [];
+  const final: string[] = [];
   await session.run("SET LOCAL search_path TO DEFAULT");
   for (const sql of statements) {
     const { losses } = await passWriting(sql, false);
+    const known = again.length;
     for (const loss of losses) {
       const { what, rows, restoring } = await lookAt(session, loss, new Set());
       again.unshift(...restoring);
       if (rows !== undefined && rows > 0) objects.push(what);
     }
+    if (again.length === known) final.push(sql);
     // As `removingCreated` writes it.
     const [, table = "", column] = /^ALTER TABLE (.+) DROP COLUMN (.+)$/s.exec(sql) ?? [];
     const values = column === undefined ? 0 : await countUpTo(session, table, `${column} IS NOT NULL`);
     if (values > 0) objects.push(`DROP COLUMN ${column} of ${table} (${rowCount(values)} with a value)`);
     await session.query({ text: sql, params: [] }, { chars: 1 });
   }
-  return { objects, again };
+  return { objects, again, final };
 }
 
 /** The changes of a database, newest first; without those that PostgreSQL did not commit. */
