@@ -243,7 +243,18 @@ describe("undo", () => {
       "DROP VIEW v",
       "DROP INDEX i",
     );
-    expect((await undo(id)).isError).toBe(false);
+    const undone = await undo(id);
+    expect(undone.isError).toBe(false);
+    expect(await objects()).toEqual(before);
+    // It does not say that it made all of this again.
+    const { note, change_id: undoing_id } = JSON.parse(undone.text);
+    expect(note).toContain("can't be undone itself");
+    expect(await undo(undoing_id)).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(
+        /because it changed the schema: .*DROP COLUMN more.*\n.*statements of change/s,
+      ),
+    });
     expect(await objects()).toEqual(before);
     // Nothing was written to the new column.
     expect(questions).toEqual([]);

@@ -154,6 +154,7 @@ describe("values", () => {
       'no such column: nam (position 12: "SELECT id, »nam FROM users"). Did you mean name?',
     ],
     ["SELECT * FROM usrs", "Did you mean users?"],
+    ['SELECT id FROM users WHERE name = "Ada"', 'no such column: "Ada" (position 35: '],
   ])("errors say where: %s", async (sql, message) => {
     const here = await enter();
     await expect(ask(here, sql)).rejects.toMatchObject({ message: expect.stringContaining(message) });

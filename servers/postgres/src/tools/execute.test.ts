@@ -36,17 +36,6 @@ describe("pg_execute", () => {
     expect(await cities()).toEqual(before);
   });
 
-  it("asks before a sequence is set back, and refuses setval, which no transaction undoes", async () => {
-    await at().sql("CREATE SEQUENCE tickets; SELECT nextval('tickets')");
-    const refused = await at().call("pg_execute", { statements: ["SELECT setval('tickets', 100)"] });
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("ALTER SEQUENCE") });
-    const asked = at().questions.length;
-    await at().data("pg_execute", { statements: ["ALTER SEQUENCE tickets RESTART WITH 100"] });
-    expect(at().questions.slice(asked)).toEqual([expect.stringContaining("ALTER SEQUENCE tickets RESTART")]);
-    expect(await at().sql("SELECT nextval('tickets')::int AS n")).toEqual([{ n: 100 }]);
-    await at().sql("DROP SEQUENCE tickets");
-  });
-
   it("records changes of rows, and asks with the exact loss before destroying data", async () => {
     await at().sql("CREATE TABLE old AS SELECT generate_series(1, 7) AS n");
     const deleted = await at().data("pg_execute", { statements: ["DELETE FROM old"] });
@@ -160,5 +149,18 @@ describe("pg_execute", () => {
       expect(isError, text).toBe(true);
     }
     expect(await at().sql("SELECT count(*)::int AS n FROM orders")).toEqual([{ n: 3 }]);
+  });
+
+  it("asks before a sequence is set back, and refuses setval, which no transaction undoes", async () => {
+    await at().sql("CREATE SEQUENCE tickets; SELECT nextval('tickets')");
+    const refused = await at().call("pg_execute", { statements: ["SELECT setval('tickets', 100)"] });
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("ALTER SEQUENCE") });
+    const asked = at().questions.length;
+    await at().data("pg_execute", { statements: ["ALTER SEQUENCE tickets RESTART WITH 100"] });
+    expect(at().questions.slice(asked)).toEqual([
+      expect.stringContaining('ALTER SEQUENCE "tickets" RESTART'),
+    ]);
+    expect(await at().sql("SELECT nextval('tickets')::int AS n")).toEqual([{ n: 100 }]);
+    await at().sql("DROP SEQUENCE tickets");
   });
 });

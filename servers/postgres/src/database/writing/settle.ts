@@ -19,6 +19,8 @@ import {
 export interface ChangeFacts extends Omit<Recorded, "removing"> {
   /** Statements that restore or remove schema objects. */
   readonly restore: readonly string[];
+  /** Statements of an undo that nothing can undo: the objects that they removed or restored stay so. */
+  readonly final?: readonly string[];
 }
 
 /** The tables, by their quoted names, of which RETURNING finds the changed rows. */

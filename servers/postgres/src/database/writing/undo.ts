@@ -26,6 +26,7 @@ const texts = z.array(z.string());
 const recorded = z.object({
   xid: z.string(),
   restore: texts,
+  final: texts.default([]),
   skipped: texts,
   facts: z.array(z.object({ id: z.string(), name: z.string(), columns: texts, key: texts })),
 });
@@ -83,7 +84,13 @@ export async function undoChange(
 ) {
   const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
-  const { restore, facts, skipped } = recorded.parse(change.facts);
+  const { restore, final: done, facts, skipped } = recorded.parse(change.facts);
+  if (done.length > 0)
+    throw new ToolError(
+      "conflict",
+      `Change ${id} can't be undone, because it changed the schema: ${oneLine(done.join("; ").slice(0, 500))}.`,
+      { hint: `Run the statements of change ${change.undoes} again; the list of changes has them.` },
+    );
   const undoing = database.change({ signal: call.signal, times: 10, handlesRows: true }, async (session) => {
     if (change.isPending && (await outcomeOf(session, change)) === "aborted")
       throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
@@ -104,7 +111,7 @@ export async function undoChange(
     const isRecorded = tables.every(({ added }) => added.length === 0);
     await findRows(session, id, tables, database.masks.isOn);
     await restoreRows(session, id, tables);
-    const { objects, again } = await restoreObjects(session, restore);
+    const { objects, again, final } = await restoreObjects(session, restore);
     const writer = isRecorded ? await database.startRecord() : undefined;
     if (typeof writer === "string") throw unrecorded(writer);
     try {
@@ -119,6 +126,7 @@ export async function undoChange(
         skipped: [],
         xid: await transactionOf(session),
         restore: again,
+        final,
       };
       const statements = [`undo of ${id}`];
       if (!dryRun)
@@ -128,6 +136,7 @@ export async function undoChange(
           ? []
           : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
         ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
+        ...(final.length === 0 ? [] : ["This undo changes the schema, so it can't be undone itself."]),
       ];
       const answer = {
         undone: id,
@@ -411,21 +420,24 @@ async function inOrder(session: Session, tables: readonly Table[]): Promise<Tabl
 async function restoreObjects(session: Session, statements: readonly string[]) {
   const objects: string[] = [];
   const again: string[] = [];
+  const final: string[] = [];
   await session.run("SET LOCAL search_path TO DEFAULT");
   for (const sql of statements) {
     const { losses } = await passWriting(sql, false);
+    const known = again.length;
     for (const loss of losses) {
       const { what, rows, restoring } = await lookAt(session, loss, new Set());
       again.unshift(...restoring);
       if (rows !== undefined && rows > 0) objects.push(what);
     }
+    if (again.length === known) final.push(sql);
     // As `removingCreated` writes it.
     const [, table = "", column] = /^ALTER TABLE (.+) DROP COLUMN (.+)$/s.exec(sql) ?? [];
     const values = column === undefined ? 0 : await countUpTo(session, table, `${column} IS NOT NULL`);
     if (values > 0) objects.push(`DROP COLUMN ${column} of ${table} (${rowCount(values)} with a value)`);
     await session.query({ text: sql, params: [] }, { chars: 1 });
   }
-  return { objects, again };
+  return { objects, again, final };
 }
 
 /** The changes of a database, newest first; without those that PostgreSQL did not commit. */

@@ -93,6 +93,13 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
       `${said} (${code}).`,
       "Nothing was changed. describe_table shows keys and constraints.",
     );
+  const [, quoted] = /^(no such column: ".*") - should this be a string literal/s.exec(said) ?? [];
+  if (quoted !== undefined)
+    return make(
+      "not_found",
+      `${quoted}.`,
+      "Double quotes are for names; write text in single quotes. describe_table lists the columns.",
+    );
   if (/^no such (table|column|function)/.test(message))
     return make("not_found", `${said}.`, "Call list_tables or describe_table for the names.");
   return make(
