@@ -66,7 +66,7 @@ export const undoOptions = {
     default: true,
     heading: "Safety",
     description:
-      "Record the rows that a change replaces or deletes, so that undo_change can restore them. Without it, every loss of rows needs confirmation.",
+      "Record the rows that a change replaces or deletes, so that they can be restored. Without it, every loss of rows needs confirmation.",
   },
   undoDays: {
     type: "integer",

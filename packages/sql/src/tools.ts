@@ -197,7 +197,7 @@ export const changeOutput = z.object({
   last_insert_rowid: z.string().optional(),
   loss: z.string().optional(),
   undo: z.array(z.string()).optional(),
-  /** For `undo_change`; absent if nothing was recorded. */
+  /** To undo it; absent if nothing was recorded. */
   change_id: z.string().optional(),
   truncated: z.boolean(),
   truncated_by: z.enum(["bytes", "cell"]).optional(),
@@ -251,7 +251,7 @@ export const listChangesTool = {
         time: z.string(),
         statements: z.array(z.string()),
         tables: z.array(tableCounts),
-        /** Whether undo_change accepts it, provided that its rows are unchanged since. */
+        /** Whether it can be undone, provided that its rows are unchanged since. */
         can_undo: z.boolean(),
         undone_by: z.string().optional(),
         undoes: z.string().optional(),

@@ -24,7 +24,7 @@ export const options = defineOptions({
     type: "flag",
     heading: "Safety",
     title: "Allow changing data",
-    description: "Offer write_query, execute and undo_change, which change data.",
+    description: "Offer write_query, execute and undo_database_change, which change data.",
   },
   allowDdl: {
     type: "flag",

@@ -65,7 +65,7 @@ export const change = (
 
 export const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
 
-/** What undo_change does, without a client. */
+/** What undo_database_change does, without a client. */
 export const undo = (here: Lab, id: string | undefined, { dryRun = false } = {}) =>
   undoChange(
     here.databases,

@@ -121,20 +121,27 @@ it("writing tools exist only with their options", async () => {
       .call("write_query", { query: "DELETE FROM users WHERE id = 1" })
       .catch(() => undefined);
     await server.close();
-    const writing = ["create_table", "execute", "import_csv", "list_changes", "undo_change", "write_query"];
+    const writing = [
+      "create_table",
+      "execute",
+      "import_csv",
+      "list_database_changes",
+      "undo_database_change",
+      "write_query",
+    ];
     const found = tools.map(({ name }) => name).filter((name) => writing.includes(name));
     if (!found.includes("write_query")) expect(hidden?.isError ?? true).toBe(true);
     return found.sort();
   };
   expect(await names()).toEqual([]);
-  expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual(["list_changes"]);
+  expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual(["list_database_changes"]);
   expect(await names("--allow-ddl")).toEqual(["create_table"]);
   expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   expect(await names("--allow-write")).toEqual([
     "execute",
     "import_csv",
-    "list_changes",
-    "undo_change",
+    "list_database_changes",
+    "undo_database_change",
     "write_query",
   ]);
 });

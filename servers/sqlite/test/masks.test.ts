@@ -437,14 +437,14 @@ describe("changes that are undone", () => {
       }),
     );
     expect(changes[1]?.text).toBe(changes[0]?.text);
-    const { text } = await same("writer", "list_changes", {});
+    const { text } = await same("writer", "list_database_changes", {});
     expect(text).not.toMatch(/UPDATE|REPLACE|INSERT/);
     return changes;
   };
   const undo = async (ids: readonly { readonly id: string }[]) => {
     const answers = await Promise.all(
       sides.map(async (side, at) =>
-        stable((await side.writer.call("undo_change", { change_id: ids[at]?.id })).text, side),
+        stable((await side.writer.call("undo_database_change", { change_id: ids[at]?.id })).text, side),
       ),
     );
     expect(answers[1]).toBe(answers[0]);
@@ -473,7 +473,7 @@ describe("changes that are undone", () => {
     expect(emails()).toEqual([before[0], before[1]?.toString().replace("zoe@zzzz", "ada@aaaa")]);
     expect(await undo(changes)).toMatch(/"updated":1/);
     expect(emails()).toEqual(before);
-    await same("writer", "list_changes", {});
+    await same("writer", "list_database_changes", {});
   });
 
   it("do not show masked keys of rows that were changed since", async () => {

@@ -139,7 +139,7 @@ describe("--tools-file", () => {
     );
     const server = await talk([...lossy.args, "--allow-write"]);
     const { change_id } = await server.data("wipe");
-    expect(await server.data("undo_change", { change_id })).toMatchObject({ committed: true });
+    expect(await server.data("undo_database_change", { change_id })).toMatchObject({ committed: true });
     await server.close();
     const unrecorded = await talk([...lossy.args, "--allow-write", "--no-undo"]);
     expect(await unrecorded.call("wipe")).toMatchObject({

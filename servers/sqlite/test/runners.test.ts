@@ -268,7 +268,7 @@ describe("jobs in one frame with a job that takes long", () => {
     );
     const failed = expect(write).rejects.toMatchObject({
       kind: "unavailable",
-      hint: expect.stringContaining("see list_changes before you repeat"),
+      hint: expect.stringContaining("see list_database_changes before you repeat"),
     });
     const more = [1, 2].map((n) => ask(here, `SELECT ${n}`));
     await new Promise(setImmediate);

@@ -41,7 +41,7 @@ it("is erased on request, and off with --no-undo", async () => {
   const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
   const list = async (...more: string[]) => {
     const server = await talk([...args, ...more]);
-    const { changes } = await server.data("list_changes");
+    const { changes } = await server.data("list_database_changes");
     await server.close();
     return changes;
   };
@@ -66,9 +66,11 @@ it("changes of the schema are undone only with --allow-ddl", async () => {
   const { change_id } = await first.data("create_table", { query: "CREATE TABLE t (x)" });
   await first.close();
   const second = await talk(args);
-  expect((await second.call("undo_change", { change_id })).text).toMatch(/changed the schema.*--allow-ddl/s);
+  expect((await second.call("undo_database_change", { change_id })).text).toMatch(
+    /changed the schema.*--allow-ddl/s,
+  );
   await second.close();
   const third = await talk([...args, "--allow-ddl"]);
-  expect(await third.data("undo_change", { change_id })).toMatchObject({ committed: true });
+  expect(await third.data("undo_database_change", { change_id })).toMatchObject({ committed: true });
   await third.close();
 });

@@ -4,7 +4,7 @@ import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { idOf, labs } from "../../test/tools.ts";
 import importCsv from "./import-csv.ts";
-import undoChange from "./undo-change.ts";
+import undoChange from "./undo-database-change.ts";
 
 const enter = labs();
 const input = { path: "more.csv", table: "users", delimiter: ",", dry_run: false };

@@ -8,11 +8,11 @@ import execute from "./execute.ts";
 import explain from "./explain.ts";
 import exportRows from "./export-rows.ts";
 import importCsv from "./import-csv.ts";
-import listChanges from "./list-changes.ts";
+import listDatabaseChanges from "./list-database-changes.ts";
 import listTables from "./list-tables.ts";
 import readQuery from "./read-query.ts";
 import suggestIndexes from "./suggest-indexes.ts";
-import undoChange from "./undo-change.ts";
+import undoDatabaseChange from "./undo-database-change.ts";
 import writeQuery from "./write-query.ts";
 
 export const tools = [
@@ -25,10 +25,10 @@ export const tools = [
   explain,
   exportRows,
   importCsv,
-  listChanges,
+  listDatabaseChanges,
   listTables,
   readQuery,
   suggestIndexes,
-  undoChange,
+  undoDatabaseChange,
   writeQuery,
 ];

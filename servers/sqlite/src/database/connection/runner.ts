@@ -233,7 +233,7 @@ export class Runner<One extends Task = Task> {
     if (!this.#said.includes("refmcp: memory"))
       return new ToolError("unavailable", "The process that ran the statement ended.", {
         hint: COMMITTING.has(op)
-          ? "It may have ended after the commit: see list_changes before you repeat the call."
+          ? "It may have ended after the commit: see list_database_changes before you repeat the call."
           : "Repeat the call.",
       });
     const text = `The statement needed more than ${this.#memory} MB and was stopped.`;

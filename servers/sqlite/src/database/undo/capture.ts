@@ -87,7 +87,7 @@ export class Capture {
   /**
    * Runs a statement that changes the schema; afterwards new tables are watched, too.
    *
-   * @param verb while a DROP runs, watching goes on: it deletes rows of other tables, too. Triggers would hinder an ALTER
+   * @param verb while a DROP runs, watching goes on: it deletes rows of other tables, too. Triggers would hinder an ALTER; "" for work that changes nothing
    */
   around<Value>(verb: string, work: () => Value): Value {
     if (verb !== "DROP") this.#stop();

@@ -199,7 +199,7 @@ export class ChangeWatch {
 
   /** Does something that changes nothing, without triggers: with them SQLite would read whole rows. */
   pause(work: () => void): void {
-    this.#capture.around(false, work);
+    this.#capture.around("", work);
   }
 
   /** Runs a statement. */

@@ -22,7 +22,7 @@ interface Change extends Bound {
 
 /**
  * Runs changes in one transaction, all or none, and returns their effect as `changeOutput`. They are recorded for
- * `undo_change`; a loss that can't be recorded needs confirmation, with the exact row count.
+ * `undo_database_change`; a loss that can't be recorded needs confirmation, with the exact row count.
  *
  * @param isCreating accepts only CREATE TABLE, and creates a missing database file
  * @throws ToolError what the gate, the boundary, SQLite and the user refuse; nothing is changed then

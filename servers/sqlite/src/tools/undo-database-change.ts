@@ -5,7 +5,7 @@ import { undoChange } from "../database/undo/undo-change.ts";
 
 export default tool({
   ...undoChangeTool,
-  name: "undo_change",
+  name: "undo_database_change",
   description:
     "Undo a change made through this server: its rows, those changed by triggers and cascades, and its schema changes. Nothing happens if one of them has changed since. An undo can be undone too.",
   input: z.strictObject({ ...undoChangeArguments, database }),

@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { idOf, labs } from "../../test/tools.ts";
-import tool from "./undo-change.ts";
+import tool from "./undo-database-change.ts";
 import writeQuery from "./write-query.ts";
 
 const enter = labs();

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { idOf, labs } from "../../test/tools.ts";
-import tool from "./list-changes.ts";
-import undoChange from "./undo-change.ts";
+import tool from "./list-database-changes.ts";
+import undoChange from "./undo-database-change.ts";
 import writeQuery from "./write-query.ts";
 
 const enter = labs();
