@@ -2,7 +2,7 @@ import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 
 export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** The name that an identifier stands for, quoted in any of SQLite's ways or not. */
+/** The name behind an identifier, quoted in any of SQLite's ways or not. */
 export function unquoted(text: string): string {
   const [, quote = "", name, bracketed] = /^(["'`])(.*)\1$|^\[(.*)\]$/s.exec(text) ?? [];
   return bracketed ?? name?.replaceAll(quote + quote, quote) ?? text;

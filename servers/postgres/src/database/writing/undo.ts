@@ -270,7 +270,7 @@ async function restoreRows(session: Session, id: string, tables: readonly Table[
     [...inserting, ...updating, ...deleting],
     // Unless they take the place of rows that were inserted instead,
     [...deleting, ...updating, ...inserting],
-    // or values moved from row to row, so that each is in the way of another one.
+    // or values moved from row to row, so that each one blocks another.
     [...deleting, ...replacing, ...inserting],
   ];
   await session.run("SAVEPOINT refmcp_undo");
