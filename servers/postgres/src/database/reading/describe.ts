@@ -249,7 +249,7 @@ export async function describeTable(
   });
 }
 
-const TABLES_AT_ONCE = 100;
+const TABLES_AT_ONCE = 250;
 
 /** Relations with columns and keys in one query, without partitions and the objects of extensions. */
 const TABLES = `
