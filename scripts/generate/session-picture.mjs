@@ -30,7 +30,14 @@ export async function sessionPicture() {
     await writeFile(join(folder, "secret.txt"), "a key");
     const database = await start(
       "sqlite",
-      ["--db-path", join(shop, "shop.db"), "--allow-write", "--allow-ddl"],
+      [
+        "--db-path",
+        join(shop, "shop.db"),
+        "--allow-write",
+        "--allow-ddl",
+        "--undo-dir",
+        join(folder, "state"),
+      ],
       drawing,
     );
     await database.client.callTool({
@@ -51,8 +58,8 @@ export async function sessionPicture() {
       [columns.map(({ name }) => name), ...rows].map(([a, b]) => `${String(a).padEnd(12)}${b}`),
     );
 
-    drawing.says("Fine. Clean up the orders.");
-    drawing.answers(textOf(await database.call("write_query", { query: "DELETE FROM orders" })));
+    drawing.says("Fine. Drop the orders.");
+    drawing.answers(textOf(await database.call("write_query", { query: "DROP TABLE orders" })));
     await database.client.close();
 
     drawing.says("And read my key in ../secret.txt.");

@@ -20,7 +20,15 @@ export async function demo({ folder, say, connect }) {
   );
 
   say("The host passes the rows to the SQLite server: a table, and all rows in one transaction.");
-  const args = ["--db-path", join(folder, "cities.db"), "--allow-write", "--allow-ddl", "--root", folder];
+  const places = [
+    "--db-path",
+    join(folder, "cities.db"),
+    "--undo-dir",
+    join(folder, "undo"),
+    "--root",
+    folder,
+  ];
+  const args = [...places, "--allow-write", "--allow-ddl"];
   const sqlite = await connect("sqlite", { era: "modern", args, elicit: () => ({ action: "decline" }) });
   await sqlite.call(
     "create_table",
@@ -42,7 +50,7 @@ export async function demo({ folder, say, connect }) {
   );
   await sqlite.call("database_info", {}, { integrity: ["ok"], page_size: 4096 });
 
-  say("A query, then a misspelled table, and a change that would lose data, which the user declines.");
+  say("A query, then a misspelled table.");
   await sqlite.call(
     "read_query",
     {
@@ -52,7 +60,12 @@ export async function demo({ folder, say, connect }) {
     { row_count: 2, text: /\| London \| 8\.9 \|\n\| Paris \| 2\.1 \|/ },
   );
   await sqlite.call("read_query", { query: "SELECT * FROM citys" }, { fails: /citys[\s\S]*cities/ });
-  await sqlite.call("write_query", { query: "DELETE FROM cities" }, { fails: /declined/ });
+  say("Every change of rows is recorded, and can be undone.");
+  const emptied = await sqlite.call("write_query", { query: "DELETE FROM cities" }, { committed: true });
+  const change_id = emptied.structuredContent?.change_id;
+  await sqlite.call("undo_database_change", { change_id }, { committed: true });
+  say("A change that can't be undone shows the exact loss and asks the user, who declines.");
+  await sqlite.call("write_query", { query: "DROP TABLE cities" }, { fails: /declined/ });
   await sqlite.call("read_query", { query: "SELECT count(*) AS n FROM cities" }, { rows: [[4]] });
   await sqlite.close();
 }
