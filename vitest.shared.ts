@@ -27,14 +27,6 @@ function memoryFolder(): { TMPDIR?: string } {
 
 /** What all packages' tests have in common. */
 export default defineConfig({
-  // As the bundles have it.
-  plugins: [
-    {
-      name: "sql",
-      enforce: "pre",
-      transform: (text, id) => (id.endsWith(".sql") ? `export default ${JSON.stringify(text)}` : undefined),
-    },
-  ],
   test: {
     // Only what hangs should end by these; a busy machine is slow, and long tests download and compile.
     testTimeout: isLong ? 1_200_000 : 600_000,

@@ -83,7 +83,6 @@ const shared = {
   platform: "node",
   target: "node20.19",
   minify: true,
-  loader: { ".sql": "text" },
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",
   external,

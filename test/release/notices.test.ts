@@ -32,7 +32,6 @@ async function packagesIn(name: string): Promise<Package[]> {
     outdir: "dist",
     platform: "node",
     format: "esm",
-    loader: { ".sql": "text" },
     external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   });
   const folders = new Set<string>();

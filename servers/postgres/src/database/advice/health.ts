@@ -3,9 +3,9 @@ import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { explained } from "../errors.ts";
-import FILE from "./checks.sql";
+import FILE from "./checks.sql.ts";
 import { lintQuery, lintResult } from "./lints.ts";
-import RIGHTS from "./rights.sql";
+import RIGHTS from "./rights.sql.ts";
 
 export const finding = z.object({
   check: z.string(),

@@ -1,4 +1,4 @@
-import FILE from "./lints.sql";
+import FILE from "./lints.sql.ts";
 
 const [SHARED = "", ...SECTIONS] = FILE.trim().split("\n\n");
 
@@ -9,7 +9,7 @@ interface Lint {
   readonly find: string;
 }
 
-/** All lints of lints.sql. */
+/** All lints of lints.sql.ts. */
 const LINTS = SECTIONS.map((find): Lint => {
   const [, check = "", problem = ""] = /^-- (\w+): (.*?)(?: \[splinter .*\])?$/m.exec(find) ?? [];
   return { check, problem, find };

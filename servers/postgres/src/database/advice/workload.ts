@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { withoutConstants } from "../gate/syntax.ts";
 import { schemaOf } from "./explain.ts";
-import SUGGESTIONS from "./suggestions.sql";
+import SUGGESTIONS from "./suggestions.sql.ts";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
 export type Order = (typeof ORDERS)[number];

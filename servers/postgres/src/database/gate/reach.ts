@@ -2,12 +2,12 @@ import { oneLine } from "@refmcp/boundary/answer";
 import type { Connection } from "../driver/connection.ts";
 import { denied } from "../errors.ts";
 import { readBody } from "./bodies.ts";
-import FINGERPRINT from "./fingerprint.sql";
+import FINGERPRINT from "./fingerprint.sql.ts";
 import { callOf, HARMLESS, IMPLIED, isDenied, isDeniedExtension, type Mention } from "./functions.ts";
-import NAMES from "./names.sql";
-import REACH from "./reach.sql";
+import NAMES from "./names.sql.ts";
+import REACH from "./reach.sql.ts";
 
-/** A row of reach.sql. */
+/** A row of reach.sql.ts. */
 interface Reached {
   readonly kind: string;
   readonly name: string;

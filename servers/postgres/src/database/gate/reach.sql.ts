@@ -1,5 +1,5 @@
--- What the objects of these kinds ($1) and names ($2) execute: `reason` if that alone refuses it, `body` with its
--- statements, `texts` with its expressions, and the names of the `functions`, `operators` and `types` that it uses.
+export default `-- What the objects of these kinds ($1) and names ($2) execute: "reason" if that alone refuses it, "body" with its
+-- statements, "texts" with its expressions, and the names of the "functions", "operators" and "types" that it uses.
 WITH asked AS (SELECT a.kind, a.name::name AS name FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS a (kind, name)),
 relation AS (
   SELECT a.kind, a.name AS asked, c.oid, c.relkind FROM asked a
@@ -104,3 +104,4 @@ SELECT a.kind, a.name::text, 'cast or operator class of a type of PostgreSQL', N
     UNION SELECT f.proname::text FROM pg_catalog.pg_amproc s JOIN pg_catalog.pg_proc f ON f.oid = s.amproc
       WHERE s.oid >= 16384 AND s.amproclefttype < 16384 AND s.amprocrighttype < 16384), NULL, NULL
 FROM asked a WHERE a.kind = 'always'
+`;

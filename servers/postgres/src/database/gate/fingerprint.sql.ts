@@ -1,4 +1,4 @@
--- Changes whenever a function, operator, cast, support function of an operator class, domain constraint, policy or view
+export default `-- Changes whenever a function, operator, cast, support function of an operator class, domain constraint, policy or view
 -- is created, replaced or dropped, or a function or operator is used by an index, constraint, partition key or statistics. Runs under the search path of the session, so every name is qualified.
 SELECT pg_catalog.concat_ws(',',
   (SELECT pg_catalog.concat(pg_catalog.count(*), ':', pg_catalog.sum(xmin::pg_catalog.text::pg_catalog.int8)) FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid),
@@ -17,3 +17,4 @@ SELECT pg_catalog.concat_ws(',',
       AND classid OPERATOR(pg_catalog.=) ANY (ARRAY['pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid, 'pg_catalog.pg_constraint'::pg_catalog.regclass::pg_catalog.oid,
         'pg_catalog.pg_statistic_ext'::pg_catalog.regclass::pg_catalog.oid]))
 ) AS now
+`;

@@ -1,4 +1,4 @@
--- Indexes to create or drop, according to the catalog and the statistics: at most $1, as `suggestion`.
+export default `-- Indexes to create or drop, according to the catalog and the statistics: at most $1, as "suggestion".
 SELECT pg_catalog.json_strip_nulls(pg_catalog.json_build_object('table', "table", 'create', "create", 'drop', "drop", 'reason', reason)) AS suggestion
 FROM (
   -- Foreign keys without an index: every delete and join from the other side scans the whole table. Those of partitions are
@@ -31,3 +31,4 @@ FROM (
     pg_catalog.format('Full scans: %s, about %s rows each. pg_explain of its queries shows which filter needs an index.', seq_scan, seq_tup_read / greatest(seq_scan, 1))
   FROM pg_catalog.pg_stat_user_tables WHERE seq_scan > 50 AND seq_tup_read / greatest(seq_scan, 1) > 10000 AND coalesce(idx_scan, 0) < seq_scan
 ) found ORDER BY kind, size DESC, "table", name LIMIT $1
+`;

@@ -1,4 +1,4 @@
--- The queries of pg_health that are not lints. Each begins with its check.
+export default `-- The queries of pg_health that are not lints. Each begins with its check.
 
 -- connections: Connections in use, and those idle in a transaction for over 5 minutes.
 SELECT pg_catalog.count(*)::int AS used, pg_catalog.current_setting('max_connections')::int AS max,
@@ -65,3 +65,4 @@ SELECT application_name AS standby, state, pg_catalog.pg_wal_lsn_diff(sent_lsn, 
 -- settings: Settings that risk data, and those that wait for a restart.
 SELECT name, setting FROM pg_catalog.pg_settings
   WHERE (name IN ('fsync', 'full_page_writes', 'autovacuum', 'track_counts') AND setting = 'off') OR pending_restart ORDER BY name
+`;
