@@ -8,7 +8,7 @@ export default tool({
   name: "pg_undo_change",
   description:
     "Restore the rows of a recorded change, in one transaction. " +
-    "If a row was changed since, nothing is changed and the error names it. The undo is a change too, which can be undone.",
+    "If a row was changed since, nothing is changed and the error names it. The undo can be undone too, unless its note says otherwise.",
   toolset: "data",
   input: z.strictObject({ ...undoChangeArguments, database }),
   run: ({ change_id: id, dry_run: dryRun, database: name }, postgres, call) =>
