@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Web } from "../download/web.ts";
 import type { Page, Snapshot, View } from "../read/snapshot.ts";
+import { joinedPages } from "./joined-pages.ts";
 import { metadataOf, type Piece, pieceOf } from "./piece.ts";
 
 /** Which part of a page is requested, and how. */
@@ -10,6 +11,8 @@ export interface FetchRequest {
   readonly selector?: string | undefined;
   readonly section?: string | undefined;
   readonly include_links: boolean;
+  /** How many pages are joined, from this one on. */
+  readonly pages?: number;
   readonly start_index: number;
   readonly max_length: number;
   /** Seconds. */
@@ -62,7 +65,10 @@ export async function fetchPage(
   const wantsText =
     selector !== undefined || section !== undefined || format === "json" || format === "links";
   if (!snapshot.isReadable && !wantsText) return { kind: "file", snapshot };
-  const page = await snapshot.page({ format, includeLinks, selector, section, fragment }, signal);
+  const view = { format, includeLinks, selector, section, fragment };
+  const first = await snapshot.page(view, signal);
+  const { pages = 1 } = asked;
+  const page = pages === 1 ? first : await joinedPages(web, snapshot, first, { view, pages, signal, ...age });
   const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS));
   const piece = pieceOf(snapshot, page, asked.start_index, most);
   return { kind: "piece", snapshot, piece, isFirst: asked.start_index === 0 };
@@ -103,4 +109,21 @@ export async function fetchPages(
       }
     }),
   );
+}
+
+/**
+ * A page as a resource: text as Markdown, anything without text as its bytes.
+ *
+ * @param uri an http or https URL, in which core has escaped the brackets of an IPv6 address
+ * @throws ToolError as `Web.get` and `Snapshot.page`.
+ */
+export async function pageAt(web: Web, uri: string, signal: AbortSignal) {
+  const url = uri.replace(/^(https?:\/\/)%5B([\da-f:.]+)%5D/i, "$1[$2]");
+  const snapshot = await web.get(url, { signal });
+  const { answer, body, isReadable, isText } = snapshot;
+  if (!isReadable) return { blob: answer.body, mimeType: body.mimeType };
+  const view = { format: "auto", includeLinks: true, fragment: fragmentOf(url) } as const;
+  const page = await snapshot.page(view, signal);
+  const isMarkdown = !isText || body.kind === "html" || page.hasRows === true;
+  return { text: page.text, mimeType: isMarkdown ? "text/markdown" : body.mimeType };
 }

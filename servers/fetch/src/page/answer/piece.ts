@@ -24,7 +24,10 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
     const message = `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`;
     throw new ToolError("invalid", message, { hint: "Start at 0, or search for text with fetch_find." });
   }
-  const text = clip(page.text.slice(start), max);
+  const clipped = clip(page.text.slice(start), max);
+  // A row or an item that was cut would be hard to read, and the next piece too.
+  const isCut = page.hasRows === true && start + clipped.length < length;
+  const text = isCut ? clipped.slice(0, clipped.lastIndexOf("\n") + 1 || undefined) : clipped;
   const end = start + text.length;
   const shown =
     length === 0
@@ -71,7 +74,9 @@ function headOf(snapshot: Snapshot, page: Page): string {
     page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
   ];
   for (const note of page.notes ?? []) facts.push(inHeader(note));
-  return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
+  const line = facts.filter((fact) => fact !== undefined).join(" | ");
+  const highlights = page.highlights?.map((parts) => parts.map(inHeader).join(" | ")) ?? [];
+  return [line, ...highlights].map((one) => `[${one}]`).join("\n");
 }
 
 /** Approximate maximum of everything except the outline, in characters. */

@@ -147,7 +147,8 @@ const MAX_SPAN = 30;
 /** Further cells with spans are not spread: each may add 900 empty cells. */
 const MAX_SPREAD = 2_000;
 
-function spread(cell: PageElement, document: PageDocument): void {
+/** Adds the empty cells of a cell's spans, so that the others are in their columns. */
+export function spread(cell: PageElement, document: PageDocument): void {
   const span = (name: string): number =>
     Math.min(MAX_SPAN, Math.max(1, Number(cell.getAttribute(name)) || 1));
   const [wide, high] = [span("colspan"), span("rowspan")];
@@ -162,7 +163,7 @@ function spread(cell: PageElement, document: PageDocument): void {
 }
 
 /** Whether a table is used for layout instead of data. */
-function isLayout(table: PageElement): boolean {
+export function isLayout(table: PageElement): boolean {
   if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
   if (table.querySelector("table, h1, h2, h3, pre, blockquote, form, section, article") !== null) return true;
   if (/^(?:table|grid)$/.test(table.getAttribute("role") ?? "")) return false;

@@ -1,0 +1,61 @@
+import { type PageDocument, type PageElement, textOf } from "../read/html/document.ts";
+import { isLayout, spread } from "../read/html/markdown.ts";
+import { csvOf, linesOf } from "./lines.ts";
+import { statesIn } from "./state.ts";
+import { plainThing, thingsIn, typesOf } from "./things.ts";
+
+const MAX_TABLES = 200;
+const MAX_ROWS = 50_000;
+
+/**
+ * A page's data as text, each part under a heading: what it declares (JSON-LD, else microdata, else Open Graph), its tables
+ * as CSV, and the data of its scripts.
+ *
+ * @param chosen only the tables that are, contain or are around these elements
+ */
+export function dataOf(document: PageDocument, chosen?: readonly PageElement[]): string {
+  const parts: string[] = [];
+  const add = (title: string, lines: readonly string[]): void => {
+    if (lines.length > 0) parts.push([`## ${title.replace(/\s+/g, " ").slice(0, 200)}`, ...lines].join("\n"));
+  };
+  if (chosen === undefined) {
+    const things = thingsIn(document);
+    for (const thing of things) {
+      const name = [thing["name"], thing["headline"], thing["title"]].find((one) => typeof one === "string");
+      add([typesOf(thing).join(", "), name].filter(Boolean).join(": "), linesOf(plainThing(thing, things)));
+    }
+  }
+  for (const [index, table] of tablesIn(document).entries()) {
+    const isChosen =
+      chosen?.some((one) => one === table || one.contains(table) || table.contains(one)) ?? true;
+    if (!isChosen) continue;
+    const rows = rowsOf(table, document);
+    const caption = textOf(table.querySelector("caption") ?? { textContent: headingAbove(table) });
+    const size = `${rows.length} row${rows.length === 1 ? "" : "s"}`;
+    add(`Table ${index + 1}${caption && `: ${caption}`} (${size})`, csvOf(rows));
+  }
+  if (chosen === undefined) for (const { name, value } of statesIn(document)) add(name, linesOf(value));
+  return parts.join("\n\n");
+}
+
+function tablesIn(document: PageDocument): PageElement[] {
+  const tables = [...document.querySelectorAll("table")].filter((table) => !isLayout(table));
+  return tables.slice(0, MAX_TABLES);
+}
+
+function rowsOf(table: PageElement, document: PageDocument): string[][] {
+  for (const cell of table.querySelectorAll("td[colspan], th[colspan], td[rowspan], th[rowspan]"))
+    spread(cell, document);
+  return [...table.querySelectorAll("tr")]
+    .slice(0, MAX_ROWS)
+    .map((row) => [...row.children].map(textOf))
+    .filter((row) => row.some((cell) => cell !== ""));
+}
+
+/** The nearest heading before a table, or before an element around it. */
+function headingAbove(table: PageElement): string {
+  for (let at: PageElement | null = table; at !== null; at = at.parentElement)
+    for (let before = at.previousElementSibling; before !== null; before = before.previousElementSibling)
+      if (/^H[1-6]$/.test(before.tagName)) return textOf(before);
+  return "";
+}

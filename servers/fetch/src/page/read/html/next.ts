@@ -1,0 +1,83 @@
+import { type PageDocument, textOf } from "./document.ts";
+
+/** Where a page continues. */
+export interface Continuation {
+  /** The URL of the next page. */
+  readonly next?: string;
+  /** The number of pages after this one that its links name; there may be others. */
+  readonly following?: number;
+}
+
+/** The words of a link to the next page, without its arrows. */
+const NEXT =
+  /^(?:next(?: page| chapter| part)?|older(?: posts| entries| comments)?|more results|continue reading|weiter|nächste(?: seite)?|page suivante|suivante?|siguiente|pagina successiva|successiva|volgende|próxima|próximo|далее|次へ|下一页)$/i;
+const ARROW = /^(?:[»›→>]+|>>)$/;
+/** A name of the number of a page, or of its first item, in a query. */
+const PAGE_NAMES = /^(?:p|pg|page|paged|pagenum|pageno|page_?number|seite|start|offset|from|skip|s)$/i;
+
+/**
+ * The next page of the same text, list or thread on the same origin: `rel=next`, a link that says so to a similar URL, or the
+ * link with the next number.
+ */
+export function continuationIn(document: PageDocument, base: string): Continuation {
+  const here = new URL(base);
+  here.hash = "";
+  const place = placeOf(here);
+  const links = [...document.querySelectorAll("a[href], link[rel~=next i]")].flatMap((element) => {
+    const href = element.getAttribute("href") ?? "";
+    if (!URL.canParse(href, base)) return [];
+    const url = new URL(href, base);
+    url.hash = "";
+    return url.origin === here.origin && url.href !== here.href
+      ? [{ element, url, place: placeOf(url) }]
+      : [];
+  });
+  const pages = links.filter((link) => link.place.pattern === place.pattern);
+  const isNamed = ({ element }: (typeof links)[number]) =>
+    /(?:^|\s)next(?:\s|$)/i.test(element.getAttribute("rel") ?? "");
+  const says = ({ element }: (typeof links)[number]) => {
+    const words = [textOf(element), element.getAttribute("aria-label"), element.getAttribute("title")];
+    return words.some((word) => {
+      const text = (word ?? "").trim();
+      return ARROW.test(text) || NEXT.test(text.replace(/^[\s«»‹›←→<>|]+|[\s«»‹›→<>|]+$/g, ""));
+    });
+  };
+  const found =
+    links.find(isNamed) ??
+    pages.find((link) => says(link) && link.place.number > place.number) ??
+    links.find(
+      (link) => says(link) && folderOf(link.url) === folderOf(here) && !ARROW.test(textOf(link.element)),
+    ) ??
+    pages.find(
+      ({ element, place: { number } }) => number === place.number + 1 && textOf(element) === String(number),
+    );
+  if (found === undefined) return {};
+  const isNumbered = found.place.pattern === place.pattern && found.place.number === place.number + 1;
+  const last = isNumbered ? Math.max(...pages.map((link) => link.place.number)) : 0;
+  return { next: found.url.href, ...(last > place.number ? { following: last - place.number } : {}) };
+}
+
+const folderOf = ({ pathname }: URL): string => pathname.slice(0, pathname.lastIndexOf("/") + 1);
+
+/**
+ * The number of a page in its URL (`?page=2`, `/page/2/`, `-2.html`), and the URL without it. Without a number it is the first.
+ */
+function placeOf(url: URL): { readonly pattern: string; readonly number: number } {
+  const query = new URLSearchParams(url.search);
+  for (const [name, value] of query)
+    if (PAGE_NAMES.test(name) && /^\d{1,6}$/.test(value)) {
+      query.delete(name);
+      return { pattern: `${url.pathname}?${query}`, number: Number(value) };
+    }
+  const path =
+    /^(.*?)(?:\/(?:page|p|seite)[/-](\d{1,5})|[-_](?:page|p)?-?(\d{1,4})(?=\.\w+$|\/?$))(\/?(?:\.\w+)?)$/i.exec(
+      url.pathname,
+    );
+  const [, before = url.pathname, folder, suffix, after = ""] = path ?? [];
+  const number = folder ?? suffix;
+  const pattern = number === undefined ? url.pathname : before + (after || (folder === undefined ? "" : "/"));
+  return {
+    pattern: `${pattern.replace(/\/+$/, "") || "/"}?${query}`,
+    number: number === undefined ? 1 : Number(number),
+  };
+}
