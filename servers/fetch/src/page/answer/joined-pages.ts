@@ -77,7 +77,7 @@ export async function joinedPages(
       ? "no page follows"
       : `${last.following === undefined ? "more pages follow" : `at least ${last.following} more page${last.following === 1 ? "" : "s"}`}, the next is ${shown(last.next)}`);
   const joined = `${count} page${count === 1 ? "" : "s"} joined`;
-  return { ...first, text, notes: [...(first.notes ?? []), joined, ...notes, more] };
+  return { ...first, following: undefined, text, notes: [...(first.notes ?? []), joined, ...notes, more] };
 }
 
 const shown = (href: string): string => href.slice(0, 500);

@@ -71,6 +71,9 @@ function headOf(snapshot: Snapshot, page: Page): string {
       ? `needs_javascript: almost no text without a browser; ${rendering?.failed === undefined ? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render" : inHeader(rendering.failed)}`
       : undefined,
     rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
+    page.following === undefined || page.next === undefined
+      ? undefined
+      : `at least ${page.following + 1} pages; pages joins up to 10`,
     page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
   ];
   for (const note of page.notes ?? []) facts.push(inHeader(note));

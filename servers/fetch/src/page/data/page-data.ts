@@ -1,9 +1,12 @@
 import { type PageDocument, type PageElement, textOf } from "../read/html/document.ts";
-import { isLayout, spread } from "../read/html/markdown.ts";
+import { isLayout, MAX_SPREAD, spread } from "../read/html/markdown.ts";
 import { csvOf, linesOf } from "./lines.ts";
-import { statesIn } from "./state.ts";
-import { plainThing, thingsIn, typesOf } from "./things.ts";
+import { FLIGHT_NAME, statesIn } from "./state.ts";
+import { plainText, plainThing, type Thing, thingsIn, typesOf } from "./things.ts";
 
+/** Types that say less about a page's content than others, so they come last. */
+const ABOUT =
+  /^(?:WebSite|WebPage|Organization|Corporation|NewsMediaOrganization|BreadcrumbList|ImageObject|Person|SiteNavigationElement|WPHeader|WPFooter)$/;
 const MAX_TABLES = 200;
 const MAX_ROWS = 50_000;
 
@@ -16,13 +19,16 @@ const MAX_ROWS = 50_000;
 export function dataOf(document: PageDocument, chosen?: readonly PageElement[]): string {
   const parts: string[] = [];
   const add = (title: string, lines: readonly string[]): void => {
-    if (lines.length > 0) parts.push([`## ${title.replace(/\s+/g, " ").slice(0, 200)}`, ...lines].join("\n"));
+    parts.push([`## ${title.replace(/\s+/g, " ").slice(0, 200)}`, ...lines].join("\n"));
   };
   if (chosen === undefined) {
     const things = thingsIn(document);
-    for (const thing of things) {
-      const name = [thing["name"], thing["headline"], thing["title"]].find((one) => typeof one === "string");
-      add([typesOf(thing).join(", "), name].filter(Boolean).join(": "), linesOf(plainThing(thing, things)));
+    const isMain = (thing: Thing) => !typesOf(thing).every((type) => ABOUT.test(type));
+    for (const thing of [...things.filter(isMain), ...things.filter((one) => !isMain(one))]) {
+      const key = ["name", "headline", "title"].find((one) => typeof thing[one] === "string") ?? "";
+      const name = plainText(String(thing[key] ?? ""));
+      const rest = Object.fromEntries(Object.entries(thing).filter(([one]) => one !== key));
+      add([typesOf(thing).join(", "), name].filter(Boolean).join(": "), linesOf(plainThing(rest, things)));
     }
   }
   for (const [index, table] of tablesIn(document).entries()) {
@@ -34,7 +40,8 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
     const size = `${rows.length} row${rows.length === 1 ? "" : "s"}`;
     add(`Table ${index + 1}${caption && `: ${caption}`} (${size})`, csvOf(rows));
   }
-  if (chosen === undefined) for (const { name, value } of statesIn(document)) add(name, linesOf(value));
+  if (chosen === undefined)
+    for (const { name, value } of statesIn(document)) if (name !== FLIGHT_NAME) add(name, linesOf(value));
   return parts.join("\n\n");
 }
 
@@ -44,8 +51,8 @@ function tablesIn(document: PageDocument): PageElement[] {
 }
 
 function rowsOf(table: PageElement, document: PageDocument): string[][] {
-  for (const cell of table.querySelectorAll("td[colspan], th[colspan], td[rowspan], th[rowspan]"))
-    spread(cell, document);
+  const spans = table.querySelectorAll("td[colspan], th[colspan], td[rowspan], th[rowspan]");
+  for (const cell of [...spans].slice(0, MAX_SPREAD)) spread(cell, document);
   return [...table.querySelectorAll("tr")]
     .slice(0, MAX_ROWS)
     .map((row) => [...row.children].map(textOf))

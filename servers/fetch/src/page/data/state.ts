@@ -10,6 +10,8 @@ export interface State {
 const MAX_STATES = 20;
 const ASSIGNED =
   /(?:window|self|globalThis)(?:\.|\[["'])(__\w+__|__\w+|\w*(?:STATE|state|Data|DATA|Props)\w*)(?:["']\])?\s*=\s*(JSON\.parse\(\s*)?/g;
+/** The payload of React Server Components, which describes elements rather than data. */
+export const FLIGHT_NAME = "React server components";
 /** `self.__next_f.push([1,"…"])`: a part of the payload of React Server Components. */
 const FLIGHT = /self\.__next_f\.push\(\s*/g;
 
@@ -43,7 +45,7 @@ export function statesIn(document: PageDocument): State[] {
     }
   }
   const rows = flight.split("\n").flatMap((row) => jsonAt(row, row.indexOf(":") + 1)?.value ?? []);
-  if (rows.length > 0) states.push({ name: "React server components", value: rows });
+  if (rows.length > 0) states.push({ name: FLIGHT_NAME, value: rows });
   return states;
 }
 
@@ -87,7 +89,7 @@ function closing(text: string, start: number): number | undefined {
 
 const MAX_DEPTH = 30;
 /** References can repeat a value, so a small page could become a large one. */
-const MAX_VALUES = 50_000;
+const MAX_VALUES = 20_000;
 
 /** Nuxt's format (devalue): a list in which objects and arrays have their members' positions; special types are tagged. */
 function revived(values: unknown): unknown {

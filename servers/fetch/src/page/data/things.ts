@@ -116,7 +116,9 @@ export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
       return named === undefined ? id : (textIn(named) ?? plain({ ...named, "@id": undefined }, depth + 4));
     }
     const type = depth > 0 ? typesOf(value as Thing)[0] : undefined;
-    const kept = entries.filter(([key, one]) => !key.startsWith("@") && one !== null && one !== "");
+    const kept = entries.filter(
+      ([key, one]) => !/^@|^potentialAction$/.test(key) && one !== null && one !== "",
+    );
     const fields = new Map(kept.map(([key, one]) => [key, plain(one, depth + 1)] as const));
     if (type === "ImageObject") return fields.get("url") ?? fields.get("contentUrl");
     if (type === "HowToStep") return fields.get("text") ?? fields.get("name");
@@ -133,9 +135,9 @@ export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
 const COMMON =
   /^(?:Person|Offer|AggregateRating|Rating|Review|Brand|PostalAddress|Answer|Question|NutritionInformation|QuantitativeValue|MonetaryAmount|PropertyValue|Place|GeoCoordinates|EntryPoint)$/;
 
-function plainText(text: string): string {
+export function plainText(text: string): string {
   const short = text.replace(/^https?:\/\/schema\.org\//, "");
-  const written = /<[a-z/!][^<>]*>|&\w+;/i.test(short) ? stripTags(short) : short;
+  const written = /<[a-z/!][^<>]*>|&#?\w+;/i.test(short) ? stripTags(short) : short;
   return written.replace(/\s+/g, " ").trim().slice(0, MAX_VALUE_CHARS);
 }
 
@@ -156,6 +158,9 @@ const VIDEOS: readonly (readonly [name: string, frame: RegExp, page: string])[] 
   ["Loom", /^https?:\/\/(?:www\.)?loom\.com\/embed\/(\w+)/, "https://www.loom.com/share/"],
 ];
 
+/** What most frames have as their title. */
+const PLAYER = /^(?:youtube |vimeo )?(?:embedded )?video(?: player)?$/i;
+
 /** What a page's data says that its text often does not: prices, ratings, times, places, recipes, videos; the parts of one line each. */
 export function highlightsIn(document: PageDocument, jsonLd: Thing[]): string[][] {
   const lines: string[][] = thingsIn(document, jsonLd)
@@ -169,7 +174,7 @@ export function highlightsIn(document: PageDocument, jsonLd: Thing[]): string[][
       video === null ? given?.replace(/^\/\//, "https://") : `https://www.youtube.com/embed/${video}`;
     for (const [name, pattern, page] of VIDEOS) {
       const id = pattern.exec(src ?? "")?.[1];
-      const title = frame.getAttribute("title") ?? frame.getAttribute("playlabel");
+      const title = (frame.getAttribute("title") ?? frame.getAttribute("playlabel"))?.replace(PLAYER, "");
       if (id !== undefined) lines.push(joined("Video", [name, title, page + id]));
     }
   }

@@ -145,7 +145,7 @@ function restoreImage(image: PageElement): void {
 /** Maximum span of a cell. Markdown has no spans, so empty cells keep the others in their columns. */
 const MAX_SPAN = 30;
 /** Further cells with spans are not spread: each may add 900 empty cells. */
-const MAX_SPREAD = 2_000;
+export const MAX_SPREAD = 2_000;
 
 /** Adds the empty cells of a cell's spans, so that the others are in their columns. */
 export function spread(cell: PageElement, document: PageDocument): void {

@@ -3,9 +3,9 @@ import { type PageDocument, textOf } from "./document.ts";
 /** Where a page continues. */
 export interface Continuation {
   /** The URL of the next page. */
-  readonly next?: string;
+  readonly next?: string | undefined;
   /** The number of pages after this one that its links name; there may be others. */
-  readonly following?: number;
+  readonly following?: number | undefined;
 }
 
 /** The words of a link to the next page, without its arrows. */
@@ -16,10 +16,11 @@ const ARROW = /^(?:[»›→>]+|>>)$/;
 const PAGE_NAMES = /^(?:p|pg|page|paged|pagenum|pageno|page_?number|seite|start|offset|from|skip|s)$/i;
 
 /**
- * The next page of the same text, list or thread on the same origin: `rel=next`, a link that says so to a similar URL, or the
- * link with the next number.
+ * The next page of the same text, list or thread on the same origin: by `rel=next`, a link
+ * that says so, or the number after that of this page. A numbered page is preferred, since blogs call the next article so too.
  */
 export function continuationIn(document: PageDocument, base: string): Continuation {
+  if (!URL.canParse(base)) return {};
   const here = new URL(base);
   here.hash = "";
   const place = placeOf(here);
@@ -43,13 +44,14 @@ export function continuationIn(document: PageDocument, base: string): Continuati
     });
   };
   const found =
-    links.find(isNamed) ??
+    pages.find(isNamed) ??
     pages.find((link) => says(link) && link.place.number > place.number) ??
-    links.find(
-      (link) => says(link) && folderOf(link.url) === folderOf(here) && !ARROW.test(textOf(link.element)),
-    ) ??
     pages.find(
       ({ element, place: { number } }) => number === place.number + 1 && textOf(element) === String(number),
+    ) ??
+    links.find(isNamed) ??
+    links.find(
+      (link) => says(link) && folderOf(link.url) === folderOf(here) && !ARROW.test(textOf(link.element)),
     );
   if (found === undefined) return {};
   const isNumbered = found.place.pattern === place.pattern && found.place.number === place.number + 1;
