@@ -82,33 +82,42 @@ export function fragmentOf(url: string): string | undefined {
 /** The result for one of several pages, or the error. */
 export type FetchOutcome = FetchResult | { readonly kind: "failed"; readonly text: string };
 
-/**
- * Fetches several pages, at most two at a time per host, and returns the beginning of each in the order of the URLs.
- *
- * @param call its `progress` receives the number done, the total, and the last URL.
- */
-export async function fetchPages(
-  web: Web,
+/** A call of several pages; `progress` gets the number done, the total, and the last URL. */
+type SeveralPages = CallBudget & { progress(done: number, total: number, url: string): void };
+
+/** Does something with each page, in the order of the URLs; its ToolError becomes a failure of that page. */
+export async function eachPage<Result>(
   urls: readonly string[],
-  asked: Pick<FetchRequest, "format" | "include_links" | "max_length" | "max_age">,
-  call: CallBudget & { progress(done: number, total: number, url: string): void },
-): Promise<FetchOutcome[]> {
-  const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
+  call: SeveralPages,
+  work: (url: string) => Promise<Result>,
+): Promise<(Result | { readonly kind: "failed"; readonly text: string })[]> {
   let done = 0;
   return await Promise.all(
-    urls.map(async (url): Promise<FetchOutcome> => {
+    urls.map(async (url) => {
       try {
-        return await fetchPage(web, { ...asked, url, start_index: 0 }, part);
+        return await work(url);
       } catch (error) {
         if (!(error instanceof ToolError)) throw error;
         const { message, hint = "" } = error;
-        return { kind: "failed", text: `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim() };
+        const text = `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim();
+        return { kind: "failed" as const, text };
       } finally {
         done += 1;
         call.progress(done, urls.length, url.slice(0, 200));
       }
     }),
   );
+}
+
+/** Fetches several pages, at most two at a time per host, and returns the beginning of each in the order of the URLs. */
+export async function fetchPages(
+  web: Web,
+  urls: readonly string[],
+  asked: Pick<FetchRequest, "format" | "include_links" | "max_length" | "max_age">,
+  call: SeveralPages,
+): Promise<FetchOutcome[]> {
+  const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
+  return await eachPage(urls, call, (url) => fetchPage(web, { ...asked, url, start_index: 0 }, part));
 }
 
 /**

@@ -40,7 +40,8 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
 }
 
 /** Text from a page for our line of facts, in which brackets and bars have a meaning. */
-const inHeader = (text: string): string => oneLine(text.replace(/[[\]|]/g, (sign) => SIGNS[sign] ?? ""));
+export const inHeader = (text: string): string =>
+  oneLine(text.replace(/[[\]|]/g, (sign) => SIGNS[sign] ?? ""));
 const SIGNS: Readonly<Record<string, string>> = { "[": "(", "]": ")", "|": "/" };
 
 /** The same for a URL, which stays valid: only an IPv6 address has brackets. */
