@@ -30,7 +30,7 @@ const QUESTIONS = {
   "python3-doc/html/tutorial/errors.html": [
     ["How do I run cleanup code whether or not an exception happened?", /finally/],
     ["How can I handle several unrelated exceptions raised together?", /ExceptionGroup/],
-    ["When does the else clause of try run?", /if the try clause does not raise an exception/],
+    ["When does the else clause of try run?", /does not raise an exception/],
   ],
   "postgresql-doc-15/html/sql-createindex.html": [
     ["How do I build an index without locking out writes?", /CONCURRENTLY/],
@@ -50,7 +50,10 @@ const QUESTIONS = {
     ["What is a good value for shared_buffers on a dedicated server?", /25%/],
     ["What is the default of work_mem?", /four megabytes|4MB/],
     ["How many autovacuum memory can each worker use?", /autovacuum_work_mem/],
-    ["What limits the number of parallel workers of one query node?", /max_parallel_workers_per_gather/],
+    [
+      "What limits the number of parallel workers of one query node?",
+      /max\\?_parallel\\?_workers\\?_per\\?_gather/,
+    ],
   ],
   "rust-doc/html/book/ch04-01-what-is-ownership.html": [
     ["What are the rules of ownership?", /There can only be one owner at a time/],
@@ -135,7 +138,7 @@ export async function bench({ report }) {
     }
     let read = 0;
     let found = 0;
-    for (const { page, answer } of asked) {
+    for (const { page, question, answer } of asked) {
       let text = "";
       for (let start = 0; start !== undefined && !answer.test(text); ) {
         const { content } = await client.call("fetch", {
@@ -148,6 +151,7 @@ export async function bench({ report }) {
         if (Number.isNaN(start)) break;
       }
       read += text.length;
+      if (!answer.test(text) && process.env.REFMCP_VERBOSE) process.stdout.write(`read: ${question}\n`);
       if (answer.test(text)) found += 1;
     }
     rows.push([

@@ -97,7 +97,7 @@ export async function eachPage<Result>(
       try {
         return await work(url);
       } catch (error) {
-        if (!(error instanceof ToolError)) throw error;
+        if (!(error instanceof ToolError) || call.signal.aborted) throw error;
         const { message, hint = "" } = error;
         const text = `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim();
         return { kind: "failed" as const, text };

@@ -19,6 +19,7 @@ export interface Passage {
 
 /** A passage has about as many characters: enough for an answer with its context, and few enough for several. */
 const PASSAGE_CHARS = 700;
+const MAX_PASSAGE_CHARS = 1_050;
 const MAX_PASSAGES = 20_000;
 /** Parameters of BM25 with their usual values (Robertson and Zaragoza, 2009). */
 const K1 = 1.2;
@@ -144,12 +145,11 @@ function splitText({ url, text }: Source, sourceIndex: number): { passage: Passa
       if (heading !== undefined) above.push(heading);
     }
     if (/^ {0,3}(?:```|~~~)/.test(line)) fenced = !fenced;
-    const length = end - start;
-    // A paragraph ends with an empty line; the next block may still fit.
-    const isEnd = line.trim() === "" && !fenced && length >= PASSAGE_CHARS / 2;
-    if (isEnd || length >= PASSAGE_CHARS * 1.5) add(end);
+    if (end - start > MAX_PASSAGE_CHARS && at - start >= PASSAGE_CHARS / 2) add(at);
     // One line may be a whole text.
-    for (; end - start > PASSAGE_CHARS * 2; ) add(cutAt(text, start + PASSAGE_CHARS));
+    while (end - start > MAX_PASSAGE_CHARS) add(cutAt(text, start + PASSAGE_CHARS));
+    // A paragraph ends with an empty line; the next one may still fit.
+    if (line.trim() === "" && !fenced && end - start >= PASSAGE_CHARS / 2) add(end);
     at = end;
   }
   add(text.length);
