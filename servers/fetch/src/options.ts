@@ -39,11 +39,11 @@ export const options = defineOptions({
     description:
       "Open pages that have almost no text without JavaScript in a headless Chrome, Edge or Chromium installed on this machine, with the same network restrictions. Needs the package playwright-core. The browser does not send headers set with --header.",
   },
-  noSampling: {
+  passagesOnly: {
     type: "flag",
     heading: "Requests",
     description:
-      "Answer questions about pages with passages only. Without this option, a client that offers its model (sampling) is asked to answer from them.",
+      "Never ask the client's model (sampling) about pages: a question to fetch_many returns passages only.",
   },
   userAgent: {
     type: "string",

@@ -146,7 +146,7 @@ const DEFAULTS: WebOptions = {
   allowPrivate: false,
   ignoreRobotsTxt: false,
   render: false,
-  noSampling: false,
+  passagesOnly: false,
   userAgent: undefined,
   header: [],
   proxyUrl: undefined,

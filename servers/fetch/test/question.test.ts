@@ -100,7 +100,7 @@ describe.each<Era>(["legacy", "modern"])("a client that offers its model (%s)", 
     expect(lab.asked.filter((path) => path === "/guide")).toHaveLength(1);
   });
 
-  it("gets passages if its model gives no text, or --no-sampling is set, or it offers none", async () => {
+  it("gets passages if its model gives no text, or --passages-only is set, or it offers none", async () => {
     let count = 0;
     const empty: Sample = () => {
       count += 1;
@@ -112,7 +112,7 @@ describe.each<Era>(["legacy", "modern"])("a client that offers its model (%s)", 
     };
     for (const [sample, args] of [
       [empty, []],
-      [empty, ["--no-sampling"]],
+      [empty, ["--passages-only"]],
       [undefined, []],
     ] as const) {
       const { blocks, isError } = await asked(era, sample, args);

@@ -64,7 +64,7 @@ export class Web {
 
   /** Whether the user allows questions to the client's model. */
   get mayAskModel(): boolean {
-    return !this.#options.noSampling;
+    return !this.#options.passagesOnly;
   }
 
   async close(): Promise<void> {
