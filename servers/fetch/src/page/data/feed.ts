@@ -1,8 +1,14 @@
-import { Parser } from "htmlparser2";
+import { DomUtils, parseDocument } from "htmlparser2";
 import { dateOf } from "../read/date.ts";
 import { stripTags } from "../read/html/strip-tags.ts";
 import { isList } from "../read/media-type.ts";
 import { linesOf } from "./lines.ts";
+
+type ChildNode = ReturnType<typeof parseDocument>["children"][number];
+type Element = Extract<
+  ChildNode,
+  { readonly name: string; readonly children: unknown; readonly attribs: unknown }
+>;
 
 /** A feed or sitemap as text. */
 export interface List {
@@ -13,18 +19,24 @@ export interface List {
   readonly needsJavascript: false;
 }
 
-interface Item {
-  title?: string;
-  link?: string;
-  date?: string;
-  author?: string;
-  summary?: string;
-  categories?: string;
-  media?: string;
-}
+type Field = "title" | "link" | "date" | "author" | "summary" | "categories" | "media";
+type Item = Partial<Record<Field, string>>;
 
 const SUMMARY_CHARS = 280;
-const MAX_FIELD = 20_000;
+const MAX_CHARS = 20_000;
+/**
+ * The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS, sitemaps and JSON Feed. The names of a field
+ * are in the order of preference.
+ */
+const FIELDS: readonly (readonly [field: Field, names: readonly string[]])[] = [
+  ["title", ["title"]],
+  ["link", ["link", "loc", "url", "external_url", "guid", "id"]],
+  ["date", ["published", "pubdate", "dc:date", "updated", "lastmod", "date_published", "date_modified"]],
+  ["author", ["author", "dc:creator", "authors"]],
+  ["summary", ["content:encoded", "content", "description", "summary", "content_text", "content_html"]],
+  ["categories", ["category", "tags"]],
+  ["media", ["enclosure", "media:content", "image"]],
+];
 
 /**
  * A feed as its items, a sitemap as its URLs, in their order; with format data, any other JSON as lines.
@@ -32,177 +44,102 @@ const MAX_FIELD = 20_000;
  * @param format data: every field, otherwise one line for each item with the beginning of its text
  */
 export function listOf(text: string, base: string, format: "markdown" | "text" | "data"): List {
+  const needsJavascript = false;
   if (!isList(text))
-    return { text: linesOf(JSON.parse(text)).join("\n"), extractor: "JSON as lines", needsJavascript: false };
-  const { kind, items, channel } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
-  const found = items.slice(0, 100_000).map((item) => clean(item, base));
-  const title = channel.title === undefined ? undefined : line(channel.title, 300);
-  const isSitemap = kind !== "feed";
-  const what = kind === "sitemap index" ? "sitemap" : isSitemap ? "URL" : "item";
-  const extractor = `${kind}, ${found.length} ${what}${found.length === 1 ? "" : "s"}`;
-  const lines = isSitemap
-    ? found.map(({ link, date }) => `${link ?? ""}${date ? ` ${date}` : ""}`)
-    : format === "data"
-      ? linesOf(found)
-      : found.map((item) => itemLine(item, format));
-  const heading = title && !isSitemap ? [format === "text" ? title : `# ${title}`, ""] : [];
-  return { text: [...heading, ...lines].join("\n"), extractor, title, needsJavascript: false };
+    return { text: linesOf(JSON.parse(text)).join("\n"), extractor: "JSON as lines", needsJavascript };
+  const {
+    kind,
+    noun,
+    items,
+    title: given,
+  } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
+  const found = items.map((item) => itemOf(item, base));
+  const title = given && line(given).slice(0, 300);
+  const lines =
+    kind !== "feed"
+      ? found.map(({ link, date }) => [link, date].filter(Boolean).join(" "))
+      : format === "data"
+        ? linesOf(found)
+        : found.map((item) => itemLine(item, format));
+  const heading = title && kind === "feed" ? [format === "text" ? title : `# ${title}`, ""] : [];
+  const extractor = `${kind}, ${found.length} ${noun}${found.length === 1 ? "" : "s"}`;
+  return { text: [...heading, ...lines].join("\n"), extractor, title, needsJavascript };
 }
 
 function itemLine({ title, link, date, author, summary = "" }: Item, format: "markdown" | "text"): string {
   const name = title ?? summary.slice(0, 80);
   const linked = link === undefined || format === "text" ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
-  const about = [date?.slice(0, 10), author].filter((one) => one !== undefined).join(", ");
+  const about = [date?.slice(0, 10), author].filter(Boolean).join(", ");
   const isCut = summary.length > SUMMARY_CHARS;
   const shown = title === undefined ? "" : summary.slice(0, SUMMARY_CHARS).replace(isCut ? /\s\S*$/ : "", "");
   return `- ${linked}${about && ` (${about})`}${shown && `: ${shown}`}${isCut ? "…" : ""}`;
 }
 
-function clean(item: Item, base: string): Item {
-  const { title, link, date, author, summary, categories, media } = item;
-  const address = (href: string | undefined) => {
-    const url = href?.trim();
-    return url && URL.canParse(url, base) ? new URL(url, base).href : undefined;
-  };
-  const found = {
-    title: title && line(title, 500),
-    date: dateOf(date) ?? date?.trim().slice(0, 40),
-    author: author && line(author, 200),
-    link: address(link),
-    summary: summary && line(summary, MAX_FIELD),
-    categories: categories && line(categories, 500),
-    media: address(media),
-  };
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value));
+type Values = ReadonlyMap<string, string>;
+type Found = { kind: string; noun: string; items: Values[]; title: string | undefined };
+
+function itemOf(values: Values, base: string): Item {
+  const entries = FIELDS.map(([field, names]) => {
+    const value = names.map((name) => line(values.get(name) ?? "")).find((text) => text !== "");
+    if (value === undefined || field === "date") return [field, dateOf(value) ?? value?.slice(0, 40)];
+    if (field !== "link" && field !== "media") return [field, value];
+    return [field, URL.canParse(value, base) ? new URL(value, base).href : undefined];
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-const line = (text: string, max: number): string =>
-  (/[<&]/.test(text) ? stripTags(text) : text).replace(/\s+/g, " ").trim().slice(0, max);
+/** Text or HTML as text in one line. */
+const line = (text: string): string =>
+  (/[<&]/.test(text) ? stripTags(text) : text).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
 
-/** The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS and sitemaps. */
-const FIELDS: Readonly<Record<string, keyof Item>> = {
-  title: "title",
-  link: "link",
-  guid: "link",
-  loc: "link",
-  pubdate: "date",
-  published: "date",
-  updated: "date",
-  "dc:date": "date",
-  lastmod: "date",
-  author: "author",
-  name: "author",
-  "dc:creator": "author",
-  description: "summary",
-  summary: "summary",
-  content: "summary",
-  "content:encoded": "summary",
-  category: "categories",
-};
-/** Fields that replace an earlier one. */
-const BETTER = new Set(["published", "link", "content:encoded"]);
-
-type Found = { kind: "feed" | "sitemap" | "sitemap index"; items: Item[]; channel: Item };
-
-/** Reads XML as a stream, so that neither its depth nor its size matters. */
 function xmlList(xml: string): Found {
-  const items: Item[] = [];
-  const channel: Item = {};
-  let kind: Found["kind"] = "feed";
-  let item: Item | undefined;
-  /** The field being read, at which depth, and its text. */
-  let field: { readonly name: string; readonly depth: number } | undefined;
-  let text = "";
-  let depth = 0;
-  let itemDepth = 0;
-  const store = (name: string, value: string): void => {
-    const key = FIELDS[name];
-    const into = item ?? channel;
-    if (key === undefined || value.trim() === "") return;
-    if (key === "categories") into[key] = into[key] === undefined ? value : `${into[key]}, ${value}`;
-    else if (into[key] === undefined || BETTER.has(name)) into[key] = value;
-  };
-  const parser = new Parser(
-    {
-      onopentag(given, attributes) {
-        depth += 1;
-        const name = given.replace(/^atom:/, "").toLowerCase();
-        if (depth === 1) {
-          const root = name.split(":").at(-1) ?? "";
-          kind = root === "urlset" ? "sitemap" : root === "sitemapindex" ? "sitemap index" : "feed";
-        }
-        if (/^(?:item|entry|url|sitemap)$/.test(name) && item === undefined && depth > 1) {
-          item = {};
-          itemDepth = depth;
-          field = undefined;
-          return;
-        }
-        const { href, url, rel = "alternate", term, isPermaLink } = attributes;
-        if (name === "link" && href !== undefined) {
-          if (rel === "alternate") store("link", href);
-          if (rel === "enclosure" && item !== undefined) item.media ??= href;
-        } else if (name === "category" && term !== undefined) store("category", term);
-        else if (/^(?:enclosure|media:content)$/.test(name) && url !== undefined && item !== undefined)
-          item.media ??= url;
-        // Only direct children, and the name of an author: a source has a title too.
-        else if (
-          field === undefined &&
-          name in FIELDS &&
-          !(name === "guid" && isPermaLink === "false") &&
-          (item === undefined ? depth <= 3 : depth === itemDepth + 1)
-        ) {
-          field = { name, depth };
-          text = "";
-        } else if (field?.name === "author" && /^(?:name|email)$/.test(name)) text = "";
-      },
-      ontext(data) {
-        if (field !== undefined && text.length < MAX_FIELD * 3) text += data;
-      },
-      onclosetag(given) {
-        const name = given.replace(/^atom:/, "").toLowerCase();
-        if (field?.name === "author" && name === "name") {
-          store("author", text);
-          text = "";
-        }
-        if (field?.depth === depth) {
-          if (!(item === undefined && field.name === "link" && channel.link !== undefined))
-            store(field.name, text);
-          field = undefined;
-        }
-        if (item !== undefined && depth === itemDepth) {
-          items.push(item);
-          item = undefined;
-        }
-        depth -= 1;
-      },
-    },
-    { xmlMode: true },
+  const elementsIn = (parent: { readonly children: ChildNode[] } | undefined) =>
+    (parent?.children ?? []).filter(DomUtils.isTag);
+  const [root] = elementsIn(parseDocument(xml, { xmlMode: true }));
+  const channel = elementsIn(root).find(({ name }) => name === "channel") ?? root;
+  const items = [...new Set([channel, root])]
+    .flatMap(elementsIn)
+    .filter(({ name }) => /^(?:\w+:)?(?:item|entry|url|sitemap)$/.test(name))
+    .map((item) => valuesOf(elementsIn(item)));
+  const title = valuesOf(elementsIn(channel).filter(({ name }) => /^(?:\w+:)?title$/.test(name))).get(
+    "title",
   );
-  parser.end(xml);
-  return { kind, items, channel };
+  if (root?.name.endsWith("sitemapindex")) return { kind: "sitemap index", noun: "sitemap", items, title };
+  if (root?.name.endsWith("urlset")) return { kind: "sitemap", noun: "URL", items, title };
+  return { kind: "feed", noun: "item", items, title };
+}
+
+/** The texts of elements by their names, or what their attributes have instead. */
+function valuesOf(elements: readonly Element[]): Values {
+  const values = new Map<string, string>();
+  for (const element of elements) {
+    const name = element.name.replace(/^atom:/, "").toLowerCase();
+    const { rel = "alternate", href, url, term, isPermaLink } = element.attribs;
+    const person = element.children.filter(DomUtils.isTag).find((child) => child.name === "name");
+    const text = href ?? url ?? term ?? DomUtils.textContent(person ?? element);
+    const known = values.get(name);
+    if (name === "link" && rel === "enclosure") values.set("enclosure", text);
+    else if ((name === "link" && rel !== "alternate") || isPermaLink === "false") continue;
+    else if (known === undefined || name === "category")
+      values.set(name, known === undefined ? text : `${known}, ${text}`);
+  }
+  // An Atom id is a name rather than an address.
+  if (values.has("updated")) values.delete("id");
+  return values;
 }
 
 /** A JSON Feed (jsonfeed.org). */
 function jsonFeed(json: string): Found {
-  const feed: Readonly<Record<string, unknown>> = JSON.parse(json);
-  const given: readonly unknown[] = Array.isArray(feed["items"]) ? feed["items"] : [];
-  const items = given.flatMap((one): Item[] => {
-    if (typeof one !== "object" || one === null) return [];
-    const entry: Readonly<Record<string, unknown>> = { ...one };
-    const text = (...keys: string[]) =>
-      keys.map((key) => entry[key]).find((value) => typeof value === "string");
-    const { authors, author = Array.isArray(authors) ? authors[0] : undefined, tags } = entry;
-    const fields = {
-      title: text("title"),
-      link: text("url", "external_url", "id"),
-      date: text("date_published", "date_modified"),
-      author: typeof author === "object" && author !== null && "name" in author ? author.name : undefined,
-      summary: text("summary", "content_text", "content_html"),
-      categories: Array.isArray(tags) ? tags.join(", ") : undefined,
-      media: text("image"),
-    };
-    return [Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === "string"))];
-  });
-  const { title } = feed;
-  return { kind: "feed", items, channel: typeof title === "string" ? { title } : {} };
+  const { title, items }: { title?: unknown; items?: unknown } = JSON.parse(json);
+  const textOf = (value: unknown): string => {
+    if (Array.isArray(value)) return value.map(textOf).join(", ");
+    return typeof value === "object" && value !== null && "name" in value
+      ? String(value.name)
+      : String(value);
+  };
+  const values = (Array.isArray(items) ? items : []).map(
+    (item: unknown) =>
+      new Map(Object.entries(item ?? {}).map(([name, value]) => [name, textOf(value)] as const)),
+  );
+  return { kind: "feed", noun: "item", items: values, title: typeof title === "string" ? title : undefined };
 }
