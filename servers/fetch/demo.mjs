@@ -41,7 +41,7 @@ export async function demo({ say, check, connect }) {
     say("Ask a question about the page: the best passages with their places.");
     await fetch.call(
       "fetch_many",
-      { urls: [url], question: "Which station has 9 rooms?", max_length: 400 },
+      { urls: [url], question: "Which inn is at kilometre 21?", max_length: 300 },
       /^\[1\] http.*Station 7[\s\S]*9 rooms/,
     );
     const asked = visits;

@@ -20,7 +20,8 @@ export interface Passage {
 /** A passage has about as many characters: enough for an answer with its context, and few enough for several. */
 const PASSAGE_CHARS = 700;
 const MAX_PASSAGE_CHARS = 1_050;
-const MAX_PASSAGES = 20_000;
+/** Characters of all texts; the rest of longer ones is not searched. */
+const MAX_CHARS = 3_000_000;
 /** Parameters of BM25 with their usual values (Robertson and Zaragoza, 2009). */
 const K1 = 1.2;
 const B = 0.75;
@@ -28,9 +29,6 @@ const B = 0.75;
 const HEADING_WEIGHT = 1.5;
 /** Passages with a smaller share of the best one's score do not answer the question. */
 const MIN_SHARE = 0.25;
-/** Characters that the line above a passage takes with its place. */
-const frameOf = ({ url, headings }: Passage): number => url.length + headings.join(" > ").length + 30;
-
 const COMMON_WORDS = new Set(
   (
     "a an and are as at be been but by can could did do does for from had has have how i if in into is it its may me my no not of on or " +
@@ -44,105 +42,92 @@ const COMMON_WORDS = new Set(
  * the headings above each, and by how much of the question they cover. The best first; neighbors are joined.
  */
 export function passagesFor(question: string, sources: readonly Source[], budget: number): Passage[] {
-  const all = sources.flatMap(splitText).slice(0, MAX_PASSAGES);
   const asked = [...new Set(wordsOf(question))];
   const content = asked.filter((word) => !COMMON_WORDS.has(word));
   const terms = content.length > 0 ? content : asked;
-  const counted = all.map(({ passage }) => ({
-    body: countsOf(wordsOf(passage.text), terms),
-    above: countsOf(wordsOf(passage.headings.join(" ")), terms),
-  }));
-  const average = counted.reduce((sum, { body }) => sum + body.length, 0) / Math.max(1, counted.length);
+  const max = Math.floor(MAX_CHARS / Math.max(1, sources.length));
+  const rows = sources
+    .flatMap(({ url, text }) => splitText({ url, text: text.slice(0, max) }))
+    .map((chunk, order) => {
+      const body = countsOf(wordsOf(chunk.text));
+      const above = countsOf(wordsOf(chunk.headings.join(" ")));
+      const counts = terms.map(
+        (term) => (body.get(term) ?? 0) + Math.min(2, above.get(term) ?? 0) * HEADING_WEIGHT,
+      );
+      return { chunk, order, counts, length: body.size };
+    });
+  const average = rows.reduce((sum, { length }) => sum + length, 0) / Math.max(1, rows.length);
   const rarity = terms.map((_, at) => {
-    const holding = counted.filter(
-      ({ body, above }) => (body.counts[at] ?? 0) + (above.counts[at] ?? 0) > 0,
-    ).length;
-    return Math.log(1 + (all.length - holding + 0.5) / (holding + 0.5));
+    const holding = rows.filter(({ counts }) => counts[at] !== 0).length;
+    return Math.log(1 + (rows.length - holding + 0.5) / (holding + 0.5));
   });
   const total = rarity.reduce((sum, one) => sum + one, 0);
-  const ranked = all
-    .map(({ passage, order }, index) => {
-      const { body, above } = counted[index] ?? { body: countsOf([], terms), above: countsOf([], terms) };
-      let score = 0;
-      let covered = 0;
-      for (const [at, weight] of rarity.entries()) {
-        const count = (body.counts[at] ?? 0) + Math.min(2, above.counts[at] ?? 0) * HEADING_WEIGHT;
-        if (count === 0) continue;
-        covered += weight;
-        score += (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * body.length) / average));
-      }
-      return { passage, order, score: score * (0.5 + covered / total) };
+  const ranked = rows
+    .map(({ chunk, order, counts, length }) => {
+      const parts = rarity.map((weight, at) => {
+        const count = counts[at] ?? 0;
+        return (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average));
+      });
+      const covered = rarity.reduce((sum, weight, at) => (counts[at] === 0 ? sum : sum + weight), 0);
+      return { chunk, order, score: parts.reduce((sum, part) => sum + part, 0) * (0.5 + covered / total) };
     })
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score || one.order - other.order);
   const least = (ranked[0]?.score ?? 0) * MIN_SHARE;
+  const chosen: Chunk[] = [];
   let left = budget;
-  const chosen: typeof ranked = [];
-  for (const candidate of ranked) {
-    if (candidate.score < least) break;
-    const cost = candidate.passage.text.length + frameOf(candidate.passage);
-    if (cost > left && chosen.length > 0) continue;
-    chosen.push(candidate);
+  for (const { chunk, score } of ranked) {
+    // With the line above it.
+    const cost = chunk.text.length + chunk.url.length + chunk.headings.join(" > ").length + 30;
+    if (score < least || (cost > left && chosen.length > 0)) continue;
     left -= cost;
+    const near = chosen.find((one) => one.end === chunk.start || chunk.end === one.start);
+    if (near === undefined || near.url !== chunk.url || near.headings.join() !== chunk.headings.join())
+      chosen.push({ ...chunk, text: clip(chunk.text, budget) });
+    else if (near.end === chunk.start)
+      Object.assign(near, { text: near.text + gapOf(near, chunk) + chunk.text, end: chunk.end });
+    else
+      Object.assign(near, {
+        text: chunk.text + gapOf(chunk, near) + near.text,
+        start: chunk.start,
+        index: chunk.index,
+      });
   }
-  return joined(chosen).map((passage) => ({
-    ...passage,
-    text: clip(passage.text, Math.max(1, budget - frameOf(passage))),
-  }));
+  return chosen;
 }
 
-/** Joins passages that follow each other under the same headings, at the place of the better one. */
-function joined(chosen: readonly { readonly passage: Passage; readonly order: number }[]): Passage[] {
-  const rank = new Map(chosen.map(({ order }, index) => [order, index]));
-  const groups: { rank: number; end: number; passage: Passage }[] = [];
-  for (const { passage, order } of [...chosen].sort((one, other) => one.order - other.order)) {
-    const last = groups.at(-1);
-    const place = rank.get(order) ?? 0;
-    const isNext =
-      last?.end === order - 1 && last.passage.headings.join("\n") === passage.headings.join("\n");
-    if (last === undefined || !isNext || last.passage.url !== passage.url)
-      groups.push({ rank: place, end: order, passage });
-    else {
-      const gap = "\n".repeat(
-        Math.min(2, Math.max(0, passage.index - last.passage.index - last.passage.text.length)),
-      );
-      last.passage = { ...last.passage, text: last.passage.text + gap + passage.text };
-      last.rank = Math.min(last.rank, place);
-      last.end = order;
-    }
-  }
-  return groups.sort((one, other) => one.rank - other.rank).map(({ passage }) => passage);
+/** A passage with the place of its text, and of the white space around it. */
+interface Chunk extends Passage {
+  readonly start: number;
+  readonly end: number;
 }
+
+/** The line breaks between a passage and the next one. */
+const gapOf = (one: Chunk, next: Chunk): string =>
+  "\n".repeat(Math.min(2, Math.max(1, next.index - one.index - one.text.length)));
 
 /** Splits a text between paragraphs, and at headings; a long block, such as a table or code, between its lines. */
-function splitText({ url, text }: Source, sourceIndex: number): { passage: Passage; order: number }[] {
-  const outline = outlineOf(text);
-  const passages: { passage: Passage; order: number }[] = [];
-  const above: { level: number; title: string }[] = [];
-  let nextHeading = 0;
+function splitText({ url, text }: Source): Chunk[] {
+  const outline = new Map(outlineOf(text).map((heading) => [heading.index, heading]));
+  const chunks: Chunk[] = [];
+  let above: { level: number; title: string }[] = [];
   let start = 0;
   const add = (end: number): void => {
     const part = text.slice(start, end);
-    const lead = part.length - part.trimStart().length;
-    if (part.trim() !== "") {
-      const headings = above.map(({ title }) => title);
-      const order = sourceIndex * 1_000_000 + passages.length;
-      passages.push({ passage: { url, index: start + lead, text: part.trim(), headings }, order });
-    }
+    const index = start + part.length - part.trimStart().length;
+    const headings = above.map(({ title }) => title);
+    if (part.trim() !== "") chunks.push({ url, index, text: part.trim(), headings, start, end });
     start = end;
   };
   let fenced = false;
-  let at = 0;
-  while (at < text.length) {
+  for (let at = 0; at < text.length; ) {
     const newline = text.indexOf("\n", at);
     const end = newline === -1 ? text.length : newline + 1;
     const line = text.slice(at, Math.min(end, at + 10));
-    if (outline[nextHeading]?.index === at) {
+    const heading = outline.get(at);
+    if (heading !== undefined) {
       add(at);
-      const heading = outline[nextHeading];
-      nextHeading += 1;
-      while (heading !== undefined && (above.at(-1)?.level ?? 0) >= heading.level) above.pop();
-      if (heading !== undefined) above.push(heading);
+      above = [...above.filter(({ level }) => level < heading.level), heading];
     }
     if (/^ {0,3}(?:```|~~~)/.test(line)) fenced = !fenced;
     if (end - start > MAX_PASSAGE_CHARS && at - start >= PASSAGE_CHARS / 2) add(at);
@@ -153,7 +138,7 @@ function splitText({ url, text }: Source, sourceIndex: number): { passage: Passa
     at = end;
   }
   add(text.length);
-  return passages;
+  return chunks;
 }
 
 /** A place near `at` where a sentence or a word ends. */
@@ -167,13 +152,10 @@ function cutAt(text: string, at: number): number {
   return at + offset + (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
 }
 
-function countsOf(words: readonly string[], terms: readonly string[]) {
-  const counts = terms.map(() => 0);
-  for (const word of words) {
-    const at = terms.indexOf(word);
-    if (at >= 0) counts[at] = (counts[at] ?? 0) + 1;
-  }
-  return { counts, length: words.length };
+function countsOf(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
 }
 
 const WORD = /[\p{L}\p{N}]+(?:[_'’-][\p{L}\p{N}]+)*/gu;

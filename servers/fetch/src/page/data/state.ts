@@ -55,34 +55,22 @@ function pageProps(value: object): unknown {
   return typeof props === "object" && props !== null && "pageProps" in props ? props.pageProps : value;
 }
 
-/** The JSON value that begins in a text at `at`, whatever follows it. */
+/** The JSON string, object or array that begins in a text at `at`, whatever follows it. */
 function jsonAt(text: string, at: number): { value: unknown } | undefined {
-  const start = at + (/^\s*/.exec(text.slice(at, at + 100))?.[0].length ?? 0);
-  const end = text[start] === '"' ? stringEnd(text, start) : closing(text, start);
-  try {
-    return end === undefined ? undefined : { value: JSON.parse(text.slice(start, end)) };
-  } catch {
-    // A program rather than data.
-    return undefined;
-  }
-}
-
-function stringEnd(text: string, start: number): number | undefined {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === "\\") at += 1;
-    else if (text[at] === '"') return at + 1;
-  }
-  return undefined;
-}
-
-function closing(text: string, start: number): number | undefined {
-  if (text[start] !== "{" && text[start] !== "[") return undefined;
+  const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/gs;
+  tokens.lastIndex = at;
   let depth = 0;
-  for (let at = start; at < text.length; at++) {
-    const sign = text[at];
-    if (sign === '"') at = (stringEnd(text, at) ?? text.length) - 1;
-    else if (sign === "{" || sign === "[") depth += 1;
-    else if ((sign === "}" || sign === "]") && --depth === 0) return at + 1;
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    // Something else than JSON, such as a call.
+    if (depth === 0 && text.slice(at, found.index).trim() !== "") return undefined;
+    if (/^[[{]/.test(found[0])) depth += 1;
+    else if (/^[\]}]/.test(found[0])) depth -= 1;
+    if (depth > 0) continue;
+    try {
+      return { value: JSON.parse(text.slice(at, tokens.lastIndex)) };
+    } catch {
+      return undefined;
+    }
   }
   return undefined;
 }
