@@ -11,6 +11,7 @@ export interface Continuation {
 /** The words of a link to the next page, without its arrows. */
 const NEXT =
   /^(?:next(?: page| chapter| part)?|older(?: posts| entries| comments)?|more results|continue reading|weiter|nächste(?: seite)?|page suivante|suivante?|siguiente|pagina successiva|successiva|volgende|próxima|próximo|далее|次へ|下一页)$/i;
+const MAX_WORDS = 60;
 const ARROW = /^(?:[»›→>]+|>>)$/;
 /** A name of the number of a page, or of its first item, in a query. */
 const PAGE_NAMES = /^(?:p|pg|page|paged|pagenum|pageno|page_?number|seite|start|offset|from|skip|s)$/i;
@@ -25,13 +26,10 @@ export function continuationIn(document: PageDocument, base: string): Continuati
   here.hash = "";
   const place = placeOf(here);
   const links = [...document.querySelectorAll("a[href], link[rel~=next i]")].flatMap((element) => {
-    const href = element.getAttribute("href") ?? "";
-    if (!URL.canParse(href, base)) return [];
-    const url = new URL(href, base);
+    const url = urlOf(element.getAttribute("href") ?? "", base);
+    if (url?.origin !== here.origin) return [];
     url.hash = "";
-    return url.origin === here.origin && url.href !== here.href
-      ? [{ element, url, place: placeOf(url) }]
-      : [];
+    return url.href !== here.href ? [{ element, url, place: placeOf(url) }] : [];
   });
   const pages = links.filter((link) => link.place.pattern === place.pattern);
   const isNamed = ({ element }: (typeof links)[number]) =>
@@ -40,6 +38,7 @@ export function continuationIn(document: PageDocument, base: string): Continuati
     const words = [textOf(element), element.getAttribute("aria-label"), element.getAttribute("title")];
     return words.some((word) => {
       const text = (word ?? "").trim();
+      if (text === "" || text.length > MAX_WORDS) return false;
       return ARROW.test(text) || NEXT.test(text.replace(/^[\s«»‹›←→<>|]+|[\s«»‹›→<>|]+$/g, ""));
     });
   };
@@ -55,8 +54,17 @@ export function continuationIn(document: PageDocument, base: string): Continuati
     );
   if (found === undefined) return {};
   const isNumbered = found.place.pattern === place.pattern && found.place.number === place.number + 1;
-  const last = isNumbered ? Math.max(...pages.map((link) => link.place.number)) : 0;
+  const last = isNumbered ? pages.reduce((most, link) => Math.max(most, link.place.number), 0) : 0;
   return { next: found.url.href, ...(last > place.number ? { following: last - place.number } : {}) };
+}
+
+function urlOf(href: string, base: string): URL | undefined {
+  if (/^(?:#|[a-gi-z]\w+:)/i.test(href)) return undefined;
+  try {
+    return new URL(href, base);
+  } catch {
+    return undefined;
+  }
 }
 
 const folderOf = ({ pathname }: URL): string => pathname.slice(0, pathname.lastIndexOf("/") + 1);
