@@ -204,6 +204,24 @@ seller: Tarn Ltd`,
     expect(Number(/of ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", "") ?? 0)).toBeLessThan(2_000_000);
   });
 
+  it.each([
+    ["assignments without an end", `<script>${"window.__A={".repeat(100_000)}</script>`],
+    ["a long name", `<script>window.${"STATE".repeat(200_000)}</script>`],
+    ["nested JSON", `<script type="application/json">${"[".repeat(5_000)}1${"]".repeat(5_000)}</script>`],
+    ["nested JSON-LD", ld(JSON.parse(`${'{"@type":"A","a":'.repeat(3_000)}1${"}".repeat(3_000)}`))],
+    ["nested items", '<div itemscope itemtype="x/A"><i itemprop="b" itemscope itemtype="x/B">'.repeat(150)],
+    [
+      "a wide table",
+      `<table>${`<tr>${'<td colspan="1000" rowspan="1000">x</td><td>y</td>'.repeat(40)}</tr>`.repeat(40)}</table>`,
+    ],
+  ])("is converted within the limits if the page has %s", async (_name, part) => {
+    const page = { "/": `<title>T</title>${part}<h1>Title</h1><p>NEEDLE</p>` };
+    const { foot, head, lab, web } = await textOf(page, { format: "data", max_length: 100 });
+    expect(head).toContain("structured data");
+    expect(Number(/(?:of|All) ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", "") ?? 0)).toBeLessThan(3_000_000);
+    expect((await fetched(web, { url: lab.origin })).text).toContain("NEEDLE");
+  });
+
   it("is refused for a PDF or plain text, and reads JSON as lines", async () => {
     const lab = await site({
       "/t": { headers: { "content-type": "text/plain" }, body: "hello" },

@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Web } from "../download/web.ts";
 import type { Page, Snapshot, View } from "../read/snapshot.ts";
 import { joinedPages } from "./joined-pages.ts";
-import { metadataOf, type Piece, pieceOf } from "./piece.ts";
+import { highlightsOf, metadataOf, type Piece, pieceOf } from "./piece.ts";
 
 /** Which part of a page is requested, and how. */
 export interface FetchRequest {
@@ -32,7 +32,7 @@ export type FetchResult =
   | { readonly kind: "facts"; readonly facts: object }
   | { readonly kind: "file"; readonly snapshot: Snapshot };
 
-/** Characters reserved for our own lines. */
+/** Characters reserved for our own lines, except notes and highlights. */
 const FRAME_CHARS = 800;
 
 /**
@@ -69,7 +69,8 @@ export async function fetchPage(
   const first = await snapshot.page(view, signal);
   const { pages = 1 } = asked;
   const page = pages === 1 ? first : await joinedPages(web, snapshot, first, { view, pages, signal, ...age });
-  const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS));
+  const lines = [...(page.notes ?? []), ...(highlightsOf(page) ?? [])].join("\n\n\n").length;
+  const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS - lines));
   const piece = pieceOf(snapshot, page, asked.start_index, most);
   return { kind: "piece", snapshot, piece, isFirst: asked.start_index === 0 };
 }

@@ -79,9 +79,14 @@ function headOf(snapshot: Snapshot, page: Page): string {
   ];
   for (const note of page.notes ?? []) facts.push(inHeader(note));
   const line = facts.filter((fact) => fact !== undefined).join(" | ");
-  const highlights = page.highlights?.map((parts) => parts.map(inHeader).join(" | ")) ?? [];
+  const highlights = highlightsOf(page) ?? [];
   return [line, ...highlights].map((one) => `[${one}]`).join("\n");
 }
+
+/** What a page's data says, in short lines. */
+export const highlightsOf = ({ highlights }: Page): string[] | undefined =>
+  highlights?.map((parts) => clip(parts.map(inHeader).join(" | "), MAX_HIGHLIGHT));
+const MAX_HIGHLIGHT = 300;
 
 /** Approximate maximum of everything except the outline, in characters. */
 const FACTS_CHARS = 4_000;
@@ -108,6 +113,8 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
     modified: page?.modified,
     language: page?.language,
     description: page?.description,
+    highlights: page && highlightsOf(page),
+    next_page: page?.next,
     pages: page?.pages,
     extractor: page?.extractor,
     needs_javascript: page?.needsJavascript || undefined,

@@ -1,5 +1,5 @@
 import { type PageDocument, type PageElement, textOf } from "../read/html/document.ts";
-import { isLayout, MAX_SPREAD, spread } from "../read/html/markdown.ts";
+import { isLayout } from "../read/html/markdown.ts";
 import { csvOf, linesOf } from "./lines.ts";
 import { FLIGHT_NAME, statesIn } from "./state.ts";
 import { plainText, plainThing, type Thing, thingsIn, typesOf } from "./things.ts";
@@ -9,6 +9,7 @@ const ABOUT =
   /^(?:WebSite|WebPage|Organization|Corporation|NewsMediaOrganization|BreadcrumbList|ImageObject|Person|SiteNavigationElement|WPHeader|WPFooter)$/;
 const MAX_TABLES = 200;
 const MAX_ROWS = 50_000;
+const MAX_COLUMNS = 200;
 
 /**
  * A page's data as text, each part under a heading: what it declares (JSON-LD, else microdata, else Open Graph), its tables
@@ -35,7 +36,7 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
     const isChosen =
       chosen?.some((one) => one === table || one.contains(table) || table.contains(one)) ?? true;
     if (!isChosen) continue;
-    const rows = rowsOf(table, document);
+    const rows = rowsOf(table);
     const caption = textOf(table.querySelector("caption") ?? { textContent: headingAbove(table) });
     const size = `${rows.length} row${rows.length === 1 ? "" : "s"}`;
     add(`Table ${index + 1}${caption && `: ${caption}`} (${size})`, csvOf(rows));
@@ -50,13 +51,25 @@ function tablesIn(document: PageDocument): PageElement[] {
   return tables.slice(0, MAX_TABLES);
 }
 
-function rowsOf(table: PageElement, document: PageDocument): string[][] {
-  const spans = table.querySelectorAll("td[colspan], th[colspan], td[rowspan], th[rowspan]");
-  for (const cell of [...spans].slice(0, MAX_SPREAD)) spread(cell, document);
-  return [...table.querySelectorAll("tr")]
-    .slice(0, MAX_ROWS)
-    .map((row) => [...row.children].map(textOf))
-    .filter((row) => row.some((cell) => cell !== ""));
+/** The rows of a table, with empty cells for spans, so that the others are in their columns. */
+function rowsOf(table: PageElement): string[][] {
+  /** For how many further rows the cell above covers each column. */
+  const covered: number[] = [];
+  const rows = [...table.querySelectorAll("tr")].slice(0, MAX_ROWS).map((row) => {
+    const cells: string[] = [];
+    for (const cell of row.children) {
+      while ((covered[cells.length] ?? 0) > 0) cells.push("");
+      const [wide = 1, high = 1] = ["colspan", "rowspan"].map((name) => Number(cell.getAttribute(name)) || 1);
+      const text = textOf(cell);
+      for (let right = 0; right < wide && cells.length < MAX_COLUMNS; right++) {
+        covered[cells.length] = high;
+        cells.push(right === 0 ? text : "");
+      }
+    }
+    for (const [column, rest] of covered.entries()) covered[column] = Math.max(0, rest - 1);
+    return cells;
+  });
+  return rows.filter((row) => row.some((cell) => cell !== ""));
 }
 
 /** The nearest heading before a table, or before an element around it. */

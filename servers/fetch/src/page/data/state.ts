@@ -8,8 +8,10 @@ export interface State {
 }
 
 const MAX_STATES = 20;
+/** Assignments in one script: each may have to be read to the script's end. */
+const MAX_TRIES = 100;
 const ASSIGNED =
-  /(?:window|self|globalThis)(?:\.|\[["'])(__\w+__|__\w+|\w*(?:STATE|state|Data|DATA|Props)\w*)(?:["']\])?\s*=\s*(JSON\.parse\(\s*)?/g;
+  /(?:window|self|globalThis)(?:\.|\[["'])(__\w{1,60}|\w{0,40}(?:STATE|state|Data|DATA|Props)\w{0,40})(?:["']\])?\s*=\s*(JSON\.parse\(\s*)?/g;
 /** The payload of React Server Components, which describes elements rather than data. */
 export const FLIGHT_NAME = "React server components";
 /** `self.__next_f.push([1,"…"])`: a part of the payload of React Server Components. */
@@ -33,11 +35,14 @@ export function statesIn(document: PageDocument): State[] {
     }
     if (script.hasAttribute("src") || (!code.includes("__") && !/STATE|state|Data|DATA|Props/.test(code)))
       continue;
-    for (const { 0: found, index } of code.matchAll(FLIGHT)) {
+    for (const { 0: found, index } of [...code.matchAll(FLIGHT)].slice(0, MAX_TRIES * 10)) {
       const { value } = jsonAt(code, index + found.length) ?? {};
       if (Array.isArray(value) && typeof value[1] === "string") flight += value[1];
     }
-    for (const { 0: found, 1: name = "", 2: isParsed, index } of code.matchAll(ASSIGNED)) {
+    for (const { 0: found, 1: name = "", 2: isParsed, index } of [...code.matchAll(ASSIGNED)].slice(
+      0,
+      MAX_TRIES,
+    )) {
       const { value: given } = jsonAt(code, index + found.length) ?? {};
       const value = isParsed !== undefined && typeof given === "string" ? jsonAt(given, 0)?.value : given;
       if (typeof value === "object" && value !== null && states.length < MAX_STATES)

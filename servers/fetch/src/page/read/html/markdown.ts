@@ -145,10 +145,9 @@ function restoreImage(image: PageElement): void {
 /** Maximum span of a cell. Markdown has no spans, so empty cells keep the others in their columns. */
 const MAX_SPAN = 30;
 /** Further cells with spans are not spread: each may add 900 empty cells. */
-export const MAX_SPREAD = 2_000;
+const MAX_SPREAD = 2_000;
 
-/** Adds the empty cells of a cell's spans, so that the others are in their columns. */
-export function spread(cell: PageElement, document: PageDocument): void {
+function spread(cell: PageElement, document: PageDocument): void {
   const span = (name: string): number =>
     Math.min(MAX_SPAN, Math.max(1, Number(cell.getAttribute(name)) || 1));
   const [wide, high] = [span("colspan"), span("rowspan")];
