@@ -106,16 +106,16 @@ export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
   const byId = new Map(all.flatMap((one) => (typeof one["@id"] === "string" ? [[one["@id"], one]] : [])));
   const plain = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") return plainText(value);
-    if (typeof value !== "object" || value === null) return value;
     if (depth > MAX_DEPTH) return undefined;
     if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => plain(one, depth + 1));
+    if (!isThing(value)) return value;
     const entries = Object.entries(value);
-    const id = value["@id" as keyof typeof value];
+    const id = value["@id"];
     if (entries.length === 1 && typeof id === "string") {
       const named = byId.get(id);
-      return named === undefined ? id : (textIn(named) ?? plain({ ...named, "@id": undefined }, depth + 4));
+      return named === undefined ? id : (textIn(named) ?? plain({ ...named, "@id": undefined }, depth + 6));
     }
-    const type = depth > 0 ? typesOf(value as Thing)[0] : undefined;
+    const type = depth > 0 ? typesOf(value)[0] : undefined;
     const kept = entries.filter(
       ([key, one]) => !/^@|^potentialAction$/.test(key) && one !== null && one !== "",
     );
