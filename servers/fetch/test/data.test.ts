@@ -62,12 +62,12 @@ brand: Tarn
 image: https://x.example/k.png
 description: Boils & whistles.
 offers:
-  price: 39.9
-  priceCurrency: EUR
-  availability: InStock
+ price: 39.9
+ priceCurrency: EUR
+ availability: InStock
 aggregateRating:
-  ratingValue: 4.5
-  reviewCount: 120
+ ratingValue: 4.5
+ reviewCount: 120
 seller: Tarn Ltd`,
     );
     expect(text).not.toMatch(/schema\.org|SearchAction|@/);
@@ -236,7 +236,7 @@ seller: Tarn Ltd`,
       message: `format data works on HTML, JSON, feeds and sitemaps; ${lab.origin}/t is text/plain.`,
     });
     expect((await fetched(web, { url: `${lab.origin}/j`, format: "data" })).text).toContain(
-      "\n\na:\n  n,v\n  x,1\n  y,2",
+      "\n\na:\n n,v\n x,1\n y,2",
     );
   });
 });

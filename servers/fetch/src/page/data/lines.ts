@@ -5,8 +5,8 @@ const MAX_DEPTH = 40;
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * JSON as indented lines, in a third fewer tokens than JSON: `key: value`, lists with dashes, and lists of similar objects as CSV
- * under a line with their keys. Empty values are left out.
+ * JSON as indented lines: `key: value`, lists with dashes, and lists of similar objects as CSV under a line with their keys. Empty
+ * values are left out.
  */
 export function linesOf(value: unknown, indent = "", depth = 0): string[] {
   if (depth > MAX_DEPTH) return [`${indent}…`];
@@ -14,7 +14,7 @@ export function linesOf(value: unknown, indent = "", depth = 0): string[] {
     const table = tableOf(value);
     if (table !== undefined) return table.map((row) => indent + row);
     return value.filter(isFilled).flatMap((item) => {
-      const [first = "", ...rest] = linesOf(item, `${indent}  `, depth + 1);
+      const [first = "", ...rest] = linesOf(item, `${indent} `, depth + 1);
       return [`${indent}- ${first.trimStart()}`, ...rest];
     });
   }
@@ -28,15 +28,18 @@ export function linesOf(value: unknown, indent = "", depth = 0): string[] {
           one.every((item) => typeof item !== "object" || item === null) && one.map(scalar).join(", ");
         if (typeof inline === "string" && inline.length <= LINE_CHARS) return [`${indent}${name}: ${inline}`];
       }
-      return [`${indent}${name}:`, ...linesOf(one, `${indent}  `, depth + 1)];
+      return [`${indent}${name}:`, ...linesOf(one, `${indent} `, depth + 1)];
     });
   return [indent + scalar(value)];
 }
 
-const scalar = (value: unknown): string =>
-  String(value)
-    .replace(/\s*\n\s*/g, " ")
-    .trim();
+/** Longer values without a space are encoded, encrypted or a file. */
+const MAX_WORD = 1_000;
+
+function scalar(value: unknown): string {
+  const text = String(value).replace(/\s+/g, " ").trim();
+  return text.length > MAX_WORD && !/\s/.test(text) ? `(${text.length} characters)` : text;
+}
 
 function isFilled(value: unknown): boolean {
   if (value === null || value === undefined || value === "") return false;
