@@ -385,7 +385,7 @@ describe("feeds and sitemaps", () => {
   });
 
   it("of hostile depth, size or entities are read within the limits, other XML unchanged", async () => {
-    const deep = `<rss>${"<item>".repeat(100_000)}<title>x</title>`;
+    const deep = `<rss>${"<item>".repeat(30_000)}<title>x</title>`;
     expect((await textOf({ "/": xml(deep) })).head).toContain("not converted: it is too complex");
     const entities =
       '<!DOCTYPE rss [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;">]><rss><channel><item><title>&b;</title></item></channel></rss>';

@@ -1,3 +1,4 @@
+import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { dateOf } from "../read/date.ts";
 import { stripTags } from "../read/html/strip-tags.ts";
@@ -22,16 +23,18 @@ export interface List {
 type Field = "title" | "link" | "date" | "author" | "summary" | "categories" | "media";
 type Item = Partial<Record<Field, string>>;
 
+/** How far into a text its root is searched. */
+const START = 4_100;
 const SUMMARY_CHARS = 280;
 const MAX_CHARS = 20_000;
 /**
- * The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS, sitemaps and JSON Feed. The names of a field
+ * The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS and JSON Feed. The names of a field
  * are in the order of preference.
  */
 const FIELDS: readonly (readonly [field: Field, names: readonly string[]])[] = [
   ["title", ["title"]],
-  ["link", ["link", "loc", "url", "external_url", "guid", "id"]],
-  ["date", ["published", "pubdate", "dc:date", "updated", "lastmod", "date_published", "date_modified"]],
+  ["link", ["link", "url", "external_url", "guid", "id"]],
+  ["date", ["published", "pubdate", "dc:date", "updated", "date_published", "date_modified"]],
   ["author", ["author", "dc:creator", "authors"]],
   ["summary", ["content:encoded", "content", "description", "summary", "content_text", "content_html"]],
   ["categories", ["category", "tags"]],
@@ -47,23 +50,35 @@ export function listOf(text: string, base: string, format: "markdown" | "text" |
   const needsJavascript = false;
   if (!isList(text))
     return { text: linesOf(JSON.parse(text)).join("\n"), extractor: "JSON as lines", needsJavascript };
-  const {
-    kind,
-    noun,
-    items,
-    title: given,
-  } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
+  const sitemap = sitemapOf(text, base);
+  if (sitemap !== undefined) return { ...sitemap, needsJavascript };
+  const { items, title: given } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
   const found = items.map((item) => itemOf(item, base));
   const title = given && line(given).slice(0, 300);
-  const lines =
-    kind !== "feed"
-      ? found.map(({ link, date }) => [link, date].filter(Boolean).join(" "))
-      : format === "data"
-        ? linesOf(found)
-        : found.map((item) => itemLine(item, format));
-  const heading = title && kind === "feed" ? [format === "text" ? title : `# ${title}`, ""] : [];
-  const extractor = `${kind}, ${found.length} ${noun}${found.length === 1 ? "" : "s"}`;
+  const lines = format === "data" ? linesOf(found) : found.map((item) => itemLine(item, format));
+  const heading = title ? [format === "text" ? title : `# ${title}`, ""] : [];
+  const extractor = `feed, ${counted(found.length, "item")}`;
   return { text: [...heading, ...lines].join("\n"), extractor, title, needsJavascript };
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** A sitemap (sitemaps.org), which may have 50,000 URLs, so it is read without a document. */
+function sitemapOf(xml: string, base: string): { text: string; extractor: string } | undefined {
+  const [, prefix = "", root] = /<(\w+:)?(urlset|sitemapindex)[\s>]/.exec(xml.slice(0, START)) ?? [];
+  if (root === undefined) return undefined;
+  const item = new RegExp(`<${prefix}(?:url|sitemap)>(.*?)</${prefix}(?:url|sitemap)>`, "gs");
+  const field = (name: string) => new RegExp(`<${prefix}${name}>(?:<!\\[CDATA\\[)?\\s*([^<\\s\\]]+)`);
+  const [loc, lastmod] = [field("loc"), field("lastmod")];
+  const lines: string[] = [];
+  for (const [, body = ""] of xml.matchAll(item)) {
+    const url = decodeXML(loc.exec(body)?.[1] ?? "");
+    const address = URL.canParse(url, base) ? new URL(url, base).href : url;
+    lines.push([address, lastmod.exec(body)?.[1]].filter(Boolean).join(" "));
+  }
+  const isIndex = root === "sitemapindex";
+  const extractor = `sitemap${isIndex ? " index" : ""}, ${counted(lines.length, isIndex ? "sitemap" : "URL")}`;
+  return { text: lines.join("\n"), extractor };
 }
 
 function itemLine({ title, link, date, author, summary = "" }: Item, format: "markdown" | "text"): string {
@@ -76,7 +91,7 @@ function itemLine({ title, link, date, author, summary = "" }: Item, format: "ma
 }
 
 type Values = ReadonlyMap<string, string>;
-type Found = { kind: string; noun: string; items: Values[]; title: string | undefined };
+type Found = { items: Values[]; title: string | undefined };
 
 function itemOf(values: Values, base: string): Item {
   const entries = FIELDS.map(([field, names]) => {
@@ -99,14 +114,12 @@ function xmlList(xml: string): Found {
   const channel = elementsIn(root).find(({ name }) => name === "channel") ?? root;
   const items = [...new Set([channel, root])]
     .flatMap(elementsIn)
-    .filter(({ name }) => /^(?:\w+:)?(?:item|entry|url|sitemap)$/.test(name))
+    .filter(({ name }) => /^(?:\w+:)?(?:item|entry)$/.test(name))
     .map((item) => valuesOf(elementsIn(item)));
   const title = valuesOf(elementsIn(channel).filter(({ name }) => /^(?:\w+:)?title$/.test(name))).get(
     "title",
   );
-  if (root?.name.endsWith("sitemapindex")) return { kind: "sitemap index", noun: "sitemap", items, title };
-  if (root?.name.endsWith("urlset")) return { kind: "sitemap", noun: "URL", items, title };
-  return { kind: "feed", noun: "item", items, title };
+  return { items, title };
 }
 
 /** The texts of elements by their names, or what their attributes have instead. */
@@ -141,5 +154,5 @@ function jsonFeed(json: string): Found {
     (item: unknown) =>
       new Map(Object.entries(item ?? {}).map(([name, value]) => [name, textOf(value)] as const)),
   );
-  return { kind: "feed", noun: "item", items: values, title: typeof title === "string" ? title : undefined };
+  return { items: values, title: typeof title === "string" ? title : undefined };
 }
