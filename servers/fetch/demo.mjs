@@ -38,10 +38,16 @@ export async function demo({ say, check, connect }) {
       { matches: 1, places: [{ section: "Station 7", text: /9 rooms/ }] },
     );
     await fetch.call("fetch", { url, section: "Station 10" }, /Station 10\n\nAt kilometre 30 .*12 rooms/);
+    say("Ask a question about the page: the best passages with their places.");
+    await fetch.call(
+      "fetch_many",
+      { urls: [url], question: "Which inn is at kilometre 21?", max_length: 300 },
+      /^\[1\] http.*Station 7[\s\S]*9 rooms/,
+    );
     const asked = visits;
     say("Another port of this machine is blocked, even when its address is written in another way.");
     await fetch.call("fetch", { url: "http://0x7f.1:22/" }, { fails: /127\.0\.0\.1[\s\S]*--allow-host/ });
-    check("one download for three calls", asked === 1);
+    check("one download for four calls", asked === 1);
     await fetch.close();
   } finally {
     site.closeAllConnections();

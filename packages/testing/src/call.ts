@@ -44,6 +44,7 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
     ask: async (message) => unanswerable(message),
     openUrl: async (message) => unanswerable(message),
     sample: async () => unanswerable("sampling"),
+    canSample: false,
     roots: async () => [],
     cancel: () => controller.abort(new ToolError("cancelled", "The call was cancelled.")),
   };

@@ -84,4 +84,35 @@ export const tasks: readonly Task[] = [
       call("fetch", { url: at(world, "/closed") }).catch((error: Error) => error.message),
     check: (answer) => answer.includes("robots.txt"),
   },
+  {
+    name: "a price",
+    prompt: (world) =>
+      `What does the kettle of ${at(world, "/shop")} cost, and how long does delivery to Oslo take?`,
+    reference: (call, world) => call("fetch", { url: at(world, "/shop"), format: "data" }),
+    check: (answer) => /39[.,]90/.test(answer) && /6/.test(answer),
+  },
+  {
+    name: "a feed",
+    prompt: (world) => `What is the newest item of ${at(world, "/news.xml")}, and from which day?`,
+    reference: async (call, world) =>
+      /^- .*/m.exec(await call("fetch", { url: at(world, "/news.xml") }))?.[0] ?? "",
+    check: (answer) => /wheel/i.test(answer) && /2026-05-05|5 May|May 5/i.test(answer),
+  },
+  {
+    name: "a thread of several pages",
+    prompt: (world) => `Which buses do the posts of ${at(world, "/thread")} name, on all of its pages?`,
+    reference: (call, world) => call("fetch", { url: at(world, "/thread"), pages: 10 }),
+    check: (answer) => ["13", "14", "15"].every((bus) => answer.includes(bus)),
+  },
+  {
+    name: "a question about pages",
+    prompt: (world) =>
+      `On which days is the mill closed? One of ${at(world, "/long")} and ${at(world, "/guide")} says so.`,
+    reference: (call, world) =>
+      call("fetch_many", {
+        urls: [at(world, "/long"), at(world, "/guide")],
+        question: "On which days is it closed?",
+      }),
+    check: (answer) => /monday/i.test(answer),
+  },
 ];

@@ -1,8 +1,9 @@
-import { sized } from "@refmcp/boundary/answer";
+import { grouped, sized } from "@refmcp/boundary/answer";
 import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
 import type { FetchOutcome } from "./page/answer/fetch-page.ts";
-import { urlInHeader } from "./page/answer/piece.ts";
+import { inHeader, urlInHeader } from "./page/answer/piece.ts";
+import type { Answered } from "./page/answer/question.ts";
 import type { Web } from "./page/download/web.ts";
 import type { Snapshot } from "./page/read/snapshot.ts";
 
@@ -52,6 +53,30 @@ export function contentOf(shown: FetchOutcome): Content[] {
       ];
     }
   }
+}
+
+/**
+ * The blocks of an answer to a question: each passage under our line with its number and place, or the answer of the client's
+ * model with the places of its sources.
+ */
+export function answerContent({ passages, answer, chars, pages, failures }: Answered): Content[] {
+  const places = passages.map(({ url, headings, index }, at) => {
+    const heading = headings.length === 0 ? "" : ` | ${inHeader(headings.join(" > "))}`;
+    return `[${at + 1}] ${urlInHeader(url)}${heading} | start_index=${index}`;
+  });
+  const of = `${grouped(chars)} characters of ${pages} page${pages === 1 ? "" : "s"}`;
+  const failed = failures.map((failure) => `[${failure}]`);
+  const text = (lines: readonly string[]): Content => ({ type: "text", text: lines.join("\n") });
+  if (answer !== undefined) {
+    const about = `[Written by the client's model ${inHeader(answer.model.slice(0, 100))} from these passages of ${of}; check what matters with fetch:]`;
+    return [text([answer.text]), text([about, ...places, ...failed])];
+  }
+  const blocks = passages.map((passage, at) => text([places[at] ?? "", passage.text]));
+  const found =
+    passages.length === 0
+      ? `[No passage in ${of} shares a word with the question. Ask in the words of the pages, or read them with fetch.]`
+      : `[${passages.length} passage${passages.length === 1 ? "" : "s"} from ${of}, the best first. To read on, call fetch with the URL and start_index.]`;
+  return [...blocks, text([found, ...failed])];
 }
 
 /** An image, or a link to the file with its type and size. */

@@ -39,6 +39,12 @@ export const options = defineOptions({
     description:
       "Open pages that have almost no text without JavaScript in a headless Chrome, Edge or Chromium installed on this machine, with the same network restrictions. Needs the package playwright-core. The browser does not send headers set with --header.",
   },
+  passagesOnly: {
+    type: "flag",
+    heading: "Requests",
+    description:
+      "Never ask the client's model (sampling) about pages: a question to fetch_many returns passages only.",
+  },
   userAgent: {
     type: "string",
     valueName: "TEXT",

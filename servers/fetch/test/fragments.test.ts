@@ -224,7 +224,7 @@ describe("what is not used of a request is named", () => {
   it.each([
     [{ section: "Use", format: "text" }, "section does not work with format text"],
     [{ section: "Use", format: "metadata" }, "section does not work with format metadata"],
-    [{ selector: "p", format: "links" }, "selector only works on HTML, with format markdown or text"],
+    [{ selector: "p", format: "links" }, "selector only works on HTML, with format markdown, text or data"],
     [{ raw: true, format: "text" }, "raw does not work with format text"],
     [{ start_index: 100_000 }, "No more content"],
   ])("%j is refused", async (args, message) => {

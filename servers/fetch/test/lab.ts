@@ -146,6 +146,7 @@ const DEFAULTS: WebOptions = {
   allowPrivate: false,
   ignoreRobotsTxt: false,
   render: false,
+  passagesOnly: false,
   userAgent: undefined,
   header: [],
   proxyUrl: undefined,

@@ -191,6 +191,10 @@ class RunningCall implements Call {
     return this.questions().sample(request);
   }
 
+  get canSample(): boolean {
+    return this.questions().canSample;
+  }
+
   async roots(): Promise<readonly ClientRoot[]> {
     return this.questions().roots() ?? [];
   }

@@ -72,7 +72,7 @@ export class Resources<Context> {
         };
       return {
         mimeType,
-        read: (context, call) => resource.read(variables, context, call),
+        read: (context, call) => resource.read(variables, context, call, uri),
         watch: (context, changed, call) => resource.watch?.(variables, context, changed, call),
       };
     }

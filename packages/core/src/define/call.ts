@@ -47,9 +47,12 @@ export interface Call {
   /**
    * Asks the client's model for a completion (sampling).
    *
-   * @throws ToolError `denied` if the client offers no model; in 2026-07-28, the call ends with -32021 instead.
+   * @throws ToolError `denied` if the client offers no model; in 2026-07-28, the call ends with -32021 instead. ToolError
+   * `unavailable` if the client refuses or fails to answer, so that the handler can do without.
    */
   sample(request: SampleRequest): Promise<SampleResult>;
+  /** Whether the client offers a model for `sample` within this call. */
+  readonly canSample: boolean;
   /** The client's roots now; empty if the client has none. */
   roots(): Promise<readonly ClientRoot[]>;
 }

@@ -62,10 +62,12 @@ export type VariablesOf<Template extends string> =
 /** A family of resources with a URI template. Values are percent-decoded. */
 export interface TemplateResource<Context, Template extends string = string> extends ResourceFacts {
   readonly uriTemplate: Template;
+  /** @param uri the whole URI, not percent-decoded */
   read(
     variables: Record<VariablesOf<Template>, string>,
     context: Context,
     call: Call,
+    uri: string,
   ): Awaitable<ResourceBody>;
   /** Lists the resources that are worth listing, in bounded pages. */
   list?(context: Context, cursor: string | undefined, call: Call): Awaitable<ResourcePage>;

@@ -1,5 +1,7 @@
 // Written by `pnpm generate`.
+import pageHttp from "./page-http.ts";
+import pageHttps from "./page-https.ts";
 import snapshot from "./snapshot.ts";
 import snapshotRaw from "./snapshot-raw.ts";
 
-export const resources = [snapshot, snapshotRaw];
+export const resources = [pageHttp, pageHttps, snapshot, snapshotRaw];

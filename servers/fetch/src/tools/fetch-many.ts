@@ -1,24 +1,41 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { contentOf, maxAge, tool } from "../context.ts";
+import { answerContent, contentOf, maxAge, tool } from "../context.ts";
 import { fetchPages } from "../page/answer/fetch-page.ts";
+import { answerFrom } from "../page/answer/question.ts";
 
 export default tool({
   name: "fetch_many",
   title: "Fetch several pages",
   description:
-    "Fetch the beginnings of up to 8 web pages at once. If one fails, the others are still returned. Continue a page with fetch.",
+    "Fetch the beginnings of up to 8 web pages at once, or the passages that answer a question. " +
+    "If one fails, the others are still returned. Continue a page with fetch.",
   effect: "read",
   openWorld: true,
   input: z.strictObject({
     urls: z.array(z.string().min(1).max(8_192)).min(1).max(8).describe("http or https URLs."),
-    max_length: z.int().min(1).max(100_000).default(3_000).describe("Maximum characters per page."),
+    max_length: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(3_000)
+      .describe("Maximum characters per page, or of all passages."),
     format: z.enum(["auto", "markdown", "text", "html"]).default("auto").describe("auto: HTML as Markdown."),
     include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
+    question: z
+      .string()
+      .trim()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe("Return only the passages that answer this."),
   }),
-  async run({ urls, ...asked }, web, call) {
-    const outcomes = await fetchPages(web, [...new Set(urls)], asked, call);
+  async run({ urls, question, ...asked }, web, call) {
+    const distinct = [...new Set(urls)];
+    if (question !== undefined)
+      return answerContent(await answerFrom(web, distinct, { ...asked, question }, call));
+    const outcomes = await fetchPages(web, distinct, asked, call);
     const failures = outcomes.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.text] : []));
     if (failures.length < outcomes.length) return outcomes.flatMap(contentOf);
     throw new ToolError("unavailable", `None of the pages could be fetched.\n${failures.join("\n")}`);

@@ -8,8 +8,8 @@ export default tool({
   title: "Fetch a page",
   description:
     "Fetch a web page, PDF, Office or OpenDocument file or EPUB book as clean Markdown, or an image. Long pages come in pieces: " +
-    "the last line, in square brackets, gives the start_index to continue from. For several pages use fetch_many, to " +
-    "search a page fetch_find.",
+    "the last line, in square brackets, gives the start_index to continue from. For several pages or a question use " +
+    "fetch_many, to search a page fetch_find.",
   effect: "read",
   openWorld: true,
   view: "page",
@@ -19,13 +19,16 @@ export default tool({
     start_index: z.int().min(0).max(100_000_000).default(0).describe("Continue from this character."),
     raw: z.boolean().default(false).describe("The raw source; the same as format html."),
     format: z
-      .enum(["auto", "markdown", "text", "links", "html", "json", "metadata"])
+      .enum(["auto", "markdown", "text", "links", "html", "json", "data", "metadata"])
       .default("auto")
-      .describe("metadata: title, dates, and headings with their indexes; links: only the page's links."),
+      .describe(
+        "metadata: title, dates, and headings with their indexes; links: only links; data: JSON-LD, tables, script data.",
+      ),
     selector,
     section: z.string().min(1).max(300).optional().describe("Only the content under this heading."),
     include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
+    pages: z.int().min(1).max(10).default(1).describe("Follow next-page links and join this many pages."),
   }),
   async run({ raw, format, ...asked }, web, call) {
     if (raw && format !== "auto" && format !== "html")

@@ -24,7 +24,7 @@ let given: Record<string, unknown> = {};
  */
 function pieceOf({ content = [] }: ToolResult): Piece | undefined {
   const [text = "", foot] = content.map((block) => block.text ?? "");
-  const head = /^Contents of (\S+):\n(?:\[([^\n]*)\]\n\n)?/.exec(text);
+  const head = /^Contents of (\S+):\n(?:\[([^\n]*)\]\n(?:\[[^\n]*\]\n)*\n)?/.exec(text);
   if (head === null || foot === undefined) return undefined;
   const next = /start_index=(\d+)/.exec(foot)?.[1];
   return {

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/client";
+import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { prepare } from "../../../../launch/src/prepare.ts";
@@ -68,6 +69,21 @@ const think = tool({
   },
 });
 
+const attempt = tool({
+  name: "ask_attempt",
+  ...TOOL,
+  input: z.strictObject({}),
+  async run(_input, _done, call) {
+    const message = { role: "user", content: { type: "text", text: "Say four." } } as const;
+    try {
+      if (!call.canSample) return "no model";
+      return (await call.sample({ messages: [message], maxTokens: 10 })).model;
+    } catch (error) {
+      return error instanceof ToolError ? `${error.kind}: ${error.message}` : "asked";
+    }
+  },
+});
+
 const form = z.object({ answer: z.string() });
 const together = tool({
   name: "ask_together",
@@ -87,7 +103,7 @@ const done: Done = { deleted: [] };
 const server = defineServer({
   name: "ask",
   ...SERVER,
-  tools: [remove, swallow, visit, think, together],
+  tools: [remove, swallow, visit, think, attempt, together],
   open: () => done,
 });
 
@@ -102,6 +118,23 @@ async function connect(options: ConnectOptions): Promise<Connected["client"]> {
   open.push(connected);
   return connected.client;
 }
+
+it("a tool can do without a model that fails, if the client has a handshake", async () => {
+  const client = await connect({
+    era: "legacy",
+    sample() {
+      throw new Error("rejected by the user");
+    },
+  });
+  const { content, isError } = await client.callTool({ name: "ask_attempt", arguments: {} });
+  const text = expect.stringMatching(/^unavailable: The client did not answer: .*rejected by the user/);
+  expect({ content, isError: isError ?? false }).toEqual({
+    content: [{ type: "text", text }],
+    isError: false,
+  });
+  const failed = await client.callTool({ name: "ask_think", arguments: {} });
+  expect(failed.isError).toBe(true);
+});
 
 describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
   it("are asked even if the handler swallows the interruption", async () => {
@@ -134,6 +167,18 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
     });
     const result = await client.callTool({ name: "ask_think", arguments: {} });
     expect(result.content).toEqual([{ type: "text", text: '{"type":"text","text":"four"}' }]);
+  });
+
+  it("lets a tool know whether the client offers a model", async () => {
+    const text = async (client: Connected["client"]) =>
+      (await client.callTool({ name: "ask_attempt", arguments: {} })).content;
+    expect(await text(await connect({ era }))).toEqual([{ type: "text", text: "no model" }]);
+    const model = () => ({
+      role: "assistant" as const,
+      model: "test",
+      content: { type: "text" as const, text: "" },
+    });
+    expect(await text(await connect({ era, sample: model }))).toEqual([{ type: "text", text: "test" }]);
   });
 
   it("are refused with a reason if the client cannot be asked", async () => {

@@ -165,14 +165,15 @@ export class Questions {
       const answers = await Promise.all(
         open.map(async ([key, question]) => {
           const params = "params" in question ? asLegacy(question.params, revision) : undefined;
-          return [key, await client.ask?.(question.method, params, limit)] as const;
+          const answer = client.ask?.(question.method, params, limit);
+          const isSampling = question.method === "sampling/createMessage";
+          return [key, await (isSampling ? answer?.catch(unanswered) : answer)] as const;
         }),
       );
       this.#answers = { ...this.#given(), ...Object.fromEntries(answers) };
       this.#request.inputReceived();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new ToolError("unavailable", `The client did not answer: ${why}`);
+      throw unanswered(error);
     }
   }
 
@@ -239,6 +240,11 @@ export class Questions {
     if (answer.action !== "accept") throw declined();
   }
 
+  /** Whether the client offers a model. */
+  get canSample(): boolean {
+    return this.#capabilities?.sampling !== undefined;
+  }
+
   async sample(request: SampleRequest): Promise<SampleResult> {
     const capabilities = this.#capabilities;
     if (capabilities?.sampling === undefined) {
@@ -259,7 +265,10 @@ export class Questions {
         "This needs sampling with tools, which this client does not support (sampling.tools).",
       );
     }
-    return this.#ask("sample", { method: "sampling/createMessage", params: request }, isSample);
+    const question = { method: "sampling/createMessage", params: request } as const;
+    const answer = this.#ask("sample", question, isSampleOrFailure);
+    if (answer instanceof ToolError) throw answer;
+    return answer;
   }
 
   /** The client's roots; undefined if it has no such capability. */
@@ -332,6 +341,16 @@ function isElicitation(answer: unknown): answer is { action: string; content?: u
 
 function isSample(answer: unknown): answer is SampleResult {
   return isObject(answer) && typeof answer.model === "string" && typeof answer.content === "object";
+}
+
+/** In revisions with a handshake, an error is the answer to a sampling request, so that the handler can do without it. */
+function isSampleOrFailure(answer: unknown): answer is SampleResult | ToolError {
+  return answer instanceof ToolError || isSample(answer);
+}
+
+function unanswered(error: unknown): ToolError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new ToolError("unavailable", `The client did not answer: ${why}`);
 }
 
 export function isRootList(answer: unknown): answer is { roots: ClientRoot[] } {

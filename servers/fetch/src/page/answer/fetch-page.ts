@@ -1,7 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Web } from "../download/web.ts";
 import type { Page, Snapshot, View } from "../read/snapshot.ts";
-import { metadataOf, type Piece, pieceOf } from "./piece.ts";
+import { joinedPages } from "./joined-pages.ts";
+import { highlightsOf, metadataOf, type Piece, pieceOf } from "./piece.ts";
 
 /** Which part of a page is requested, and how. */
 export interface FetchRequest {
@@ -10,6 +11,8 @@ export interface FetchRequest {
   readonly selector?: string | undefined;
   readonly section?: string | undefined;
   readonly include_links: boolean;
+  /** How many pages are joined, from this one on. */
+  readonly pages?: number;
   readonly start_index: number;
   readonly max_length: number;
   /** Seconds. */
@@ -29,7 +32,7 @@ export type FetchResult =
   | { readonly kind: "facts"; readonly facts: object }
   | { readonly kind: "file"; readonly snapshot: Snapshot };
 
-/** Characters reserved for our own lines. */
+/** Characters reserved for our own lines, except notes and highlights. */
 const FRAME_CHARS = 800;
 
 /**
@@ -62,8 +65,12 @@ export async function fetchPage(
   const wantsText =
     selector !== undefined || section !== undefined || format === "json" || format === "links";
   if (!snapshot.isReadable && !wantsText) return { kind: "file", snapshot };
-  const page = await snapshot.page({ format, includeLinks, selector, section, fragment }, signal);
-  const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS));
+  const view = { format, includeLinks, selector, section, fragment };
+  const first = await snapshot.page(view, signal);
+  const { pages = 1 } = asked;
+  const page = pages === 1 ? first : await joinedPages(web, snapshot, first, { view, pages, signal, ...age });
+  const lines = [...(page.notes ?? []), ...(highlightsOf(page) ?? [])].join("\n\n\n").length;
+  const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS - lines));
   const piece = pieceOf(snapshot, page, asked.start_index, most);
   return { kind: "piece", snapshot, piece, isFirst: asked.start_index === 0 };
 }
@@ -76,31 +83,57 @@ export function fragmentOf(url: string): string | undefined {
 /** The result for one of several pages, or the error. */
 export type FetchOutcome = FetchResult | { readonly kind: "failed"; readonly text: string };
 
-/**
- * Fetches several pages, at most two at a time per host, and returns the beginning of each in the order of the URLs.
- *
- * @param call its `progress` receives the number done, the total, and the last URL.
- */
-export async function fetchPages(
-  web: Web,
+/** A call of several pages; `progress` gets the number done, the total, and the last URL. */
+type SeveralPages = CallBudget & { progress(done: number, total: number, url: string): void };
+
+/** Does something with each page, in the order of the URLs; its ToolError becomes a failure of that page. */
+export async function eachPage<Result>(
   urls: readonly string[],
-  asked: Pick<FetchRequest, "format" | "include_links" | "max_length" | "max_age">,
-  call: CallBudget & { progress(done: number, total: number, url: string): void },
-): Promise<FetchOutcome[]> {
-  const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
+  call: SeveralPages,
+  work: (url: string) => Promise<Result>,
+): Promise<(Result | { readonly kind: "failed"; readonly text: string })[]> {
   let done = 0;
   return await Promise.all(
-    urls.map(async (url): Promise<FetchOutcome> => {
+    urls.map(async (url) => {
       try {
-        return await fetchPage(web, { ...asked, url, start_index: 0 }, part);
+        return await work(url);
       } catch (error) {
-        if (!(error instanceof ToolError)) throw error;
+        if (!(error instanceof ToolError) || call.signal.aborted) throw error;
         const { message, hint = "" } = error;
-        return { kind: "failed", text: `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim() };
+        const text = `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim();
+        return { kind: "failed" as const, text };
       } finally {
         done += 1;
         call.progress(done, urls.length, url.slice(0, 200));
       }
     }),
   );
+}
+
+/** Fetches several pages, at most two at a time per host, and returns the beginning of each in the order of the URLs. */
+export async function fetchPages(
+  web: Web,
+  urls: readonly string[],
+  asked: Pick<FetchRequest, "format" | "include_links" | "max_length" | "max_age">,
+  call: SeveralPages,
+): Promise<FetchOutcome[]> {
+  const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
+  return await eachPage(urls, call, (url) => fetchPage(web, { ...asked, url, start_index: 0 }, part));
+}
+
+/**
+ * A page as a resource: text as Markdown, anything without text as its bytes.
+ *
+ * @param uri an http or https URL, in which core has escaped the brackets of an IPv6 address
+ * @throws ToolError as `Web.get` and `Snapshot.page`.
+ */
+export async function pageAt(web: Web, uri: string, signal: AbortSignal) {
+  const url = uri.replace(/^(https?:\/\/)%5B([\da-f:.]+)%5D/i, "$1[$2]");
+  const snapshot = await web.get(url, { signal });
+  const { answer, body, isReadable, isText } = snapshot;
+  if (!isReadable) return { blob: answer.body, mimeType: body.mimeType };
+  const view = { format: "auto", includeLinks: true, fragment: fragmentOf(url) } as const;
+  const page = await snapshot.page(view, signal);
+  const isMarkdown = !isText || body.kind === "html" || page.hasRows === true;
+  return { text: page.text, mimeType: isMarkdown ? "text/markdown" : body.mimeType };
 }

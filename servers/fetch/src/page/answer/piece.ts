@@ -24,7 +24,10 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
     const message = `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`;
     throw new ToolError("invalid", message, { hint: "Start at 0, or search for text with fetch_find." });
   }
-  const text = clip(page.text.slice(start), max);
+  const clipped = clip(page.text.slice(start), max);
+  // A row or an item that was cut would be hard to read, and the next piece too.
+  const isCut = page.hasRows === true && start + clipped.length < length;
+  const text = isCut ? clipped.slice(0, clipped.lastIndexOf("\n") + 1 || undefined) : clipped;
   const end = start + text.length;
   const shown =
     length === 0
@@ -37,7 +40,8 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
 }
 
 /** Text from a page for our line of facts, in which brackets and bars have a meaning. */
-const inHeader = (text: string): string => oneLine(text.replace(/[[\]|]/g, (sign) => SIGNS[sign] ?? ""));
+export const inHeader = (text: string): string =>
+  oneLine(text.replace(/[[\]|]/g, (sign) => SIGNS[sign] ?? ""));
 const SIGNS: Readonly<Record<string, string>> = { "[": "(", "]": ")", "|": "/" };
 
 /** The same for a URL, which stays valid: only an IPv6 address has brackets. */
@@ -68,11 +72,21 @@ function headOf(snapshot: Snapshot, page: Page): string {
       ? `needs_javascript: almost no text without a browser; ${rendering?.failed === undefined ? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render" : inHeader(rendering.failed)}`
       : undefined,
     rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
+    page.following === undefined || page.next === undefined
+      ? undefined
+      : `at least ${page.following + 1} pages; pages joins up to 10`,
     page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
   ];
   for (const note of page.notes ?? []) facts.push(inHeader(note));
-  return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
+  const line = facts.filter((fact) => fact !== undefined).join(" | ");
+  const highlights = highlightsOf(page) ?? [];
+  return [line, ...highlights].map((one) => `[${one}]`).join("\n");
 }
+
+/** What a page's data says, in short lines. */
+export const highlightsOf = ({ highlights }: Page): string[] | undefined =>
+  highlights?.map((parts) => clip(parts.map(inHeader).join(" | "), MAX_HIGHLIGHT));
+const MAX_HIGHLIGHT = 300;
 
 /** Approximate maximum of everything except the outline, in characters. */
 const FACTS_CHARS = 4_000;
@@ -99,6 +113,8 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
     modified: page?.modified,
     language: page?.language,
     description: page?.description,
+    highlights: page && highlightsOf(page),
+    next_page: page?.next,
     pages: page?.pages,
     extractor: page?.extractor,
     needs_javascript: page?.needsJavascript || undefined,

@@ -10,6 +10,7 @@ export interface WebOptions {
   readonly allowPrivate: boolean;
   readonly ignoreRobotsTxt: boolean;
   readonly render: boolean;
+  readonly passagesOnly: boolean;
   readonly userAgent: string | undefined;
   readonly header: readonly { readonly name: string; readonly value: string }[];
   readonly proxyUrl: URL | undefined;

@@ -62,6 +62,11 @@ export class Web {
     return new Web(options, await clientOf(options), changed);
   }
 
+  /** Whether the user allows questions to the client's model. */
+  get mayAskModel(): boolean {
+    return !this.#options.passagesOnly;
+  }
+
   async close(): Promise<void> {
     this.#client.close();
     await Promise.all([this.#converter.close(), this.#renderer?.close()]);

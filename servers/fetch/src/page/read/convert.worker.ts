@@ -10,6 +10,10 @@ const WATCH_MS = 50;
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
   if ("html" in work) return (await import("./html/extract.ts")).convertHtml(work.html);
+  if ("list" in work) {
+    const { text, url, format } = work.list;
+    return (await import("../data/feed.ts")).listOf(text, url, format);
+  }
   if ("pdf" in work) {
     const pages = await (await import("@refmcp/documents/pdf")).pdfPages(work.pdf);
     return { text: pages.join("\n\n"), pages: pages.length };

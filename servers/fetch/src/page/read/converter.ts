@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { ConcurrencyLimit } from "../concurrency.ts";
+import type { List } from "../data/feed.ts";
 import type { Conversion, ConversionRequest } from "./html/extract.ts";
 import type { OutputOptions } from "./html/markdown.ts";
 import { stripTags } from "./html/strip-tags.ts";
@@ -29,11 +30,18 @@ interface DocumentText extends Metadata {
 }
 
 /** Messages to the thread or process. */
-export type Work = { readonly html: ConversionRequest } | DocumentWork;
+export type Work = { readonly html: ConversionRequest } | { readonly list: ListRequest } | DocumentWork;
+/** A feed or sitemap, or, with format data, JSON. */
+export interface ListRequest {
+  readonly text: string;
+  /** For relative links. */
+  readonly url: string;
+  readonly format: "markdown" | "text" | "data";
+}
 type DocumentWork =
   | { readonly pdf: Uint8Array }
   | { readonly office: Uint8Array; readonly writing: OutputOptions };
-export type Done = Conversion | DocumentText;
+export type Done = Conversion | List | DocumentText;
 
 /**
  * Converts pages in threads and documents in processes, with limited memory and time, so that none can block the server,
@@ -57,6 +65,20 @@ export class Converter {
       if (!(error instanceof ConversionError)) throw error;
       const { message: reason } = error;
       return { text: stripTags(request.html), extractor: "tags removed", reason, needsJavascript: false };
+    }
+  }
+
+  /**
+   * The items of a feed, or the URLs of a sitemap; the text unchanged if that fails.
+   *
+   * @throws the signal's reason.
+   */
+  async list(request: ListRequest, signal: AbortSignal): Promise<List & { readonly reason?: string }> {
+    try {
+      return await this.#pages.run<List>({ list: request }, signal);
+    } catch (error) {
+      if (!(error instanceof ConversionError)) throw error;
+      return { text: request.text, extractor: "unchanged", reason: error.message, needsJavascript: false };
     }
   }
 

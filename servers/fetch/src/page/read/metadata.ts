@@ -1,8 +1,10 @@
+import { highlightsIn, jsonLdIn, textIn, typesOf } from "../data/things.ts";
 import { dateOf } from "./date.ts";
 import type { PageDocument } from "./html/document.ts";
+import { type Continuation, continuationIn } from "./html/next.ts";
 
 /** The metadata of a page. */
-export interface Metadata {
+export interface Metadata extends Continuation {
   readonly title?: string | undefined;
   readonly byline?: string | undefined;
   /** In ISO 8601, as `modified`. */
@@ -14,10 +16,10 @@ export interface Metadata {
   readonly canonical?: string;
   /** Where the page redirects to (`<meta http-equiv="refresh">`). */
   readonly refresh?: string;
+  /** Prices, times, recipes and videos that the page's data has; the parts of a line each. */
+  readonly highlights?: readonly (readonly string[])[];
 }
 
-/** Longer JSON-LD is ignored. */
-const MAX_JSON = 200_000;
 const MAX_CHARS: Readonly<Record<string, number>> = {
   title: 300,
   byline: 200,
@@ -27,9 +29,6 @@ const MAX_CHARS: Readonly<Record<string, number>> = {
   refresh: 2_000,
 };
 const ARTICLE = /(?:Article|BlogPosting|Recipe)$/;
-
-/** One object of a page's JSON-LD (schema.org). */
-type Thing = Readonly<Record<string, unknown>>;
 
 /**
  * The page's metadata, read before its head is removed, and whether it declares itself an article (Open Graph or
@@ -51,7 +50,7 @@ export function metadataIn(
   }
   const meta = (...names: string[]): string | undefined =>
     names.map((name) => metas.get(name)).find((content) => content !== undefined);
-  const things = thingsOf(document);
+  const things = jsonLdIn(document);
   const article = things.find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
   const own = (key: string): string | undefined => textIn(article?.[key]);
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim();
@@ -73,44 +72,15 @@ export function metadataIn(
       value ? [[name, value.slice(0, MAX_CHARS[name])]] : [],
     ),
   );
-  return { facts, isArticle: article !== undefined || meta("og:type") === "article" };
-}
-
-function thingsOf(document: PageDocument): Thing[] {
-  const things: Thing[] = [];
-  for (const script of [...document.querySelectorAll('script[type="application/ld+json"]')].slice(0, 20)) {
-    const json = script.textContent ?? "";
-    if (json.length > MAX_JSON) continue;
-    try {
-      collect(JSON.parse(json), things);
-    } catch {
-      // Many pages have invalid JSON-LD.
-    }
-  }
-  return things;
-}
-
-function collect(value: unknown, things: Thing[]): void {
-  for (const one of Array.isArray(value) ? value.slice(0, 100) : [value]) {
-    if (typeof one !== "object" || one === null) continue;
-    things.push(one);
-    if ("@graph" in one && !("@type" in one)) collect(one["@graph"], things);
-  }
-}
-
-function typesOf(thing: Thing): string[] {
-  const type = thing["@type"];
-  return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string");
-}
-
-/** A value of JSON-LD as text; the names of persons. */
-function textIn(value: unknown): string | undefined {
-  if (typeof value === "string") return value.replace(/\s+/g, " ").trim() || undefined;
-  if (Array.isArray(value)) {
-    const texts = value.slice(0, 20).flatMap((one) => textIn(one) ?? []);
-    return texts.length === 0 ? undefined : texts.join(", ");
-  }
-  return typeof value === "object" && value !== null && "name" in value ? textIn(value.name) : undefined;
+  const highlights = highlightsIn(document, things);
+  return {
+    facts: {
+      ...facts,
+      ...continuationIn(document, base),
+      ...(highlights.length > 0 ? { highlights } : {}),
+    },
+    isArticle: article !== undefined || meta("og:type") === "article",
+  };
 }
 
 /** An absolute HTTP URL. */

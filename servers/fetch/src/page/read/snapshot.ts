@@ -1,16 +1,21 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
 import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
 import { decodeText } from "./charset.ts";
 import type { Converter } from "./converter.ts";
-import { type Body, kindOf } from "./media-type.ts";
+import { type Body, isList, kindOf } from "./media-type.ts";
 import type { Metadata } from "./metadata.ts";
 import { decoded, fold, outlineOf, sectionOf, slugOf } from "./outline.ts";
 
 /** How a page is presented. */
 export interface View {
-  /** auto: HTML as Markdown, anything else unchanged; links: only the links of HTML. */
-  readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links";
+  /**
+   * auto: HTML as Markdown, feeds and sitemaps as lists, anything else unchanged; links: only the links of HTML; data: the
+   * structured data and tables of HTML, the fields of feeds and JSON.
+   */
+  readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links" | "data";
   readonly selector?: string | undefined;
   /** A heading; returns only the content under it. */
   readonly section?: string | undefined;
@@ -25,6 +30,8 @@ export interface Page extends Metadata {
   /** How the text was extracted. */
   readonly extractor: string;
   readonly needsJavascript: boolean;
+  /** Whether its lines are rows or items, between which pieces end. */
+  readonly hasRows?: boolean;
   readonly hasHidden?: boolean;
   /** Why the conversion failed. */
   readonly reason?: string | undefined;
@@ -51,6 +58,8 @@ const EXTRACTORS: Readonly<Record<string, string>> = {
   fragment: "part of the page",
   stream: "whole page, as a stream",
   "tags removed": "tags removed",
+  data: "structured data",
+  embedded: "text from the data of its scripts, which a browser may show differently",
 };
 
 /** One download, and the texts extracted from it. */
@@ -77,7 +86,9 @@ export class Snapshot {
 
   static async of(answer: HttpAnswer, converter: Converter, rendering?: Rendering): Promise<Snapshot> {
     const body = await kindOf(answer.body, answer.headers["content-type"] ?? "");
-    return new Snapshot(answer, body, converter, rendering);
+    const inner = body.mimeType === "application/gzip" ? await unpacked(answer) : undefined;
+    if (inner === undefined) return new Snapshot(answer, body, converter, rendering);
+    return new Snapshot(inner, await kindOf(inner.body, ""), converter, rendering);
   }
 
   get uri(): string {
@@ -115,7 +126,7 @@ export class Snapshot {
    */
   async page(view: View, signal: AbortSignal): Promise<Page> {
     const { section, selector, format } = view;
-    if (section !== undefined && format !== "auto" && format !== "markdown")
+    if (section !== undefined && !/^(?:auto|markdown|data)$/.test(format))
       throw new ToolError("invalid", `section does not work with format ${format}.`, {
         hint: "Omit format or section.",
       });
@@ -156,12 +167,14 @@ export class Snapshot {
   async #made(view: View, signal: AbortSignal): Promise<Page> {
     const { kind, mimeType } = this.body;
     const asIs = { extractor: "unchanged", needsJavascript: false };
-    if (view.selector !== undefined && (kind !== "html" || !isProse(view.format)))
+    const isData = view.format === "data";
+    if (view.selector !== undefined && (kind !== "html" || !(isProse(view.format) || isData)))
       throw new ToolError(
         "invalid",
-        `selector only works on HTML, with format markdown or text; this is ${mimeType}, format ${view.format}.`,
+        `selector only works on HTML, with format markdown, text or data; this is ${mimeType}, format ${view.format}.`,
         { hint: "Omit selector." },
       );
+    if (isData && !/^(?:html|json|text)$/.test(kind)) throw this.#noData();
     if (kind === "pdf" || kind === "office") {
       const bytes = this.answer.body;
       const format = view.format === "text" ? "text" : "markdown";
@@ -186,13 +199,27 @@ export class Snapshot {
       throw new ToolError("invalid", `format links only works on HTML; this is ${mimeType}.`, {
         hint: "Use format auto.",
       });
-    if (kind !== "html" || view.format === "html") return { ...asIs, text };
-    return await this.#converted(text, view, signal);
+    if (view.format === "html") return { ...asIs, text };
+    if (kind === "html") return await this.#converted(text, view, signal);
+    const url = this.answer.url.href;
+    if (isList(text) || (isData && isJson(text))) {
+      const format = view.format === "text" || isData ? view.format : "markdown";
+      const list = await this.#converter.list({ text, url, format }, signal);
+      return { ...list, hasRows: true, text: cleanText(list.text).trim() };
+    }
+    if (isData) throw this.#noData();
+    return { ...asIs, text };
+  }
+
+  #noData(): ToolError {
+    const message = `format data works on HTML, JSON, feeds and sitemaps; ${this.answer.url.href} is ${this.body.mimeType}.`;
+    return new ToolError("invalid", message, { hint: "Use format auto." });
   }
 
   async #converted(html: string, view: View, signal: AbortSignal): Promise<Page> {
     const { selector, fragment, includeLinks } = view;
-    const format = view.format === "text" || view.format === "links" ? view.format : "markdown";
+    const { format: wanted } = view;
+    const format = wanted === "text" || wanted === "links" || wanted === "data" ? wanted : "markdown";
     const url = this.answer.url.href;
     const request = { html, url, format, selector, fragment, includeLinks } as const;
     const converted = await this.#converter.html(request, signal);
@@ -205,12 +232,17 @@ export class Snapshot {
       throw new ToolError("invalid", `${shown} is not a valid CSS selector: ${oneLine(selectorProblem)}.`, {
         hint: isId ? asId : "Use a selector such as main, #content or .article p.",
       });
+    if (found !== undefined && found > 0 && format === "data" && conversion.text === "")
+      throw new ToolError("not_found", `The selector ${shown} matches no table and nothing in one.`, {
+        hint: "Omit selector for all data of the page, or use format auto for the elements' text.",
+      });
     if (found === 0)
       throw new ToolError("not_found", `The selector ${shown} matches nothing in ${url}.`, {
         hint: isId ? asId : "View the source with format html, or omit selector.",
       });
     const isUnparsed = conversion.extractor === "stream" || conversion.extractor === "tags removed";
-    const unused = selector !== undefined ? "selector" : view.format === "links" ? "format" : undefined;
+    const unused =
+      selector !== undefined ? "selector" : /^(?:links|data)$/.test(view.format) ? "format" : undefined;
     if (isUnparsed && unused !== undefined)
       throw new ToolError("unavailable", `${url} could not be parsed, so only its text is available.`, {
         hint: `Omit ${unused}.`,
@@ -218,11 +250,34 @@ export class Snapshot {
     const isRendered = this.rendering !== undefined && this.rendering.failed === undefined;
     return {
       ...conversion,
+      hasRows: format === "data",
       needsJavascript: conversion.needsJavascript && !isRendered,
       text: cleanText(conversion.text).trim(),
       extractor: EXTRACTORS[conversion.extractor] ?? conversion.extractor,
     };
   }
+}
+
+/** Maximum bytes of a text that is downloaded as a gzip file. */
+const MAX_UNPACKED = 10_000_000;
+
+/** The text in a gzip file, such as a sitemap; undefined for other contents. */
+async function unpacked(answer: HttpAnswer): Promise<HttpAnswer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of Readable.from([answer.body]).pipe(createGunzip())) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_UNPACKED) break;
+    }
+  } catch {
+    // Damaged, or cut after a part of the download.
+  }
+  const body = Buffer.concat(chunks).subarray(0, MAX_UNPACKED);
+  const { kind } = await kindOf(body, "");
+  if (bytes === 0 || kind !== "text") return undefined;
+  return { ...answer, body, isCut: answer.isCut || bytes > MAX_UNPACKED };
 }
 
 const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.test(format);

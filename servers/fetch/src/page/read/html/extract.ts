@@ -1,4 +1,6 @@
 import { isProbablyReaderable } from "@mozilla/readability";
+import { dataOf } from "../../data/page-data.ts";
+import { embeddedHtml } from "../../data/state.ts";
 import { type Metadata, metadataIn } from "../metadata.ts";
 import { decoded } from "../outline.ts";
 import { readArticle } from "./article.ts";
@@ -22,8 +24,8 @@ export interface ConversionRequest {
   readonly html: string;
   /** The page's address, for relative links. */
   readonly url: string;
-  /** links: only the page's links, one per line. */
-  readonly format: "markdown" | "text" | "links";
+  /** links: only the page's links, one per line; data: its structured data and tables. */
+  readonly format: "markdown" | "text" | "links" | "data";
   /** Only elements that match this CSS selector. */
   readonly selector?: string | undefined;
   /** Only the part that this fragment of the URL points to, percent-encoded or not. */
@@ -41,7 +43,9 @@ export interface Conversion extends Metadata {
     | "selector"
     | "fragment"
     | "stream"
-    | "links";
+    | "links"
+    | "data"
+    | "embedded";
   /** Whether the page has almost no text without JavaScript. */
   readonly needsJavascript: boolean;
   /** Whether it has text that the page hides from view. */
@@ -97,7 +101,10 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const base = baseOf(document, url);
   const { facts, isArticle } = metadataIn(document, html, base);
   const writing: OutputOptions = { base, format: format === "text" ? format : "markdown", includeLinks };
-  if (selector !== undefined) return { ...selected(document, selector, writing), ...facts };
+  if (selector !== undefined)
+    return { ...selected(document, selector, format === "data" ? format : writing), ...facts };
+  if (format === "data")
+    return { ...facts, text: dataOf(document), extractor: "data", needsJavascript: false };
   if (format === "links")
     return { ...facts, text: linksOf(document, base), extractor: "links", needsJavascript: false };
   const hasScript = document.querySelector("script") !== null;
@@ -116,6 +123,9 @@ export function convertHtml(request: ConversionRequest): Conversion {
     ...(hasHidden ? { hasHidden } : {}),
     needsJavascript: hasScript && (all.length < 20 || (all.length < 200 && html.length > 500)),
   };
+  const embedded = about.needsJavascript ? embeddedHtml(parsePage(html)) : "";
+  if (embedded !== "")
+    return { ...about, text: convertWhole(embedded, writing), extractor: "embedded", needsJavascript: false };
   removeNavigation(document);
   const withoutNavigation = textOf(document.body);
   const hasNavigation = withoutNavigation.length < all.length;
@@ -189,7 +199,7 @@ function baseOf(document: PageDocument, url: string): string {
   return base?.protocol === "http:" || base?.protocol === "https:" ? base.href : url;
 }
 
-function selected(document: PageDocument, selector: string, writing: OutputOptions) {
+function selected(document: PageDocument, selector: string, writing: OutputOptions | "data") {
   const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
   const facts = { extractor: "selector", needsJavascript: false, isId } as const;
   let elements: PageElement[];
@@ -199,6 +209,7 @@ function selected(document: PageDocument, selector: string, writing: OutputOptio
     const selectorProblem = error instanceof Error ? error.message : String(error);
     return { ...facts, text: "", selectorProblem };
   }
+  if (writing === "data") return { ...facts, text: dataOf(document, elements), found: elements.length };
   // Rows are converted as rows only inside a table.
   const tables = new Map<PageElement | null, PageElement>();
   const blocks = new Set<PageElement>();

@@ -162,7 +162,7 @@ function spread(cell: PageElement, document: PageDocument): void {
 }
 
 /** Whether a table is used for layout instead of data. */
-function isLayout(table: PageElement): boolean {
+export function isLayout(table: PageElement): boolean {
   if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
   if (table.querySelector("table, h1, h2, h3, pre, blockquote, form, section, article") !== null) return true;
   if (/^(?:table|grid)$/.test(table.getAttribute("role") ?? "")) return false;

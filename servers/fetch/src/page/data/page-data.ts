@@ -1,0 +1,81 @@
+import { type PageDocument, type PageElement, textOf } from "../read/html/document.ts";
+import { isLayout } from "../read/html/markdown.ts";
+import { csvOf, linesOf } from "./lines.ts";
+import { FLIGHT_NAME, statesIn } from "./state.ts";
+import { plainText, plainThing, type Thing, thingsIn, typesOf } from "./things.ts";
+
+/** Types that say less about a page's content than others, so they come last. */
+const ABOUT =
+  /^(?:WebSite|WebPage|Organization|Corporation|NewsMediaOrganization|BreadcrumbList|ImageObject|Person|SiteNavigationElement|WPHeader|WPFooter)$/;
+const MAX_TABLES = 200;
+const MAX_ROWS = 50_000;
+const MAX_COLUMNS = 200;
+
+/**
+ * A page's data as text, each part under a heading: what it declares (JSON-LD, else microdata, else Open Graph), its tables
+ * as CSV, and the data of its scripts.
+ *
+ * @param chosen only the tables that are, contain or are around these elements
+ */
+export function dataOf(document: PageDocument, chosen?: readonly PageElement[]): string {
+  const parts: string[] = [];
+  const add = (title: string, lines: readonly string[]): void => {
+    parts.push([`## ${title.replace(/\s+/g, " ").slice(0, 200)}`, ...lines].join("\n"));
+  };
+  if (chosen === undefined) {
+    const things = thingsIn(document);
+    const isMain = (thing: Thing) => !typesOf(thing).every((type) => ABOUT.test(type));
+    for (const thing of [...things.filter(isMain), ...things.filter((one) => !isMain(one))]) {
+      const key = ["name", "headline", "title"].find((one) => typeof thing[one] === "string") ?? "";
+      const name = plainText(String(thing[key] ?? ""));
+      const rest = Object.fromEntries(Object.entries(thing).filter(([one]) => one !== key));
+      add([typesOf(thing).join(", "), name].filter(Boolean).join(": "), linesOf(plainThing(rest, things)));
+    }
+  }
+  for (const [index, table] of tablesIn(document).entries()) {
+    const isChosen =
+      chosen?.some((one) => one === table || one.contains(table) || table.contains(one)) ?? true;
+    if (!isChosen) continue;
+    const rows = rowsOf(table);
+    const caption = textOf(table.querySelector("caption") ?? { textContent: headingAbove(table) });
+    const size = `${rows.length} row${rows.length === 1 ? "" : "s"}`;
+    add(`Table ${index + 1}${caption && `: ${caption}`} (${size})`, csvOf(rows));
+  }
+  if (chosen === undefined)
+    for (const { name, value } of statesIn(document)) if (name !== FLIGHT_NAME) add(name, linesOf(value));
+  return parts.join("\n\n");
+}
+
+function tablesIn(document: PageDocument): PageElement[] {
+  const tables = [...document.querySelectorAll("table")].filter((table) => !isLayout(table));
+  return tables.slice(0, MAX_TABLES);
+}
+
+/** The rows of a table, with empty cells for spans, so that the others are in their columns. */
+function rowsOf(table: PageElement): string[][] {
+  /** For how many further rows the cell above covers each column. */
+  const covered: number[] = [];
+  const rows = [...table.querySelectorAll("tr")].slice(0, MAX_ROWS).map((row) => {
+    const cells: string[] = [];
+    for (const cell of row.children) {
+      while ((covered[cells.length] ?? 0) > 0) cells.push("");
+      const [wide = 1, high = 1] = ["colspan", "rowspan"].map((name) => Number(cell.getAttribute(name)) || 1);
+      const text = textOf(cell);
+      for (let right = 0; right < wide && cells.length < MAX_COLUMNS; right++) {
+        covered[cells.length] = high;
+        cells.push(right === 0 ? text : "");
+      }
+    }
+    for (const [column, rest] of covered.entries()) covered[column] = Math.max(0, rest - 1);
+    return cells;
+  });
+  return rows.filter((row) => row.some((cell) => cell !== ""));
+}
+
+/** The nearest heading before a table, or before an element around it. */
+function headingAbove(table: PageElement): string {
+  for (let at: PageElement | null = table; at !== null; at = at.parentElement)
+    for (let before = at.previousElementSibling; before !== null; before = before.previousElementSibling)
+      if (/^H[1-6]$/.test(before.tagName)) return textOf(before);
+  return "";
+}

@@ -1,0 +1,279 @@
+import type { PageDocument, PageElement } from "../read/html/document.ts";
+import { stripTags } from "../read/html/strip-tags.ts";
+
+/** One object of a page's JSON-LD or microdata (schema.org). */
+export type Thing = Readonly<Record<string, unknown>>;
+
+/** Longer JSON-LD is ignored. */
+const MAX_JSON = 500_000;
+/** Deeper values are left out, as are further items of a list. */
+const MAX_DEPTH = 12;
+const MAX_ITEMS = 500;
+const MAX_VALUE_CHARS = 20_000;
+
+/** The objects of a page's JSON-LD, each object of a `@graph` by itself. */
+export function jsonLdIn(document: PageDocument): Thing[] {
+  const things: Thing[] = [];
+  for (const script of [...document.querySelectorAll('script[type="application/ld+json"]')].slice(0, 20)) {
+    const json = script.textContent ?? "";
+    if (json.length > MAX_JSON) continue;
+    try {
+      collect(
+        JSON.parse(json.replace(/^\s*(?:<!--|\/\/\s*<!\[CDATA\[)|(?:-->|\/\/\s*\]\]>)\s*$/g, "")),
+        things,
+      );
+    } catch {
+      // Many pages have invalid JSON-LD.
+    }
+  }
+  return things;
+}
+
+function collect(value: unknown, things: Thing[]): void {
+  for (const one of Array.isArray(value) ? value.slice(0, 100) : [value]) {
+    if (!isThing(one)) continue;
+    things.push(one);
+    if ("@graph" in one && !("@type" in one)) collect(one["@graph"], things);
+  }
+}
+
+/** What a page says about its content in data: its JSON-LD, else its microdata, else its Open Graph. */
+export function thingsIn(document: PageDocument, jsonLd = jsonLdIn(document)): Thing[] {
+  const linked = jsonLd.filter((thing) => typesOf(thing).length > 0);
+  if (linked.length > 0) return linked;
+  const items = [...document.querySelectorAll("[itemscope][itemtype]")]
+    .filter((item) => !item.hasAttribute("itemprop"))
+    .slice(0, 100)
+    .map((item) => itemOf(item, 0));
+  if (items.length > 0) return items;
+  const graph: Record<string, unknown> = {};
+  for (const meta of document.querySelectorAll("meta[property]")) {
+    const name = /^(?:og|product|article|book|video|music):([\w:]+)$/.exec(
+      meta.getAttribute("property") ?? "",
+    )?.[1];
+    if (name !== undefined) graph[name] ??= meta.getAttribute("content") ?? "";
+  }
+  const { type = "page", ...rest } = graph;
+  return Object.keys(rest).length === 0 ? [] : [{ "@type": type, ...rest }];
+}
+
+/** An item of microdata (the HTML standard, "Microdata") with the items in it. */
+function itemOf(item: PageElement, depth: number): Thing {
+  const made: Record<string, unknown> = { "@type": item.getAttribute("itemtype")?.split("/").at(-1) ?? "" };
+  if (depth > MAX_DEPTH) return made;
+  for (const element of [...item.querySelectorAll("[itemprop]")].slice(0, MAX_ITEMS)) {
+    if (element.parentElement?.closest("[itemscope]") !== item) continue;
+    const name = element.getAttribute("itemprop") ?? "";
+    const value = element.hasAttribute("itemscope")
+      ? itemOf(element, depth + 1)
+      : (["content", "datetime", "href", "src"]
+          .map((key) => element.getAttribute(key))
+          .find((one) => one !== null) ?? element.textContent);
+    const known = made[name];
+    made[name] = known === undefined ? value : [...(Array.isArray(known) ? known : [known]), value];
+  }
+  return made;
+}
+
+/** The types of an object, without their vocabulary. */
+export function typesOf(thing: Thing): string[] {
+  const type = thing["@type"];
+  return (Array.isArray(type) ? type : [type]).flatMap((one) =>
+    typeof one === "string" ? (one.split(/[/#:]/).at(-1) ?? []) : [],
+  );
+}
+
+/** A value of JSON-LD as text; the names of persons. */
+export function textIn(value: unknown): string | undefined {
+  if (typeof value === "string") return value.replace(/\s+/g, " ").trim() || undefined;
+  if (typeof value === "number") return String(value);
+  if (Array.isArray(value)) {
+    const texts = value.slice(0, 20).flatMap((one) => textIn(one) ?? []);
+    return texts.length === 0 ? undefined : texts.join(", ");
+  }
+  return isThing(value) && "name" in value ? textIn(value.name) : undefined;
+}
+
+export function isThing(value: unknown): value is Thing {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A thing without what only programs need: contexts, ids, the vocabulary's URLs, and the wrappers of names, images and steps.
+ * References to other things of the page are replaced by these.
+ */
+export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
+  const byId = new Map(all.flatMap((one) => (typeof one["@id"] === "string" ? [[one["@id"], one]] : [])));
+  const plain = (value: unknown, depth: number): unknown => {
+    if (typeof value === "string") return plainText(value);
+    if (depth > MAX_DEPTH) return undefined;
+    if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => plain(one, depth + 1));
+    if (!isThing(value)) return value;
+    const entries = Object.entries(value);
+    const id = value["@id"];
+    if (entries.length === 1 && typeof id === "string") {
+      const named = byId.get(id);
+      return named === undefined ? id : (textIn(named) ?? plain({ ...named, "@id": undefined }, depth + 6));
+    }
+    const type = depth > 0 ? typesOf(value)[0] : undefined;
+    const kept = entries.filter(
+      ([key, one]) => !/^@|^potentialAction$/.test(key) && one !== null && one !== "",
+    );
+    const fields = new Map(kept.map(([key, one]) => [key, plain(one, depth + 1)] as const));
+    if (type === "ImageObject") return fields.get("url") ?? fields.get("contentUrl");
+    if (type === "HowToStep") return fields.get("text") ?? fields.get("name");
+    if (type === "ListItem" && fields.has("item")) return fields.get("item");
+    const only = fields.size === 1 ? fields.get("name") : undefined;
+    if (only !== undefined) return only;
+    if (type !== undefined && !COMMON.test(type)) return { type, ...Object.fromEntries(fields) };
+    return Object.fromEntries(fields);
+  };
+  return plain(thing, 0);
+}
+
+/** Types that the name of their property already says. */
+const COMMON =
+  /^(?:Person|Offer|AggregateRating|Rating|Review|Brand|PostalAddress|Answer|Question|NutritionInformation|QuantitativeValue|MonetaryAmount|PropertyValue|Place|GeoCoordinates|EntryPoint)$/;
+
+export function plainText(text: string): string {
+  const short = text.replace(/^https?:\/\/schema\.org\//, "");
+  const written = /<[a-z/!][^<>]*>|&#?\w+;/i.test(short) ? stripTags(short) : short;
+  return written.replace(/\s+/g, " ").trim().slice(0, MAX_VALUE_CHARS);
+}
+
+const MAX_FACTS = 5;
+/** Videos shown in frames: the address of a frame, and that of its page. */
+const VIDEOS: readonly (readonly [name: string, frame: RegExp, page: string])[] = [
+  [
+    "YouTube",
+    /^https?:\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/embed\/([\w-]{6,20})/,
+    "https://www.youtube.com/watch?v=",
+  ],
+  ["Vimeo", /^https?:\/\/player\.vimeo\.com\/video\/(\d+)/, "https://vimeo.com/"],
+  [
+    "Dailymotion",
+    /^https?:\/\/(?:www|geo)\.dailymotion\.com\/(?:embed\/video\/|player\S*\?video=)(\w+)/,
+    "https://www.dailymotion.com/video/",
+  ],
+  ["Loom", /^https?:\/\/(?:www\.)?loom\.com\/embed\/(\w+)/, "https://www.loom.com/share/"],
+];
+
+/** What most frames have as their title. */
+const PLAYER = /^(?:youtube |vimeo )?(?:embedded )?video(?: player)?$/i;
+
+/** What a page's data says that its text often does not: prices, ratings, times, places, recipes, videos; the parts of one line each. */
+export function highlightsIn(document: PageDocument, jsonLd: Thing[]): string[][] {
+  const lines: string[][] = thingsIn(document, jsonLd)
+    .flatMap((thing) => [thing, ...(isThing(thing["mainEntity"]) ? [thing["mainEntity"]] : [])])
+    .flatMap((thing) => [highlightOf(thing) ?? []]);
+  for (const frame of document.querySelectorAll("iframe, lite-youtube")) {
+    const video = frame.getAttribute("videoid");
+    const given =
+      frame.getAttribute("src") || frame.getAttribute("data-src") || frame.getAttribute("data-lazy-src");
+    const src =
+      video === null ? given?.replace(/^\/\//, "https://") : `https://www.youtube.com/embed/${video}`;
+    for (const [name, pattern, page] of VIDEOS) {
+      const id = pattern.exec(src ?? "")?.[1];
+      const title = (frame.getAttribute("title") ?? frame.getAttribute("playlabel"))?.replace(PLAYER, "");
+      if (id !== undefined) lines.push(joined("Video", [name, title, page + id]));
+    }
+  }
+  const distinct = new Map(lines.map((line) => [line.join(), line]));
+  distinct.delete("");
+  return [...distinct.values()].slice(0, MAX_FACTS);
+}
+
+function highlightOf(thing: Thing): string[] | undefined {
+  const types = typesOf(thing);
+  const is = (pattern: RegExp) => types.some((type) => pattern.test(type));
+  const name = textIn(thing["name"]);
+  if (
+    is(
+      /^(?:Product|ProductGroup|IndividualProduct|SoftwareApplication|MobileApplication|Book|Hotel|LocalBusiness|Restaurant)$/,
+    )
+  ) {
+    const facts = [priceOf(thing), ratingOf(thing)];
+    return facts.some((fact) => fact !== undefined) ? joined(types[0] ?? "", [name, ...facts]) : undefined;
+  }
+  if (is(/^Recipe$/)) {
+    const count = (key: string, one: string) => {
+      const list = thing[key];
+      return Array.isArray(list) && list.length > 1 ? `${list.length} ${one}` : undefined;
+    };
+    const servings = textIn(thing["recipeYield"]);
+    return joined("Recipe", [
+      name,
+      servings && /^\d+$/.test(servings) ? `${servings} servings` : servings,
+      durationOf(textIn(thing["totalTime"])),
+      count("recipeIngredient", "ingredients"),
+      count("recipeInstructions", "steps"),
+      ratingOf(thing),
+      "format data lists them",
+    ]);
+  }
+  if (is(/Event$/)) {
+    const place = thing["location"];
+    const [at] = Array.isArray(place) ? place : [place];
+    const address = isThing(at) ? at["address"] : undefined;
+    const city = isThing(address) ? textIn(address["addressLocality"]) : textIn(address);
+    const times = [textIn(thing["startDate"]), textIn(thing["endDate"])].filter((time) => time !== undefined);
+    return joined("Event", [name, times.join(" to "), textIn(at), city, priceOf(thing)]);
+  }
+  if (is(/^VideoObject$/))
+    return joined("Video", [
+      name,
+      durationOf(textIn(thing["duration"])),
+      textIn(thing["contentUrl"] ?? thing["embedUrl"]),
+    ]);
+  if (is(/^JobPosting$/)) {
+    const until = textIn(thing["validThrough"]);
+    const facts = [textIn(thing["title"]), textIn(thing["hiringOrganization"]), until && `apply by ${until}`];
+    return joined("Job", facts);
+  }
+  return undefined;
+}
+
+function priceOf(thing: Thing): string | undefined {
+  const offers = thing["offers"];
+  const [offer] = Array.isArray(offers) ? offers : [offers];
+  if (!isThing(offer)) return undefined;
+  const spec = offer["priceSpecification"];
+  const [specified] = Array.isArray(spec) ? spec : [spec];
+  const detail: Thing = isThing(specified) ? { ...specified, ...offer } : offer;
+  const low = textIn(detail["price"] ?? detail["lowPrice"]);
+  const high = textIn(detail["highPrice"]);
+  const price = high === undefined || high === low ? low : `${low} to ${high}`;
+  const stock = textIn(detail["availability"])
+    ?.split("/")
+    .at(-1)
+    ?.replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase();
+  const parts = [price && `${price} ${textIn(detail["priceCurrency"]) ?? ""}`.trim(), stock];
+  return parts.filter((part) => part !== undefined).join(", ") || undefined;
+}
+
+function ratingOf(thing: Thing): string | undefined {
+  const rating = thing["aggregateRating"];
+  if (!isThing(rating)) return undefined;
+  const value = textIn(rating["ratingValue"]);
+  const count = textIn(rating["reviewCount"] ?? rating["ratingCount"]);
+  const best = textIn(rating["bestRating"]) ?? "5";
+  return value && `rated ${value} of ${best}${count === undefined ? "" : ` by ${count}`}`;
+}
+
+/** PT1H30M → 1 h 30 min (ISO 8601). */
+function durationOf(text: string | undefined): string | undefined {
+  const [, days, hours, minutes, seconds] =
+    /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/.exec(text ?? "") ?? [];
+  const parts = [
+    days && `${days} d`,
+    hours && `${hours} h`,
+    minutes && `${minutes} min`,
+    seconds && `${seconds} s`,
+  ];
+  return parts.filter((part) => part && !part.startsWith("0 ")).join(" ") || undefined;
+}
+
+function joined(type: string, parts: readonly (string | null | undefined)[]): string[] {
+  return [type, ...parts.flatMap((part) => (part ? [plainText(part).slice(0, 200)] : []))];
+}
