@@ -1,5 +1,6 @@
 import { parseHTML } from "linkedom";
 import { type PageDocument, type PageElement, textOf } from "./document.ts";
+import { markAdmonitions, markNotes } from "./notes.ts";
 
 /** Elements that have no text for a reader. Images and formulas are kept. */
 const NOT_TEXT =
@@ -11,11 +12,19 @@ const NO_TEXT = 250;
 
 /**
  * Removes invisible content: scripts, styles, and elements hidden by attributes or CSS. If nothing is left, `noscript`
- * is used: forums put their posts there for visitors without JavaScript.
+ * is used: forums put their posts there for visitors without JavaScript. Then marks footnotes and boxes such as warnings.
  *
  * @returns whether hidden text was kept because the page would be almost empty without it.
  */
 export function removeHiddenContent(document: PageDocument): boolean {
+  const isLeft = removeInvisible(document);
+  // Before they may be taken for navigation, and after what is hidden in them is gone.
+  markNotes(document);
+  markAdmonitions(document);
+  return isLeft;
+}
+
+function removeInvisible(document: PageDocument): boolean {
   const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
   const isStyled = /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
   const fallbacks = [...document.querySelectorAll("noscript")]
