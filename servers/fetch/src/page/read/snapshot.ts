@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
-import { decodeText } from "./charset.ts";
+import { decodeText, type Encoding, encodingOf } from "./charset.ts";
 import type { Converter } from "./converter.ts";
 import { type Body, kindOf } from "./media-type.ts";
 import type { Metadata } from "./metadata.ts";
@@ -59,6 +59,7 @@ export class Snapshot {
   readonly id: string;
   readonly answer: HttpAnswer;
   readonly body: Body;
+  readonly encoding: Encoding;
   /** Set if the page was, or should have been, rendered in a browser. */
   readonly rendering: Rendering | undefined;
   /** When it, or the same content, was last downloaded, in milliseconds since 1970. */
@@ -66,18 +67,25 @@ export class Snapshot {
   readonly #converter: Converter;
   readonly #pages = new Map<string, Page>();
 
-  private constructor(answer: HttpAnswer, body: Body, converter: Converter, rendering?: Rendering) {
+  private constructor(
+    answer: HttpAnswer,
+    { body, encoding, rendering }: Pick<Snapshot, "body" | "encoding" | "rendering">,
+    converter: Converter,
+  ) {
     this.answer = answer;
     this.rendering = rendering;
     this.body = body;
+    this.encoding = encoding;
     this.#converter = converter;
     const hash = createHash("sha256").update(answer.url.href).update("\n").update(answer.body);
     this.id = hash.digest("hex").slice(0, 12);
   }
 
   static async of(answer: HttpAnswer, converter: Converter, rendering?: Rendering): Promise<Snapshot> {
-    const body = await kindOf(answer.body, answer.headers["content-type"] ?? "");
-    return new Snapshot(answer, body, converter, rendering);
+    const type = answer.headers["content-type"] ?? "";
+    const body = await kindOf(answer.body, type);
+    const encoding = await encodingOf(answer.body, type, body.kind === "html");
+    return new Snapshot(answer, { body, encoding, rendering }, converter);
   }
 
   get uri(): string {
@@ -101,10 +109,8 @@ export class Snapshot {
   }
 
   /** The decoded body, without hidden characters. */
-  source(): { text: string; charset: string } {
-    const { body, headers } = this.answer;
-    const { text, charset } = decodeText(body, headers["content-type"] ?? "", this.body.kind === "html");
-    return { text: cleanText(text), charset };
+  source(): string {
+    return cleanText(decodeText(this.answer.body, this.encoding));
   }
 
   /**
@@ -175,7 +181,7 @@ export class Snapshot {
       throw new ToolError("invalid", `${this.answer.url.href} is ${mimeType}, which has no text.`, {
         hint: `Its bytes are in the resource ${this.uri}/raw; format metadata describes it.`,
       });
-    const { text } = this.source();
+    const text = this.source();
     if (view.format === "json") {
       if (isJson(text)) return { ...asIs, text };
       throw new ToolError("invalid", `${this.answer.url.href} (${mimeType}) is not JSON.`, {
