@@ -57,8 +57,8 @@ async function guessed(bytes: Uint8Array): Promise<string> {
     .join(" ")
     .slice(0, GUESS_CHARS);
   if (text.replace(/[\0-\x7f]/g, "").length < MIN_BYTES) return "windows-1252";
-  const { analyse } = await import("chardet");
-  for (const { name, confidence } of analyse(Buffer.from(text, "latin1"))) {
+  const { default: chardet } = await import("chardet");
+  for (const { name, confidence } of chardet.analyse(Buffer.from(text, "latin1"))) {
     const decoder = /^UTF|^ISO-2022/.test(name) ? undefined : decoderFor(name);
     if (decoder !== undefined && confidence >= MIN_CONFIDENCE) return decoder.encoding;
   }
