@@ -108,7 +108,7 @@ const HIDING = [
   "display:none",
   "visibility:(?:hidden|collapse)",
   String.raw`font-size:(?:0%?|[01](?:\.\d+)?px|0?\.\d+(?:px|pt|em|rem))(?:;|!|$)`,
-  String.raw`font:[a-z]*(?:0(?:px)?|1px)[/a-z"']`,
+  `font:[a-z]*(?:0(?:px)?|1px)[/a-z"']`,
   `(?:text-indent|margin-left|margin-top):${FAR}`,
   String.raw`text-indent:\d{3,}%`,
   String.raw`letter-spacing:-(?:[1-9]|0?\.[5-9]\d*em)`,

@@ -4,13 +4,25 @@ import { verbatim, withoutVerbatim } from "./verbatim.ts";
 
 type PageText = PageElement["childNodes"][number];
 
-/** What shows a formula: KaTeX, MathJax 2 to 4, MathML, and elements or images that carry their TeX. */
-const FORMULAS =
-  ".katex-display, .katex, .mwe-math-element, mjx-container, math, m\\:math, script[type^='math/'], .MathJax_Display, .MathJax, " +
-  ".MathJax_SVG_Display, .MathJax_SVG, .MathJax_CHTML, .mjx-chtml, .MathJax_Preview, [data-tex], [data-latex], [data-math], " +
-  "[data-math-style], .ql-formula[data-value], [data-equation-content], img, .math, .arithmatex, math-renderer";
-/** A page that has none of these words has no such element. */
-const HINT = /math|katex|mjx|tex\b|cht=tx|formula|equation|alt="[^"<>]*[\\$]/i;
+/** What shows a formula, and what a page with such an element contains; pages without formulas are not searched. */
+const FORMULAS: readonly (readonly [hint: RegExp, selector: string])[] = [
+  [/katex/, ".katex-display, .katex"],
+  [/<math|<m:math/, ".mwe-math-element, math, m\\:math"],
+  [/mwe-math/, ".mwe-math-element"],
+  [/<mjx-container/, "mjx-container"],
+  [/type=["']?math\//, "script[type^='math/']"],
+  [
+    /["' ](?:MathJax|mjx-chtml)/,
+    ".MathJax_Display, .MathJax, .MathJax_SVG_Display, .MathJax_SVG, .MathJax_CHTML, .mjx-chtml, .MathJax_Preview",
+  ],
+  [/\sdata-(?:tex|latex|math)/, "[data-tex], [data-latex], [data-math], [data-math-style]"],
+  [/ql-formula|data-equation-content/, ".ql-formula[data-value], [data-equation-content]"],
+  [/["' ](?:math|arithmatex)["' ]|<math-renderer/, ".math, .arithmatex, math-renderer"],
+  [/alt=["'][^"'<>]*[\\$]|["' _-](?:math|latex|tex|formula\w+)["' _-]|codecogs|latex\.php|cht=tx/, "img"],
+];
+/** What at least one of the hints needs. */
+const ANY_HINT =
+  /math|MathJax|katex|mjx-|[-"' ](?:la)?tex["' _-]|formula|codecogs|cht=tx|latex\.php|alt=["'][^"'<>]*[\\$]/;
 const RENDERER =
   /<(?:script|link)\b[^>]{0,500}(?:mathjax|katex)|MathJax(?:\.Hub|\s*=)|renderMathInElement|tex2jax/i;
 const CODE = "pre, code, kbd, samp, tt, script, style, textarea, title";
@@ -22,8 +34,10 @@ export function replaceFormulas(document: PageDocument, html: string): void {
   // A page could otherwise write Markdown by characters that nobody sees.
   if (/\udbff|&#(?:x0*10ff|0*1113[89])/i.test(html))
     for (const node of textsIn(document)) node.textContent = withoutVerbatim(node.textContent ?? "");
-  if (HINT.test(html))
-    for (const element of document.body.querySelectorAll(FORMULAS))
+  const hints = ANY_HINT.test(html) ? FORMULAS : [];
+  const selectors = hints.filter(([hint]) => hint.test(html)).map(([, selector]) => selector);
+  if (selectors.length > 0)
+    for (const element of document.body.querySelectorAll(selectors.join(", ")))
       if (document.body.contains(element)) replaceFormula(element, document);
   if (!/\\[([]|\$|\\begin\{/.test(html)) return;
   const hasRenderer = RENDERER.test(html);
@@ -132,7 +146,6 @@ function texInAddress(image: PageElement): string | undefined {
 /** The TeX in an element for math that a script would render, unless its text has the delimiters. */
 function plainSource(element: PageElement, name: string): string | undefined {
   const text = element.textContent ?? "";
-  if (element.querySelector(FORMULAS) !== null) return undefined;
   const [only] = element.childNodes;
   const isText = element.childNodes.length === 1 && only?.nodeType === 3;
   const isWhole = /^\s*(?:\$[^$]+\$|\\\(.+\\\)|\\\[.+\\\]|\$\$.+\$\$|\\begin\{.+\})\s*$/s.test(text);
