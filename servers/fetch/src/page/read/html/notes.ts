@@ -51,7 +51,10 @@ export function markNotes(document: PageDocument): void {
         named !== undefined && (place.contains(named) || (named.contains(place) && textOf(named).length < 20))
       );
     };
-    const links = [head, note].flatMap((part) => [part, ...part.querySelectorAll("a[href*='#']")]);
+    const links = [...new Set([head, note])].flatMap((part) => [
+      part,
+      ...part.querySelectorAll("a[href*='#']"),
+    ]);
     const names = [place, link, link.parentElement].map((one) => one?.className).join(" ");
     const isNamed = NOTES.test(names) && note.closest(NOTE_LIST) !== null;
     if (!note.hasAttribute(DEFINITION) && !isNamed && !links.some(isBack)) continue;
@@ -125,12 +128,13 @@ export function writeNotes(root: PageElement, document: PageDocument): void {
   if (notes === undefined) return;
   const marks = root.querySelectorAll(`[${LABEL}]`);
   const labels = new Set([...marks].map((mark) => mark.getAttribute(LABEL) ?? ""));
+  const lists = new Set<PageElement>();
   for (const place of root.querySelectorAll(DEFINED)) {
     if (!labels.has(place.getAttribute(DEFINITION) ?? "")) continue;
-    const list = place.parentElement;
+    if (place.parentElement !== null && place.parentElement !== root) lists.add(place.parentElement);
     place.remove();
-    if (list !== null && list !== root && textOf(list) === "") list.remove();
   }
+  for (const list of lists) if (textOf(list) === "") list.remove();
   for (const label of labels) {
     const note = notes.get(label);
     if (note === undefined) continue;
