@@ -130,6 +130,8 @@ export function simplify(root: PageElement, document: PageDocument): void {
 
 /** mdream escapes each underscore, and a text's `<` would look like a tag that it left. */
 function keepSigns(root: PageElement, document: PageDocument): void {
+  // The parser makes a text of each entity.
+  root.normalize();
   const walker = document.createTreeWalker(root, SHOW_TEXT);
   while (walker.nextNode()) {
     const { currentNode: node } = walker;

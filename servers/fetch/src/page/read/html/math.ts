@@ -22,7 +22,7 @@ const FORMULAS: readonly (readonly [hint: RegExp, selector: string])[] = [
 ];
 /** What at least one of the hints needs. */
 const ANY_HINT =
-  /math|MathJax|katex|mjx-|[-"' ](?:la)?tex["' _-]|formula|codecogs|cht=tx|latex\.php|alt=["'][^"'<>]*[\\$]/;
+  /math|MathJax|katex|mjx-|[-"' ](?:la)?tex["' _=-]|formula|codecogs|cht=tx|latex\.php|alt=["'][^"'<>]*[\\$]/;
 const RENDERER =
   /<(?:script|link)\b[^>]{0,500}(?:mathjax|katex)|MathJax(?:\.Hub|\s*=)|renderMathInElement|tex2jax/i;
 const CODE = "pre, code, kbd, samp, tt, script, style, textarea, title";
@@ -45,6 +45,8 @@ export function replaceFormulas(document: PageDocument, html: string): void {
 }
 
 function textsIn(document: PageDocument): PageText[] {
+  // The parser makes a text of each entity.
+  document.body.normalize();
   const walker = document.createTreeWalker(document.body, SHOW_TEXT);
   const texts: PageText[] = [];
   while (walker.nextNode()) texts.push(walker.currentNode as PageText);
@@ -53,6 +55,8 @@ function textsIn(document: PageDocument): PageText[] {
 
 /** DOM's constant for texts. */
 const SHOW_TEXT = 4;
+
+const DISPLAYED = /^\s*(?:\\\[|\$\$|\\begin\{(?:equation|align|gather|multline|eqnarray|displaymath))/;
 
 function replaceFormula(element: PageElement, document: PageDocument): void {
   const { localName, className: name } = element;
@@ -72,7 +76,7 @@ function replaceFormula(element: PageElement, document: PageDocument): void {
     /display|block|Dsp/.test(name) ||
     element.querySelector("math[display=block]") !== null ||
     (localName === "img" && element.closest("div.math") !== null) ||
-    /^\s*(?:\\\[|\$\$|\\begin\{)/.test(tex);
+    DISPLAYED.test(tex);
   put(element, tex, isDisplay, document);
 }
 
@@ -185,7 +189,7 @@ function put(place: PageElement | PageText, tex: string, isDisplay: boolean, doc
   const isCell = parent?.closest("td, th") != null;
   const line = normalized(tex);
   // A bar would end the cell of a Markdown table.
-  const plain = isCell ? line.replace(/\\\|/g, "\\Vert ").replace(/\|/g, "\\vert ") : line;
+  const plain = isCell ? line.replace(/\\\|\s*/g, "\\Vert ").replace(/\|\s*/g, "\\vert ") : line;
   if (plain === "") return;
   const sign = isDisplay ? "$$" : "$";
   const formula = document.createTextNode(verbatim(`${sign}${plain}${sign}`));
@@ -197,6 +201,10 @@ function put(place: PageElement | PageText, tex: string, isDisplay: boolean, doc
     while (next !== null && next.nodeType === 3 && next.textContent?.trim() === "") next = next[side];
     if (next === null || next.nodeName === "BR" || /^(?:P|DIV|UL|OL|TABLE|PRE|H\d)$/.test(next.nodeName))
       continue;
+    if (next.nodeType === 3) {
+      const text = next.textContent ?? "";
+      next.textContent = side === "previousSibling" ? text.trimEnd() : text.trimStart();
+    }
     const br = document.createElement("br");
     if (side === "previousSibling") formula.before(br);
     else formula.after(br);

@@ -136,7 +136,7 @@ function joined(parts: readonly string[]): string {
 /** As an argument: one character or command alone, anything else in braces. */
 const argument = (tex: string): string => (/^(?:[^\\{}^_]|\\[a-z]+|\\.)$/iu.test(tex) ? tex : `{${tex}}`);
 const base = (tex: string): string =>
-  /^(?:\\[a-z]+(?:\{[^{}]*\}){0,2}|\\?.|\d+|\\left(?!.*\\left).*\\right\W\w*)$/isu.test(tex)
+  /^(?:\{\}|\\[a-z]+(?:\{[^{}]*\}){0,2}|\\?.|\d+|\\left(?!.*\\left).*\\right\W\w*)$/isu.test(tex)
     ? tex
     : `{${tex}}`;
 
