@@ -38,6 +38,23 @@ describe("text that CSS hides", () => {
       "an indent of the whole line",
       '<p style="text-indent:100%;white-space:nowrap;overflow:hidden">HIDDEN</p>',
     ],
+    ["a position in percent", '<p style="position:absolute;left:-200%">HIDDEN</p>'],
+    ["a position in em, relative", '<p style="position:relative;left:-200em">HIDDEN</p>'],
+    ["a margin in viewports", '<p style="margin-left:-100vw">HIDDEN</p>'],
+    ["an indent in em", '<p style="text-indent:-100em">HIDDEN</p>'],
+    ["a movement", '<p style="transform:rotate(1deg) translateX(-9999px)">HIDDEN</p>'],
+    ["a scale in one direction", '<p style="transform:scaleX(0)">HIDDEN</p>'],
+    ["a matrix", '<p style="transform:matrix(0,0,0,0,0,0)">HIDDEN</p>'],
+    ["the property scale", '<p style="scale: 0">HIDDEN</p>'],
+    ["a polygon of one point", '<p style="clip-path:polygon(0 0, 0px 0px, 0% 0%)">HIDDEN</p>'],
+    ["opacity in percent", '<p style="opacity:1%">HIDDEN</p>'],
+    ["a filter in percent", '<p style="filter:opacity(0%)">HIDDEN</p>'],
+    ["zoom in percent", '<p style="zoom:1%">HIDDEN</p>'],
+    ["the shorthand of fonts", '<p style="font:0/0 a">HIDDEN</p>'],
+    ["the shorthand of fonts, a pixel", "<p style=\"font: italic 1px 'Arial'\">HIDDEN</p>"],
+    ["a box of no height", '<div style="max-height:0;overflow:clip">HIDDEN</div>'],
+    ["almost white, by its hue", '<p style="color:hsl(210, 100%, 99%)">HIDDEN</p>'],
+    ["one hue on the same", '<p style="color:#0000ff;background:hsl(240 100% 50%)">HIDDEN</p>'],
     ["aria-hidden", "<p aria-hidden=true>HIDDEN</p>"],
   ])("%s is omitted", async (_what, hidden) => {
     const text = await readMarkdown(`<main>${hidden}${FRAMED}</main>`);
@@ -57,6 +74,14 @@ describe("text that CSS hides", () => {
     ["what grows", '<p style="transform:scale(0);transition:transform 1s">KEPT</p>'],
     ["half opacity", '<p style="opacity:.5;filter:opacity(.5);zoom:.9">KEPT</p>'],
     ["tight letters", '<p style="letter-spacing:-.05em;text-indent:1em">KEPT</p>'],
+    [
+      "letters that show their background",
+      '<p style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">KEPT</p>',
+    ],
+    ["a slide", '<div style="position:absolute;left:-100%;transform:translate3d(-1200px,0,0)">KEPT</div>'],
+    ["a small font by its shorthand", "<p style='font:0.9em/1.4 Arial'>KEPT</p>"],
+    ["a collapsed part", "<details><summary>More</summary><p>KEPT</p></details>"],
+    ["a light hue on a dark one", '<p style="color:hsl(60 100% 95%);background:hsl(240 100% 20%)">KEPT</p>'],
     ["a scrolled box", '<div style="top:-600px">KEPT</div>'],
   ])("%s hides nothing", async (_what, shown) => {
     expect(await readMarkdown(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");
