@@ -16,7 +16,7 @@ const TEXTS = {
   German:
     "Die Mühle steht seit über zweihundert Jahren am Fluß. Jeden Morgen öffnet der Müller die schwere Tür, prüft das Rad und läßt das Wasser fließen. Das Korn kommt aus den Dörfern der Umgebung, und gegen Mittag ist das Mehl fertig. Im Winter gefriert der Fluß, und das Rad steht bis zum Frühling still, während der Müller die Mühlsteine schärft.",
   French:
-    "Le moulin se dresse au bord de la rivière depuis plus de deux cents ans. Chaque matin, le meunier ouvre la lourde porte, vérifie la roue et laisse couler l’eau. Le blé est apporté des villages voisins et, à midi, la farine est prête. L’été, les visiteurs achètent un billet à l’entrée – très bon marché – et découvrent le mécanisme.",
+    "Le moulin se dresse au bord de la rivière depuis plus de deux cents ans. Chaque matin, le meunier ouvre la lourde porte, vérifie la roue et laisse couler l'eau. Le blé est apporté des villages voisins et, à midi, la farine est prête. L'été, les visiteurs achètent un billet à l'entrée - très bon marché - et découvrent le mécanisme.",
   Polish:
     "Młyn stoi nad rzeką od ponad dwustu lat. Każdego ranka młynarz otwiera ciężkie drzwi, sprawdza koło i puszcza wodę. Zboże przywożą z sąsiednich wsi, a w południe mąka jest gotowa. Zimą rzeka zamarza i koło stoi aż do wiosny, a młynarz naprawia żarna i ostrzy narzędzia. Zwiedzający mogą kupić bilet przy wejściu.",
   Greek:
