@@ -92,6 +92,11 @@ describe("footnotes are marked [^1], with their text at the end", () => {
       `<main><p>${prose(6, 4)}</p><p>See <a href="#c1">1</a>.</p><h2 id="c1">1 Wheels</h2><p>${prose(6, 5)}</p></main>`,
     );
     expect(chapters).not.toContain("[^");
+    const links = '<a href="#a"><b>1</b></a>'.repeat(5_000);
+    const many = await readMarkdown(
+      `<p>${links}</p><div><p id="a">${links.replaceAll("#a", "#b")}</p></div><p id="b">LAST</p>`,
+    );
+    expect(many).not.toContain("tags removed");
   });
 });
 
@@ -153,6 +158,14 @@ describe("boxes of documentation are alerts", () => {
     if (head === "") expect(text).toContain("**Grease it**");
     else expect(text).toContain(`> ${head}\n>\n> TEXT\n`);
     expect(text.split("TEXT")).toHaveLength(2);
+  });
+
+  it("a box can be fetched by its id, a heading is none", async () => {
+    const box = '<div class="admonition note" id="oil"><p class="admonition-title">Note</p><p>OIL</p></div>';
+    const abstract = `<div class="abstract"><h2>Abstract</h2><p>${prose(4, 10)}</p></div>`;
+    const html = `<main><h1>Mills</h1>${abstract}<p>${prose(8, 6)}</p>${box}<p>${prose(8, 7)}</p></main>`;
+    expect(await readMarkdown(html, { url: "#oil" })).toMatch(/> \[!NOTE\]\n>\n> OIL\s*$/);
+    expect(await readMarkdown(html)).toContain("## Abstract");
   });
 
   it("a page or a long part of it with such a name is not a box", async () => {

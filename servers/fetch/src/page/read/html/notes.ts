@@ -34,7 +34,12 @@ export function markNotes(document: PageDocument): void {
       ]),
     );
     const id = (link.getAttribute("href") ?? "").replace(/^[^#]*#/, "");
-    return byId.get(id) ?? byId.get(decoded(id));
+    return id === "" ? undefined : (byId.get(id) ?? byId.get(decoded(id)));
+  };
+  const known = new Map<PageElement, Note | undefined>();
+  const noteAt = (target: PageElement): Note | undefined => {
+    if (!known.has(target)) known.set(target, noteAround(target));
+    return known.get(target);
   };
   // Faster than selectors.
   for (const link of [...document.getElementsByTagName("a")]) {
@@ -42,19 +47,16 @@ export function markNotes(document: PageDocument): void {
     const [, mark] = MARK.exec(textOf(link).slice(0, 20)) ?? [];
     const target = mark === undefined ? undefined : targetOf(link);
     if (mark === undefined || target === undefined || link.closest(DEFINED) !== null) continue;
-    const { head, note } = noteAround(target);
+    const found = noteAt(target);
     const place = link.closest("sup") ?? link;
-    if (note.contains(place) || head.contains(place)) continue;
+    if (found === undefined || found.note.contains(place) || found.head.contains(place)) continue;
+    const { head, note, links } = found;
     const isBack = (back: PageElement): boolean => {
       const named = targetOf(back);
       return (
         named !== undefined && (place.contains(named) || (named.contains(place) && textOf(named).length < 20))
       );
     };
-    const links = [...new Set([head, note])].flatMap((part) => [
-      part,
-      ...part.querySelectorAll("a[href*='#']"),
-    ]);
     const names = [place, link, link.parentElement].map((one) => one?.className).join(" ");
     const isNamed = NOTES.test(names) && note.closest(NOTE_LIST) !== null;
     if (!note.hasAttribute(DEFINITION) && !isNamed && !links.some(isBack)) continue;
@@ -84,18 +86,32 @@ const NOTES = /foot-?note|note-?ref|fnref|citation|reference/i;
 const NOTE_LIST = "[role=doc-endnotes], [class*=footnote], [id*=footnote], .references";
 /** A longer element is not a note. */
 const MAX_NOTE = 5_000;
+/** Wikipedia links back from a note to each of its marks. */
+const MAX_LINKS = 200;
 
-/** A whole note, and its number if that is a term or a heading before it; links can point to either, or into them. */
-function noteAround(target: PageElement): { head: PageElement; note: PageElement } {
+interface Note {
+  /** Its number, if that is a term or a heading before it, otherwise the note. */
+  readonly head: PageElement;
+  readonly note: PageElement;
+  /** What may link back. */
+  readonly links: readonly PageElement[];
+}
+
+/** The note of which a link names a part; undefined if that is too long for one. */
+function noteAround(target: PageElement): Note | undefined {
   const head = target.closest("dt, h4, h5, h6");
   const next = head?.nextElementSibling;
-  if (head !== null && next && MARK.test(textOf(head))) return { head, note: next };
   const whole = target.closest("li, aside, dd, tr, div.footnote, p.footnote, [role=doc-footnote]");
-  const block = /^(?:A|SUP|SPAN|B|STRONG)$/.test(target.tagName)
-    ? (target.closest("p, div") ?? target)
-    : target;
-  const note = whole !== null && textOf(whole).length < MAX_NOTE ? whole : block;
-  return { head: note, note };
+  const isPart = /^(?:A|SUP|SPAN|B|STRONG)$/.test(target.tagName);
+  const block = whole ?? (isPart ? (target.closest("p, div") ?? target) : target);
+  const isAfter = head !== null && next && MARK.test(textOf(head));
+  const [first, note] = isAfter ? [head, next] : [block, block];
+  if (textOf(note).length > MAX_NOTE) return undefined;
+  const links = [...new Set([first, note])].flatMap((part) => [
+    part,
+    ...part.querySelectorAll("a[href*='#']"),
+  ]);
+  return { head: first, note, links: links.slice(0, MAX_LINKS) };
 }
 
 /** A copy of a note without its number and the links back. */
@@ -164,6 +180,9 @@ const BOXES = "div[class], aside[class], section[class], blockquote[class], deta
 const BOX =
   /(?:^|[\s_-])(?:admonition|admonitionblock|callout|markdown-alert|custom-block|starlight-aside|blockquote-tag|hint)(?:$|[\s_-])|^\s*(?:note|tip|important|warning|caution)\s*$/;
 
+/** Titles of boxes whose class is the word alone, or with others that say nothing. */
+const PLAIN = /^(?:note|tip|hint|important|attention|warning|caution|danger|see also)\W*$/i;
+
 /** Makes boxes such as notes and warnings what GitHub calls alerts: quotes that begin with `[!NOTE]`. */
 export function markAdmonitions(document: PageDocument): void {
   for (const box of document.body.querySelectorAll(BOXES)) {
@@ -176,7 +195,8 @@ export function markAdmonitions(document: PageDocument): void {
     if (kind === undefined || !document.body.contains(box) || textOf(box).length > MAX_NOTE) continue;
     const title = titleIn(box, document);
     const titled = title && kindOf(textOf(title));
-    if ((!titled && !isBox) || (title === undefined && /title|content|icon|body/.test(name))) continue;
+    const isKnown = isBox || (titled && !/^H[12]$/.test(title.tagName) && PLAIN.test(textOf(title)));
+    if (!isKnown || (title === undefined && /title|content|icon|body/.test(name))) continue;
     const quote = document.createElement("blockquote");
     const head = document.createElement("p");
     head.append(verbatim(`[!${titled ?? kind}]`));
@@ -187,7 +207,10 @@ export function markAdmonitions(document: PageDocument): void {
     }
     title?.remove();
     quote.append(head, ...(box.querySelector("td.content") ?? box).childNodes);
-    box.replaceWith(quote);
+    // The box keeps its id, which a URL may name; an aside would be taken for navigation.
+    if (box.localName === "aside") box.replaceWith(quote);
+    else if (box.localName === "blockquote") box.replaceChildren(...quote.childNodes);
+    else box.replaceChildren(quote);
   }
 }
 
