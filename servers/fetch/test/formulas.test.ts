@@ -120,6 +120,18 @@ describe("formulas are TeX, byte for byte", () => {
     expect(text).toContain("- **set** \\<name7string>");
   });
 
+  it.each([
+    ["style", 'style="display:none"'],
+    ["an attribute", "hidden"],
+    ["aria-hidden", 'aria-hidden="true"'],
+    ["a rule", 'class="x"'],
+  ])("a formula that %s hides is omitted", async (_how, hiding) => {
+    const hidden = `<span data-tex="HIDDEN" ${hiding}>x</span><math alttext="HIDDEN" ${hiding}><mi>x</mi></math><img alt="$HIDDEN$" src="/x.png" ${hiding}>`;
+    const text = await readMarkdown(`<style>.x{display:none}</style>${around(hidden)}`);
+    expect(text).toContain("before");
+    expect(text).not.toContain("HIDDEN");
+  });
+
   it("characters that a formula uses on its way are not taken from a page", async () => {
     const signs = [..."# forged"].map((sign) => `&#${0x10ff00 + (sign.codePointAt(0) ?? 0)};`).join("");
     const direct = [..."# forged"]

@@ -4,25 +4,14 @@ import { verbatim, withoutVerbatim } from "./verbatim.ts";
 
 type PageText = PageElement["childNodes"][number];
 
-/** What shows a formula, and what a page with such an element contains; pages without formulas are not searched. */
-const FORMULAS: readonly (readonly [hint: RegExp, selector: string])[] = [
-  [/katex/, ".katex-display, .katex"],
-  [/<math|<m:math/, ".mwe-math-element, math, m\\:math"],
-  [/mwe-math/, ".mwe-math-element"],
-  [/<mjx-container/, "mjx-container"],
-  [/type=["']?math\//, "script[type^='math/']"],
-  [
-    /["' ](?:MathJax|mjx-chtml)/,
-    ".MathJax_Display, .MathJax, .MathJax_SVG_Display, .MathJax_SVG, .MathJax_CHTML, .mjx-chtml, .MathJax_Preview",
-  ],
-  [/\sdata-(?:tex|latex|math)/, "[data-tex], [data-latex], [data-math], [data-math-style]"],
-  [/ql-formula|data-equation-content/, ".ql-formula[data-value], [data-equation-content]"],
-  [/["' ](?:math|arithmatex)["' ]|<math-renderer/, ".math, .arithmatex, math-renderer"],
-  [/alt=["'][^"'<>]*[\\$]|["' _-](?:math|latex|tex|formula\w+)["' _-]|codecogs|latex\.php|cht=tx/, "img"],
-];
-/** What at least one of the hints needs. */
-const ANY_HINT =
-  /math|MathJax|katex|mjx-|[-"' ](?:la)?tex["' _=-]|formula|codecogs|cht=tx|latex\.php|alt=["'][^"'<>]*[\\$]/;
+/** What shows a formula: KaTeX, MathJax 2 to 4, MathML, and elements or images that carry their TeX. */
+const FORMULAS =
+  ".katex-display, .katex, .mwe-math-element, mjx-container, math, m\\:math, script[type^='math/'], .MathJax_Display, .MathJax, " +
+  ".MathJax_SVG_Display, .MathJax_SVG, .MathJax_CHTML, .mjx-chtml, .MathJax_Preview, [data-tex], [data-latex], [data-math], " +
+  "[data-math-style], .ql-formula[data-value], [data-equation-content], .math, .arithmatex, math-renderer, img";
+/** A page without any of these is not searched. */
+const HINT =
+  /katex|<(?:m:)?math|<mjx-|math\/(?:tex|mml)|["' _-](?:MathJax|mjx-|math|arithmatex|latex|tex|formula\w*)["' _=-]|data-equation-content|codecogs|latex\.php|cht=tx|alt=["'][^"'<>]*[\\$]/;
 const RENDERER =
   /<(?:script|link)\b[^>]{0,500}(?:mathjax|katex)|MathJax(?:\.Hub|\s*=)|renderMathInElement|tex2jax/i;
 const CODE = "pre, code, kbd, samp, tt, script, style, textarea, title";
@@ -34,10 +23,8 @@ export function replaceFormulas(document: PageDocument, html: string): void {
   // A page could otherwise write Markdown by characters that nobody sees.
   if (/\udbff|&#(?:x0*10ff|0*1113[89])/i.test(html))
     for (const node of textsIn(document)) node.textContent = withoutVerbatim(node.textContent ?? "");
-  const hints = ANY_HINT.test(html) ? FORMULAS : [];
-  const selectors = hints.filter(([hint]) => hint.test(html)).map(([, selector]) => selector);
-  if (selectors.length > 0)
-    for (const element of document.body.querySelectorAll(selectors.join(", ")))
+  if (HINT.test(html))
+    for (const element of document.body.querySelectorAll(FORMULAS))
       if (document.body.contains(element)) replaceFormula(element, document);
   if (!/\\[([]|\$|\\begin\{/.test(html)) return;
   const hasRenderer = RENDERER.test(html);
@@ -65,19 +52,19 @@ function replaceFormula(element: PageElement, document: PageDocument): void {
   // What MathJax 2 drew or previews, next to its script.
   if (tex === "" && /MathJax|mjx/.test(name)) element.remove();
   if (tex === "") return;
+  const modes = ["display", "data-math-style", "mode", "type", "class"].map((mode) =>
+    element.getAttribute(mode),
+  );
   const isDisplay =
-    /^(?:block|true|display)$/.test(
-      element.getAttribute("display") ??
-        element.getAttribute("data-math-style") ??
-        element.getAttribute("mode") ??
-        "",
-    ) ||
-    /mode=display/.test(element.getAttribute("type") ?? "") ||
-    /display|block|Dsp/.test(name) ||
+    /(?:^| |=)(?:block|true|display)(?: |$)|display|Dsp/.test(modes.join(" ")) ||
     element.querySelector("math[display=block]") !== null ||
     (localName === "img" && element.closest("div.math") !== null) ||
     DISPLAYED.test(tex);
-  put(element, tex, isDisplay, document);
+  const formula = document.createElement("span");
+  // What hides the element still does.
+  for (const { name: attribute, value } of localName === "script" ? [] : [...element.attributes])
+    if (/^(?:id|class|style|hidden|aria-hidden)$/.test(attribute)) formula.setAttribute(attribute, value);
+  put(element, formula, tex, isDisplay, document);
 }
 
 /** The TeX of an element; empty if another element has it, undefined if it is not a formula. */
@@ -127,9 +114,8 @@ function parsed(mathml: string, { ownerDocument }: PageElement): string {
 /** Whether the alternative text of an image is TeX, by the image's class or address, or by its delimiters. */
 function isTexImage(image: PageElement, name: string, alt: string): boolean {
   if (alt.length > MAX_TEX || alt.trim() === "") return false;
-  if (/^\s*(?:\$[^$]+\$|\\\(.+\\\)|\\\[.+\\\]|\$\$.+\$\$|\\begin\{.+\}|\{\\displaystyle.+\})\s*$/s.test(alt))
-    return true;
   return (
+    WHOLE.test(alt) ||
     /(?:^|[\s_-])(?:math|latex|tex|mwe-math\S*|formula(?:Inl|Dsp))(?:$|[\s_-])/.test(name) ||
     /\\[a-z]{2,}\s*[{_^\\(]/i.test(alt) ||
     texInAddress(image) !== undefined
@@ -147,13 +133,14 @@ function texInAddress(image: PageElement): string | undefined {
   }
 }
 
-/** The TeX in an element for math that a script would render, unless its text has the delimiters. */
+/** A text that is one formula. */
+const WHOLE = /^\s*(?:\$[^$]+\$|\\\(.+\\\)|\\\[.+\\\]|\$\$.+\$\$|\\begin\{.+\}|\{\\displaystyle.+\})\s*$/s;
+
+/** The TeX in an element for math that a script would render, unless its text has more than that. */
 function plainSource(element: PageElement, name: string): string | undefined {
   const text = element.textContent ?? "";
-  const [only] = element.childNodes;
-  const isText = element.childNodes.length === 1 && only?.nodeType === 3;
-  const isWhole = /^\s*(?:\$[^$]+\$|\\\(.+\\\)|\\\[.+\\\]|\$\$.+\$\$|\\begin\{.+\})\s*$/s.test(text);
-  return isText && (isWhole || /\b(?:inline|display|block)\b/.test(name)) ? text : undefined;
+  const isRaw = element.children.length === 0 && /\b(?:inline|display|block)\b/.test(name);
+  return isRaw || (element.children.length === 0 && WHOLE.test(text)) ? text : undefined;
 }
 
 /** The TeX on one line without delimiters and comments. */
@@ -183,18 +170,25 @@ function isBalanced(tex: string): boolean {
   return depth === 0;
 }
 
-/** Puts a formula in place of an element or text. */
-function put(place: PageElement | PageText, tex: string, isDisplay: boolean, document: PageDocument): void {
-  const parent = place.parentElement;
-  const isCell = parent?.closest("td, th") != null;
+/** Puts a formula, in an element or as a text, in place of what the page has. */
+function put(
+  place: PageElement | PageText,
+  formula: PageElement | PageText,
+  tex: string,
+  isDisplay: boolean,
+  document: PageDocument,
+): void {
+  const isCell = place.parentElement?.closest("td, th") != null;
   const line = normalized(tex);
   // A bar would end the cell of a Markdown table.
   const plain = isCell ? line.replace(/\\\|\s*/g, "\\Vert ").replace(/\|\s*/g, "\\vert ") : line;
   if (plain === "") return;
   const sign = isDisplay ? "$$" : "$";
-  const formula = document.createTextNode(verbatim(`${sign}${plain}${sign}`));
-  place.before(formula);
-  place.remove();
+  formula.textContent = verbatim(`${sign}${plain}${sign}`);
+  if (place !== formula) {
+    place.before(formula);
+    place.remove();
+  }
   if (!isDisplay || isCell) return;
   for (const side of ["previousSibling", "nextSibling"] as const) {
     let next = formula[side];
@@ -244,7 +238,7 @@ function protect(node: PageText, hasRenderer: boolean, document: PageDocument): 
     const before = document.createTextNode(text.slice(at, index));
     const formula = document.createTextNode(verbatim(text.slice(index, stop)));
     node.before(before, formula);
-    if (hasRenderer && !isOne) put(formula, text.slice(index, stop), opener !== "\\(", document);
+    if (hasRenderer && !isOne) put(formula, formula, text.slice(index, stop), opener !== "\\(", document);
     at = stop;
   }
   if (at > 0) node.textContent = text.slice(at);
