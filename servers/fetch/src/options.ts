@@ -50,7 +50,7 @@ export const options = defineOptions({
     valueName: "TEXT",
     heading: "Requests",
     description:
-      "The User-Agent of all requests. Default: the official server's, one for the model and one for the user.",
+      "The User-Agent of all requests. Default: ModelContextProtocol, the official server's name, with this project's URL.",
     check: (value) =>
       /^[\x20-\x7e]{1,500}$/.test(value) ? undefined : "takes 1 to 500 printable ASCII characters",
   },
@@ -60,7 +60,7 @@ export const options = defineOptions({
     valueName: "HOST=NAME: VALUE",
     heading: "Requests",
     description:
-      "A header for one host, for example a token: docs.example.org=Authorization: Bearer …. It is not sent to any other host.",
+      "A header for one host, for example a token: docs.example.org=Authorization: Bearer …. It is sent to no other host, and only over https; write http://HOST to also send it unencrypted.",
     check: (value) =>
       /^[!#$%&'*+.^_`|~\w-]+:[ \t]*[\t\x20-\x7e]*$/.test(value) ? undefined : "takes Name: value in ASCII",
   },

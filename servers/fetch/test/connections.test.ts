@@ -49,8 +49,8 @@ it("a configured header is sent only to its host", async () => {
   });
   const opened = await webOf([lab, stranger], {
     header: [
-      { name: lab.host, value: "Authorization: Bearer t0ken" },
-      { name: lab.host, value: "X-Team: blue" },
+      { name: `http://${lab.host}`, value: "Authorization: Bearer t0ken" },
+      { name: `http://${lab.host}`, value: "X-Team: blue" },
     ],
   });
   await fetched(opened, { url: lab.origin });
@@ -58,6 +58,21 @@ it("a configured header is sent only to its host", async () => {
   expect(lab.requests.at(-1)?.headers).toMatchObject({ authorization: "Bearer t0ken", "x-team": "blue" });
   for (const { headers } of stranger.requests) expect(headers).not.toHaveProperty("authorization");
   expect(stranger.requests).not.toHaveLength(0);
+});
+
+it("a configured header is sent unencrypted only to a host given with http://", async () => {
+  const { key, cert, file } = await certificate();
+  const plain = await site({ "/": "<p>plain</p>" });
+  const secure = await site({ "/": "<p>secure</p>" }, { tls: { key, cert } });
+  const opened = await webOf([plain, secure], {
+    caFile: file,
+    header: [{ name: HOST, value: "Authorization: Bearer t0ken" }],
+  });
+  await fetched(opened, { url: plain.origin });
+  await fetched(opened, { url: secure.origin });
+  expect(plain.requests).not.toHaveLength(0);
+  for (const { headers } of plain.requests) expect(headers).not.toHaveProperty("authorization");
+  expect(secure.requests.at(-1)?.headers).toMatchObject({ authorization: "Bearer t0ken" });
 });
 
 /** A typical office HTTP proxy, until the test ends. */

@@ -191,6 +191,18 @@ export async function fetched(
   return { text, foot };
 }
 
+/** The Markdown of a page, by its HTML; `url` is what follows the page's address. */
+export async function readMarkdown(
+  html: string | Buffer,
+  args: Record<string, unknown> = {},
+): Promise<string> {
+  const lab = await site({ "/dir/page": html });
+  const { url = "", ...others } = args;
+  const asked = { url: `${lab.origin}/dir/page${url}`, max_length: 100_000, ...others };
+  const { text } = await fetched(await webOf([lab]), asked);
+  return text.replaceAll(lab.origin, "https://mill.example");
+}
+
 /** The texts of an answer's blocks. */
 export function texts(answer: unknown): string[] {
   if (!Array.isArray(answer)) return [];

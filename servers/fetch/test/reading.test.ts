@@ -1,15 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
+import { failureOf, fetched, readMarkdown, run, site, texts, webOf } from "./lab.ts";
 import { prose } from "./pages/write.ts";
-
-/** The markdown of a page, by its HTML. */
-async function read(html: string | Buffer, args: Record<string, unknown> = {}): Promise<string> {
-  const lab = await site({ "/dir/page": html });
-  const { url = "", ...others } = args;
-  const asked = { url: `${lab.origin}/dir/page${url}`, max_length: 100_000, ...others };
-  const { text } = await fetched(await webOf([lab]), asked);
-  return text.replaceAll(lab.origin, "https://mill.example");
-}
 
 describe("text that CSS hides", () => {
   const FRAMED = `<p>SHOWN ${prose(3, 5)}</p>`;
@@ -47,9 +38,26 @@ describe("text that CSS hides", () => {
       "an indent of the whole line",
       '<p style="text-indent:100%;white-space:nowrap;overflow:hidden">HIDDEN</p>',
     ],
+    ["a position in percent", '<p style="position:absolute;left:-200%">HIDDEN</p>'],
+    ["a position in em, relative", '<p style="position:relative;left:-200em">HIDDEN</p>'],
+    ["a margin in viewports", '<p style="margin-left:-100vw">HIDDEN</p>'],
+    ["an indent in em", '<p style="text-indent:-100em">HIDDEN</p>'],
+    ["a movement", '<p style="transform:rotate(1deg) translateX(-9999px)">HIDDEN</p>'],
+    ["a scale in one direction", '<p style="transform:scaleX(0)">HIDDEN</p>'],
+    ["a matrix", '<p style="transform:matrix(0,0,0,0,0,0)">HIDDEN</p>'],
+    ["the property scale", '<p style="scale: 0">HIDDEN</p>'],
+    ["a polygon of one point", '<p style="clip-path:polygon(0 0, 0px 0px, 0% 0%)">HIDDEN</p>'],
+    ["opacity in percent", '<p style="opacity:1%">HIDDEN</p>'],
+    ["a filter in percent", '<p style="filter:opacity(0%)">HIDDEN</p>'],
+    ["zoom in percent", '<p style="zoom:1%">HIDDEN</p>'],
+    ["the shorthand of fonts", '<p style="font:0/0 a">HIDDEN</p>'],
+    ["the shorthand of fonts, a pixel", "<p style=\"font: italic 1px 'Arial'\">HIDDEN</p>"],
+    ["a box of no height", '<div style="max-height:0;overflow:clip">HIDDEN</div>'],
+    ["almost white, by its hue", '<p style="color:hsl(210, 100%, 99%)">HIDDEN</p>'],
+    ["one hue on the same", '<p style="color:#0000ff;background:hsl(240 100% 50%)">HIDDEN</p>'],
     ["aria-hidden", "<p aria-hidden=true>HIDDEN</p>"],
   ])("%s is omitted", async (_what, hidden) => {
-    const text = await read(`<main>${hidden}${FRAMED}</main>`);
+    const text = await readMarkdown(`<main>${hidden}${FRAMED}</main>`);
     expect(text).toContain("SHOWN");
     expect(text).not.toContain("HIDDEN");
   });
@@ -66,9 +74,17 @@ describe("text that CSS hides", () => {
     ["what grows", '<p style="transform:scale(0);transition:transform 1s">KEPT</p>'],
     ["half opacity", '<p style="opacity:.5;filter:opacity(.5);zoom:.9">KEPT</p>'],
     ["tight letters", '<p style="letter-spacing:-.05em;text-indent:1em">KEPT</p>'],
+    [
+      "letters that show their background",
+      '<p style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">KEPT</p>',
+    ],
+    ["a slide", '<div style="position:absolute;left:-100%;transform:translate3d(-1200px,0,0)">KEPT</div>'],
+    ["a small font by its shorthand", "<p style='font:0.9em/1.4 Arial'>KEPT</p>"],
+    ["a collapsed part", "<details><summary>More</summary><p>KEPT</p></details>"],
+    ["a light hue on a dark one", '<p style="color:hsl(60 100% 95%);background:hsl(240 100% 20%)">KEPT</p>'],
     ["a scrolled box", '<div style="top:-600px">KEPT</div>'],
   ])("%s hides nothing", async (_what, shown) => {
-    expect(await read(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");
+    expect(await readMarkdown(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");
   });
 });
 
@@ -81,13 +97,13 @@ it.each([
   async (_by, how) => {
     const hidden = '<p style="display:none">HIDDEN</p><p hidden>HIDDEN</p><p aria-hidden=true>HIDDEN</p>';
     const dialog = `<div aria-hidden=true>HIDDEN ${prose(3, 2)}</div>`;
-    const text = await read(
+    const text = await readMarkdown(
       `<div ${how}><main><p>KEPT ${prose(9, 7)}</p>${hidden}</main></div>${dialog}<p>Wait.</p>`,
     );
     expect(text).toContain("KEPT");
     expect(text).not.toContain("HIDDEN");
     expect(text).toContain("includes text that the page hides");
-    const shown = await read(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
+    const shown = await readMarkdown(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
     expect(shown).not.toContain("HIDDEN");
     expect(shown).not.toContain("includes text that the page hides");
   },
@@ -130,19 +146,19 @@ describe("content without a Markdown equivalent", () => {
       "### [Card](https://mill.example/c)\n\nabout",
     ],
   ])("%s is readable", async (_what, html, expected) => {
-    const text = await read(`<body>${html}</body>`);
+    const text = await readMarkdown(`<body>${html}</body>`);
     expect(text).toContain(expected);
     expect(text).not.toMatch(/<(?!https?:)|base64/);
   });
 
   it("rows by a selector are a table, cells are text", async () => {
     const table = "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>";
-    expect(await read(table, { selector: "tr" })).toContain("| A | B |\n| --- | --- |\n| 1 | 2 |");
-    expect(await read(table, { selector: "th" })).toContain("A\n\nB");
+    expect(await readMarkdown(table, { selector: "tr" })).toContain("| A | B |\n| --- | --- |\n| 1 | 2 |");
+    expect(await readMarkdown(table, { selector: "th" })).toContain("A\n\nB");
   });
 
   it("a page that no DOM can hold has its entities decoded", async () => {
-    expect(await read(`${"<div>".repeat(500)}<th>a &amp; b &gt; c&nbsp;d`)).toContain("a & b > c d");
+    expect(await readMarkdown(`${"<div>".repeat(500)}<th>a &amp; b &gt; c&nbsp;d`)).toContain("a & b > c d");
   });
 });
 
@@ -169,13 +185,13 @@ describe("highlighted code keeps every line and space", () => {
   it.each(Object.entries(HIGHLIGHTED))("%s", async (_what, html) => {
     const page = `<main><article><h1>Code</h1><p>${prose(6, 30)}</p>${html}<p>${prose(6, 31)}</p></article></main>`;
     const code = `\n${CODE}\n\`\`\`\n`;
-    expect(await read(page)).toContain(code);
-    expect(`${await read(page, { selector: "pre" })}\n`).toContain(code);
+    expect(await readMarkdown(page)).toContain(code);
+    expect(`${await readMarkdown(page, { selector: "pre" })}\n`).toContain(code);
   });
 
   it("in a quote, in a list, and in a sentence", async () => {
     const html = `<main><p>${prose(6, 32)} Call <code><span>new</span><span> </span><span>Map</span></code>.</p><blockquote><pre>\n  a\n    b\n </pre></blockquote><ul><li>One:<pre><span>c</span>\n<span>  </span><span>d</span></pre></li></ul></main>`;
-    const text = await read(html);
+    const text = await readMarkdown(html);
     expect(text).toContain("Call `new Map`.");
     expect(text).toContain("> ```\n>   a\n>     b\n> ```");
     expect(text).toContain("  ```\n  c\n    d\n  ```");
@@ -183,20 +199,22 @@ describe("highlighted code keeps every line and space", () => {
 
   it("the language stays, a picture in it too", async () => {
     const html = `<main><p>${prose(6, 33)}</p><pre><code class="language-ts"><span>let</span> <span>x</span>;</code></pre><pre><img src="/a.png" alt="PICTURE"></pre></main>`;
-    expect(await read(html)).toContain("```ts\nlet x;\n```");
-    expect(await read(html)).toContain("PICTURE");
+    expect(await readMarkdown(html)).toContain("```ts\nlet x;\n```");
+    expect(await readMarkdown(html)).toContain("PICTURE");
   });
 });
 
 it("content is found in script targets, in noscript, and after a CDATA section", async () => {
   const text = prose(6, 7);
   expect(
-    await read(`<main><template id="B:0"></template></main><div hidden id="S:0"><p>${text}</p></div>`),
+    await readMarkdown(
+      `<main><template id="B:0"></template></main><div hidden id="S:0"><p>${text}</p></div>`,
+    ),
   ).toContain(text.slice(0, 60));
-  expect(await read(`<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`)).toContain(
-    text.slice(0, 60),
-  );
-  expect(await read(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
+  expect(
+    await readMarkdown(`<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`),
+  ).toContain(text.slice(0, 60));
+  expect(await readMarkdown(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
 });
 
 it("an article is extracted from a page that is mostly something else, a list is kept in full", async () => {
@@ -207,12 +225,14 @@ it("an article is extracted from a page that is mostly something else, a list is
   const article = `<div class="post"><p>ARTICLE ${prose(5, 90)}</p><p>${prose(5, 91)}</p></div>`;
   const declared = '<meta property="og:type" content="article">';
   const page = `<head>${declared}</head><body>${article}<div id="comments">${comments.join("")}</div></body>`;
-  expect(await read(page)).not.toContain("COMMENT");
+  expect(await readMarkdown(page)).not.toContain("COMMENT");
   const cards = Array.from(
     { length: 12 },
     (_, index) => `<li><a href="/${index}">ITEM ${index}</a><p>${prose(1, index)}</p></li>`,
   );
-  const list = await read(`<main><section><p>${prose(3, 92)}</p></section><ul>${cards.join("")}</ul></main>`);
+  const list = await readMarkdown(
+    `<main><section><p>${prose(3, 92)}</p></section><ul>${cards.join("")}</ul></main>`,
+  );
   expect(list).toContain("ITEM 0");
   expect(list).toContain("ITEM 11");
 });
@@ -220,7 +240,7 @@ it("an article is extracted from a page that is mostly something else, a list is
 it("addresses are relative to <base href>", async () => {
   const html =
     '<head><base href="/other/"></head><body><a href="x">link</a> <img src="y.png" alt="y"></body>';
-  const text = await read(html);
+  const text = await readMarkdown(html);
   expect(text).toContain("(https://mill.example/other/x)");
   expect(text).toContain("(https://mill.example/other/y.png)");
 });
@@ -258,7 +278,7 @@ it("a page's metadata is returned", async () => {
 it("format links returns the page's links, each URL once", async () => {
   const html =
     '<nav><a href="/a">A</a></nav><a href="/a">again</a><a href="javascript:x()">no</a><a href="b?c#d">B [b]</a>';
-  expect(await read(html, { format: "links" })).toMatch(
+  expect(await readMarkdown(html, { format: "links" })).toMatch(
     /- \[A\]\(https:\/\/mill\.example\/a\)\n- \[B b\]\(https:\/\/mill\.example\/dir\/b\?c#d\)$/,
   );
   const lab = await site({ "/": { headers: { "content-type": "text/plain" }, body: "x" } });

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { type Answer, failureOf, fetched, run, site, texts, web, webOf } from "./lab.ts";
 
@@ -105,8 +106,9 @@ describe("robots.txt of a site", () => {
       signal: new AbortController().signal,
     });
     expect(snapshot.answer.status).toBe(200);
+    const { repository } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
     expect(lab.requests.map(({ headers }) => headers["user-agent"])).toEqual([
-      "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",
+      `ModelContextProtocol/1.0 (User-Specified; +${repository.url.replace(/^git\+|\.git$/g, "")})`,
     ]);
     // A page added by a person is still disallowed for the model.
     expect(await failureOf(run(opened, "fetch", { url: lab.origin }))).toMatchObject({ kind: "denied" });

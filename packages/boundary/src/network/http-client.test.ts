@@ -6,7 +6,7 @@ import {
   setDefaultAutoSelectFamily,
   type Server as TcpServer,
 } from "node:net";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { refusal } from "../../test/fixtures/boundary.ts";
 import { HttpClient, type HttpClientOptions } from "./http-client.ts";
@@ -78,7 +78,9 @@ describe("an HTTP client behind a guard", () => {
     ["gzip", gzipSync],
     ["br", brotliCompressSync],
     ["deflate", deflateSync],
-  ])("decodes %s", async (encoding, encode) => {
+    ["deflate without zlib's header", deflateRawSync],
+  ])("decodes %s", async (name, encode) => {
+    const [encoding = ""] = name.split(" ");
     answer = (_request, response) =>
       void response.writeHead(200, { "content-encoding": encoding }).end(encode("hello ".repeat(1_000)));
     expect((await client.get(base)).body.toString()).toBe("hello ".repeat(1_000));
@@ -88,6 +90,8 @@ describe("an HTTP client behind a guard", () => {
     for (const [encoding, body] of [
       ["gzip", gzipSync(Buffer.alloc(300_000_000))],
       ["br", brotliCompressSync(Buffer.alloc(50_000_000))],
+      ["deflate", deflateSync(Buffer.alloc(300_000_000))],
+      ["deflate", deflateRawSync(Buffer.alloc(300_000_000))],
       ["gzip, gzip", gzipSync(gzipSync(Buffer.alloc(300_000_000)))],
     ] as const) {
       answer = (_request, response) =>

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import type { Duplex, Readable } from "node:stream";
+import { Duplex, pipeline, type Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
@@ -279,8 +279,24 @@ const DECODERS = new Map<string, () => Duplex>([
   ["gzip", createGunzip],
   ["x-gzip", createGunzip],
   ["br", createBrotliDecompress],
-  ["deflate", createInflate],
+  ["deflate", createDeflateDecoder],
 ]);
+
+/** Decodes deflate with zlib's header (RFC 9110, 8.4.1.2) or without, as some servers send it and browsers accept. */
+function createDeflateDecoder(): Duplex {
+  return Duplex.from(async function* (source: AsyncIterable<Buffer>) {
+    const chunks = source[Symbol.asyncIterator]();
+    const first = await chunks.next();
+    if (first.done === true) return;
+    const all = async function* (): AsyncGenerator<Buffer> {
+      yield first.value;
+      yield* { [Symbol.asyncIterator]: () => chunks };
+    };
+    // The lower half of zlib's first byte is its method, 8 (RFC 1950, 2.2).
+    const inflate = ((first.value[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
+    yield* pipeline(all, inflate, () => undefined);
+  });
+}
 
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(

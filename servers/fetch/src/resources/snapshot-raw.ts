@@ -8,9 +8,7 @@ export default resource({
   read({ id }, web) {
     const snapshot = web.kept(id);
     const { mimeType } = snapshot.body;
-    return snapshot.isText
-      ? { text: snapshot.source().text, mimeType }
-      : { blob: snapshot.answer.body, mimeType };
+    return snapshot.isText ? { text: snapshot.source(), mimeType } : { blob: snapshot.answer.body, mimeType };
   },
   complete: {
     id: (value, web) => web.snapshots.ids(value),

@@ -52,10 +52,11 @@ export function urlInHeader(href: string): string {
 
 /** Describes a page on one line, with its own text in quotes. */
 function headOf(snapshot: Snapshot, page: Page): string {
-  const { answer, body, rendering } = snapshot;
+  const { answer, body, encoding, isText, rendering } = snapshot;
   const facts = [
     page.title === undefined ? undefined : JSON.stringify(inHeader(page.title)),
     body.mimeType,
+    isText && encoding.isGuess ? `charset guessed: ${encoding.charset}` : undefined,
     page.published === undefined ? undefined : `published ${page.published}`,
     page.pages === undefined ? undefined : `${page.pages} pages`,
     page.extractor,
@@ -93,7 +94,7 @@ const FACTS_CHARS = 4_000;
 
 /** Everything about a page except its text; as many headings as fit into `budget` characters. */
 export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: number) {
-  const { answer, body, uri, isText, rendering } = snapshot;
+  const { answer, body, encoding, uri, isText, rendering } = snapshot;
   const headings = page === undefined ? [] : outlineOf(page.text);
   const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
   return {
@@ -103,7 +104,8 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
     refresh: page?.refresh,
     status: answer.status,
     mime_type: body.mimeType,
-    charset: isText ? snapshot.source().charset : undefined,
+    charset: isText ? encoding.charset : undefined,
+    charset_guessed: (isText && encoding.isGuess) || undefined,
     bytes: answer.body.length,
     cut: answer.isCut || undefined,
     last_modified: dateOf(answer.headers["last-modified"]),

@@ -70,12 +70,13 @@ async function certificatesOf(file: string | undefined): Promise<string[] | unde
   return [...certificates];
 }
 
-/** The headers configured for a URL's host. */
+/** The headers configured for a URL's host; without encryption only for a host given as http://HOST. */
 function headersOf(given: readonly { readonly name: string; readonly value: string }[]) {
   const rules = given.map(({ name, value }) => {
     const colon = value.indexOf(":");
     return {
-      host: parseHostRule(name),
+      isPlain: /^http:\/\//i.test(name),
+      host: parseHostRule(name.replace(/^https?:\/\//i, "")),
       name: value.slice(0, colon).toLowerCase(),
       value: value.slice(colon + 1).trim(),
     };
@@ -83,8 +84,10 @@ function headersOf(given: readonly { readonly name: string; readonly value: stri
   return (url: URL): Record<string, string> =>
     Object.fromEntries(
       rules
-        .filter(({ host }) =>
-          host.names(url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, ""), portOf(url)),
+        .filter(
+          ({ host, isPlain }) =>
+            (isPlain || url.protocol === "https:") &&
+            host.names(url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, ""), portOf(url)),
         )
         .map(({ name, value }) => [name, value]),
     );

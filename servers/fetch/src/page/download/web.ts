@@ -10,10 +10,13 @@ import type { Renderer } from "./browser.ts";
 import { KEPT_MS, SnapshotCache } from "./cache.ts";
 import { clientOf, type WebOptions } from "./client.ts";
 
-/** The user agents of the official server, for requests by the model and by the user. */
+/**
+ * For requests by the model and by the user. Sites have rules for the name of the official server, so it stays; the
+ * address is where a site's owner finds this one.
+ */
 const AGENTS = {
-  model: "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)",
-  user: "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",
+  model: "ModelContextProtocol/1.0 (Autonomous; +https://github.com/refmcp/refmcp)",
+  user: "ModelContextProtocol/1.0 (User-Specified; +https://github.com/refmcp/refmcp)",
 } as const;
 
 /** Prefers Markdown, which needs no conversion. */

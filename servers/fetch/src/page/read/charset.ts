@@ -11,32 +11,58 @@ const MARKS: readonly { readonly bytes: readonly number[]; readonly label: strin
  */
 const META_BYTES = 4_096;
 
+/** The encoding of a page's text. */
+export interface Encoding {
+  /** A label that TextDecoder knows. */
+  readonly charset: string;
+  /** Whether nothing declares it, so that it was guessed from the bytes. */
+  readonly isGuess: boolean;
+}
+
 /**
- * Decodes a page: by its byte order mark, the header's charset, the page's own declaration, else as UTF-8 if it is
- * valid UTF-8, else as windows-1252, the standard's default for Western languages (the HTML standard, "determining the
- * character encoding"). Labels that no browser supports (UTF-7) are ignored.
+ * Determines a page's encoding: by its byte order mark, the header's charset, the page's own declaration; else UTF-8 if it
+ * is valid UTF-8, else by its bytes (the HTML standard, "determining the character encoding"). Labels that no browser
+ * supports (UTF-7) are ignored.
  */
-export function decodeText(
-  bytes: Uint8Array,
-  contentType: string,
-  isHtml: boolean,
-): { text: string; charset: string } {
+export async function encodingOf(bytes: Uint8Array, contentType: string, isHtml: boolean): Promise<Encoding> {
   const mark = MARKS.find(({ bytes: begin }) => begin.every((byte, index) => bytes[index] === byte))?.label;
   const header = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-  const candidates = [
-    mark,
-    header,
-    isHtml ? charsetInPage(bytes) : undefined,
-    isUtf8(bytes) ? "utf-8" : "windows-1252",
-  ];
-  for (const label of candidates) {
+  for (const label of [mark, header, isHtml ? charsetInPage(bytes) : undefined]) {
     const decoder = label === undefined ? undefined : decoderFor(label);
-    if (decoder === undefined) continue;
-    const text = decoder.decode(bytes);
-    const isWindows = decoder.encoding === "windows-1252";
-    return { text: isWindows ? withWindowsSigns(text) : text, charset: decoder.encoding };
+    if (decoder !== undefined) return { charset: decoder.encoding, isGuess: false };
   }
-  return { text: new TextDecoder().decode(bytes), charset: "utf-8" };
+  if (isUtf8(bytes)) return { charset: "utf-8", isGuess: false };
+  return { charset: await guessed(bytes), isGuess: true };
+}
+
+/** The text of bytes in an encoding of `encodingOf`. */
+export function decodeText(bytes: Uint8Array, { charset }: Encoding): string {
+  const text = new TextDecoder(charset).decode(bytes);
+  return charset === "windows-1252" ? withWindowsSigns(text) : text;
+}
+
+/** How much of a page the guess examines, in bytes, and of that how much text. */
+const GUESS_BYTES = 500_000;
+const GUESS_CHARS = 30_000;
+/** With fewer bytes outside ASCII, or a guess less certain (in percent), it is the standard's default for the West. */
+const MIN_BYTES = 8;
+const MIN_CONFIDENCE = 15;
+
+async function guessed(bytes: Uint8Array): Promise<string> {
+  // Only the text between tags and on lines that are not ASCII: markup and scripts look English.
+  const text = Buffer.from(bytes.subarray(0, GUESS_BYTES))
+    .toString("latin1")
+    .split(/[\r\n<>]/)
+    .filter((part) => /[\x80-\xff]/.test(part))
+    .join(" ")
+    .slice(0, GUESS_CHARS);
+  if (text.replace(/[\0-\x7f]/g, "").length < MIN_BYTES) return "windows-1252";
+  const { default: chardet } = await import("chardet");
+  for (const { name, confidence } of chardet.analyse(Buffer.from(text, "latin1"))) {
+    const decoder = /^UTF|^ISO-2022/.test(name) ? undefined : decoderFor(name);
+    if (decoder !== undefined && confidence >= MIN_CONFIDENCE) return decoder.encoding;
+  }
+  return "windows-1252";
 }
 
 /** The characters of windows-1252 where Latin-1 has controls, from 0x80 on (the Encoding standard's index). */

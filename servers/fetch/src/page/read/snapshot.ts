@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
-import { decodeText } from "./charset.ts";
+import { decodeText, type Encoding, encodingOf } from "./charset.ts";
 import type { Converter } from "./converter.ts";
 import { type Body, isList, kindOf } from "./media-type.ts";
 import type { Metadata } from "./metadata.ts";
@@ -68,6 +68,7 @@ export class Snapshot {
   readonly id: string;
   readonly answer: HttpAnswer;
   readonly body: Body;
+  readonly encoding: Encoding;
   /** Set if the page was, or should have been, rendered in a browser. */
   readonly rendering: Rendering | undefined;
   /** When it, or the same content, was last downloaded, in milliseconds since 1970. */
@@ -75,20 +76,27 @@ export class Snapshot {
   readonly #converter: Converter;
   readonly #pages = new Map<string, Page>();
 
-  private constructor(answer: HttpAnswer, body: Body, converter: Converter, rendering?: Rendering) {
+  private constructor(
+    answer: HttpAnswer,
+    { body, encoding, rendering }: Pick<Snapshot, "body" | "encoding" | "rendering">,
+    converter: Converter,
+  ) {
     this.answer = answer;
     this.rendering = rendering;
     this.body = body;
+    this.encoding = encoding;
     this.#converter = converter;
     const hash = createHash("sha256").update(answer.url.href).update("\n").update(answer.body);
     this.id = hash.digest("hex").slice(0, 12);
   }
 
   static async of(answer: HttpAnswer, converter: Converter, rendering?: Rendering): Promise<Snapshot> {
-    const body = await kindOf(answer.body, answer.headers["content-type"] ?? "");
+    const type = answer.headers["content-type"] ?? "";
+    const body = await kindOf(answer.body, type);
     const inner = body.mimeType === "application/gzip" ? await unpacked(answer) : undefined;
-    if (inner === undefined) return new Snapshot(answer, body, converter, rendering);
-    return new Snapshot(inner, await kindOf(inner.body, ""), converter, rendering);
+    if (inner !== undefined) return Snapshot.of(inner, converter, rendering);
+    const encoding = await encodingOf(answer.body, type, body.kind === "html");
+    return new Snapshot(answer, { body, encoding, rendering }, converter);
   }
 
   get uri(): string {
@@ -112,10 +120,8 @@ export class Snapshot {
   }
 
   /** The decoded body, without hidden characters. */
-  source(): { text: string; charset: string } {
-    const { body, headers } = this.answer;
-    const { text, charset } = decodeText(body, headers["content-type"] ?? "", this.body.kind === "html");
-    return { text: cleanText(text), charset };
+  source(): string {
+    return cleanText(decodeText(this.answer.body, this.encoding));
   }
 
   /**
@@ -188,7 +194,7 @@ export class Snapshot {
       throw new ToolError("invalid", `${this.answer.url.href} is ${mimeType}, which has no text.`, {
         hint: `Its bytes are in the resource ${this.uri}/raw; format metadata describes it.`,
       });
-    const { text } = this.source();
+    const text = this.source();
     if (view.format === "json") {
       if (isJson(text)) return { ...asIs, text };
       throw new ToolError("invalid", `${this.answer.url.href} (${mimeType}) is not JSON.`, {
@@ -277,7 +283,8 @@ async function unpacked(answer: HttpAnswer): Promise<HttpAnswer | undefined> {
   const body = Buffer.concat(chunks).subarray(0, MAX_UNPACKED);
   const { kind } = await kindOf(body, "");
   if (bytes === 0 || kind !== "text") return undefined;
-  return { ...answer, body, isCut: answer.isCut || bytes > MAX_UNPACKED };
+  const headers = { ...answer.headers, "content-type": "" };
+  return { ...answer, body, headers, isCut: answer.isCut || bytes > MAX_UNPACKED };
 }
 
 const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.test(format);

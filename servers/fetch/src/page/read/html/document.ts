@@ -1,5 +1,7 @@
 import { parseHTML } from "linkedom";
 import { slugOf } from "../outline.ts";
+import { replaceFormulas } from "./math.ts";
+import { asWritten } from "./verbatim.ts";
 
 export type PageDocument = ReturnType<typeof parseHTML>["document"];
 export type PageElement = NonNullable<ReturnType<PageDocument["querySelector"]>>;
@@ -26,7 +28,7 @@ const MAIN_CHARS = 200;
 /**
  * Parses a page with all its content in one body, as the HTML standard does: linkedom leaves elements where they are,
  * so content outside the body would be lost. It also skips CDATA sections, which HTML has only in SVG and MathML.
- * Streamed parts are moved into place.
+ * Streamed parts are moved into place, and formulas become TeX.
  */
 export function parsePage(html: string): PageDocument {
   const content = html.replace(
@@ -44,12 +46,15 @@ export function parsePage(html: string): PageDocument {
     else place.replaceWith(...part.childNodes);
     places.delete(part.id.slice(1));
   }
+  replaceFormulas(document, html);
   return document;
 }
 
 /** An element's text, with every run of whitespace as one space. */
 export function textOf(element: { textContent: string | null }): string {
-  return (element.textContent ?? "").replace(/\s+/g, " ").trim();
+  return asWritten(element.textContent ?? "")
+    .replace(/\s+/g, " ")
+    .trim();
 }
 
 /** Removes menus and similar elements, except around `kept`; an article keeps its header. */

@@ -1,5 +1,6 @@
 import { parseHTML } from "linkedom";
 import { type PageDocument, type PageElement, textOf } from "./document.ts";
+import { markAdmonitions, markNotes } from "./notes.ts";
 
 /** Elements that have no text for a reader. Images and formulas are kept. */
 const NOT_TEXT =
@@ -11,11 +12,19 @@ const NO_TEXT = 250;
 
 /**
  * Removes invisible content: scripts, styles, and elements hidden by attributes or CSS. If nothing is left, `noscript`
- * is used: forums put their posts there for visitors without JavaScript.
+ * is used: forums put their posts there for visitors without JavaScript. Then marks footnotes and boxes such as warnings.
  *
  * @returns whether hidden text was kept because the page would be almost empty without it.
  */
 export function removeHiddenContent(document: PageDocument): boolean {
+  const isLeft = removeInvisible(document);
+  // Before they may be taken for navigation, and after what is hidden in them is gone.
+  markNotes(document);
+  markAdmonitions(document);
+  return isLeft;
+}
+
+function removeInvisible(document: PageDocument): boolean {
   const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
   const isStyled = /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
   const fallbacks = [...document.querySelectorAll("noscript")]
@@ -92,35 +101,41 @@ function hasBackground(element: PageElement): boolean {
   return false;
 }
 
+/** A distance that moves something out of any window; slides of carousels move by the window's width at most. */
+const FAR = String.raw`-(?:\d{4,}|[5-9]\d\d|[1-9]\d\d(?:r?em|ch|v[hw]|vmin|vmax)|[2-9]\d\d%)`;
 /** Declarations that make an element invisible. */
 const HIDING = [
-  /(?:^|;)display:none/,
-  /(?:^|;)visibility:(?:hidden|collapse)/,
-  /(?:^|;)font-size:(?:0|[01](?:\.\d+)?px|0?\.\d+(?:px|pt|em|rem))(?:;|!|$)/,
-  /(?:^|;)(?:text-indent|margin-left|margin-top):-(?:\d{4,}|[5-9]\d\d)/,
-  /(?:^|;)text-indent:\d{3,}%/,
-  /(?:^|;)letter-spacing:-(?:[1-9]|0?\.[5-9]\d*em)/,
-  /(?:^|;)clip:rect\((?:0|1px)/,
-  /(?:^|;)clip-path:(?:inset\((?:50|100)%|circle\(0)/,
-  /(?:^|;)content-visibility:hidden/,
-  /(?:^|;)zoom:0?\.0/,
-];
+  "display:none",
+  "visibility:(?:hidden|collapse)",
+  String.raw`font-size:(?:0%?|[01](?:\.\d+)?px|0?\.\d+(?:px|pt|em|rem))(?:;|!|$)`,
+  `font:[a-z]*(?:0(?:px)?|1px)[/a-z"']`,
+  `(?:text-indent|margin-left|margin-top):${FAR}`,
+  String.raw`text-indent:\d{3,}%`,
+  String.raw`letter-spacing:-(?:[1-9]|0?\.[5-9]\d*em)`,
+  String.raw`clip:rect\((?:0|1px)`,
+  String.raw`clip-path:(?:inset\((?:50|100)%|(?:circle|ellipse)\(0|polygon\((?:0(?:px|%)?|,)+\))`,
+  "content-visibility:hidden",
+  String.raw`zoom:(?:0?\.0|0(?:;|$)|[0-4](?:\.\d+)?%)`,
+  String.raw`transform:(?:.*\))?translate\w*\([^()]*-9{4,}`,
+].map((declaration) => new RegExp(`(?:^|;)${declaration}`));
 /** The same, unless an animation ends it: elements that fade or grow are shown by a script. */
 const FADING = [
-  /(?:^|;)(?:opacity:|filter:opacity\()0?(?:\.0\d*)?(?:[;!)]|$)/,
-  /(?:^|;)transform:scale\(0(?:\.0+)?[,)]/,
+  /(?:^|;)(?:opacity:|filter:opacity\()(?:0?(?:\.0\d*)?|[0-4](?:\.\d+)?%)(?:[;!)]|$)/,
+  /(?:^|;)(?:transform:(?:scale\w*|matrix)\(0(?:\.0\d*)?[,)]|scale:0(?:;|!|$))/,
 ];
+const OUT = new RegExp(`(?:^|;)(?:left|right|top|bottom):${FAR}`);
 
 /** Whether CSS declarations hide their element: its display, visibility, size, position or color. */
 function isHiding(declarations: string): boolean {
   const style = declarations.toLowerCase().replace(/\s+/g, "").slice(0, 2_000);
   if (HIDING.some((hiding) => hiding.test(style))) return true;
   const isTiny = /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/.test(style);
-  if (isTiny && style.includes("overflow:hidden")) return true;
-  const isOut = /(?:^|;)(?:left|right|top|bottom):-(?:\d{4,}|[5-9]\d\d|[1-9]\d\dv[hw])/.test(style);
-  if (isOut && /(?:^|;)position:(?:absolute|fixed)/.test(style)) return true;
+  if (isTiny && /overflow:(?:hidden|clip)/.test(style)) return true;
+  if (OUT.test(style) && /(?:^|;)position:(?:absolute|fixed|relative)/.test(style)) return true;
   const [opacity, scale] = FADING.map((fading) => fading.test(style) && !/transition|animation/.test(style));
   if ((opacity && !style.includes("transform")) || scale) return true;
+  // The background shows through the letters.
+  if (style.includes("background-clip:text")) return false;
   const start = declarations.slice(0, 2_000);
   const [, color] = COLOR.exec(start) ?? [];
   return color !== undefined && isInvisible(color, BACKGROUND.exec(start)?.[1]);
@@ -156,13 +171,14 @@ type Color = readonly [red: number, green: number, blue: number, alpha: number];
 
 const NAMED: Readonly<Record<string, Color>> = {
   white: [255, 255, 255, 1],
+  snow: [255, 250, 250, 1],
   black: [0, 0, 0, 1],
   transparent: [0, 0, 0, 0],
 };
 /** Colors that differ less in each channel look the same. */
 const NEAR = 8;
 
-/** A CSS color in the common notations (CSS Color 4); undefined for others, and for hues. */
+/** A CSS color in the common notations (CSS Color 4); undefined for others. */
 function colorOf(css: string): Color | undefined {
   const text = css.trim().toLowerCase();
   if (NAMED[text] !== undefined) return NAMED[text];
@@ -181,10 +197,14 @@ function colorOf(css: string): Color | undefined {
     const [red = 0, green = 0, blue = 0] = parts.map((part) => share(part, 255));
     return [red, green, blue, alpha];
   }
-  const lightness = parts[2] ?? "";
-  if (name !== "hsl" || (lightness !== "100%" && lightness !== "0%" && alpha > 0)) return undefined;
-  const gray = share(lightness, 255);
-  return [gray, gray, gray, alpha];
+  if (name !== "hsl") return undefined;
+  const [hue = 0, saturation = 0, lightness = 0] = parts.map((part) => share(part, 1));
+  const range = saturation * Math.min(lightness, 1 - lightness);
+  const [red = 0, green = 0, blue = 0] = [0, 8, 4].map((start) => {
+    const at = (start + hue / 30) % 12;
+    return 255 * (lightness - range * Math.max(-1, Math.min(at - 3, 9 - at, 1)));
+  });
+  return [red, green, blue, alpha];
 }
 
 /** Whether text of one color cannot be seen on a background of another, or on any if that is undefined. */

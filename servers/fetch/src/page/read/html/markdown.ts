@@ -1,7 +1,9 @@
 import { htmlToMarkdown } from "@mdream/js";
 import { flattenCode } from "./code.ts";
 import type { PageDocument, PageElement } from "./document.ts";
+import { writeNotes } from "./notes.ts";
 import { stripTags } from "./strip-tags.ts";
+import { asWritten, verbatim } from "./verbatim.ts";
 
 /** How HTML is converted. */
 export interface OutputOptions {
@@ -20,11 +22,11 @@ const KEPT_SHARE = 0.9;
  *
  * @param text the text of the HTML, or a text of the same length
  */
-export function formatHtml(
-  html: string,
-  text: string,
-  { base, format, includeLinks }: OutputOptions,
-): string {
+export function formatHtml(html: string, text: string, options: OutputOptions): string {
+  return asWritten(formatted(html, text, options));
+}
+
+function formatted(html: string, text: string, { base, format, includeLinks }: OutputOptions): string {
   // Excluding `<` and `>` keeps this linear for a text that repeats `<a `.
   const linked = includeLinks ? html : html.replace(/<\/?a(?:\s[^<>]*)?>/gi, "");
   // Data URLs are useless to a reader.
@@ -70,6 +72,7 @@ const MAX_QUOTES = 20;
 
 /** Replaces elements that have no Markdown equivalent or that mdream does not support. */
 export function simplify(root: PageElement, document: PageDocument): void {
+  writeNotes(root, document);
   flattenCode(root, document);
   const names = new Set(Array.from(root.querySelectorAll("*"), ({ localName }) => localName));
   /** Elements that match a selector. For speed, skips parts with an element that does not occur in the page. */
@@ -122,7 +125,30 @@ export function simplify(root: PageElement, document: PageDocument): void {
   // A heading has one line.
   for (const br of all("h1 br, h2 br, h3 br, h4 br, h5 br, h6 br")) br.replaceWith(" ");
   for (const heading of all("a h1, a h2, a h3, a h4, a h5, a h6")) linkHeading(heading, renamed);
+  keepSigns(root, document);
 }
+
+/** mdream escapes each underscore, and a text's `<` would look like a tag that it left. */
+function keepSigns(root: PageElement, document: PageDocument): void {
+  // The parser makes a text of each entity.
+  root.normalize();
+  const walker = document.createTreeWalker(root, SHOW_TEXT);
+  while (walker.nextNode()) {
+    const { currentNode: node } = walker;
+    const text = node.textContent ?? "";
+    if (!/[_<]/.test(text)) continue;
+    const isCode = node.parentElement?.closest("pre, code") != null;
+    const kept = isCode
+      ? text.replaceAll("<", verbatim("<"))
+      : text
+          .replace(/(?<=[\p{L}\p{N}_])_+(?=[\p{L}\p{N}])/gu, verbatim)
+          .replace(/<(?=[a-z/!?])/gi, verbatim("\\<"));
+    if (kept !== text) node.textContent = kept;
+  }
+}
+
+/** DOM's constant for texts. */
+const SHOW_TEXT = 4;
 
 /** 10<sup>2</sup> becomes 10²; undefined for a footnote's link and for characters without a Unicode superscript. */
 function superscript(element: PageElement, document: PageDocument) {

@@ -1,0 +1,354 @@
+import type { PageElement } from "./document.ts";
+
+/**
+ * TeX for MathML (W3C MathML Core), and for the elements of MathJax 3 and 4 in which MathML's names and characters can be
+ * recognized. A symbol without a known command stays as it is.
+ */
+export function texOfMathml(element: PageElement): string {
+  const name = nameOf(element);
+  const kids = kidsOf(element);
+  const part = (index: number): string => (kids[index] === undefined ? "" : texOfMathml(kids[index]));
+  const all = () => joined(kids.map(texOfMathml));
+  switch (name) {
+    case "mi":
+    case "mn":
+    case "mo":
+      // KaTeX writes operators with limits as elements in one.
+      if (kids.length > 0) return row(kids);
+      return identifier(leafOf(element), variantOf(element));
+    case "ms":
+    case "mtext": {
+      const text = leafOf(element).replace(/\s+/g, " ");
+      return text.trim() === "" ? text && "\\ " : `\\text{${text.replace(/[{}#%&$_]/g, "\\$&")}}`;
+    }
+    case "mspace": {
+      const width = Number.parseFloat(element.getAttribute("width") ?? "");
+      return width >= 1 ? "\\quad" : width > 0.1 ? "\\," : "";
+    }
+    case "mfrac":
+      return hasLine(element) ? `\\frac{${part(0)}}{${part(1)}}` : `{${part(0)} \\atop ${part(1)}}`;
+    case "msqrt":
+      return `\\sqrt{${joined(kids.filter((kid) => !isRoot(kid)).map(texOfMathml))}}`;
+    case "mroot":
+      return root(element, kids);
+    case "msub":
+      return scripts(part(0), part(1), "");
+    case "msup":
+      return scripts(part(0), "", part(1));
+    case "msubsup":
+      // MathJax draws the superscript first.
+      return isDrawn(element) ? scripts(part(0), part(2), part(1)) : scripts(part(0), part(1), part(2));
+    case "munder":
+    case "mover":
+    case "munderover":
+      return limits(element, name, kids);
+    case "mmultiscripts":
+      return multiscripts(kids);
+    case "mfenced": {
+      const separators = [...(element.getAttribute("separators") ?? ",").replace(/\s/g, "")];
+      const inner = kids.map((kid, index) =>
+        index === 0
+          ? texOfMathml(kid)
+          : `${separators[index - 1] ?? separators.at(-1) ?? ""}${texOfMathml(kid)}`,
+      );
+      const [open, close] = ["open", "close"].map((side) => element.getAttribute(side));
+      return fenced(open ?? "(", joined(inner), close ?? ")");
+    }
+    case "menclose":
+      return enclosed(element.getAttribute("notation") ?? "", all());
+    case "mtable":
+      return environment(element, kids);
+    case "mtr":
+    case "mlabeledtr":
+      return kids
+        .slice(name === "mtr" ? 0 : 1)
+        .map(texOfMathml)
+        .join(" & ");
+    case "mphantom":
+      return `\\phantom{${all()}}`;
+    case "semantics":
+    case "maction":
+      return part(0);
+    case "annotation":
+    case "annotation-xml":
+    case "none":
+    case "mprescripts":
+      return "";
+    default:
+      return row(kids);
+  }
+}
+
+const NAMES = new Set(
+  (
+    "mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mfenced menclose " +
+    "mtable mtr mlabeledtr mtd mphantom mrow mstyle mpadded merror semantics maction annotation annotation-xml none mprescripts math"
+  ).split(" "),
+);
+
+/** MathML's name of an element; also of MathJax's `mjx-…` and of its `data-mml-node` in SVG. */
+function nameOf(element: PageElement): string {
+  const name = (element.getAttribute("data-mml-node") ?? element.localName).toLowerCase();
+  const plain = name.replace(/^(?:mjx-|m:|mml:)/, "");
+  return plain === "texatom" ? "mrow" : plain;
+}
+
+const isDrawn = (element: PageElement): boolean => !NAMES.has(element.localName.replace(/^m(?:ml)?:/, ""));
+
+/** The parts of an element; MathJax puts boxes around them. */
+function kidsOf(element: PageElement): PageElement[] {
+  return [...element.children].flatMap((kid) => {
+    const name = nameOf(kid);
+    if (NAMES.has(name)) return [kid];
+    return name === "surd" || name === "assistive-mml" ? [] : kidsOf(kid);
+  });
+}
+
+/** Whether a fraction has a line between its parts. */
+function hasLine(fraction: PageElement): boolean {
+  if (fraction.localName === "g") return [...fraction.children].some(({ localName }) => localName === "rect");
+  const isAtop = fraction.querySelector("mjx-frac")?.hasAttribute("atop");
+  return !isAtop && !/^0(?!\.?\d)/.test(fraction.getAttribute("linethickness") ?? "");
+}
+
+/** The characters of an element; MathJax can have their codes only in attributes. */
+function leafOf(element: PageElement): string {
+  const text = element.textContent ?? "";
+  if (text.trim() !== "" || !isDrawn(element)) return text;
+  return [...element.querySelectorAll("[class*=mjx-c], [data-c]")]
+    .map((sign) => sign.getAttribute("data-c") ?? /\bmjx-c([\dA-F]+)\b/.exec(sign.className)?.[1] ?? "")
+    .map((code) => (/^[\dA-F]{1,5}$/.test(code) ? String.fromCodePoint(Number.parseInt(code, 16)) : ""))
+    .join("");
+}
+
+const variantOf = (element: PageElement): string | null =>
+  element.getAttribute("mathvariant") ??
+  (isDrawn(element) && /\bTEX-C\b/.test(element.innerHTML) ? "script" : null);
+
+/** Parts one after another, with a space where a command would take a letter into its name. */
+function joined(parts: readonly string[]): string {
+  let text = "";
+  for (const part of parts)
+    text += /\\[a-z]+$/i.test(text.slice(-30)) && /^[a-z]/i.test(part) ? ` ${part}` : part;
+  return text;
+}
+
+/** As an argument: one character or command alone, anything else in braces. */
+const argument = (tex: string): string => (/^(?:[^\\{}^_]|\\[a-z]+|\\.)$/iu.test(tex) ? tex : `{${tex}}`);
+const base = (tex: string): string =>
+  /^(?:\{\}|\\[a-z]+(?:\{[^{}]*\}){0,2}|\\?.|\d+|\\left(?!.*\\left).*\\right\W\w*)$/isu.test(tex)
+    ? tex
+    : `{${tex}}`;
+
+function scripts(of: string, below: string, above: string): string {
+  const under = below === "" ? "" : `_${argument(below)}`;
+  if (/^'+$/.test(above)) return `${base(of)}${above}${under}`;
+  return `${base(of)}${under}${above === "" ? "" : `^${argument(above)}`}`;
+}
+
+const isRoot = (element: PageElement): boolean => nameOf(element) === "mo" && leafOf(element).trim() === "√";
+
+function root(element: PageElement, kids: readonly PageElement[]): string {
+  const [one, other] = kids.filter((kid) => !isRoot(kid)).map(texOfMathml);
+  // MathJax draws the index first.
+  const isReversed = element.querySelector("mjx-root") !== null;
+  const [inside = "", index = ""] = isReversed ? [other, one] : [one, other];
+  return `\\sqrt[${index}]{${inside}}`;
+}
+
+/** Accents, by the character over or under a base: for more than one letter, and for one if that is another. */
+const OVER = pairsOf(
+  "¯ overline ˉ overline ‾ overline ― overline – overline ^ widehat ˆ widehat ~ widetilde ˜ widetilde ˙ dot ¨ ddot → overrightarrow " +
+    "⃗ overrightarrow ← overleftarrow ⏞ overbrace ˇ check ˘ breve ´ acute ` grave ˚ mathring",
+);
+const SHORT = pairsOf("overline bar widehat hat widetilde tilde overrightarrow vec");
+const UNDER = pairsOf("⏟ underbrace _ underline ̲ underline ‾ underline");
+/** What takes limits. */
+const LIMITED =
+  /^\\(?:sum|prod|coprod|big\w+|int|iint|iiint|oint|lim|limsup|liminf|max|min|sup|inf|arg\w*|det|gcd|Pr|overbrace|underbrace|operatorname\*?)(?![a-z])/i;
+
+function limits(element: PageElement, name: string, kids: readonly PageElement[]): string {
+  const isAbove = [...element.children].some(({ localName }) => localName === "mjx-over");
+  // MathJax draws from top to bottom, and as scripts where limits are movable.
+  const order = isAbove ? [...kids.slice(1), ...kids.slice(0, 1)] : [...kids];
+  const isScript =
+    isDrawn(element) && name === "munderover" && !isAbove && element.querySelector("mjx-under") === null;
+  if (isScript && element.localName.startsWith("mjx-")) order.splice(1, 2, ...order.slice(1, 3).reverse());
+  const [inner, ...around] = order;
+  if (inner === undefined) return "";
+  const of = texOfMathml(inner);
+  const [first, second] = around;
+  const under =
+    name === "mover" || (isAbove && name === "munderover" && second === undefined) ? undefined : first;
+  const over =
+    name === "mover" || (isAbove && second === undefined) ? first : name === "munder" ? undefined : second;
+  const [below, above] = [under, over].map((one) => (one === undefined ? "" : texOfMathml(one)));
+  if (around.length === 1 && first !== undefined && nameOf(first) === "mo") {
+    const long = (over === undefined ? UNDER : OVER).get(leafOf(first).trim());
+    const command = argument(of) === of ? (SHORT.get(long ?? "") ?? long) : long;
+    if (command !== undefined) return `\\${command}{${of}}`;
+  }
+  if (isAbove && nameOf(inner) === "munder") return `${of}^${argument(above ?? "")}`;
+  if (LIMITED.test(of)) return scripts(of, below ?? "", above ?? "");
+  const arrow = /^\\(to|leftarrow)$/.exec(of)?.[1]?.replace("to", "rightarrow");
+  if (arrow !== undefined) return `\\x${arrow}${below === "" ? "" : `[${below}]`}{${above}}`;
+  const set = above === "" ? of : `\\overset{${above}}{${of}}`;
+  return below === "" ? set : `\\underset{${below}}{${set}}`;
+}
+
+function multiscripts(kids: readonly PageElement[]): string {
+  const [of, ...others] = kids;
+  const at = others.findIndex((kid) => nameOf(kid) === "mprescripts");
+  const [after, before] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at + 1)];
+  const pairs = (list: readonly PageElement[], start: string): string =>
+    list.length === 0 ? start : scripts(start, ...pairOf(list));
+  return `${before.length === 0 ? "" : pairs(before, "{}")}${pairs(after, of === undefined ? "" : texOfMathml(of))}`;
+}
+
+function pairOf(list: readonly PageElement[]): [string, string] {
+  const of = (rest: number): string => joined(list.filter((_, index) => index % 2 === rest).map(texOfMathml));
+  return [of(0), of(1)];
+}
+
+const DELIMITERS = pairsOf("{ \\{ } \\} ‖ \\| ∥ \\| ⟨ \\langle ⟩ \\rangle 〈 \\langle 〉 \\rangle ∣ |");
+const delimiter = (sign: string): string =>
+  sign.trim() === "" ? "." : (DELIMITERS.get(sign.trim()) ?? symbols(sign));
+
+function fenced(open: string, inner: string, close: string): string {
+  return `${joined([`\\left${delimiter(open)}`, inner])} \\right${delimiter(close)}`;
+}
+
+/** Environments of tables between these delimiters. */
+const MATRICES = pairsOf(
+  "() pmatrix [] bmatrix {} Bmatrix || vmatrix ∣∣ vmatrix ‖‖ Vmatrix ∥∥ Vmatrix { cases",
+);
+
+function row(kids: readonly PageElement[]): string {
+  const shown = kids.filter((kid) => nameOf(kid) !== "mspace");
+  const [first, ...inner] = shown;
+  const isSign = (one: PageElement | undefined): one is PageElement =>
+    one !== undefined && nameOf(one) === "mo";
+  const last = isSign(inner.at(-1)) ? inner.pop() : undefined;
+  if (!isSign(first)) return joined(kids.map(texOfMathml));
+  const [open, close] = [leafOf(first).trim(), last === undefined ? "" : leafOf(last).trim()];
+  const [only] = inner;
+  const table = only === undefined ? undefined : tableIn(only);
+  const name = inner.length === 1 && table !== undefined ? MATRICES.get(`${open}${close}`) : undefined;
+  if (name !== undefined && table !== undefined) return environment(table, kidsOf(table), name);
+  const isFence = (one: PageElement): boolean =>
+    one.getAttribute("stretchy") !== "false" &&
+    (one.getAttribute("fence") === "true" || /OPEN|CLOSE/.test(one.getAttribute("data-mjx-texclass") ?? ""));
+  if (last !== undefined && isFence(first) && isFence(last))
+    return fenced(open, joined(inner.map(texOfMathml)), close);
+  return joined(kids.map(texOfMathml));
+}
+
+/** A table, alone in rows and styles. */
+function tableIn(element: PageElement): PageElement | undefined {
+  const name = nameOf(element);
+  if (name === "mtable") return element;
+  const [only, ...others] = kidsOf(element);
+  const isFrame = name === "mrow" || name === "mstyle" || name === "mpadded";
+  return isFrame && only !== undefined && others.length === 0 ? tableIn(only) : undefined;
+}
+
+function environment(table: PageElement, rows: readonly PageElement[], given?: string): string {
+  const isAligned = /^right left/.test(table.getAttribute("columnalign") ?? "");
+  const name = given ?? (isAligned ? "aligned" : "matrix");
+  return `\\begin{${name}} ${rows.map(texOfMathml).join(" \\\\ ")} \\end{${name}}`;
+}
+
+function enclosed(notation: string, inner: string): string {
+  if (/box/.test(notation)) return `\\boxed{${inner}}`;
+  if (/strike/.test(notation)) return `\\cancel{${inner}}`;
+  const line = /^(?:top|bottom)$/.exec(notation)?.[0];
+  return line === undefined ? inner : `\\${line === "top" ? "over" : "under"}line{${inner}}`;
+}
+
+const FUNCTIONS = new Set(
+  (
+    "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max min Pr " +
+    "sec sin sinh sup tan tanh"
+  ).split(" "),
+);
+
+function identifier(text: string, variant: string | null): string {
+  const name = text.replace(/\s+/g, " ").trim();
+  if (FUNCTIONS.has(name)) return `\\${name}`;
+  if (/^lim (?:sup|inf)$/.test(name)) return `\\${name.replace(" ", "")}`;
+  const isWord = /^[a-z]{2,}$/i.test(name);
+  if (isWord) return `\\${VARIANTS.get(variant ?? "normal") ?? "mathrm"}{${name}}`;
+  return symbols(text, variant !== "normal" || /^[a-z]$/i.test(name) ? variant : null);
+}
+
+/** Commands of MathML's variants. */
+const VARIANTS = pairsOf(
+  "normal mathrm bold mathbf bold-italic boldsymbol double-struck mathbb script mathcal fraktur mathfrak sans-serif mathsf monospace mathtt",
+);
+/** Unicode's alphabets from U+1D400 on, of 52 letters each; an empty one is italic. */
+const ALPHABETS =
+  " mathbf , ,boldsymbol,mathcal,mathcal,mathfrak,mathbb,mathfrak,mathsf,mathsf,mathsf,mathsf,mathtt"
+    .split(",")
+    .map((name) => name.trim());
+const GREEK_ALPHABETS = ["mathbf", "", "boldsymbol", "boldsymbol", "boldsymbol"];
+/** The last letters of each Greek alphabet there. */
+const GREEK_FORMS = [..."ϵϑϰϕϱϖ"];
+const LETTERS: Readonly<Record<string, string>> = {
+  mathbb: "ℂℍℕℙℚℝℤ",
+  mathcal: "ℬℰℱℋℐℒℳℛℯℊℴ",
+  mathfrak: "ℭℌℑℜℨ",
+};
+
+/** Symbols as commands, letters of mathematical alphabets as plain letters in their font. */
+function symbols(text: string, variant?: string | null): string {
+  const parts = [...text.replace(/\s+/g, " ").trim()].map((sign) => {
+    const code = sign.codePointAt(0) ?? 0;
+    const letter = Object.entries(LETTERS).find(([, letters]) => letters.includes(sign))?.[0];
+    const font =
+      letter ??
+      (code >= 0x1d400 && code < 0x1d6a4
+        ? ALPHABETS[Math.floor((code - 0x1d400) / 52)]
+        : code >= 0x1d6a8 && code < 0x1d7cb
+          ? GREEK_ALPHABETS[Math.floor((code - 0x1d6a8) / 58)]
+          : code >= 0x1d7ce && code < 0x1d7d8
+            ? "mathbf"
+            : "");
+    const form = code >= 0x1d6a8 && code < 0x1d7cb ? GREEK_FORMS[((code - 0x1d6a8) % 58) - 52] : undefined;
+    const plain = form ?? (code >= 0x1d400 && code < 0x1d800 ? sign.normalize("NFKC") : sign);
+    const shown = letter === undefined ? commandOf(plain) : sign.normalize("NFKC");
+    return font ? `\\${font}{${shown}}` : shown;
+  });
+  const tex = joined(parts);
+  const font = VARIANTS.get(variant ?? "");
+  return font === undefined || tex === "" ? tex : `\\${font}{${tex}}`;
+}
+
+function commandOf(sign: string): string {
+  const command = COMMANDS.get(sign);
+  if (command !== undefined) return `\\${command}`;
+  // Invisible operators.
+  return /[\u2061-\u2064]/.test(sign) ? "" : (FORMS.get(sign) ?? sign);
+}
+
+/** Symbols and their commands. */
+const COMMANDS = pairsOf(
+  "α alpha β beta γ gamma δ delta ε varepsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi ο omicron π pi " +
+    "ρ rho ς varsigma σ sigma τ tau υ upsilon φ varphi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi " +
+    "Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ϵ epsilon ϕ phi ϑ vartheta ϱ varrho ϖ varpi ∑ sum ∏ prod ∐ coprod ∫ int ∬ iint " +
+    "∭ iiint ∮ oint ⋃ bigcup ⋂ bigcap ⋁ bigvee ⋀ bigwedge ⨁ bigoplus ⨂ bigotimes ≤ leq ≥ geq ⩽ leqslant ⩾ geqslant ≠ neq " +
+    "≈ approx ≡ equiv ∼ sim ≃ simeq ≅ cong ∝ propto ≪ ll ≫ gg ≺ prec ≻ succ ⪯ preceq ⪰ succeq ∈ in ∉ notin ∋ ni ⊂ subset " +
+    "⊃ supset ⊆ subseteq ⊇ supseteq ⊊ subsetneq ∪ cup ∩ cap ∖ setminus ∅ emptyset ⌀ varnothing ± pm ∓ mp × times ÷ div " +
+    "⋅ cdot ∗ ast ⋆ star ∘ circ ∙ bullet ⊕ oplus ⊖ ominus ⊗ otimes ⊙ odot ∧ wedge ∨ vee ¬ neg ⊥ perp ⊤ top ⊢ vdash ⊨ models " +
+    "∥ parallel ∣ mid ∤ nmid → to ← leftarrow ↔ leftrightarrow ⇒ Rightarrow ⇐ Leftarrow ⇔ Leftrightarrow ⟶ longrightarrow " +
+    "⟵ longleftarrow ⟹ Longrightarrow ⟺ iff ↦ mapsto ⟼ longmapsto ↪ hookrightarrow ↑ uparrow ↓ downarrow ⇀ rightharpoonup " +
+    "⇌ rightleftharpoons ∞ infty ∂ partial ∇ nabla ∀ forall ∃ exists ∄ nexists ℓ ell ℏ hbar ℵ aleph ℘ wp ı imath ȷ jmath " +
+    "∠ angle △ triangle □ square ∎ blacksquare … ldots ⋯ cdots ⋮ vdots ⋱ ddots ⟨ langle ⟩ rangle ⌈ lceil ⌉ rceil ⌊ lfloor " +
+    "⌋ rfloor ‖ Vert ∴ therefore ∵ because † dagger ‡ ddagger { { } } # # % % & & $ $ _ _ \\ backslash ~ sim ^ hat{}",
+);
+/** Characters with a simpler form. */
+const FORMS = pairsOf("− - ′ ' ″ '' ‴ ''' ℎ h");
+
+/** Keys and values, separated by spaces. */
+function pairsOf(words: string): Map<string, string> {
+  return new Map(Array.from(words.matchAll(/(\S+) (\S+)/g), ([, key = "", value = ""]) => [key, value]));
+}

@@ -1,0 +1,197 @@
+import { describe, expect, it } from "vitest";
+import { readMarkdown } from "./lab.ts";
+import { prose } from "./pages/write.ts";
+
+/** A page whose formula is between two words. */
+const around = (formula: string): string =>
+  `<main><h1>Mills</h1><p>${prose(6, 1)}</p><p>before ${formula} after</p><p>${prose(6, 2)}</p></main>`;
+const katex = (tex: string, isDisplay = false): string => {
+  const inner = `<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"${isDisplay ? ' display="block"' : ""}><semantics><mrow><mi>E</mi></mrow><annotation encoding="application/x-tex">${tex}</annotation></semantics></math></span><span class="katex-html" aria-hidden="true"><span class="base"><span class="mord mathnormal">DRAWN</span></span></span></span>`;
+  return isDisplay ? `<span class="katex-display">${inner}</span>` : inner;
+};
+const TEX = "E_1 = \\frac{m*c^2}{a_{i,j}} \\quad [x] ~ `y`";
+
+describe("formulas are TeX, byte for byte", () => {
+  it.each<[string, string, string]>([
+    ["KaTeX", katex(TEX), `$${TEX}$`],
+    [
+      "MathJax 2, after it drew them",
+      `<span class="MathJax_Preview">DRAWN</span><span class="MathJax" id="MathJax-Element-1-Frame"><nobr><span class="math">DRAWN</span></nobr></span><script type="math/tex" id="MathJax-Element-1">${TEX}</script>`,
+      `$${TEX}$`,
+    ],
+    [
+      "MathJax 2, as the page has them",
+      `<script type="math/tex">% <![CDATA[\n${TEX} %]]></script>`,
+      `$${TEX} %$`,
+    ],
+    [
+      "MathJax 2 without its scripts",
+      '<span class="MathJax_SVG" data-mathml="&lt;math&gt;&lt;msup&gt;&lt;mi&gt;x&lt;/mi&gt;&lt;mn&gt;2&lt;/mn&gt;&lt;/msup&gt;&lt;/math&gt;"><svg><text>DRAWN</text></svg></span>',
+      "$x^2$",
+    ],
+    [
+      "MathJax 3 with MathML for screen readers",
+      '<mjx-container class="MathJax" jax="CHTML"><mjx-math aria-hidden="true"><mjx-mi><mjx-c class="mjx-c1D465"></mjx-c></mjx-mi></mjx-math><mjx-assistive-mml><math><msub><mi>x</mi><mn>1</mn></msub></math></mjx-assistive-mml></mjx-container>',
+      "$x_1$",
+    ],
+    [
+      "MathJax 3 without any source, by its characters",
+      '<mjx-container class="MathJax" jax="CHTML"><mjx-math><mjx-msup><mjx-mi><mjx-c class="mjx-c1D6FC TEX-I"></mjx-c></mjx-mi><mjx-script><mjx-mn size="s"><mjx-c class="mjx-c32"></mjx-c></mjx-mn></mjx-script></mjx-msup><mjx-mo><mjx-c class="mjx-c2264"></mjx-c></mjx-mo><mjx-mfrac><mjx-frac><mjx-num><mjx-nstrut></mjx-nstrut><mjx-mi><mjx-c class="mjx-c1D44E"></mjx-c></mjx-mi></mjx-num><mjx-dbox><mjx-dtable><mjx-line></mjx-line><mjx-row><mjx-den><mjx-mi><mjx-c class="mjx-c1D44F"></mjx-c></mjx-mi></mjx-den></mjx-row></mjx-dtable></mjx-dbox></mjx-frac></mjx-mfrac></mjx-math></mjx-container>',
+      "$\\alpha^2\\leq\\frac{a}{b}$",
+    ],
+    [
+      "MathJax 3 as SVG without any source",
+      '<mjx-container class="MathJax" jax="SVG"><svg><g data-mml-node="math"><g data-mml-node="msubsup"><g data-mml-node="mi"><use data-c="1D465"></use></g><g data-mml-node="mn"><use data-c="32"></use></g><g data-mml-node="mi"><use data-c="1D456"></use></g></g></g></svg></mjx-container>',
+      "$x_i^2$",
+    ],
+    [
+      "MathJax 4",
+      '<mjx-container class="MathJax"><mjx-math data-latex="\\alpha_1*2"></mjx-math></mjx-container>',
+      "$\\alpha_1*2$",
+    ],
+    [
+      "Wikipedia",
+      '<span class="mwe-math-element"><span class="mwe-math-mathml-inline" style="display: none;"><math alttext="{\\displaystyle {\\frac {a}{b}}}"><mfrac><mi>a</mi><mi>b</mi></mfrac></math></span><img class="mwe-math-fallback-image-inline" alt="{\\displaystyle {\\frac {a}{b}}}" src="/x.svg" aria-hidden="true"></span>',
+      `$${"{\\frac {a}{b}}"}$`,
+    ],
+    ["Sphinx as images", '<img class="math" src="_images/math/1.png" alt="a_1*b_2">', "$a_1*b_2$"],
+    ["Doxygen", '<img class="formulaInl" alt="$ a_1 * b_2 $" src="form_0.png">', "$a_1 * b_2$"],
+    [
+      "WordPress",
+      '<img class="latex" alt="e^{i\\pi}" src="https://s0.wp.com/latex.php?latex=e">',
+      "$e^{i\\pi}$",
+    ],
+    [
+      "an image service",
+      '<img src="https://latex.codecogs.com/svg.image?%5Cfrac%7Ba%7D%7Bb%7D">',
+      "$\\frac{a}{b}$",
+    ],
+    ["an attribute", '<span data-tex="a_1^2"><svg></svg></span>', "$a_1^2$"],
+    ["Pandoc", '<span class="math inline">\\(a_1 * b_2\\)</span>', "$a_1 * b_2$"],
+    ["GitHub", '<math-renderer class="js-inline-math">$a_1 * b_2$</math-renderer>', "$a_1 * b_2$"],
+    ["text that a script would draw", `<script src="/mathjax.js"></script>\\(a_1 &lt; *b*\\)`, "$a_1 < *b*$"],
+    ["text, without such a script", "\\(a_1 * b_2\\) and $$c_1 * d_2$$", "\\(a_1 * b_2\\) and $$c_1 * d_2$$"],
+  ])("%s", async (_what, html, expected) => {
+    const text = await readMarkdown(around(html));
+    expect(text).toContain(`before ${expected} after`);
+    expect(text).not.toContain("DRAWN");
+    expect(await readMarkdown(around(html), { format: "text" })).toContain(`before ${expected} after`);
+  });
+
+  it.each<[string, string, string]>([
+    ["KaTeX", katex(TEX, true), TEX],
+    ["MathJax 2", `<script type="math/tex; mode=display">${TEX}</script>`, TEX],
+    ["MathML", '<math display="block"><mi>x</mi><mo>=</mo><mn>1</mn></math>', "x=1"],
+    ["Doxygen", '<img class="formulaDsp" alt="\\[ a_1 \\]" src="form_1.png">', "a_1"],
+    ["text with line breaks", '<script src="/katex.js"></script>$$a_1 = b \\\\\n c_2$$', "a_1 = b \\\\ c_2"],
+    [
+      "an environment",
+      '<script src="/mathjax.js"></script>\\begin{align} a_1 &amp;= b \\\\ c &amp;= d \\end{align}',
+      "\\begin{align} a_1 &= b \\\\ c &= d \\end{align}",
+    ],
+  ])("on a line of its own: %s", async (_what, html, tex) => {
+    expect(await readMarkdown(around(html))).toMatch(/before\s/);
+    expect((await readMarkdown(around(html))).split(/\s*\n/)).toContain(`$$${tex}$$`);
+  });
+
+  it("in a table, a list, a quote and a heading", async () => {
+    const text = await readMarkdown(
+      `<main><p>${prose(6, 3)}</p><h2>The ${katex("L^2")} norm</h2><table><tr><th>f</th><th>g</th></tr><tr><td>${katex("|x| \\| y")}</td><td>1</td></tr></table><ul><li>${katex("a_1", true)}</li></ul><blockquote>${katex("b_1", true)}</blockquote></main>`,
+    );
+    expect(text).toContain("## The $L^2$ norm");
+    expect(text).toContain("| $\\vert x\\vert \\Vert y$ | 1 |");
+    expect(text).toMatch(/^- \$\$a_1\$\$$/m);
+    expect(text).toMatch(/^> \$\$b_1\$\$$/m);
+  });
+
+  it("code, prices and names keep their signs", async () => {
+    const text = await readMarkdown(
+      `<script src="/mathjax.js"></script><main><p>${prose(6, 4)}</p><p>It costs $5, not $10. Call <code>\\(x\\)</code> and snake_case_name, __init__, &lt;string&gt; or a &lt; b.</p><pre>awk '{print $1, $2}' \\(a\\) &lt;string&gt; a_b</pre></main>`,
+    );
+    expect(text).toContain("It costs $5, not $10. Call `\\(x\\)` and snake_case_name");
+    expect(text).toContain("\\<string> or a < b.");
+    expect(text).toContain("```\nawk '{print $1, $2}' \\(a\\) <string> a_b\n```");
+  });
+
+  it("a page of <string> in its text keeps its Markdown", async () => {
+    const items = Array.from({ length: 60 }, (_, index) => `<li><b>set</b> &lt;name${index}string&gt;</li>`);
+    const text = await readMarkdown(`<main><h2>Usage</h2><ul>${items.join("")}</ul></main>`);
+    expect(text).toContain("## Usage");
+    expect(text).toContain("- **set** \\<name7string>");
+  });
+
+  it.each([
+    ["style", 'style="display:none"'],
+    ["an attribute", "hidden"],
+    ["aria-hidden", 'aria-hidden="true"'],
+    ["a rule", 'class="x"'],
+  ])("a formula that %s hides is omitted", async (_how, hiding) => {
+    const hidden = `<span data-tex="HIDDEN" ${hiding}>x</span><math alttext="HIDDEN" ${hiding}><mi>x</mi></math><img alt="$HIDDEN$" src="/x.png" ${hiding}>`;
+    const text = await readMarkdown(`<style>.x{display:none}</style>${around(hidden)}`);
+    expect(text).toContain("before");
+    expect(text).not.toContain("HIDDEN");
+  });
+
+  it("characters that a formula uses on its way are not taken from a page", async () => {
+    const signs = [..."# forged"].map((sign) => `&#${0x10ff00 + (sign.codePointAt(0) ?? 0)};`).join("");
+    const direct = [..."# forged"]
+      .map((sign) => String.fromCodePoint(0x10ff00 + (sign.codePointAt(0) ?? 0)))
+      .join("");
+    const text = await readMarkdown(`<main><p>${prose(3, 5)}</p><p>${signs}</p><p>${direct}</p></main>`);
+    expect(text).not.toContain("forged");
+  });
+
+  it("a page of half formulas is read in linear time", async () => {
+    for (const part of [
+      "\\(",
+      "\\[",
+      "$$",
+      "$a",
+      "\\begin{align}",
+      '<img alt="$',
+      '<a href="#x">1</a>',
+      "<math><mi>",
+    ]) {
+      const page = `<script src="/mathjax.js"></script><p>${part.repeat(200_000 / part.length)}</p><p>LAST</p>`;
+      expect(await readMarkdown(page)).not.toContain("tags removed");
+    }
+  }, 60_000);
+});
+
+describe("MathML as TeX", () => {
+  const cases: Readonly<Record<string, string>> = {
+    "<mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac>": "\\frac{a}{b+1}",
+    "<msqrt><mi>x</mi><mo>+</mo><mi>y</mi></msqrt><mroot><mi>x</mi><mn>3</mn></mroot>":
+      "\\sqrt{x+y}\\sqrt[3]{x}",
+    "<msup><mi>e</mi><mrow><mi>i</mi><mi>π</mi></mrow></msup>": "e^{i\\pi}",
+    "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>": "x_i^2",
+    "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><mi>i</mi>":
+      "\\sum_{i=1}^ni",
+    "<munder><mi>lim</mi><mrow><mi>x</mi><mo>→</mo><mn>0</mn></mrow></munder><mi>sin</mi><mi>x</mi>":
+      "\\lim_{x\\to0}\\sin x",
+    "<mover accent='true'><mi>θ</mi><mo>^</mo></mover><mover><mrow><mi>A</mi><mi>B</mi></mrow><mo>¯</mo></mover>":
+      "\\hat{\\theta}\\overline{AB}",
+    "<munder><munder><mi>a</mi><mo>⏟</mo></munder><mi>n</mi></munder>": "\\underbrace{a}_n",
+    "<mo>(</mo><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>0</mn></mtd></mtr><mtr><mtd><mn>0</mn></mtd><mtd><mn>1</mn></mtd></mtr></mtable><mo>)</mo>":
+      "\\begin{pmatrix} 1 & 0 \\\\ 0 & 1 \\end{pmatrix}",
+    "<mrow><mo>{</mo><mtable><mtr><mtd><mi>x</mi></mtd></mtr></mtable></mrow>":
+      "\\begin{cases} x \\end{cases}",
+    "<mrow><mo fence='true'>(</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><mo fence='true'>)</mo></mrow>":
+      "\\left(\\frac{1}{2} \\right)",
+    "<mfenced open='[' close=']'><mi>a</mi><mi>b</mi></mfenced>": "\\left[a,b \\right]",
+    "<mrow><mo>(</mo><mfrac linethickness='0'><mi>n</mi><mi>k</mi></mfrac><mo>)</mo></mrow>":
+      "({n \\atop k})",
+    "<mi mathvariant='double-struck'>R</mi><mi>ℝ</mi><mi>𝐯</mi><mi>𝓛</mi><mi mathvariant='normal'>d</mi>":
+      "\\mathbb{R}\\mathbb{R}\\mathbf{v}\\mathcal{L}\\mathrm{d}",
+    "<mi>f</mi><mo>′</mo><mtext>if x_1 </mtext><mn>100</mn><mo>%</mo><mo>{</mo>":
+      "f'\\text{if x\\_1 }100\\%\\{",
+    "<mmultiscripts><mi>F</mi><mn>1</mn><none></none><mprescripts></mprescripts><mn>2</mn><none></none></mmultiscripts>":
+      "{}_2F_1",
+    "<mover><mo>=</mo><mi>def</mi></mover><mi>rank</mi><mspace width='1em'></mspace><mi>x</mi>":
+      "\\overset{\\mathrm{def}}{=}\\mathrm{rank}\\quad x",
+    "<menclose notation='box'><mi>x</mi></menclose><mphantom><mi>y</mi></mphantom>": "\\boxed{x}\\phantom{y}",
+  };
+  it.each(Object.entries(cases))("%s", async (mathml, tex) => {
+    expect(await readMarkdown(around(`<math>${mathml}</math>`))).toContain(`before $${tex}$ after`);
+  });
+});
