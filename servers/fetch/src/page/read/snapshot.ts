@@ -52,6 +52,7 @@ type Rendering = { readonly failed?: string };
 const EXTRACTORS: Readonly<Record<string, string>> = {
   readability: "main content",
   "navigation removed": "page without navigation",
+  thread: "posts of a thread",
   body: "whole page",
   links: "links",
   selector: "selected elements",

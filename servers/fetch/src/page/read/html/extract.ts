@@ -18,6 +18,7 @@ import { removeHiddenContent } from "./hidden.ts";
 import { isParsable } from "./limits.ts";
 import { formatHtml, type OutputOptions, simplify } from "./markdown.ts";
 import { stripTags } from "./strip-tags.ts";
+import { threadIn } from "./thread.ts";
 
 /** The parameters of a conversion. */
 export interface ConversionRequest {
@@ -38,6 +39,7 @@ export interface Conversion extends Metadata {
   /** How the content was found: main content, the page without navigation, the whole page, or without a DOM. */
   readonly extractor:
     | "readability"
+    | "thread"
     | "navigation removed"
     | "body"
     | "selector"
@@ -126,6 +128,9 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const embedded = about.needsJavascript ? embeddedHtml(parsePage(html)) : "";
   if (embedded !== "")
     return { ...about, text: convertWhole(embedded, writing), extractor: "embedded", needsJavascript: false };
+  const thread = threadIn(document);
+  if (thread !== undefined)
+    return { ...about, text: convertElement(thread, document, writing), extractor: "thread" };
   removeNavigation(document);
   const withoutNavigation = textOf(document.body);
   const hasNavigation = withoutNavigation.length < all.length;

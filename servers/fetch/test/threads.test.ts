@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { fetched, site, webOf } from "./lab.ts";
+import { framed, prose } from "./pages/write.ts";
+
+interface Post {
+  readonly author: string;
+  readonly date: string;
+  readonly text: string;
+}
+
+const POSTS: readonly Post[] = ["Ada", "Ben", "Cem", "Dora"].map((author, index) => ({
+  author,
+  date: `${index + 3} May 2026`,
+  text: `Post ${index}. ${prose(index === 0 ? 6 : 2, index)}`,
+}));
+const QUOTED = POSTS[0]?.text ?? "";
+
+/** How forums write a thread: what surrounds a post is longer than many posts. */
+const FORUMS: Record<string, (posts: readonly Post[]) => string> = {
+  "XenForo, with microdata": (posts) =>
+    `<div itemscope itemtype="https://schema.org/DiscussionForumPosting">${posts
+      .map(
+        (
+          { author, date, text },
+          index,
+        ) => `<article class="message" itemscope itemtype="https://schema.org/Comment">
+          <div class="message-user"><a class="username" href="/members/${author}">${author}</a>
+            <h5>Senior member</h5><dl><dt>Joined</dt><dd>MEMBER-NOISE</dd><dt>Messages</dt><dd>1,203</dd></dl></div>
+          <ul><li><a href="#p${index}"><time>${date}</time></a></li><li><a href="#share">Share</a></li><li>#${index}</li></ul>
+          <div class="message-body"><div itemprop="text"><div class="bbWrapper">${
+            index === 2 ? `<blockquote><a href="#p0">Ada said:</a><p>${QUOTED}</p></blockquote>` : ""
+          }<p>${text}</p></div></div></div></article>`,
+      )
+      .join("")}</div>`,
+  phpBB: (posts) =>
+    posts
+      .map(
+        ({ author, date, text }) => `<div class="post"><dl class="postprofile">
+          <dt><a class="username" href="/u/${author}">${author}</a></dt><dd>MEMBER-NOISE</dd></dl>
+          <div class="postbody"><p class="author"><a href="#p">${date}</a></p><div class="content"><p>${text}</p></div></div>
+          <div class="signature">MEMBER-NOISE</div></div>`,
+      )
+      .join(""),
+  "questions and answers": (posts) =>
+    posts
+      .map(
+        ({ author, date, text }, index) => `<div itemprop="${index === 0 ? "mainEntity" : "suggestedAnswer"}"
+          itemscope itemtype="https://schema.org/${index === 0 ? "Question" : "Answer"}">
+          <div class="votes">MEMBER-NOISE</div><div itemprop="text"><p>${text}</p></div>
+          <div itemprop="author" itemscope><span itemprop="name">${author}</span> MEMBER-NOISE</div><time>${date}</time></div>`,
+      )
+      .join(""),
+};
+
+async function read(body: string): Promise<string> {
+  const lab = await site({ "/page": framed("The mill", `<h1>Which mill?</h1>${body}`) });
+  return (await fetched(await webOf([lab]), { url: `${lab.origin}/page`, max_length: 100_000 })).text;
+}
+
+describe.each(Object.entries(FORUMS))("a thread by %s", (_forum, write) => {
+  it("has its title and every post under its author and date, and nothing about the members", async () => {
+    const text = await read(write(POSTS));
+    expect(text).toContain("# Which mill?");
+    for (const { author, date, text: said } of POSTS) {
+      const at = text.indexOf(`**${author}, ${date}**`);
+      expect(at).toBeGreaterThan(-1);
+      expect(text.slice(at)).toContain(said.slice(0, 60));
+    }
+    expect(text).not.toMatch(/MEMBER-NOISE|Senior member|RELATED-ONE/);
+  });
+});
+
+it("a long quote of an earlier post is cut, and says so", async () => {
+  const text = await read(FORUMS["XenForo, with microdata"]?.(POSTS) ?? "");
+  const [, quote = ""] = /^> (Ada said: .*)$/m.exec(text) ?? [];
+  expect(quote).toMatch(/^Ada said: Post 0\..* …$/);
+  expect(quote.length).toBeLessThan(200);
+  expect(text.split(QUOTED.slice(-60))).toHaveLength(2);
+});
+
+it.each([
+  [
+    "an article with comments",
+    `<p>${prose(12, 1)}</p>${POSTS.map(({ text }) => `<div itemscope itemtype="https://schema.org/Comment"><p itemprop="text">${text}</p></div>`).join("")}`,
+  ],
+  [
+    "frequent questions",
+    `<p>${prose(12, 1)}</p>${POSTS.map(({ text }) => `<div itemprop="mainEntity" itemscope itemtype="https://schema.org/Question"><h3>Why?</h3><div itemprop="acceptedAnswer" itemscope itemtype="https://schema.org/Answer"><p itemprop="text">${text}</p></div></div>`).join("")}`,
+  ],
+])("%s are no thread: the article stays", async (_name, body) => {
+  expect(await read(body)).toContain(prose(12, 1).slice(-80));
+});
