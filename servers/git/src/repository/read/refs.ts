@@ -7,7 +7,7 @@ import { commitOf } from "../open/revisions.ts";
 import { lastValue, splitKey } from "../run/config.ts";
 import { badRevision, failure } from "../run/errors.ts";
 import { groups, records, textOf } from "../run/text.ts";
-import { LOG_ARGS } from "./log.ts";
+import { LOG_ARGS } from "./commits.ts";
 
 type RefKind = "tags" | "remotes" | "stashes" | "worktrees" | "recovery";
 
