@@ -2,12 +2,13 @@ import { clip, cursorsOf, oneLine, type ToolError } from "@refmcp/boundary/answe
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
+import { commitOf, shortIds } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { counted, fittingLines, textOf } from "../run/text.ts";
 import type { DiffText } from "./diff.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
+import { why } from "./why.ts";
 
 interface BlameQuery {
   readonly path: string;
@@ -16,6 +17,8 @@ interface BlameQuery {
   readonly end_line?: number | undefined;
   readonly ignore_whitespace?: boolean;
   readonly detect_moves?: boolean;
+  /** Whether to explain the lines instead, by default only the first. */
+  readonly why?: boolean;
   readonly cursor?: string | undefined;
 }
 
@@ -38,18 +41,23 @@ export async function blame(
   const bound = [repository.location.gitDir, path, query.start_line, query.end_line, how];
   const cursors = cursorsOf("git_blame", bound, position);
   const start = cursors.decode(query.cursor) ?? { oid: first, line: query.start_line };
-  const max = Math.max(start.line, query.end_line ?? Number.MAX_SAFE_INTEGER);
+  const max = Math.max(start.line, query.end_line ?? (query.why ? 1 : Number.MAX_SAFE_INTEGER));
   const end = Math.min(max, start.line + LINES_AT_ONCE);
   const range = `-L${start.line},${end}`;
   const plain = ["--porcelain", "--no-textconv", "--encoding=UTF-8"];
   const result = await repository.run(["blame", ...plain, ...how, range, start.oid, "--", path]);
   if (result.code !== 0) throw explain(result, query, path);
   const lines = parseBlame(result.stdout);
+  if (query.why) return why(repository, { path, oid: start.oid, lines });
   const boundary = await shallowCommits(repository);
+  const idOf = await shortIds(
+    repository,
+    lines.map(({ commit }) => commit),
+  );
   const all = lines.map(({ commit, number, origin: { date, author }, text }) => {
     // git's own mark.
     const mark = boundary?.has(commit) ? "^" : "";
-    return `${mark}${commit.slice(0, 10)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
+    return `${mark}${idOf(commit)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
   });
   const shown = fittingLines(all, budget - 800);
   const last = start.line + shown.length - 1;

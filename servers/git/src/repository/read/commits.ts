@@ -96,9 +96,7 @@ export function blockOf(commit: ShownCommit, isFull: boolean, idOf: IdOf): strin
   const rest = file_count - files.length;
   return [
     isFull ? headerOf(commit, idOf) : line(),
-    ...files.map(
-      ({ path, from, added, deleted }) => ` ${fileLine({ path, from, added, deleted, letter: "" })}`,
-    ),
+    ...files.map((file) => ` ${fileLine(file)}`),
     ...(rest > 0 ? [` … ${counted(rest, "more file")}`] : []),
     ...(diff === undefined ? [] : [diff]),
   ].join("\n");

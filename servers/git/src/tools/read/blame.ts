@@ -8,7 +8,8 @@ const line = z.int().min(1).max(100_000_000);
 export default tool({
   name: "git_blame",
   title: "Blame",
-  description: "Show who last changed each line of a file, and in which commit.",
+  description:
+    "Show who last changed each line of a file, and in which commit; with why, the reasons for start_line to end_line.",
   toolset: "read",
   input: {
     path: z.string().min(1).describe("File, relative to the root."),
@@ -17,6 +18,10 @@ export default tool({
     end_line: line.optional().describe("Last line."),
     ignore_whitespace: ignoreWhitespace,
     detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
+    why: z
+      .boolean()
+      .default(false)
+      .describe("Explain these lines: messages, files and diffs of their commits."),
     cursor: fields.cursor,
   },
   run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),
