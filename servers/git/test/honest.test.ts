@@ -9,6 +9,7 @@ import {
   failureOf,
   git,
   gitOver,
+  matchesIn,
   sampleRepository,
   scratch,
   write,
@@ -86,7 +87,7 @@ describe("a sparse checkout", () => {
     const root = cloneOf("sparse", "--sparse");
     git(root, "sparse-checkout", "set", "area-7/part");
     const found = await call(root, "git_grep", { pattern: "line 20 needle" });
-    const files = (found.data.matches as { path: string }[]).map(({ path }) => path);
+    const files = matchesIn(found.data).map(({ path }) => path);
     expect(new Set(files.map((path) => path.split("/")[0]))).toEqual(new Set(["area-7"]));
     expect(found.data.notes).toEqual([
       expect.stringMatching(/sparse: .*only area-7\/part, .*revision: HEAD/),
@@ -96,7 +97,7 @@ describe("a sparse checkout", () => {
       notes: [expect.stringContaining("only area-7/part, ")],
     });
     const all = await call(root, "git_grep", { pattern: "line 20 needle", revision: "HEAD", limit: 1_000 });
-    expect((all.data.matches as object[]).length).toBeGreaterThan(files.length);
+    expect(matchesIn(all.data).length).toBeGreaterThan(files.length);
     expect(all.data.notes).toBeUndefined();
   });
 

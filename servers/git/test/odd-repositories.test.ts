@@ -8,6 +8,7 @@ import {
   failureOf,
   git,
   gitOver,
+  matchesIn,
   type Scratch,
   sampleRepository,
   scratch,
@@ -73,8 +74,9 @@ describe("unusual repositories work", () => {
       (await callTool(over(), "git_show", { repo_path: root, revision: "HEAD:src/app.ts" })).text,
     ).toContain("OURS");
     expect(
-      (await callTool(over(), "git_grep", { repo_path: root, revision: "HEAD", pattern: "OURS" })).data
-        .matches,
+      matchesIn(
+        (await callTool(over(), "git_grep", { repo_path: root, revision: "HEAD", pattern: "OURS" })).data,
+      ),
     ).toHaveLength(1);
     expect((await callTool(over(), "git_diff", { repo_path: root, target: "v0.9..HEAD" })).text).toContain(
       "+OURS",
@@ -203,7 +205,11 @@ describe("unusual repositories work", () => {
     const stat = await callTool(over(), "git_show", { repo_path: root, revision: "HEAD", format: "stat" });
     expect(stat.text).toContain("+1 -0 a\\nb.txt\n");
     const { data: found } = await callTool(over(), "git_grep", { repo_path: root, pattern: "one" });
-    expect((found.matches as { path: string }[]).map(({ path }) => path).sort()).toEqual([...names].sort());
+    expect(
+      matchesIn(found)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual([...names].sort());
     for (const path of names) {
       expect((await callTool(over(), "git_blame", { repo_path: root, path })).text, path).toContain("1) one");
       expect((await callTool(over(), "git_log", { repo_path: root, path })).data.commits, path).toHaveLength(

@@ -7,8 +7,12 @@ describe("git_list_refs", () => {
   it("lists tags, newest first, with their commits", async () => {
     const { data } = await sample().call("git_list_refs", { kind: "tags" });
     expect(data.refs).toMatchObject([
-      { name: "v1.0", commit: sample().git("rev-parse", "main").trim(), subject: "Version one" },
-      { name: "v0.9", commit: sample().git("rev-parse", "v0.9").trim() },
+      {
+        name: "v1.0",
+        commit: sample().git("rev-parse", "--short=10", "main").trim(),
+        subject: "Version one",
+      },
+      { name: "v0.9", commit: sample().git("rev-parse", "--short=10", "v0.9").trim() },
     ]);
   });
 
