@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -14,6 +14,7 @@ import {
   scratch,
   write,
 } from "./fixture.ts";
+import { canary } from "./traps.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -306,13 +307,37 @@ describe("unusual repositories work", () => {
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("c\n");
   });
 
-  it("with a submodule: its commit change is reported and its contents are not read", async () => {
+  it("with a submodule: its commit change and its own changes are reported, without running its programs", async () => {
     const inner = sampleRepository(place.path("inner"));
     const root = emptyRepository(place.path("outer"));
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "sub");
     git(root, "commit", "--quiet", "-m", "Submodule");
-    write(join(root, "sub"), "README.md", "dirty inside\n");
+    const inside = (changed: number, untracked: number) => ({ path: "sub", changed, untracked });
+    const { program, log } = canary(place.path("evil"));
+    git(join(root, "sub"), "config", "core.fsmonitor", program);
     expect((await callTool(over(), "git_status", { repo_path: root })).data.clean).toBe(true);
+    write(join(root, "sub"), "README.md", "dirty inside\n");
+    write(join(root, "sub"), "new.txt", "new inside\n");
+    expect((await callTool(over(), "git_status", { repo_path: root })).data).toMatchObject({
+      clean: false,
+      unstaged: [],
+      submodules: [inside(1, 1)],
+    });
+    const elsewhere = await callTool(over(), "git_status", { repo_path: root, paths: [".gitmodules"] });
+    expect(elsewhere.data.submodules).toBeUndefined();
+    expect(existsSync(log)).toBe(false);
+    git(join(root, "sub"), "status");
+    expect(existsSync(log)).toBe(true);
+    git(join(root, "sub"), "config", "--unset", "core.fsmonitor");
+    // Its git directory is elsewhere: it is not examined, and the status says so.
+    const modules = join(root, ".git", "modules", "sub");
+    renameSync(modules, place.path("away"));
+    write(join(root, "sub"), ".git", `gitdir: ${place.path("away")}\n`);
+    const narrow = await callTool(gitOver([root]), "git_status", { repo_path: root });
+    expect(narrow.data.notes).toEqual([expect.stringMatching(/not examined: sub$/)]);
+    renameSync(place.path("away"), modules);
+    write(join(root, "sub"), ".git", "gitdir: ../.git/modules/sub\n");
+    rmSync(join(root, "sub", "new.txt"));
     git(join(root, "sub"), "checkout", "--quiet", "--force", "--detach", "v0.9");
     expect((await callTool(over(), "git_status", { repo_path: root })).data.unstaged).toEqual([
       { path: "sub", status: "modified" },

@@ -49,4 +49,21 @@ describe("git_list_refs", () => {
     );
     expect(error.code).toBe("stale_cursor");
   });
+
+  it("finds the nearest tag of a commit, like git describe", async () => {
+    const { call, git } = sample();
+    const nearest = async (revision: string) =>
+      (await call("git_list_refs", { kind: "tags", revision })).data.refs;
+    for (const revision of ["feature", "main", "conflicting", "v0.9"]) {
+      const [, name, ahead] = /^(.*)-(\d+)-g/.exec(git("describe", "--tags", "--long", revision)) ?? [];
+      expect(await nearest(revision), revision).toMatchObject([{ name, ahead: Number(ahead) }]);
+    }
+    expect(await nearest("main~2")).toEqual([]);
+    git("tag", "-d", "v0.9", "v1.0");
+    expect(await nearest("main")).toEqual([]);
+    expect((await failureOf(call("git_list_refs", { kind: "stashes", revision: "main" }))).code).toBe(
+      "bad_argument",
+    );
+    expect((await failureOf(nearest("--all"))).code).toBe("bad_revision");
+  });
 });
