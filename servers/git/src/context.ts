@@ -98,7 +98,7 @@ export function answer<Value extends object>(prefix: string, value: Value) {
 }
 
 /** The same, with a text that is easier to read than JSON. */
-export function worded<Value extends object>(prefix: string, { text, ...value }: Value & { text: string }) {
+export function readable<Value extends object>(prefix: string, { text, ...value }: Value & { text: string }) {
   return withLinks(value, [], prefix === "" ? text : `${prefix}\n${text}`);
 }
 

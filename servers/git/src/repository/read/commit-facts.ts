@@ -1,6 +1,6 @@
 import type { Repository } from "../open/repository.ts";
 import { records } from "../run/text.ts";
-import { DIFF_ARGS, parseChanges } from "./changed-files.ts";
+import { DIFF_ARGS, fileLine, parseChanges } from "./changed-files.ts";
 import type { ShownCommit } from "./commits.ts";
 
 /** How many files of a commit are listed. */
@@ -30,32 +30,31 @@ export async function filesOf(repository: Repository, oids: readonly string[]): 
     const start = ++at;
     while (fields[at]?.includes(9)) at += fields[at]?.at(-1) === 9 ? 3 : 1;
     const all = parseChanges(fields.slice(start, at));
-    const files = all.slice(0, MAX_FILES).map(({ letter, ...file }) => file);
+    const files = all.slice(0, MAX_FILES).map((file) => fileLine(file));
     found.set(oid, { files, file_count: all.length > files.length ? all.length : undefined });
   }
   return found;
 }
 
-type Signature = NonNullable<ShownCommit["signature"]>;
-const SIGNATURES: readonly (readonly [begin: string, kind: Signature])[] = [
+const SIGNATURES = new Map([
   ["PGP SIGNATURE", "gpg"],
   ["PGP MESSAGE", "gpg"],
   ["SSH SIGNATURE", "ssh"],
   ["SIGNED MESSAGE", "x509"],
-];
+]);
 
 /** The kind of signature in a commit's header, or in a tag's message: without it, undefined. No program verifies it. */
-export function signatureIn(text: string): Signature | undefined {
+export function signatureIn(text: string): string | undefined {
   const [, begin] = /^(?:gpgsig(?:-sha256)? )?-----BEGIN ([A-Z ]+)-----$/m.exec(text) ?? [];
-  return SIGNATURES.find(([known]) => known === begin)?.[1];
+  return SIGNATURES.get(begin ?? "");
 }
 
 /** The kinds of the signatures of those commits that have one. */
 export async function signaturesOf(
   repository: Repository,
   oids: readonly string[],
-): Promise<Map<string, Signature>> {
-  const found = new Map<string, Signature>();
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
   if (oids.length === 0) return found;
   const input = oids.map((oid) => `${oid}\n`).join("");
   const output = await repository.output(["cat-file", "--batch"], "read the signatures", { input });

@@ -1,7 +1,6 @@
 import { clip, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { counted, groups } from "../run/text.ts";
-import { fileLine } from "./changed-files.ts";
 
 /** How much of a commit is shown. */
 export type LogFormat = "oneline" | "full" | "stat";
@@ -18,20 +17,11 @@ export const commitShape = z.object({
   parents: z.array(z.string()).optional(),
   /** Branches and tags at this commit, as git decorates it: `HEAD -> main`, `tag: v1.0`. */
   refs: z.array(z.string()).optional(),
-  /** The kind of its signature, which was not verified. */
-  signature: z.enum(["gpg", "ssh", "x509"]).optional(),
+  /** The kind of its signature, which was not verified: gpg, ssh or x509. */
+  signature: z.string().optional(),
   message: z.string(),
-  /** In format stat, the first files. Those without counts are binary. */
-  files: z
-    .array(
-      z.object({
-        path: z.string(),
-        from: z.string().optional(),
-        added: z.number().optional(),
-        deleted: z.number().optional(),
-      }),
-    )
-    .optional(),
+  /** In format stat, the first files with their lines, as diffs list them: `+12 -3 path`, `binary path`. */
+  files: z.array(z.string()).optional(),
   /** How many files changed, if not all are listed. */
   file_count: z.number().optional(),
   /** With lines, how the commit changed them. */
@@ -96,7 +86,7 @@ export function blockOf(commit: ShownCommit, isFull: boolean, idOf: IdOf): strin
   const rest = file_count - files.length;
   return [
     isFull ? headerOf(commit, idOf) : line(),
-    ...files.map((file) => ` ${fileLine(file)}`),
+    ...files.map((file) => ` ${file}`),
     ...(rest > 0 ? [` … ${counted(rest, "more file")}`] : []),
     ...(diff === undefined ? [] : [diff]),
   ].join("\n");

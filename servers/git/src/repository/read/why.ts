@@ -2,7 +2,6 @@ import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Repository } from "../open/repository.ts";
 import { shortIds } from "../open/revisions.ts";
 import { counted } from "../run/text.ts";
-import { fileLine } from "./changed-files.ts";
 import { filesOf } from "./commit-facts.ts";
 import { type Commit, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import type { DiffText } from "./diff.ts";
@@ -66,7 +65,7 @@ export async function why(
     const text = kept.length > MAX_MESSAGE ? `${clip(kept, MAX_MESSAGE)}…` : kept;
     const mentioned = [...new Set(message.match(REFERENCES))].filter((one) => !text.includes(one));
     const { files: touched = [], file_count = touched.length } = files.get(commit) ?? {};
-    const names = touched.slice(0, MAX_FILES).map((file) => fileLine(file));
+    const names = touched.slice(0, MAX_FILES);
     const numbers = lines.filter((line) => line.commit === commit).map(({ number }) => number);
     return [
       `${title(whole)} (${numbers.length === 1 ? "line" : "lines"} ${rangesOf(numbers)})`,

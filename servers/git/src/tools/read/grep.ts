@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, notes, paths, readTool as tool, worded } from "../../context.ts";
+import { contextLines, notes, paths, readable, readTool as tool } from "../../context.ts";
 import { fileMatches, grep } from "../../repository/read/grep.ts";
 
 export default tool({
@@ -20,5 +20,5 @@ export default tool({
     cursor: fields.cursor,
   },
   output: z.object({ files: z.array(fileMatches), next_cursor: fields.nextCursor, notes }),
-  run: async (repository, query, call) => worded("", await grep(repository, query, call)),
+  run: async (repository, query, call) => readable("", await grep(repository, query, call)),
 });
