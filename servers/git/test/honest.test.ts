@@ -57,6 +57,8 @@ describe("a shallow clone", () => {
     const { text } = await call(root, "git_blame", { path });
     expect(text.match(/^\^[0-9a-f]{10} /gm)).toHaveLength(21);
     expect(text.match(/the history is shallow/gi)).toHaveLength(1);
+    const reasons = await call(root, "git_blame", { path, why: true });
+    expect(reasons.text).toContain("; the history is shallow: older commits are missing; ");
     const mixed = "area-59/part/file-4.txt";
     const plain = git(root, "blame", mixed).split("\n").filter(Boolean);
     const ours = (await call(root, "git_blame", { path: mixed })).text.split("\n").slice(1, plain.length + 1);

@@ -79,6 +79,8 @@ describe("unusual repositories work", () => {
         (await callTool(over(), "git_grep", { repo_path: root, revision: "HEAD", pattern: "OURS" })).data,
       ),
     ).toHaveLength(1);
+    const lines = { repo_path: root, path: "src/app.ts", lines: "2" };
+    expect((await callTool(over(), "git_log", lines)).data.commits).toHaveLength(2);
     expect((await callTool(over(), "git_diff", { repo_path: root, target: "v0.9..HEAD" })).text).toContain(
       "+OURS",
     );

@@ -48,8 +48,12 @@ export async function blame(
   const result = await repository.run(["blame", ...plain, ...how, range, start.oid, "--", path]);
   if (result.code !== 0) throw explain(result, query, path);
   const lines = parseBlame(result.stdout);
-  if (query.why) return why(repository, { path, oid: start.oid, lines });
   const boundary = await shallowCommits(repository);
+  const isShallow = (some: typeof lines) => some.some(({ commit }) => boundary?.has(commit));
+  if (query.why) {
+    const { body, facts } = await why(repository, { path, oid: start.oid, lines });
+    return { body, facts: isShallow(lines) ? facts.replace("; ", `; ${SHALLOW.toLowerCase()}; `) : facts };
+  }
   const idOf = await shortIds(
     repository,
     lines.map(({ commit }) => commit),
@@ -63,8 +67,9 @@ export async function blame(
   const last = start.line + shown.length - 1;
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
-  const isCut = lines.slice(0, shown.length).some(({ commit }) => boundary?.has(commit));
-  const note = isCut ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else` : "";
+  const note = isShallow(lines.slice(0, shown.length))
+    ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else`
+    : "";
   return {
     body: `Blame of ${oneLine(path)} at ${start.oid}:\n${shown.join("\n")}`,
     facts: `(lines ${start.line} to ${last}${note}${rest})`,

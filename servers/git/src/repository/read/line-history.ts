@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { clip, oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { clip, manyLines, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import type { Arguments, Repository } from "../open/repository.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, textOf } from "../run/text.ts";
@@ -52,16 +52,11 @@ export async function lineHistory(
 
 /** The range in git's form. Of a function's name, every character is literal. */
 function rangeArg(lines: string): string {
-  const [, start, end] = /^\s*(\d{1,9})(?:\s*[,-]\s*(\d{1,9}))?\s*$/.exec(lines) ?? [];
-  if (start !== undefined) {
-    const [first, last] = [Number(start), Number(end ?? start)];
-    if (first >= 1 && last >= first) return `${first},${last}`;
-    throw failure("bad_range", `lines "${oneLine(lines)}" is not a range of lines.`, {
-      hint: "Pass the first and the last line, such as 10,40; lines are counted from 1.",
-    });
-  }
   const name = lines.trim();
-  if (name === "" || name.length > 200 || /\p{Cc}/u.test(name)) {
+  const [, start, end = start] = /^(\d{1,9})(?:\s*[,-]\s*(\d{1,9}))?$/.exec(name) ?? [];
+  const isRange = Number(start) >= 1 && Number(end) >= Number(start);
+  if (isRange) return `${start},${end}`;
+  if (start !== undefined || name === "" || name.length > 200 || /\p{Cc}/u.test(name)) {
     const message = `lines "${oneLine(clip(lines, 100))}" is neither a range of lines nor a function's name.`;
     throw failure("bad_range", message, { hint: "Pass a range such as 10,40, or a name such as parseLog." });
   }
@@ -78,14 +73,11 @@ function shortDiff(patch: string): string {
   const all = patch.split("\n");
   const body = all.slice(all.findIndex((line) => line.startsWith("@@"))).filter((line) => line !== "");
   const isChange = (line = "") => /^[-+@\\]/.test(line);
-  const [, from] = /^--- a\/(.*)$/m.exec(patch) ?? [];
-  const [, to] = /^\+\+\+ b\/(.*)$/m.exec(patch) ?? [];
-  const moved = from !== undefined && to !== undefined && from !== to;
   const shown = body.flatMap((line, index) => {
-    if (isChange(line) || isChange(body[index - 1]) || isChange(body[index + 1])) return [line];
+    if ([line, body[index - 1], body[index + 1]].some((one) => isChange(one))) return [line];
     return isChange(body[index - 2]) ? [" …"] : [];
   });
-  return [...(moved ? [` moved from ${oneLine(from)}`] : []), ...shown].join("\n");
+  return manyLines(shown.join("\n"));
 }
 
 function explain(result: Parameters<typeof failureOf>[0], { path = "", lines }: LineRange): ToolError {
@@ -93,15 +85,13 @@ function explain(result: Parameters<typeof failureOf>[0], { path = "", lines }: 
   const file = `"${oneLine(path)}"`;
   const [, count] = /has only (\d+) lines?/.exec(cause) ?? [];
   if (count !== undefined)
-    return failure("bad_range", `lines ${oneLine(lines)}: ${file} has ${counted(Number(count), "line")}.`, {
+    return failure("bad_range", `${file} has ${counted(Number(count), "line")}, no ${oneLine(lines)}.`, {
       cause,
     });
-  if (/no match/.test(cause)) {
-    const hint =
-      "git knows functions by lines that begin with their definition; for others, find the lines with git_grep and pass 10,40.";
-    return failure("bad_range", `${file} has no function "${oneLine(lines)}".`, { hint, cause });
-  }
   if (/There is no path/.test(cause))
-    return failure("bad_path", `There is no file ${file} in that commit.`, { cause });
-  return failureOf(result, "read the history of the lines");
+    return failure("bad_path", `There is no file ${file} there.`, { cause });
+  if (!/no match/.test(cause)) return failureOf(result, "read the history of the lines");
+  const hint =
+    "git finds functions by lines that begin with their definition; for others, find the lines with git_grep and pass 10,40.";
+  return failure("bad_range", `${file} has no function "${oneLine(lines)}".`, { hint, cause });
 }

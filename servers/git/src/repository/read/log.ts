@@ -99,7 +99,8 @@ interface Shown {
   readonly text: string;
 }
 
-async function shownIn(
+/** Commits in a format. Without `files` if they have diffs. */
+export async function shownIn(
   repository: Repository,
   format: LogFormat,
   commits: readonly Commit[],
@@ -151,6 +152,8 @@ async function find(
     found: commits.map((commit, at) => ({ commit, end: skip + at + 1 })),
   });
   if (query.lines !== undefined) {
+    if (pickaxe)
+      throw failure("bad_range", "lines and pickaxe cannot be combined.", { hint: "Omit one of them." });
     const range = { path: inside, lines: query.lines, tips };
     return numbered(await lineHistory(repository, range, [...limits, ...filters]));
   }
@@ -184,7 +187,7 @@ async function search(
 ): Promise<Found> {
   const total = grouped(skip + list.length);
   const until = Date.now() + (caller.leftMs ?? Number.POSITIVE_INFINITY) * SEARCH_SHARE;
-  const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--no-walk=unsorted", "--stdin", ...filter];
+  const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--no-follow", "--no-walk=unsorted", "--stdin", ...filter];
   const found: Found["found"] = [];
   let [at, size] = [0, 100];
   while (at < list.length && found.length < limit && (at === 0 || Date.now() < until)) {

@@ -1,11 +1,10 @@
 import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Repository } from "../open/repository.ts";
-import { shortIds } from "../open/revisions.ts";
 import { counted } from "../run/text.ts";
-import { filesOf } from "./commit-facts.ts";
 import { type Commit, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import type { DiffText } from "./diff.ts";
 import { lineHistory } from "./line-history.ts";
+import { shownIn } from "./log.ts";
 
 /** A line of a file and the commit that it comes from. */
 export interface BlamedLine {
@@ -15,10 +14,11 @@ export interface BlamedLine {
 }
 
 /** Characters of an answer, about 800 tokens. */
-const MAX_CHARS = 2_400;
+const MAX_CHARS = 2_250;
 const MAX_MESSAGE = 800;
 const MAX_EXPLAINED = 3;
-const MAX_EARLIER = 6;
+/** Of the lines, with those of the explained commits. */
+const MAX_CHANGES = 9;
 const MAX_DIFF = 500;
 const MAX_FILES = 3;
 const MAX_LINES = 3;
@@ -42,53 +42,38 @@ export async function why(
   const commits = parseLog(await repository.output(args, "read the commits", { input }), 20_000);
   const explained = commits.slice(0, MAX_EXPLAINED);
   const range = { path, lines: `${first},${last}`, tips: [oid] };
-  const count = `--max-count=${MAX_EXPLAINED + MAX_EARLIER}`;
-  const history = await lineHistory(repository, range, [count], MAX_DIFF);
-  const files = await filesOf(
-    repository,
-    explained.map(({ commit }) => commit),
-  );
-  const idOf = await shortIds(
-    repository,
-    [...explained, ...history].map(({ commit }) => commit),
-  );
-  const title = ({ commit, date, author, message }: Commit) =>
-    `${idOf(commit)} ${date.slice(0, 10)} ${author} ${oneLine(clip(message.split("\n", 1)[0] ?? "", 120))}`;
+  const history = await lineHistory(repository, range, [`--max-count=${MAX_CHANGES}`], MAX_DIFF);
+  const shown = await shownIn(repository, "stat", explained);
+  const earlier = history.filter(({ commit }) => !explained.some((one) => one.commit === commit));
 
-  const reason = (whole: Commit): string => {
-    const { commit, message } = whole;
-    const body = message
-      .split("\n")
-      .slice(1)
-      .filter((line) => !/^[\w-]+-by: /i.test(line));
-    const kept = body.join("\n").trim();
-    const text = kept.length > MAX_MESSAGE ? `${clip(kept, MAX_MESSAGE)}…` : kept;
+  const reason = ({ commit, message }: Commit, index: number): string => {
+    const body = message.split("\n").slice(1);
+    const whole = body.filter((line) => !/^[\w-]+-by: /i.test(line)).join("\n");
+    const text = whole.trim().length > MAX_MESSAGE ? `${clip(whole.trim(), MAX_MESSAGE)}…` : whole.trim();
     const mentioned = [...new Set(message.match(REFERENCES))].filter((one) => !text.includes(one));
-    const { files: touched = [], file_count = touched.length } = files.get(commit) ?? {};
-    const names = touched.slice(0, MAX_FILES);
+    const { text: title = "", commit: facts } = shown[index] ?? {};
+    const { files = [], file_count = files.length } = facts ?? {};
+    const names = [...files.slice(0, MAX_FILES), file_count > MAX_FILES && `${file_count} in all`];
     const numbers = lines.filter((line) => line.commit === commit).map(({ number }) => number);
     return [
-      `${title(whole)} (${numbers.length === 1 ? "line" : "lines"} ${rangesOf(numbers)})`,
+      `${title.split("\n", 1)[0]} (${numbers.length === 1 ? "line" : "lines"} ${rangesOf(numbers)})`,
       text && `    ${indented(text)}`,
       mentioned.length > 0 && `Mentions: ${mentioned.slice(0, 5).map(oneLine).join(", ")}`,
-      names.length > 0 &&
-        `Files: ${[...names, ...(file_count > names.length ? [`${file_count} in all`] : [])].join("; ")}`,
+      files.length > 0 && `Files: ${names.filter(Boolean).join("; ")}`,
       history.find((one) => one.commit === commit)?.diff,
     ]
       .filter(Boolean)
       .join("\n");
   };
-  const earlier = history.filter(({ commit }) => !explained.some((one) => one.commit === commit));
-  const blocks = [
+  const all = [
     ...lines.slice(0, MAX_LINES).map(({ number, text }) => `${number}) ${clip(text, 120)}`),
     ...explained.map(reason),
-    ...earlier.map((commit) => `${title(commit)}\n${commit.diff ?? ""}`),
-  ];
-  const shown = clip(blocks.join("\n"), MAX_CHARS);
+    ...(await shownIn(repository, "stat", earlier)).map(({ text }) => text),
+  ].join("\n");
   const hint = `git_log with path and lines "${first},${last}" lists all changes, git_show a whole commit`;
   return {
-    body: `Why ${oneLine(path)} has ${first === last ? `line ${first}` : `lines ${first} to ${last}`} at ${oid.slice(0, 10)}:\n${shown}`,
-    facts: `(these lines are from ${counted(commits.length, "commit")}${shown.length < blocks.join("\n").length ? "; cut" : ""}; ${hint})`,
+    body: `Why ${oneLine(path)} has ${first === last ? `line ${first}` : `lines ${first} to ${last}`} at ${oid.slice(0, 10)}:\n${clip(all, MAX_CHARS)}`,
+    facts: `(these lines are from ${counted(commits.length, "commit")}${all.length > MAX_CHARS ? "; cut" : ""}; ${hint})`,
   };
 }
 

@@ -101,7 +101,7 @@ describe("git_blame", () => {
     expect(text.split("\n")).toEqual([
       `Why src/app.ts has line 2 at ${latest}:`,
       "2) let limit = 2;",
-      `${latest} 2024-01-15 Test Raise the limit (line 2)`,
+      `${latest} 2024-01-15 Test (HEAD -> main) Raise the limit (line 2)`,
       "    Requests of 2 were refused, see #42 and acme/web#7.",
       "    ",
       "    UTF-8 stays.",
@@ -113,7 +113,7 @@ describe("git_blame", () => {
       "@@ -2,1 +2,1 @@",
       "-OURS",
       "+let limit = 1;",
-      expect.stringMatching(/^[0-9a-f]{10} 2024-01-05 Test Our line$/),
+      expect.stringMatching(/^[0-9a-f]{10} 2024-01-05 Test \(tag: v1\.0\) Our line$/),
       "@@ -2,1 +2,1 @@",
       "-two",
       "+OURS",

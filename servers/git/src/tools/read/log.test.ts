@@ -312,11 +312,12 @@ describe("git_log with lines", () => {
     const path = "src/app.ts";
     const failed = async (args: object) => failureOf(call("git_log", args as never));
     expect(await failed({ lines: "1,2" })).toMatchObject({ code: "bad_range", hint: "Pass path too." });
-    expect((await failed({ path, lines: "90,95" })).message).toContain('"src/app.ts" has 10 lines');
+    expect((await failed({ path, lines: "90,95" })).message).toContain('"src/app.ts" has 10 lines, no 90,95');
     for (const lines of ["5,2", "0", "", "a\nb", "x".repeat(300)])
       expect((await failed({ path, lines })).code, lines).toBe("bad_range");
     expect((await failed({ path: "no.ts", lines: "1" })).code).toBe("bad_path");
     expect((await failed({ path: "../x", lines: "1" })).code).toBe("bad_path");
     expect((await failed({ path, lines: "1", revision: "main...feature" })).code).toBe("bad_range");
+    expect((await failed({ path, lines: "1", pickaxe: "OURS" })).code).toBe("bad_range");
   });
 });
