@@ -34,6 +34,12 @@ export async function commitOf(repository: Repository, revision: string): Promis
 
 const ID_DIGITS = 10;
 
+/** A branch that is named like the digits of an id makes them ambiguous. */
+function ifAmbiguous(error: unknown): [] {
+  if (error instanceof ToolError && error.code === "ambiguous_name") return [];
+  throw error;
+}
+
 /** How ids are shown: 10 digits, or all where these are ambiguous or also a name. */
 export async function shortIds(
   repository: Repository,
@@ -41,8 +47,7 @@ export async function shortIds(
 ): Promise<(oid: string) => string> {
   const short = (oid: string) => oid.slice(0, ID_DIGITS);
   const all = [...new Set(oids)];
-  // A branch that is named like the digits would be refused.
-  const found = await repository.lookUp(all.map(short)).catch(() => []);
+  const found = all.length === 0 ? [] : await repository.lookUp(all.map(short)).catch(ifAmbiguous);
   const unique = new Set(all.filter((oid, index) => found[index]?.oid === oid));
   return (oid) => (unique.has(oid) ? short(oid) : oid);
 }

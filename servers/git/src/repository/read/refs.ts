@@ -90,7 +90,6 @@ async function shortened<Entry extends { readonly commit?: string | undefined }>
   entries: readonly Entry[],
 ): Promise<Entry[]> {
   const oids = entries.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
-  if (oids.length === 0) return [...entries];
   const idOf = await shortIds(repository, oids);
   return entries.map((entry) =>
     entry.commit === undefined ? entry : { ...entry, commit: idOf(entry.commit) },

@@ -8,8 +8,7 @@ const line = z.int().min(1).max(100_000_000);
 export default tool({
   name: "git_blame",
   title: "Blame",
-  description:
-    "Show who last changed each line of a file, and in which commit; with why, the reasons for start_line to end_line.",
+  description: "Show who last changed each line of a file, and in which commit, or why.",
   toolset: "read",
   input: {
     path: z.string().min(1).describe("File, relative to the root."),
@@ -21,7 +20,7 @@ export default tool({
     why: z
       .boolean()
       .default(false)
-      .describe("Explain these lines: messages, files and diffs of their commits."),
+      .describe("Explain start_line, or up to end_line: messages, files, diffs."),
     cursor: fields.cursor,
   },
   run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),
