@@ -54,10 +54,7 @@ export async function blame(
     const { body, facts } = await why(repository, { path, oid: start.oid, lines });
     return { body, facts: isShallow(lines) ? facts.replace("; ", `; ${SHALLOW.toLowerCase()}; `) : facts };
   }
-  const idOf = await shortIds(
-    repository,
-    lines.map(({ commit }) => commit),
-  );
+  const idOf = await shortIds(repository, [start.oid, ...lines.map(({ commit }) => commit)]);
   const all = lines.map(({ commit, number, origin: { date, author }, text }) => {
     // git's own mark.
     const mark = boundary?.has(commit) ? "^" : "";
@@ -71,7 +68,7 @@ export async function blame(
     ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else`
     : "";
   return {
-    body: `Blame of ${oneLine(path)} at ${start.oid}:\n${shown.join("\n")}`,
+    body: `Blame of ${oneLine(path)} at ${idOf(start.oid)}:\n${shown.join("\n")}`,
     facts: `(lines ${start.line} to ${last}${note}${rest})`,
   };
 }
