@@ -1,6 +1,6 @@
 // `pnpm surface`: what each server's tools cost a model in `tools/list`, the most expensive first.
 import { join } from "node:path";
-import { defaultTools, tokensOf } from "./generate/surface.mjs";
+import { defaultTools, modelTokensOf } from "./generate/surface.mjs";
 import { command } from "./lib/bench-kit.mjs";
 import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
 
@@ -12,12 +12,12 @@ for (const name of serverNames()) {
   /** @type {import("./generate/surface.mjs").Described} */
   const server = JSON.parse(await command(process.execPath, [bin, "--describe"]));
   const offered = defaultTools(server);
-  all += tokensOf(offered);
+  all += modelTokensOf(offered);
   process.stdout.write(
-    `\n${name}: ${offered.length} tools by default, ${tokensOf(offered)} tokens (at most 6,000)\n`,
+    `\n${name}: ${offered.length} tools by default, ${modelTokensOf(offered)} tokens for a model (at most 4,000)\n`,
   );
   const costs = server.tools
-    .map((tool) => ({ tool, cost: tokensOf([tool]) }))
+    .map((tool) => ({ tool, cost: modelTokensOf([tool]) }))
     .sort((a, b) => b.cost - a.cost);
   for (const { tool, cost } of costs) {
     process.stdout.write(

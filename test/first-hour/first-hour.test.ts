@@ -124,7 +124,7 @@ const FIRST_CALLS: Readonly<
     given: { url },
     answer: /Tea is served/,
   }),
-  git: () => ({ args: ["."], tool: "git_log", given: { max_count: 1 }, answer: /"message": ?"clone/ }),
+  git: () => ({ args: ["."], tool: "git_log", given: { max_count: 1 }, answer: /Message: clone/ }),
   memory: () => ({ args: [], tool: "memory_stats", answer: /"entities": ?0/ }),
   playwright: () => ({ args: [], tool: "pw_inspect_page", given: { url }, answer: /Tea is served/ }),
   postgres: () => ({

@@ -48,10 +48,7 @@ export const tasks: readonly Task[] = [
     name: "find who wrote a line and why",
     prompt: "In repo, who changed line 2 of src/app.ts last, and what did the commit say?",
     async reference(call) {
-      const blame = await call("git_blame", { ...repo, path: "src/app.ts", start_line: 2, end_line: 2 });
-      const [, commit = ""] = /^([0-9a-f]{10}) .* 2\) /m.exec(blame) ?? [];
-      const { commits } = dataOf(await call("git_log", { ...repo, revision: commit, max_count: 1 }));
-      return JSON.stringify(commits);
+      return call("git_blame", { ...repo, path: "src/app.ts", start_line: 2, why: true });
     },
     check: (answer) => answer.includes("Test") && answer.includes("Our line"),
   },
@@ -62,6 +59,14 @@ export const tasks: readonly Task[] = [
       return call("git_log", { repo_path: "big", path: "big.txt", max_count: 5 });
     },
     check: (answer) => answer.includes("Much changed"),
+  },
+  {
+    name: "follow a line through the history",
+    prompt: "In tidy, which commits changed line 2 of src/app.ts, and what did it say before the last one?",
+    async reference(call) {
+      return call("git_log", { ...tidy, path: "src/app.ts", lines: "2" });
+    },
+    check: (answer) => ["Our line", "First commit", "two"].every((text) => answer.includes(text)),
   },
   {
     name: "review a branch",

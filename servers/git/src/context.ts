@@ -97,6 +97,11 @@ export function answer<Value extends object>(prefix: string, value: Value) {
   return withLinks(value, [], `${prefix}\n${JSON.stringify(value)}`);
 }
 
+/** The same, with a text that is easier to read than JSON. */
+export function readable<Value extends object>(prefix: string, { text, ...value }: Value & { text: string }) {
+  return withLinks(value, [], prefix === "" ? text : `${prefix}\n${text}`);
+}
+
 /**
  * A text response: the official server's words and the text, then our line about it in a separate block, so
  * that nothing in the text can imitate it.

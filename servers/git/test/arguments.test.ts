@@ -1,7 +1,16 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, codeOf, git, insideAndOutside, type Scratch, scratch, write } from "./fixture.ts";
+import {
+  callTool,
+  codeOf,
+  git,
+  insideAndOutside,
+  matchesIn,
+  type Scratch,
+  scratch,
+  write,
+} from "./fixture.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -82,7 +91,7 @@ describe("names that look like options", () => {
     const { text } = await callTool(over, "git_blame", { repo_path: root, path: "--output=stolen" });
     expect(text).toContain("dashes");
     const { data } = await callTool(over, "git_grep", { repo_path: root, pattern: "-O/bin/sh" });
-    expect(data.matches).toEqual([]);
+    expect(matchesIn(data)).toEqual([]);
   });
 
   it("as paths are literal: no pattern and no magic of git's", async () => {
@@ -98,7 +107,7 @@ describe("names that look like options", () => {
     const { data } = await callTool(over, "git_add", { ...at, files: ["[ab].c"] });
     expect(data.staged).toEqual([{ path: "[ab].c", status: "modified" }]);
     const found = await callTool(over, "git_grep", { ...at, pattern: "new", paths: ["[ab].c"] });
-    expect(found.data.matches).toEqual([{ path: "[ab].c", line: 1, text: "new" }]);
+    expect(matchesIn(found.data)).toEqual([{ path: "[ab].c", line: 1, text: "new" }]);
     expect(await codeOf(callTool(over, "git_add", { ...at, files: ["*.c"] }))).toBe("bad_path");
   });
 

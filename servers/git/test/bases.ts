@@ -44,6 +44,11 @@ export const EVERYTHING: Base = {
   },
   calls: [
     ...(PARTIAL.calls ?? []),
+    { tool: "git_log", args: { format: "stat", max_count: 30 } },
+    { tool: "git_log", args: { path: "src/app.ts", lines: "1,3" } },
+    { tool: "git_log", args: { path: "src/util.ts", lines: "let" } },
+    { tool: "git_blame", args: { path: "src/app.ts", start_line: 2, why: true } },
+    { tool: "git_list_refs", args: { kind: "tags", revision: "feature" } },
     ...["login", "locked", "ssh"].map((remote) => ({ tool: "git_fetch", args: { remote } })),
     { tool: "git_push", args: { remote: "ssh" } },
   ],

@@ -13,7 +13,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { callTool, codeOf, commitFiles, git, insideAndOutside, write } from "./fixture.ts";
+import { callTool, codeOf, commitFiles, git, insideAndOutside, matchesIn, write } from "./fixture.ts";
 import { canary, set } from "./traps.ts";
 import { cloned, LOOPBACK, over, place, useTestDirectory } from "./upstream.ts";
 
@@ -168,7 +168,7 @@ describe("a link in the working tree or the git directory", () => {
     rmSync(join(root, "d"), { recursive: true });
     symlinkSync(place.path("out", "keys"), join(root, "d"));
     const { data } = await callTool(server, "git_grep", { repo_path: root, pattern: "needle" });
-    expect(data.matches).toEqual([{ path: "e/plain.txt", line: 1, text: "the needle" }]);
+    expect(matchesIn(data)).toEqual([{ path: "e/plain.txt", line: 1, text: "the needle" }]);
     // A page with only such files still continues with the next one.
     const found = [];
     let cursor: unknown;
@@ -179,10 +179,10 @@ describe("a link in the working tree or the git directory", () => {
         limit: 1,
         ...(cursor === undefined ? {} : { cursor }),
       });
-      found.push(...(page.data.matches as object[]));
+      found.push(...matchesIn(page.data));
       cursor = page.data.next_cursor;
     } while (cursor !== undefined);
-    expect(found).toEqual(data.matches);
+    expect(found).toEqual(matchesIn(data));
   });
 
   it.each([

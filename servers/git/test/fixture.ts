@@ -216,6 +216,18 @@ export async function callTool(
   return { data, text: isDataAnswer(returned) ? (returned.text ?? "") : JSON.stringify(data) };
 }
 
+interface Match {
+  readonly line: number;
+  readonly text: string;
+  readonly context?: true;
+}
+
+/** The matches of git_grep in one list, each with its path. */
+export function matchesIn(data: Answered["data"]): (Match & { path: string })[] {
+  const files = data.files as { path: string; matches: Match[] }[];
+  return files.flatMap(({ path, matches }) => matches.map((match) => ({ path, ...match })));
+}
+
 function isDataAnswer(value: unknown): value is { value: object; text: string | undefined } {
   return typeof value === "object" && value !== null && "value" in value && "links" in value;
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
-import { callTool, emptyRepository, git, gitOver } from "./fixture.ts";
+import { callTool, emptyRepository, git, gitOver, matchesIn } from "./fixture.ts";
 import { place, useTestDirectory } from "./upstream.ts";
 
 // The odd names in git's test suite. The output of its commands with -z is the reference for our parsers.
@@ -84,8 +84,7 @@ it("are read as written by git: untracked, added, changed, renamed, found and sh
     sorted(NAMES),
   );
   for (const where of [{}, { revision: "HEAD" }]) {
-    const { matches } = await call("git_grep", { pattern: "^needle", limit: 1_000, ...where });
-    const found = matches as { path: string; text: string }[];
+    const found = matchesIn(await call("git_grep", { pattern: "^needle", limit: 1_000, ...where }));
     expect(paths(found)).toEqual(sorted(NAMES));
     for (const { path, text } of found) expect(`${text}\n`).toBe(line(path));
   }

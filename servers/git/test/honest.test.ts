@@ -1,14 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { fakeCall } from "@refmcp/testing";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fakeCall, type RecordedCall } from "@refmcp/testing";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { prompts } from "../src/prompts/index.ts";
 import {
+  type Answered,
   callTool,
   commitFiles,
   emptyRepository,
   failureOf,
   git,
   gitOver,
+  matchesIn,
   sampleRepository,
   scratch,
   write,
@@ -53,6 +57,8 @@ describe("a shallow clone", () => {
     const { text } = await call(root, "git_blame", { path });
     expect(text.match(/^\^[0-9a-f]{10} /gm)).toHaveLength(21);
     expect(text.match(/the history is shallow/gi)).toHaveLength(1);
+    const reasons = await call(root, "git_blame", { path, why: true });
+    expect(reasons.text).toContain("; the history is shallow: older commits are missing; ");
     const mixed = "area-59/part/file-4.txt";
     const plain = git(root, "blame", mixed).split("\n").filter(Boolean);
     const ours = (await call(root, "git_blame", { path: mixed })).text.split("\n").slice(1, plain.length + 1);
@@ -86,7 +92,7 @@ describe("a sparse checkout", () => {
     const root = cloneOf("sparse", "--sparse");
     git(root, "sparse-checkout", "set", "area-7/part");
     const found = await call(root, "git_grep", { pattern: "line 20 needle" });
-    const files = (found.data.matches as { path: string }[]).map(({ path }) => path);
+    const files = matchesIn(found.data).map(({ path }) => path);
     expect(new Set(files.map((path) => path.split("/")[0]))).toEqual(new Set(["area-7"]));
     expect(found.data.notes).toEqual([
       expect.stringMatching(/sparse: .*only area-7\/part, .*revision: HEAD/),
@@ -96,7 +102,7 @@ describe("a sparse checkout", () => {
       notes: [expect.stringContaining("only area-7/part, ")],
     });
     const all = await call(root, "git_grep", { pattern: "line 20 needle", revision: "HEAD", limit: 1_000 });
-    expect((all.data.matches as object[]).length).toBeGreaterThan(files.length);
+    expect(matchesIn(all.data).length).toBeGreaterThan(files.length);
     expect(all.data.notes).toBeUndefined();
   });
 
@@ -175,6 +181,136 @@ describe("a detached HEAD", () => {
     ]);
     const onward = await call(root, "git_checkout", { branch_name: second });
     expect(onward.data.recovery).toBeUndefined();
+  });
+});
+
+describe("a search of a long history", () => {
+  const search = (args: object, given?: RecordedCall) =>
+    callTool(gitOver([source]), "git_log", { repo_path: source, max_count: 1_000, ...args }, given);
+  const ids = ({ data }: Answered) => (data.commits as { commit: string }[]).map(({ commit }) => commit);
+  const plain = (...args: string[]) =>
+    git(source, "log", "--format=%h", "--abbrev=10", ...args)
+      .split("\n")
+      .filter(Boolean);
+
+  it("finds the same commits as git, with other filters, and reports how far it is", async () => {
+    const text = "line 20 needle";
+    const reported = fakeCall();
+    const all = await search({ pickaxe: text }, reported);
+    expect(ids(all)).toEqual(plain(`-S${text}`));
+    expect(ids(all).length).toBeGreaterThan(100);
+    const steps = reported.reported.map(({ done }) => done);
+    expect(steps).toEqual([100, 300, 600]);
+    expect(reported.reported[0]).toMatchObject({ total: 600, note: "searched 100 of 600 commits" });
+    const narrowed: [args: object, plain: string[]][] = [
+      [{ path: "area-7" }, ["--", "area-7"]],
+      [{ author: "ada" }, ["-i", "--author=ada"]],
+      [{ revision: "HEAD~20..HEAD" }, ["HEAD~20..HEAD"]],
+      [{ path: "area-7/part/file-1.txt" }, ["--follow", "--", "area-7/part/file-1.txt"]],
+    ];
+    for (const [args, same] of narrowed)
+      expect(ids(await search({ pickaxe: text, ...args })), same.join()).toEqual(plain(`-S${text}`, ...same));
+    expect(ids(await search({ pickaxe: "LINE 20 needle", author: "ADA" }))).toEqual([]);
+  });
+
+  it("returns what it found when its time is over, how far it got, and a cursor that loses nothing", async () => {
+    const text = "line 20 needle";
+    const found: string[] = [];
+    for (let cursor: unknown; ; ) {
+      const args = { pickaxe: text, max_count: 30, ...(cursor === undefined ? {} : { cursor }) };
+      const page = await search(args, { ...fakeCall(), leftMs: 0 });
+      found.push(...ids(page));
+      cursor = page.data.next_cursor;
+      if (cursor === undefined) break;
+      expect(page.text).toContain(`(Continue with cursor "${cursor}")`);
+    }
+    expect(found).toEqual(plain(`-S${text}`));
+    const none = await search({ pickaxe: "nowhere" }, { ...fakeCall(), leftMs: 0 });
+    expect(none.data).toMatchObject({ commits: [], next_cursor: expect.any(String) });
+    const day = git(source, "log", "--format=%cs", "--max-count=1", "HEAD~99").trim();
+    expect(none.data.notes).toEqual([
+      expect.stringContaining(`Searched 100 of 600 commits in the time limit, back to ${day}.`),
+    ]);
+  });
+});
+
+describe("an operation in progress", () => {
+  let root: string;
+  beforeEach(() => {
+    root = sampleRepository(place.path("repo"));
+    git(root, "reset", "--quiet", "--hard");
+    git(root, "clean", "-dfq");
+  });
+  const short = (name: string) => git(root, "rev-parse", "--short=10", name).trim();
+  const stopped = (...args: string[]) => expect(() => git(root, ...args)).toThrow();
+  const status = async () => (await call(root, "git_status")).data;
+
+  it("is named with its branch, target, commit and step: rebase and am", async () => {
+    git(root, "checkout", "--quiet", "conflicting");
+    commitFiles(root, "Another", { "another.txt": "x\n" });
+    for (const backend of ["merge", "apply"]) {
+      stopped("rebase", `--${backend}`, "main");
+      expect(await status(), backend).toMatchObject({
+        detached: true,
+        operation: "rebase",
+        operation_state: {
+          branch: "conflicting",
+          onto: short("main"),
+          commit: short("conflicting~1"),
+          step: 1,
+          steps: 2,
+        },
+      });
+      git(root, "rebase", "--abort");
+    }
+    write(root, "../mail", git(root, "format-patch", "--stdout", "main..conflicting"));
+    git(root, "checkout", "--quiet", "main");
+    stopped("am", "../mail");
+    expect(await status()).toMatchObject({ operation: "am", operation_state: { step: 1, steps: 2 } });
+    const refused = await failureOf(call(root, "git_merge", { action: "continue" }));
+    expect(refused.code).toBe("no_operation");
+  });
+
+  it("is named with its commit: merge, cherry-pick, revert and bisect", async () => {
+    stopped("merge", "conflicting");
+    expect(await status()).toMatchObject({
+      operation: "merge",
+      operation_state: { commit: short("conflicting") },
+    });
+    git(root, "merge", "--abort");
+    stopped("cherry-pick", "conflicting", "feature");
+    expect(await status()).toMatchObject({
+      operation: "cherry-pick",
+      operation_state: { commit: short("conflicting"), remaining: 2 },
+    });
+    git(root, "cherry-pick", "--abort");
+    stopped("revert", "--no-edit", "main~2");
+    expect(await status()).toMatchObject({
+      operation: "revert",
+      operation_state: { commit: short("main~2") },
+    });
+    git(root, "revert", "--abort");
+    git(root, "bisect", "start", "main", "main~2");
+    expect(await status()).toMatchObject({ operation: "bisect", operation_state: { branch: "main" } });
+  });
+
+  it("shows nothing of files that it does not expect, and does not wait for a pipe", async () => {
+    write(place.folder, "secret", "refs/heads/secret\n");
+    mkdirSync(join(root, ".git", "rebase-merge"));
+    symlinkSync(place.path("secret"), join(root, ".git", "rebase-merge", "head-name"));
+    execFileSync("mkfifo", [join(root, ".git", "rebase-merge", "msgnum")]);
+    write(root, ".git/rebase-merge/onto", "main\n");
+    write(root, ".git/rebase-merge/end", "2; rm\n");
+    const found = await status();
+    expect(found.operation).toBe("rebase");
+    expect(JSON.stringify(found.operation_state)).toBe("{}");
+  });
+
+  it("ends with the tags of a detached HEAD named", async () => {
+    git(root, "checkout", "--quiet", "v1.0");
+    expect(await status()).toMatchObject({ detached: true, tags: ["v1.0"] });
+    git(root, "checkout", "--quiet", "feature~0");
+    expect((await status()).tags).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -8,11 +8,13 @@ import {
   failureOf,
   git,
   gitOver,
+  matchesIn,
   type Scratch,
   sampleRepository,
   scratch,
   write,
 } from "./fixture.ts";
+import { canary } from "./traps.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -73,9 +75,12 @@ describe("unusual repositories work", () => {
       (await callTool(over(), "git_show", { repo_path: root, revision: "HEAD:src/app.ts" })).text,
     ).toContain("OURS");
     expect(
-      (await callTool(over(), "git_grep", { repo_path: root, revision: "HEAD", pattern: "OURS" })).data
-        .matches,
+      matchesIn(
+        (await callTool(over(), "git_grep", { repo_path: root, revision: "HEAD", pattern: "OURS" })).data,
+      ),
     ).toHaveLength(1);
+    const lines = { repo_path: root, path: "src/app.ts", lines: "2" };
+    expect((await callTool(over(), "git_log", lines)).data.commits).toHaveLength(2);
     expect((await callTool(over(), "git_diff", { repo_path: root, target: "v0.9..HEAD" })).text).toContain(
       "+OURS",
     );
@@ -203,7 +208,11 @@ describe("unusual repositories work", () => {
     const stat = await callTool(over(), "git_show", { repo_path: root, revision: "HEAD", format: "stat" });
     expect(stat.text).toContain("+1 -0 a\\nb.txt\n");
     const { data: found } = await callTool(over(), "git_grep", { repo_path: root, pattern: "one" });
-    expect((found.matches as { path: string }[]).map(({ path }) => path).sort()).toEqual([...names].sort());
+    expect(
+      matchesIn(found)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual([...names].sort());
     for (const path of names) {
       expect((await callTool(over(), "git_blame", { repo_path: root, path })).text, path).toContain("1) one");
       expect((await callTool(over(), "git_log", { repo_path: root, path })).data.commits, path).toHaveLength(
@@ -300,13 +309,37 @@ describe("unusual repositories work", () => {
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("c\n");
   });
 
-  it("with a submodule: its commit change is reported and its contents are not read", async () => {
+  it("with a submodule: its commit change and its own changes are reported, without running its programs", async () => {
     const inner = sampleRepository(place.path("inner"));
     const root = emptyRepository(place.path("outer"));
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "sub");
     git(root, "commit", "--quiet", "-m", "Submodule");
-    write(join(root, "sub"), "README.md", "dirty inside\n");
+    const inside = (changed: number, untracked: number) => ({ path: "sub", changed, untracked });
+    const { program, log } = canary(place.path("evil"));
+    git(join(root, "sub"), "config", "core.fsmonitor", program);
     expect((await callTool(over(), "git_status", { repo_path: root })).data.clean).toBe(true);
+    write(join(root, "sub"), "README.md", "dirty inside\n");
+    write(join(root, "sub"), "new.txt", "new inside\n");
+    expect((await callTool(over(), "git_status", { repo_path: root })).data).toMatchObject({
+      clean: false,
+      unstaged: [],
+      submodules: [inside(1, 1)],
+    });
+    const elsewhere = await callTool(over(), "git_status", { repo_path: root, paths: [".gitmodules"] });
+    expect(elsewhere.data.submodules).toBeUndefined();
+    expect(existsSync(log)).toBe(false);
+    git(join(root, "sub"), "status");
+    expect(existsSync(log)).toBe(true);
+    git(join(root, "sub"), "config", "--unset", "core.fsmonitor");
+    // Its git directory is elsewhere: it is not examined, and the status says so.
+    const modules = join(root, ".git", "modules", "sub");
+    renameSync(modules, place.path("away"));
+    write(join(root, "sub"), ".git", `gitdir: ${place.path("away")}\n`);
+    const narrow = await callTool(gitOver([root]), "git_status", { repo_path: root });
+    expect(narrow.data.notes).toEqual([expect.stringMatching(/not examined: sub$/)]);
+    renameSync(place.path("away"), modules);
+    write(join(root, "sub"), ".git", "gitdir: ../.git/modules/sub\n");
+    rmSync(join(root, "sub", "new.txt"));
     git(join(root, "sub"), "checkout", "--quiet", "--force", "--detach", "v0.9");
     expect((await callTool(over(), "git_status", { repo_path: root })).data.unstaged).toEqual([
       { path: "sub", status: "modified" },

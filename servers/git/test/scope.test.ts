@@ -15,6 +15,7 @@ import {
   scratch,
   write,
 } from "./fixture.ts";
+import { submodule } from "./traps.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -188,5 +189,18 @@ describe("a repository of another user", () => {
       expect(await codeOf(callTool(over, name, { repo_path: root })), name).toBe("dubious_ownership");
     write(place.home, ".gitconfig", `[safe]\n\tdirectory = ${root}\n`);
     expect((await callTool(over, "git_log", { repo_path: root })).data.commits).toHaveLength(3);
+  });
+
+  it("is not examined as a submodule either, nor is a submodule that claims the outer git directory", async () => {
+    const { root, over } = insideAndOutside(place);
+    submodule(root);
+    const status = async () => (await callTool(over, "git_status", { repo_path: root })).data;
+    expect(await status()).toMatchObject({ submodules: [{ path: "sub", changed: 1, untracked: 0 }] });
+    chownSync(join(root, ".git", "modules", "sub"), 12_345, 12_345);
+    expect((await status()).submodules).toBeUndefined();
+    expect((await status()).notes).toContainEqual(expect.stringMatching(/not examined: sub$/));
+    write(root, "sub/.git", "gitdir: ../.git\n");
+    expect((await status()).submodules).toBeUndefined();
+    expect((await status()).notes).toContainEqual(expect.stringMatching(/not examined: sub$/));
   });
 });

@@ -78,7 +78,11 @@ async function ofBranch(
     throw failure("nothing_to_review", message);
   }
   const rest = { budget: budget / 5 };
-  const { commits } = await log(repository, { limit: 20, revision: `${from}..${branch}` }, rest);
+  const { commits } = await log(
+    repository,
+    { limit: 20, format: "full", revision: `${from}..${branch}` },
+    rest,
+  );
   const list = commits.map(({ commit, message }) => `${commit.slice(0, 10)} ${message}`).join("\n\n");
   return {
     what: oneLine(range),

@@ -6,8 +6,9 @@ import { element, Host, type ToolResult, textOf } from "../../../../packages/cor
 
 interface Commit {
   readonly commit: string;
-  readonly author: string;
-  readonly date: string;
+  /** Omitted in one-line lists. */
+  readonly author?: string;
+  readonly date?: string;
   readonly refs?: readonly string[];
   readonly message: string;
 }
@@ -43,14 +44,24 @@ function toolOf(result: ToolResult): string {
   return textOf(result).startsWith("Staged changes:") ? "git_diff_staged" : "git_diff_unstaged";
 }
 
+function dayOf(date: string): string {
+  const when = new Date(date);
+  if (Number.isNaN(when.getTime())) return date;
+  return when.toLocaleString(undefined, {
+    dateStyle: "medium",
+    ...(date.length > 10 ? { timeStyle: "short" } : {}),
+  });
+}
+
 function commitOf({ commit, author, date, refs = [], message }: Commit): HTMLElement {
   const [subject = ""] = message.split("\n");
   const badges = refs.flatMap((ref) => [element("span", { class: "badge" }, ref), " "]);
-  const when = new Date(date);
-  const day = Number.isNaN(when.getTime())
-    ? date
-    : when.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-  const facts = element("small", {}, element("code", {}, commit.slice(0, 10)), ` ${author}, ${day}`);
+  const facts = element(
+    "small",
+    {},
+    element("code", {}, commit.slice(0, 10)),
+    ` ${[author, date === undefined ? undefined : dayOf(date)].filter(Boolean).join(", ")}`,
+  );
   const made = element(
     "details",
     { class: "commit" },

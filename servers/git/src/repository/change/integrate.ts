@@ -145,7 +145,7 @@ export async function endOperation(
 ): Promise<Integrated> {
   await repository.worktree();
   const operation = operationOf(repository);
-  if (operation === undefined || operation === "bisect")
+  if (operation === undefined || operation === "bisect" || operation === "am")
     throw failure("no_operation", "No merge, rebase, cherry-pick or revert is in progress.");
   const before = await commitOf(repository, "HEAD");
   if (action === "abort") {

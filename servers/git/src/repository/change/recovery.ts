@@ -5,7 +5,7 @@ import * as z from "zod";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { copyIndex, FROM_STDIN, inTemporaryFolder } from "../read/changed-files.ts";
-import { LOG_ARGS } from "../read/log.ts";
+import { LOG_ARGS } from "../read/commits.ts";
 import { currentBranch } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
 import { counted, pathText, records } from "../run/text.ts";

@@ -32,6 +32,26 @@ export async function commitOf(repository: Repository, revision: string): Promis
   return oid;
 }
 
+const ID_DIGITS = 10;
+
+/** A branch that is named like the digits of an id makes them ambiguous. */
+function ifAmbiguous(error: unknown): [] {
+  if (error instanceof ToolError && error.code === "ambiguous_name") return [];
+  throw error;
+}
+
+/** How ids are shown: 10 digits, or all where these are ambiguous or also a name. */
+export async function shortIds(
+  repository: Repository,
+  oids: readonly string[],
+): Promise<(oid: string) => string> {
+  const short = (oid: string) => oid.slice(0, ID_DIGITS);
+  const all = [...new Set(oids)];
+  const found = all.length === 0 ? [] : await repository.lookUp(all.map(short)).catch(ifAmbiguous);
+  const unique = new Set(all.filter((oid, index) => found[index]?.oid === oid));
+  return (oid) => (unique.has(oid) ? short(oid) : oid);
+}
+
 /**
  * Reads a range, `a..b` or `a...b`, where an empty side is HEAD; undefined for a single revision. `..` inside braces
  * (`HEAD@{a..b}`) is not a range. `symmetric`: `from` means the merge base of both (three dots).

@@ -2,12 +2,13 @@ import { clip, cursorsOf, oneLine, type ToolError } from "@refmcp/boundary/answe
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
+import { commitOf, shortIds } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { counted, fittingLines, textOf } from "../run/text.ts";
 import type { DiffText } from "./diff.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
+import { why } from "./why.ts";
 
 interface BlameQuery {
   readonly path: string;
@@ -16,6 +17,8 @@ interface BlameQuery {
   readonly end_line?: number | undefined;
   readonly ignore_whitespace?: boolean;
   readonly detect_moves?: boolean;
+  /** Whether to explain the lines instead, by default only the first. */
+  readonly why?: boolean;
   readonly cursor?: string | undefined;
 }
 
@@ -38,7 +41,7 @@ export async function blame(
   const bound = [repository.location.gitDir, path, query.start_line, query.end_line, how];
   const cursors = cursorsOf("git_blame", bound, position);
   const start = cursors.decode(query.cursor) ?? { oid: first, line: query.start_line };
-  const max = Math.max(start.line, query.end_line ?? Number.MAX_SAFE_INTEGER);
+  const max = Math.max(start.line, query.end_line ?? (query.why ? 1 : Number.MAX_SAFE_INTEGER));
   const end = Math.min(max, start.line + LINES_AT_ONCE);
   const range = `-L${start.line},${end}`;
   const plain = ["--porcelain", "--no-textconv", "--encoding=UTF-8"];
@@ -46,19 +49,26 @@ export async function blame(
   if (result.code !== 0) throw explain(result, query, path);
   const lines = parseBlame(result.stdout);
   const boundary = await shallowCommits(repository);
+  const isShallow = (some: typeof lines) => some.some(({ commit }) => boundary?.has(commit));
+  if (query.why) {
+    const { body, facts } = await why(repository, { path, oid: start.oid, lines });
+    return { body, facts: isShallow(lines) ? facts.replace("; ", `; ${SHALLOW.toLowerCase()}; `) : facts };
+  }
+  const idOf = await shortIds(repository, [start.oid, ...lines.map(({ commit }) => commit)]);
   const all = lines.map(({ commit, number, origin: { date, author }, text }) => {
     // git's own mark.
     const mark = boundary?.has(commit) ? "^" : "";
-    return `${mark}${commit.slice(0, 10)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
+    return `${mark}${idOf(commit)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
   });
   const shown = fittingLines(all, budget - 800);
   const last = start.line + shown.length - 1;
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
-  const isCut = lines.slice(0, shown.length).some(({ commit }) => boundary?.has(commit));
-  const note = isCut ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else` : "";
+  const note = isShallow(lines.slice(0, shown.length))
+    ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else`
+    : "";
   return {
-    body: `Blame of ${oneLine(path)} at ${start.oid}:\n${shown.join("\n")}`,
+    body: `Blame of ${oneLine(path)} at ${idOf(start.oid)}:\n${shown.join("\n")}`,
     facts: `(lines ${start.line} to ${last}${note}${rest})`,
   };
 }

@@ -194,12 +194,11 @@ export function totalOf(files: readonly FileChange[]): string {
   ].join(", ");
 }
 
-/** One file of a list: `+12 -3 path`, or with its letter. */
+/** One file of a list: `+12 -3 path`, or with its letter if that is passed. */
 export function fileLine(
-  { path, from, letter, added, deleted }: FileChange,
-  format: "stat" | "name_status" = "stat",
+  { path, from, added, deleted }: Pick<FileChange, "path" | "from"> & Partial<FileChange>,
+  letter?: string,
 ): string {
-  const counts = added === undefined ? "binary" : `+${added} -${deleted ?? 0}`;
-  const first = format === "stat" ? counts : letter;
+  const first = letter ?? (added === undefined ? "binary" : `+${added} -${deleted ?? 0}`);
   return `${first} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
 }

@@ -200,7 +200,9 @@ function listPart(
   skip: number,
   remaining: number,
 ): Part {
-  const rest = files.slice(skip).map((file) => clip(fileLine(file, format), 2_000));
+  const rest = files
+    .slice(skip)
+    .map((file) => clip(fileLine(file, format === "stat" ? undefined : file.letter), 2_000));
   const shown = fittingLines(rest, remaining);
   const next = shown.length < rest.length ? skip + shown.length : undefined;
   return { text: shown.join("\n"), next, left: [] };

@@ -1,11 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { posix } from "node:path";
-import { clip, cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, fitting, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { pathText, textOf } from "../run/text.ts";
+import { counted, pathText, textOf } from "../run/text.ts";
 import { linePager } from "./line-pager.ts";
 import { searchedCommit } from "./show.ts";
 import { sparseNote } from "./status.ts";
@@ -21,18 +21,24 @@ interface GrepQuery {
   readonly cursor?: string | undefined;
 }
 
-export const matchShape = z.object({
+/** The matches in a file. */
+export const fileMatches = z.object({
   path: z.string(),
-  line: z.number(),
-  text: z.string(),
-  /** A line near a match that does not match itself. */
-  context: z.boolean().optional(),
+  matches: z.array(
+    z.object({
+      line: z.number(),
+      text: z.string(),
+      /** A line near a match that does not match itself. */
+      context: z.boolean().optional(),
+    }),
+  ),
 });
-type Match = z.infer<typeof matchShape>;
+type FileMatches = z.infer<typeof fileMatches>;
 
 /** A match, and how many lines of git's output it has. */
 interface Found {
-  readonly match: Match;
+  readonly path: string;
+  readonly match: FileMatches["matches"][number];
   /** Its path's bytes, as Latin-1. */
   readonly bytes: string;
   readonly lines: number;
@@ -83,18 +89,51 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const page = pager.page();
   const all = parseMatches(page.lines, oid);
   const found = oid === undefined ? await withoutLinked(await repository.worktree(), all) : all;
-  const matches = found.map(({ match }) => match);
   const sparse = oid === undefined ? await sparseNote(repository) : undefined;
   const hint = "Only it was searched; with revision: HEAD the committed files are searched, all of them.";
-  const count = Math.min(limit, fitting(matches, budget - 300 - (sparse?.length ?? 0)));
-  const isRest = page.more || count < matches.length;
+  let last: string | undefined;
+  const size = ({ path, match }: Found) => {
+    const heading = path === last ? 0 : JSON.stringify(path).length + 25;
+    last = path;
+    return JSON.stringify(match).length + 1 + heading;
+  };
+  const count = Math.min(limit, fitting(found, budget - 500 - (sparse?.length ?? 0), size));
+  const isRest = page.more || count < found.length;
   const read = count < found.length ? all.indexOf(found[count] as Found) : all.length;
   const next = skip + all.slice(0, read).reduce((sum, { lines }) => sum + lines, 0);
+  const files = grouped(found.slice(0, count));
+  const notes = sparse === undefined ? [] : [`${sparse}. ${hint}`];
+  const next_cursor = isRest ? cursors.encode({ oid, skip: next }) : undefined;
+  const matches = files.flatMap((file) => file.matches.filter(({ context }) => !context));
+  const facts = [
+    `${counted(matches.length, "match", "matches")} in ${counted(files.length, "file")}`,
+    ...notes.map((note) => note.replace(/\.$/, "")),
+    ...(next_cursor === undefined ? [] : [`continue with cursor "${next_cursor}"`]),
+  ];
   return {
-    matches: matches.slice(0, count),
-    ...(sparse === undefined ? {} : { notes: [`${sparse}. ${hint}`] }),
-    ...(isRest ? { next_cursor: cursors.encode({ oid, skip: next }) } : {}),
+    files,
+    ...(notes.length > 0 ? { notes } : {}),
+    ...(next_cursor === undefined ? {} : { next_cursor }),
+    /** The same as text. Only its first line is the server's, so that no path or line can imitate it. */
+    text: [`(${facts.join("; ")})`, ...files.map(textOfFile)].join("\n"),
   };
+}
+
+/** Consecutive matches in the same file together. */
+function grouped(found: readonly Found[]): FileMatches[] {
+  const files: FileMatches[] = [];
+  for (const { path, match } of found) {
+    const last = files.at(-1);
+    if (last?.path === path) last.matches.push(match);
+    else files.push({ path, matches: [match] });
+  }
+  return files;
+}
+
+/** A file as ripgrep prints it: its path, then `12:text`, or `12-text` for a line of context. */
+function textOfFile({ path, matches }: FileMatches): string {
+  const lines = matches.map(({ line, text, context }) => `${line}${context ? "-" : ":"}${manyLines(text)}`);
+  return [oneLine(path), ...lines].join("\n");
 }
 
 /** Omits files behind a directory that was replaced by a link: git grep would follow it anywhere. */
@@ -148,8 +187,8 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
   const path = line.subarray(prefix, nul);
   const shown = text.length > MAX_TEXT_CHARS ? `${clip(text, MAX_TEXT_CHARS)}…` : text;
   return {
+    path: pathText(path),
     match: {
-      path: pathText(path),
       line: Number(digits),
       text: shown,
       context: column === undefined || undefined,

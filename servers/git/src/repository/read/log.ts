@@ -1,29 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { clip, cursorsOf, fitting, manyLines, oneLine } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, fitting, grouped } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
-import type { Budget, Repository } from "../open/repository.ts";
-import { commitsOf, parseRange } from "../open/revisions.ts";
+import type { Arguments, Budget, Caller, Repository } from "../open/repository.ts";
+import { commitsOf, parseRange, shortIds } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
-import { groups } from "../run/text.ts";
-
-export const commitShape = z.object({
-  commit: z.string(),
-  author: z.string(),
-  email: z.string(),
-  /** ISO 8601, the author's. */
-  date: z.string(),
-  /** Two or more for a merge. */
-  parents: z.array(z.string()).optional(),
-  /** Branches and tags at this commit, as git decorates it: `HEAD -> main`, `tag: v1.0`. */
-  refs: z.array(z.string()).optional(),
-  message: z.string(),
-});
-type Commit = z.infer<typeof commitShape>;
+import { together } from "../run/run-git.ts";
+import { filesOf, signaturesOf } from "./commit-facts.ts";
+import {
+  blockOf,
+  type Commit,
+  LOG_ARGS,
+  LOG_FORMAT,
+  type LogFormat,
+  parseLog,
+  type ShownCommit,
+} from "./commits.ts";
+import { lineHistory } from "./line-history.ts";
 
 interface LogQuery {
   limit: number;
+  /** Default: full, or oneline for 20 commits and more. */
+  format?: LogFormat | undefined;
+  /** The history of these lines of `path`, `10,40`, or of a function. */
+  lines?: string | undefined;
   revision?: string | undefined;
   path?: string | undefined;
   author?: string | undefined;
@@ -34,16 +35,12 @@ interface LogQuery {
   cursor?: string | undefined;
 }
 
-/** Characters; git_show has the rest. */
-const MAX_MESSAGE = 1_000;
-const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%D", "%B"];
-/** What `parseLog` reads. */
-export const LOG_FORMAT = `--format=${FIELDS.join("%x00")}`;
-/** Arguments that make `git log` print exactly the requested fields and run no programs. */
-export const LOG_ARGS = [
-  ...["--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-mailmap", "--no-notes"],
-  ...["--no-patch", "--no-abbrev-commit", "--encoding=UTF-8", "-z"],
-];
+const MAX_SUBJECT = 200;
+const IGNORE_CASE = "--regexp-ignore-case";
+/** Maximum commits that one call searches. */
+const MAX_LISTED = 1_000_000;
+/** The share of a call's time after which a search returns what it has found. */
+const SEARCH_SHARE = 0.8;
 const position = z.object({ tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)), skip: z.int().min(0) });
 
 export const SHALLOW = "The history is shallow: older commits are missing";
@@ -55,51 +52,159 @@ export async function shallowCommits(repository: Repository): Promise<ReadonlySe
   return oids.length === 0 ? undefined : new Set(oids);
 }
 
+/** What a search reports: progress, and the time that it has. */
+type Searcher = Budget & Partial<Pick<Caller, "progress"> & { readonly leftMs: number }>;
+
 /**
  * Commits, newest first. The cursor contains object ids, so that the next page continues the same list even if the branch has
  * moved.
+ *
+ * @throws ToolError `bad_revision`, `bad_date`, `bad_path`, `bad_range`, `stale_cursor`
  */
-export async function log(repository: Repository, query: LogQuery, { budget }: Budget) {
+export async function log(repository: Repository, query: LogQuery, caller: Searcher) {
   const { limit, cursor, ...filters } = query;
   const cursors = cursorsOf("git_log", [repository.location.gitDir, filters], position);
   const { tips, skip } = cursors.decode(cursor) ?? {
     tips: await tipsOf(repository, query.revision),
     skip: 0,
   };
-  const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
-  const filtering = await filterArgs(repository, query, tips);
-  const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...filtering];
-  const found = parseLog(await repository.output(args, "read the log"));
-  const count = Math.min(limit, fitting(found, budget - 500));
-  const commits = found.slice(0, count);
-  const isRest = found.length > count;
+  const format = query.format ?? (query.lines !== undefined ? "stat" : limit < 20 ? "full" : "oneline");
+  const { found, next, note } = await find(repository, query, { tips, skip }, caller);
+  const commits = found.slice(0, limit).map(({ commit }) => commit);
+  const shown = await shownIn(repository, format, commits);
+  const size = ({ commit, text }: Shown) => Math.max(JSON.stringify(commit).length, text.length) + 1;
+  const page = shown.slice(0, fitting(shown, caller.budget - 700, size));
+  const left = found.length > page.length;
+  const rest = left ? found[page.length - 1]?.end : next;
   const boundary = await shallowCommits(repository);
-  const isCut = boundary !== undefined && (!isRest || commits.some(({ commit }) => boundary.has(commit)));
-  const note = `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
+  const isCut =
+    boundary !== undefined &&
+    (rest === undefined || commits.slice(0, page.length).some(({ commit }) => boundary.has(commit)));
+  const shallow = `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
+  const notes = [...(isCut ? [shallow] : []), ...(note === undefined || left ? [] : [note])];
+  const next_cursor = rest === undefined ? undefined : cursors.encode({ tips, skip: rest });
+  const last = [...notes, ...(next_cursor === undefined ? [] : [`Continue with cursor "${next_cursor}"`])];
   return {
-    commits,
-    ...(isCut ? { notes: [note] } : {}),
-    ...(isRest ? { next_cursor: cursors.encode({ tips, skip: skip + count }) } : {}),
+    commits: page.map(({ commit }) => commit),
+    ...(notes.length > 0 ? { notes } : {}),
+    ...(next_cursor === undefined ? {} : { next_cursor }),
+    /** The same as text. */
+    text: [...page.map(({ text }) => text), ...last.map((line) => `(${line})`)].join("\n"),
   };
 }
 
-/** Reads the fields of `FIELDS`, each terminated by a NUL. */
-export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
-  return groups(output, FIELDS.length).map(
-    ([commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""]) => {
-      const message = manyLines(body.trimEnd());
-      const shown = clip(message, maxMessage);
-      return {
-        commit,
-        author: oneLine(author),
-        email: oneLine(email),
-        date,
-        parents: parents.includes(" ") ? parents.split(" ") : undefined,
-        refs: refs === "" ? undefined : refs.split(", "),
-        message: shown.length === message.length ? message : `${shown}…`,
-      };
-    },
-  );
+/** A commit in a format, as data and as text. */
+interface Shown {
+  readonly commit: ShownCommit;
+  readonly text: string;
+}
+
+/** Commits in a format. Without `files` if they have diffs. */
+export async function shownIn(
+  repository: Repository,
+  format: LogFormat,
+  commits: readonly Commit[],
+): Promise<Shown[]> {
+  const isFull = format === "full";
+  const oids = commits.map(({ commit }) => commit);
+  const isStat = format === "stat" && commits.every(({ diff }) => diff === undefined);
+  const [idOf, signatures, files] = await together([
+    shortIds(repository, isFull ? commits.flatMap(({ commit, parents = [] }) => [commit, ...parents]) : oids),
+    isFull ? signaturesOf(repository, oids) : undefined,
+    isStat ? filesOf(repository, oids) : undefined,
+  ]);
+  return commits.map((whole) => {
+    const { commit: oid, author, date, refs, message, diff } = whole;
+    const commit = isFull
+      ? { ...whole, signature: signatures?.get(oid) }
+      : {
+          commit: idOf(oid),
+          ...(format === "stat" ? { author, date: date.slice(0, 10) } : {}),
+          refs,
+          message: clip(message.split("\n", 1)[0] ?? "", MAX_SUBJECT),
+          ...files?.get(oid),
+          diff,
+        };
+    return { commit, text: blockOf(commit, isFull, idOf) };
+  });
+}
+
+/** Commits that were found, each with the position in the list after it. */
+interface Found {
+  readonly found: { readonly commit: Commit; readonly end: number }[];
+  /** Where a list goes on that was not read to its end. */
+  readonly next?: number | undefined;
+  readonly note?: string | undefined;
+}
+
+/** The next commits of a list: at least `limit`, unless it ends or the time does. */
+async function find(
+  repository: Repository,
+  query: LogQuery,
+  { tips, skip }: z.infer<typeof position>,
+  caller: Searcher,
+): Promise<Found> {
+  const { limit, pickaxe } = query;
+  const [inside] = query.path === undefined ? [] : await pathsIn(repository, [query.path]);
+  const filters = await filterArgs(repository, query);
+  const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
+  const numbered = (commits: Commit[]) => ({
+    found: commits.map((commit, at) => ({ commit, end: skip + at + 1 })),
+  });
+  if (query.lines !== undefined) {
+    if (pickaxe)
+      throw failure("bad_range", "lines and pickaxe cannot be combined.", { hint: "Omit one of them." });
+    const range = { path: inside, lines: query.lines, tips };
+    return numbered(await lineHistory(repository, range, [...limits, ...filters]));
+  }
+  const isFile =
+    inside !== undefined && (await repository.lookUp([`${tips[0] ?? "HEAD"}:${inside}`]))[0]?.type === "blob";
+  if (pickaxe && !isFile) {
+    const what = [`--max-count=${MAX_LISTED}`, `--skip=${skip}`, ...tips, "--", inside];
+    const list = await repository.lines(["rev-list", ...filters, ...what], "list the commits");
+    return search(repository, list, [`-S${pickaxe}`, "--", inside], skip, limit, caller);
+  }
+  // Ignoring case would also apply to the pickaxe, which takes the text literally.
+  const how = pickaxe ? [...filters.filter((arg) => arg !== IGNORE_CASE), `-S${pickaxe}`] : filters;
+  const what = [isFile ? "--follow" : "--no-follow", ...tips, "--", inside];
+  const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...how, ...what];
+  return numbered(parseLog(await repository.output(args, "read the log")));
+}
+
+/**
+ * Searches the changes of a list of commits in parts, at least one, so that a long history gives progress and what was found in
+ * the time of the call.
+ *
+ * @param filter arguments that choose commits by their changes
+ */
+async function search(
+  repository: Repository,
+  list: readonly string[],
+  filter: Arguments,
+  skip: number,
+  limit: number,
+  caller: Searcher,
+): Promise<Found> {
+  const total = grouped(skip + list.length);
+  const until = Date.now() + (caller.leftMs ?? Number.POSITIVE_INFINITY) * SEARCH_SHARE;
+  const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--no-follow", "--no-walk=unsorted", "--stdin", ...filter];
+  const found: Found["found"] = [];
+  let [at, size] = [0, 100];
+  while (at < list.length && found.length < limit && (at === 0 || Date.now() < until)) {
+    const part = list.slice(at, at + size);
+    const input = part.map((oid) => `${oid}\n`).join("");
+    for (const commit of parseLog(await repository.output(args, "search the history", { input })))
+      found.push({ commit, end: skip + at + part.indexOf(commit.commit) + 1 });
+    at += part.length;
+    size = Math.min(2 * size, 1_000);
+    caller.progress?.(skip + at, skip + list.length, `searched ${grouped(skip + at)} of ${total} commits`);
+  }
+  if (at === list.length) return { found, next: at === MAX_LISTED ? skip + at : undefined };
+  if (found.length >= limit) return { found, next: skip + at };
+  const last = ["log", ...LOG_ARGS, "--max-count=1", "--format=%cs", list[at - 1]];
+  const day = (await repository.output(last, "read a date")).toString("latin1", 0, 10);
+  const note = `Searched ${grouped(skip + at)} of ${total} commits in the time limit, back to ${day}. Continue with the cursor, or narrow with path, start_timestamp or a range.`;
+  return { found, next: skip + at, note };
 }
 
 /** The object ids that a log starts from: one, or both ends of a range. */
@@ -118,23 +223,14 @@ async function tipsOf(repository: Repository, revision: string | undefined): Pro
   return [from, to, ...excluded.map((oid) => `^${oid}`)];
 }
 
-async function filterArgs(repository: Repository, query: LogQuery, tips: readonly string[]) {
-  const { author, grep, pickaxe, path } = query;
-  const [inside] = path === undefined ? [] : await pathsIn(repository, [path]);
-  const isFile =
-    inside !== undefined && (await repository.lookUp([`${tips[0] ?? "HEAD"}:${inside}`]))[0]?.type === "blob";
+async function filterArgs(repository: Repository, { author, grep, since, until }: LogQuery) {
   return [
     author ? `--author=${author}` : undefined,
     grep ? `--grep=${grep}` : undefined,
     author || grep ? "--extended-regexp" : undefined,
-    // Ignoring case would also apply to the pickaxe, which takes the text literally.
-    pickaxe ? `-S${pickaxe}` : "--regexp-ignore-case",
-    await dateArg(repository, "since", query.since),
-    await dateArg(repository, "until", query.until),
-    isFile ? "--follow" : "--no-follow",
-    ...tips,
-    "--",
-    inside,
+    IGNORE_CASE,
+    await dateArg(repository, "since", since),
+    await dateArg(repository, "until", until),
   ];
 }
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { cursorsOf, fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Budget, Repository } from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
+import { commitOf, shortIds } from "../open/revisions.ts";
 import { lastValue, splitKey } from "../run/config.ts";
-import { badRevision, failure } from "../run/errors.ts";
+import { badRevision, failure, failureOf } from "../run/errors.ts";
 import { groups, records, textOf } from "../run/text.ts";
-import { LOG_ARGS } from "./log.ts";
+import { LOG_ARGS } from "./commits.ts";
 
 type RefKind = "tags" | "remotes" | "stashes" | "worktrees" | "recovery";
 
@@ -16,6 +16,8 @@ export const refShape = z.object({
   commit: z.string().optional(),
   date: z.string().optional(),
   subject: z.string().optional(),
+  /** Of the nearest tag: how many commits the revision has in addition. */
+  ahead: z.number().optional(),
   /** Of a remote, without a password. */
   url: z.string().optional(),
   push_url: z.string().optional(),
@@ -29,14 +31,24 @@ interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** Tags (newest first), remotes, stashes, worktrees, or what destructive tools left for recovery. */
+/**
+ * Tags (newest first), remotes, stashes, worktrees, or what destructive tools left for recovery; with a revision only the
+ * nearest tag that it contains (`git describe`).
+ *
+ * @throws ToolError `bad_argument` for a revision of another kind, `bad_revision`
+ */
 export async function listRefs(
   repository: Repository,
-  query: PageQuery & { readonly kind: RefKind },
+  query: PageQuery & { readonly kind: RefKind; readonly revision?: string | undefined },
   { budget }: Budget,
 ) {
-  const all = await LISTS[query.kind](repository);
-  const cursors = cursorsOf("git_list_refs", [repository.location.commonDir, query.kind], z.string());
+  const { kind, revision } = query;
+  if (revision !== undefined && kind !== "tags") {
+    const hint = "Omit revision, or pass kind: tags for the nearest tag.";
+    throw failure("bad_argument", `A revision does not apply to kind ${kind}.`, { hint });
+  }
+  const all = revision === undefined ? await LISTS[kind](repository) : await nearestTag(repository, revision);
+  const cursors = cursorsOf("git_list_refs", [repository.location.commonDir, kind, revision], z.string());
   const after = cursors.decode(query.cursor);
   const at = after === undefined ? 0 : all.findIndex((entry) => entry.name === after) + 1;
   if (after !== undefined && at === 0)
@@ -45,7 +57,10 @@ export async function listRefs(
   const refs = wanted.slice(0, fitting(wanted, budget - 300));
   const last = refs.at(-1);
   const isRest = last !== undefined && at + refs.length < all.length;
-  return { refs, ...(isRest ? { next_cursor: cursors.encode(last.name) } : {}) };
+  return {
+    refs: await shortened(repository, refs),
+    ...(isRest ? { next_cursor: cursors.encode(last.name) } : {}),
+  };
 }
 
 const LISTS: Readonly<Record<RefKind, (repository: Repository) => Promise<RefEntry[]>>> = {
@@ -56,9 +71,34 @@ const LISTS: Readonly<Record<RefKind, (repository: Repository) => Promise<RefEnt
   worktrees,
 };
 
-async function refsBelow(repository: Repository, prefix: string): Promise<RefEntry[]> {
+/** The tag with the fewest commits between it and a revision, in a list; empty if none is before it. */
+async function nearestTag(repository: Repository, revision: string): Promise<RefEntry[]> {
+  const oid = await commitOf(repository, revision);
+  const result = await repository.run(["describe", "--tags", "--long", "--abbrev=4", oid]);
+  const [, name, ahead] = /^(.+)-(\d+)-g[0-9a-f]+\n$/.exec(textOf(result.stdout)) ?? [];
+  if (name === undefined) {
+    if (/No names found|No tags can describe|No annotated tags/.test(result.stderr)) return [];
+    throw failureOf(result, "describe the revision");
+  }
+  const found = await refsBelow(repository, `refs/tags/${name}`, "refs/tags/");
+  return found.filter((tag) => tag.name === name).map((tag) => ({ ...tag, ahead: Number(ahead) }));
+}
+
+/** The same entries with short ids. */
+async function shortened<Entry extends { readonly commit?: string | undefined }>(
+  repository: Repository,
+  entries: readonly Entry[],
+): Promise<Entry[]> {
+  const oids = entries.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
+  const idOf = await shortIds(repository, oids);
+  return entries.map((entry) =>
+    entry.commit === undefined ? entry : { ...entry, commit: idOf(entry.commit) },
+  );
+}
+
+async function refsBelow(repository: Repository, pattern: string, prefix = pattern): Promise<RefEntry[]> {
   const fields = ["refname", "objectname", "*objectname", "creatordate:iso-strict", "contents:subject"];
-  const found = await fieldsOfRefs(repository, fields, ["--sort=refname", "--sort=-creatordate", prefix]);
+  const found = await fieldsOfRefs(repository, fields, ["--sort=refname", "--sort=-creatordate", pattern]);
   return found.map(([ref = "", oid = "", target = "", date = "", subject = ""]) => ({
     name: prefix === "refs/tags/" ? ref.slice(prefix.length) : ref,
     commit: target === "" ? oid : target,
@@ -155,7 +195,7 @@ export async function reflog(
   }));
   const count = Math.min(query.limit, fitting(entries, budget - 300));
   return {
-    entries: entries.slice(0, count),
+    entries: await shortened(repository, entries.slice(0, count)),
     ...(entries.length > count ? { next_cursor: cursors.encode({ oid: full.oid, skip: skip + count }) } : {}),
   };
 }
@@ -215,7 +255,10 @@ export async function branches(repository: Repository, query: BranchQuery, { bud
   const count = fitting(found, budget - 300);
   const last = wanted[count - 1];
   const isRest = last !== undefined && start + count < names.length;
-  return { branches: found.slice(0, count), ...(isRest ? { next_cursor: cursors.encode(last) } : {}) };
+  return {
+    branches: await shortened(repository, found.slice(0, count)),
+    ...(isRest ? { next_cursor: cursors.encode(last) } : {}),
+  };
 }
 
 /** The full names of the wanted refs, sorted. `contains` goes by object ids only. */

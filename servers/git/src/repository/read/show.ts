@@ -6,9 +6,11 @@ import type { Budget, Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
 import { counted, fittingLines, pathText, records, textOf } from "../run/text.ts";
+import { signatureIn, signaturesOf } from "./commit-facts.ts";
+import { headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
-import { LOG_ARGS, LOG_FORMAT, parseLog, SHALLOW, shallowCommits } from "./log.ts";
+import { SHALLOW, shallowCommits } from "./log.ts";
 
 interface ShowQuery {
   readonly revision: string;
@@ -46,22 +48,15 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
     const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
     const [commit] = parseLog(await repository.output(args, "read the commit"), messageBudget(budget));
     if (commit === undefined) throw new TypeError(`no commit ${oid}`);
-    const parents = commit.parents ?? [];
-    const header = [
-      `Commit: ${oid}`,
-      ...(parents.length > 1 ? [`Merge: ${parents.join(" ")}`] : []),
-      `Author: ${commit.author} <${commit.email}>`,
-      `Date: ${commit.date}`,
-      ...(commit.refs === undefined ? [] : [`Refs: ${commit.refs.map(oneLine).join(", ")}`]),
-      `Message: ${commit.message.split("\n").join("\n    ")}`,
-    ].join("\n");
+    const signature = (await signaturesOf(repository, [oid])).get(oid);
+    const header = headerOf({ ...commit, signature }, (id) => id);
     const parent = first ?? emptyTree(oid);
     const compared = { ...query, between: [parent, oid], tool: "git_show" };
     const changes = await diff(repository, compared, { budget: budget - header.length });
     const isCut = first === undefined && (await shallowCommits(repository))?.has(oid);
     const against = isCut
       ? `(${SHALLOW}, so every file appears as new) `
-      : parents.length > 1
+      : (commit.parents ?? []).length > 1
         ? "(compared with the first parent) "
         : "";
     return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
@@ -70,13 +65,17 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
   async function showTag(tag: Named): Promise<DiffText> {
     const content = textOf(await repository.output(["cat-file", "tag", tag.oid], "read the tag"));
     const [head = "", ...message] = content.split("\n\n");
+    const signed = message.join("\n\n");
+    const signature = signatureIn(signed);
+    const text = signature === undefined ? signed : signed.slice(0, signed.lastIndexOf("-----BEGIN "));
     const value = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
     const [, tagger = "", seconds] = /^(.*) (\d+) [+-]\d{4}$/.exec(value("tagger")) ?? [];
     const lines = [
       `Tag: ${oneLine(value("tag"))}`,
       ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
       ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
-      `Message: ${manyLines(message.join("\n\n").trimEnd()).slice(0, messageBudget(budget)).split("\n").join("\n    ")}`,
+      ...(signature === undefined ? [] : [`Signature: ${signature} (not verified)`]),
+      `Message: ${indented(manyLines(text.trimEnd()).slice(0, messageBudget(budget)))}`,
       "",
     ].join("\n");
     const shown = { ...query, revision: value("object") };

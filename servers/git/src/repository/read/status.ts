@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fitting, oneLine } from "@refmcp/boundary/answer";
+import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { isQuoted, pathsIn } from "../open/paths.ts";
-import type { Budget, Repository } from "../open/repository.ts";
+import { type Budget, type Repository, submoduleIn } from "../open/repository.ts";
 import { isTrue, lastValue } from "../run/config.ts";
 import { counted, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
+import { operationState, stateOf } from "./operation.ts";
 
 export const statusShape = z.object({
   branch: z.string().optional(),
@@ -19,13 +20,18 @@ export const statusShape = z.object({
   upstream: z.string().optional(),
   ahead: z.number().optional(),
   behind: z.number().optional(),
-  /** merge, rebase, cherry-pick, revert or bisect, if one is in progress. */
+  /** Tags at a detached HEAD. */
+  tags: z.array(z.string()).optional(),
+  /** merge, rebase, am, cherry-pick, revert or bisect, if one is in progress. */
   operation: z.string().optional(),
+  operation_state: operationState.optional(),
   clean: z.boolean(),
   staged: changedFiles,
   unstaged: changedFiles,
   untracked: z.array(z.string()),
   conflicted: changedFiles,
+  /** Submodules whose own working tree has changes. */
+  submodules: z.array(z.object({ path: z.string(), changed: z.number(), untracked: z.number() })).optional(),
   stashes: z.number().optional(),
   /** Paths that did not fit into the answer. */
   left_out: z.number().optional(),
@@ -35,6 +41,8 @@ type Status = z.infer<typeof statusShape>;
 
 /** How many new directories have their files counted. */
 const MAX_COUNTED = 10;
+/** How many submodules are examined. */
+const MAX_SUBMODULES = 20;
 
 const CONFLICTS: Readonly<Record<string, string>> = {
   DD: "both deleted",
@@ -53,10 +61,15 @@ export async function status(
   { budget }: Budget,
 ): Promise<Status> {
   await repository.worktree();
-  const found = await statusOf(repository, await pathsIn(repository, query.paths ?? []));
+  const paths = await pathsIn(repository, query.paths ?? []);
+  const found = await statusOf(repository, paths);
   found.operation = operationOf(repository);
-  found.clean =
-    found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
+  if (found.operation !== undefined) found.operation_state = await stateOf(repository, found.operation);
+  else if (found.detached) found.tags = await tagsAt(repository, found.head);
+  const submodules = await submodulesOf(repository, paths);
+  if (submodules.dirty.length > 0) found.submodules = submodules.dirty;
+  const lists = [found.staged, found.unstaged, found.untracked, found.conflicted, submodules.dirty];
+  found.clean = lists.every(({ length }) => length === 0);
   const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
   const note = await filterNote(repository, () => Buffer.from(modified), "may actually be unchanged");
   const sparse = await sparseNote(repository);
@@ -65,6 +78,9 @@ export async function status(
     ...(sparse === undefined ? [] : [`${sparse}. Other tracked files count as unchanged.`]),
     ...((await shallowCommits(repository)) === undefined ? [] : [`${SHALLOW}.`]),
     ...(await sizesOf(repository, found.untracked)),
+    ...(submodules.unknown.length === 0
+      ? []
+      : [`Changes inside these submodules were not examined: ${submodules.unknown.map(oneLine).join(", ")}`]),
   ];
   if (notes.length > 0) found.notes = notes;
   return shortened(found, budget);
@@ -77,6 +93,54 @@ export async function statusOf(repository: Repository, paths: readonly string[] 
   return parseStatus(
     await repository.output([...args, untracked, "--find-renames", "--", ...paths], "read the status"),
   );
+}
+
+async function tagsAt(repository: Repository, head: string | undefined): Promise<string[] | undefined> {
+  if (head === undefined) return undefined;
+  const list = [
+    "for-each-ref",
+    "--format=%(refname:lstrip=2)",
+    "--count=5",
+    `--points-at=${head}`,
+    "refs/tags/",
+  ];
+  const tags = await repository.lines(list, "list the tags");
+  return tags.length === 0 ? undefined : tags;
+}
+
+/**
+ * The submodules whose working tree has changes, also nested ones. git itself would run `git status` in each, with the
+ * configuration of that submodule; this opens each one like any repository instead.
+ */
+async function submodulesOf(repository: Repository, paths: readonly string[] = []) {
+  const dirty: NonNullable<Status["submodules"]> = [];
+  const unknown: string[] = [];
+  let count = 0;
+  const search = async (outer: Repository, prefix: string): Promise<void> => {
+    const { submodules } = await outer.prepared();
+    for (const name of submodules) {
+      const path = prefix + name;
+      if (paths.length > 0 && !paths.some((one) => one === "." || `${path}/`.startsWith(`${one}/`))) continue;
+      try {
+        const inner = await submoduleIn(outer, name);
+        if (inner === undefined) continue;
+        const { owned, gitDir } = inner.location;
+        const isKnown = owned === true && gitDir !== outer.location.gitDir;
+        if (!isKnown || ++count > MAX_SUBMODULES) unknown.push(path);
+        else {
+          const { staged, unstaged, conflicted, untracked } = await statusOf(inner);
+          const changed = new Set([...staged, ...unstaged, ...conflicted].map((file) => file.path)).size;
+          if (changed + untracked.length > 0) dirty.push({ path, changed, untracked: untracked.length });
+          await search(inner, `${path}/`);
+        }
+      } catch (error) {
+        if (!(error instanceof ToolError)) throw error;
+        unknown.push(path);
+      }
+    }
+  };
+  await search(repository, "");
+  return { dirty, unknown };
 }
 
 /** Notes with the number of files in the first new directories. */
@@ -148,6 +212,7 @@ function field(line: Buffer, count: number): Buffer {
 
 const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
   ["rebase-merge", "rebase"],
+  ["rebase-apply/applying", "am"],
   ["rebase-apply", "rebase"],
   ["MERGE_HEAD", "merge"],
   ["CHERRY_PICK_HEAD", "cherry-pick"],

@@ -81,4 +81,70 @@ describe("git_blame", () => {
     expect(beyond.code).toBe("bad_range");
     expect(beyond.message).toContain("10 lines");
   });
+
+  it("explains why lines are there: commits, messages, files, mentions, diffs and what was before", async () => {
+    const { call, git, write } = sample();
+    const change = (line: string, message: string) => {
+      write("src/app.ts", `one\n${line}\nthree\n`);
+      write("docs/other.md", `${line}\n`);
+      git("add", ".");
+      git("commit", "--quiet", "-m", message);
+      return git("rev-parse", "--short=10", "HEAD").trim();
+    };
+    const earlier = change("let limit = 1;", "Add a limit");
+    const body = "Requests of 2 were refused, see #42 and acme/web#7.\n\nUTF-8 stays.";
+    const latest = change(
+      "let limit = 2;",
+      `Raise the limit\n\n${body}\n\nSigned-off-by: Test <t@example.org>`,
+    );
+    const { text } = await call("git_blame", { path: "src/app.ts", start_line: 2, why: true });
+    expect(text.split("\n")).toEqual([
+      `Why src/app.ts has line 2 at ${latest}:`,
+      "2) let limit = 2;",
+      `${latest} 2024-01-15 Test (HEAD -> main) Raise the limit (line 2)`,
+      "    Requests of 2 were refused, see #42 and acme/web#7.",
+      "    ",
+      "    UTF-8 stays.",
+      "Files: +1 -1 docs/other.md; +1 -1 src/app.ts",
+      "@@ -2,1 +2,1 @@",
+      "-let limit = 1;",
+      "+let limit = 2;",
+      `${earlier} 2024-01-15 Test Add a limit`,
+      "@@ -2,1 +2,1 @@",
+      "-OURS",
+      "+let limit = 1;",
+      expect.stringMatching(/^[0-9a-f]{10} 2024-01-05 Test \(tag: v1\.0\) Our line$/),
+      "@@ -2,1 +2,1 @@",
+      "-two",
+      "+OURS",
+      expect.stringMatching(/^[0-9a-f]{10} 2024-01-01 Test First commit$/),
+      "@@ -0,0 +2,1 @@",
+      "+two",
+      expect.stringMatching(/^\(these lines are from 1 commit; /),
+    ]);
+    const both = await call("git_blame", { path: "src/app.ts", start_line: 1, end_line: 3, why: true });
+    expect(both.text).toContain("Raise the limit (line 2)");
+    expect(both.text).toContain("First commit (lines 1, 3)");
+  });
+
+  it("names issues that only the omitted part of a long message mentions, and stays within about 800 tokens", async () => {
+    const { call, git, write } = sample();
+    for (let index = 0; index < 8; index++) {
+      write("src/app.ts", `value ${index}\n`);
+      git("add", ".");
+      git(
+        "commit",
+        "--quiet",
+        "-m",
+        `Change ${index}`,
+        "-m",
+        "word ".repeat(300),
+        "-m",
+        `Fixes WEB-${index + 100}`,
+      );
+    }
+    const { text } = await call("git_blame", { path: "src/app.ts", why: true });
+    expect(text).toContain("Mentions: WEB-107");
+    expect(text.length).toBeLessThan(2_800);
+  });
 });

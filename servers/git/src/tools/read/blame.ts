@@ -8,7 +8,7 @@ const line = z.int().min(1).max(100_000_000);
 export default tool({
   name: "git_blame",
   title: "Blame",
-  description: "Show who last changed each line of a file, and in which commit.",
+  description: "Show who last changed each line of a file, and in which commit, or why.",
   toolset: "read",
   input: {
     path: z.string().min(1).describe("File, relative to the root."),
@@ -17,6 +17,10 @@ export default tool({
     end_line: line.optional().describe("Last line."),
     ignore_whitespace: ignoreWhitespace,
     detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
+    why: z
+      .boolean()
+      .default(false)
+      .describe("Explain start_line, or up to end_line: messages, files, diffs."),
     cursor: fields.cursor,
   },
   run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),

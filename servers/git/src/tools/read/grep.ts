@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, notes, paths, readTool as tool } from "../../context.ts";
-import { grep, matchShape } from "../../repository/read/grep.ts";
+import { contextLines, notes, paths, readable, readTool as tool } from "../../context.ts";
+import { fileMatches, grep } from "../../repository/read/grep.ts";
 
 export default tool({
   name: "git_grep",
@@ -19,6 +19,6 @@ export default tool({
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   },
-  output: z.object({ matches: z.array(matchShape), next_cursor: fields.nextCursor, notes }),
-  run: grep,
+  output: z.object({ files: z.array(fileMatches), next_cursor: fields.nextCursor, notes }),
+  run: async (repository, query, call) => readable("", await grep(repository, query, call)),
 });

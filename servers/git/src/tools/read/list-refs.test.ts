@@ -7,8 +7,12 @@ describe("git_list_refs", () => {
   it("lists tags, newest first, with their commits", async () => {
     const { data } = await sample().call("git_list_refs", { kind: "tags" });
     expect(data.refs).toMatchObject([
-      { name: "v1.0", commit: sample().git("rev-parse", "main").trim(), subject: "Version one" },
-      { name: "v0.9", commit: sample().git("rev-parse", "v0.9").trim() },
+      {
+        name: "v1.0",
+        commit: sample().git("rev-parse", "--short=10", "main").trim(),
+        subject: "Version one",
+      },
+      { name: "v0.9", commit: sample().git("rev-parse", "--short=10", "v0.9").trim() },
     ]);
   });
 
@@ -44,5 +48,22 @@ describe("git_list_refs", () => {
       call("git_list_refs", { kind: "tags", limit: 1, cursor: data.next_cursor }),
     );
     expect(error.code).toBe("stale_cursor");
+  });
+
+  it("finds the nearest tag of a commit, like git describe", async () => {
+    const { call, git } = sample();
+    const nearest = async (revision: string) =>
+      (await call("git_list_refs", { kind: "tags", revision })).data.refs;
+    for (const revision of ["feature", "main", "conflicting", "v0.9"]) {
+      const [, name, ahead] = /^(.*)-(\d+)-g/.exec(git("describe", "--tags", "--long", revision)) ?? [];
+      expect(await nearest(revision), revision).toMatchObject([{ name, ahead: Number(ahead) }]);
+    }
+    expect(await nearest("main~2")).toEqual([]);
+    git("tag", "-d", "v0.9", "v1.0");
+    expect(await nearest("main")).toEqual([]);
+    expect((await failureOf(call("git_list_refs", { kind: "stashes", revision: "main" }))).code).toBe(
+      "bad_argument",
+    );
+    expect((await failureOf(nearest("--all"))).code).toBe("bad_revision");
   });
 });

@@ -1,7 +1,8 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { answer, notes, readTool as tool } from "../../context.ts";
-import { commitShape, log } from "../../repository/read/log.ts";
+import { notes, readable, readTool as tool } from "../../context.ts";
+import { commitShape } from "../../repository/read/commits.ts";
+import { log } from "../../repository/read/log.ts";
 
 const text = z.string().optional();
 const date = z.string().min(1).max(100).optional();
@@ -15,17 +16,22 @@ export default tool({
   input: {
     max_count: fields.limit(10, 1_000),
     start_timestamp: date.describe("Only commits from this date on: 2024-01-15, or 2 weeks ago."),
-    end_timestamp: date.describe("Only commits up to this date; includes that whole day."),
+    end_timestamp: date.describe("Only commits up to this date, that day included."),
     revision: text.describe("Branch, tag, commit or range a..b. Default: HEAD."),
+    format: z
+      .enum(["oneline", "full", "stat"])
+      .optional()
+      .describe("Default: full; from max_count 20, oneline. stat lists files."),
     path: text.describe("Only commits that touch this path; follows renames."),
+    lines: text.describe("With path: how lines such as 10,40 or a named function changed."),
     author: text.describe("Regular expression for the author."),
     grep: text.describe("Regular expression for the message."),
-    pickaxe: text.describe("Only commits that add or remove this text."),
+    pickaxe: text.describe("Only commits adding or removing this text. Slow: add path or dates."),
     cursor: fields.cursor,
   },
   output: z.object({ commits: z.array(commitShape), next_cursor: fields.nextCursor, notes }),
   async run(repository, { max_count, start_timestamp, end_timestamp, ...query }, call) {
     const range = { limit: max_count, since: start_timestamp, until: end_timestamp };
-    return answer("Commit history:", await log(repository, { ...query, ...range }, call));
+    return readable("Commit history:", await log(repository, { ...query, ...range }, call));
   },
 });

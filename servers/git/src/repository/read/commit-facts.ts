@@ -1,0 +1,71 @@
+import type { Repository } from "../open/repository.ts";
+import { records } from "../run/text.ts";
+import { DIFF_ARGS, fileLine, parseChanges } from "./changed-files.ts";
+import type { ShownCommit } from "./commits.ts";
+
+/** How many files of a commit are listed. */
+const MAX_FILES = 10;
+type Files = Required<Pick<ShownCommit, "files">> & Pick<ShownCommit, "file_count">;
+
+/** The files that commits changed, with their lines; a merge has none, as in git. One process reads all. */
+export async function filesOf(repository: Repository, oids: readonly string[]): Promise<Map<string, Files>> {
+  const found = new Map<string, Files>();
+  if (oids.length === 0) return found;
+  const args = [
+    "diff-tree",
+    "--stdin",
+    "-r",
+    "--root",
+    "--numstat",
+    "-z",
+    "--no-abbrev-commit",
+    ...DIFF_ARGS,
+  ];
+  const input = oids.map((oid) => `${oid}\n`).join("");
+  const fields = records(await repository.output(args, "list the changed files", { input }));
+  let at = 0;
+  for (const oid of oids) {
+    // git leaves a merge out. A commit's files follow its id; a rename has two more fields, its paths.
+    if (fields[at]?.toString("latin1") !== oid) continue;
+    const start = ++at;
+    while (fields[at]?.includes(9)) at += fields[at]?.at(-1) === 9 ? 3 : 1;
+    const all = parseChanges(fields.slice(start, at));
+    const files = all.slice(0, MAX_FILES).map((file) => fileLine(file));
+    found.set(oid, { files, file_count: all.length > files.length ? all.length : undefined });
+  }
+  return found;
+}
+
+const SIGNATURES = new Map([
+  ["PGP SIGNATURE", "gpg"],
+  ["PGP MESSAGE", "gpg"],
+  ["SSH SIGNATURE", "ssh"],
+  ["SIGNED MESSAGE", "x509"],
+]);
+
+/** The kind of signature in a commit's header, or in a tag's message: without it, undefined. No program verifies it. */
+export function signatureIn(text: string): string | undefined {
+  const [, begin] = /^(?:gpgsig(?:-sha256)? )?-----BEGIN ([A-Z ]+)-----$/m.exec(text) ?? [];
+  return SIGNATURES.get(begin ?? "");
+}
+
+/** The kinds of the signatures of those commits that have one. */
+export async function signaturesOf(
+  repository: Repository,
+  oids: readonly string[],
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  if (oids.length === 0) return found;
+  const input = oids.map((oid) => `${oid}\n`).join("");
+  const output = await repository.output(["cat-file", "--batch"], "read the signatures", { input });
+  // Each object is `id type size`, a line break, its content and another one.
+  for (let at = 0, end = output.indexOf(10); end !== -1; end = output.indexOf(10, at)) {
+    const [oid = "", , size] = output.toString("latin1", at, end).split(" ");
+    at = end + 2 + Number(size ?? 0);
+    const content = output.subarray(end + 1, at - 1);
+    const headerEnd = content.indexOf("\n\n");
+    const kind = signatureIn(content.toString("latin1", 0, headerEnd === -1 ? undefined : headerEnd));
+    if (kind !== undefined) found.set(oid, kind);
+  }
+  return found;
+}
