@@ -12,6 +12,8 @@ export interface Location {
   readonly gitDir: string;
   /** Where refs and objects are; differs from `gitDir` in a linked worktree. */
   readonly commonDir: string;
+  /** The object directory, and the alternates. */
+  readonly objects: readonly string[];
   /** Whether all of it belongs to the user of this process; undefined if the system cannot tell (Windows). */
   readonly owned: boolean | undefined;
 }
@@ -36,12 +38,12 @@ export async function locate(start: string, guard: PathGuard): Promise<Location>
   const common = await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined);
   const commonDir =
     common === undefined ? gitDir : await inside(resolve(gitDir, common.trim()), "common directory", guard);
-  await Promise.all([
-    ...[...new Set([gitDir, commonDir])].map((directory) => checkLinks(directory, guard)),
+  const [objects, owned] = await Promise.all([
     checkObjects(join(commonDir, "objects"), guard),
+    isOwned([found.worktree ?? gitDir, found.entry, gitDir]),
+    ...[...new Set([gitDir, commonDir])].map((directory) => checkLinks(directory, guard)),
   ]);
-  const owned = await isOwned([found.worktree ?? gitDir, found.entry, gitDir]);
-  return { worktree: found.worktree, gitDir, commonDir, owned };
+  return { worktree: found.worktree, gitDir, commonDir, objects, owned };
 }
 
 /** The working tree, the git directory, and the entry that names it: `.git`, or the git directory itself. */
@@ -101,7 +103,7 @@ async function isGitDir(directory: string): Promise<boolean> {
 }
 
 /** The objects and every alternate object directory that they name, however long the chain. */
-async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
+async function checkObjects(objects: string, guard: PathGuard): Promise<readonly string[]> {
   const waiting = [await inside(objects, "object directory", guard)];
   const seen = new Set<string>();
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
@@ -120,6 +122,7 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
       waiting.push(await inside(alternate, "alternate object directory", guard));
     }
   }
+  return [...seen];
 }
 
 async function inside(path: string, what: string, guard: PathGuard): Promise<string> {

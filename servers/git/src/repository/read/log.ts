@@ -7,6 +7,7 @@ import type { Budget, Repository } from "../open/repository.ts";
 import { commitsOf, parseRange } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
 import { groups } from "../run/text.ts";
+import { walk } from "./commit-walk.ts";
 
 export const commitShape = z.object({
   commit: z.string(),
@@ -26,6 +27,7 @@ interface LogQuery {
   limit: number;
   revision?: string | undefined;
   path?: string | undefined;
+  follow?: boolean;
   author?: string | undefined;
   grep?: string | undefined;
   pickaxe?: string | undefined;
@@ -66,14 +68,21 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
     tips: await tipsOf(repository, query.revision),
     skip: 0,
   };
+  const boundary = await shallowCommits(repository);
+  const { revision: _, ...choosing } = filters;
+  const isPlain = tips.length === 1 && Object.values(choosing).every((value) => !value);
+  const walked = isPlain
+    ? await walk(repository, tips[0] ?? "", { skip, limit: limit + 1 }, boundary)
+    : undefined;
   const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
-  const filtering = await filterArgs(repository, query, tips);
-  const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...filtering];
-  const found = parseLog(await repository.output(args, "read the log"));
+  const read = async () => {
+    const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...(await filterArgs(repository, query, tips))];
+    return logFields(await repository.output(args, "read the log"));
+  };
+  const found = commitsFrom(walked ?? (await read()));
   const count = Math.min(limit, fitting(found, budget - 500));
   const commits = found.slice(0, count);
   const isRest = found.length > count;
-  const boundary = await shallowCommits(repository);
   const isCut = boundary !== undefined && (!isRest || commits.some(({ commit }) => boundary.has(commit)));
   const note = `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
   return {
@@ -83,9 +92,12 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
   };
 }
 
-/** Reads the fields of `FIELDS`, each terminated by a NUL. */
-export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
-  return groups(output, FIELDS.length).map(
+/** Reads what `LOG_FORMAT` prints. */
+export const logFields = (output: Buffer) => groups(output, FIELDS.length);
+
+/** Commits from the fields of `FIELDS`. */
+export function commitsFrom(commits: readonly string[][], maxMessage = MAX_MESSAGE): Commit[] {
+  return commits.map(
     ([commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""]) => {
       const message = manyLines(body.trimEnd());
       const shown = clip(message, maxMessage);
@@ -93,7 +105,8 @@ export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
         commit,
         author: oneLine(author),
         email: oneLine(email),
-        date,
+        // From git 2.45 on Z.
+        date: date.replace(/Z$/, "+00:00"),
         parents: parents.includes(" ") ? parents.split(" ") : undefined,
         refs: refs === "" ? undefined : refs.split(", "),
         message: shown.length === message.length ? message : `${shown}…`,
@@ -119,10 +132,12 @@ async function tipsOf(repository: Repository, revision: string | undefined): Pro
 }
 
 async function filterArgs(repository: Repository, query: LogQuery, tips: readonly string[]) {
-  const { author, grep, pickaxe, path } = query;
+  const { author, grep, pickaxe, path, follow } = query;
   const [inside] = path === undefined ? [] : await pathsIn(repository, [path]);
-  const isFile =
-    inside !== undefined && (await repository.lookUp([`${tips[0] ?? "HEAD"}:${inside}`]))[0]?.type === "blob";
+  if (follow && inside === undefined) {
+    const hint = "Pass path, the current path of one file; or omit follow.";
+    throw failure("bad_argument", "follow is true, but there is no path to follow.", { hint });
+  }
   return [
     author ? `--author=${author}` : undefined,
     grep ? `--grep=${grep}` : undefined,
@@ -131,7 +146,7 @@ async function filterArgs(repository: Repository, query: LogQuery, tips: readonl
     pickaxe ? `-S${pickaxe}` : "--regexp-ignore-case",
     await dateArg(repository, "since", query.since),
     await dateArg(repository, "until", query.until),
-    isFile ? "--follow" : "--no-follow",
+    follow ? "--follow" : "--no-follow",
     ...tips,
     "--",
     inside,

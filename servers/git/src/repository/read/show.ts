@@ -5,10 +5,11 @@ import { pathIn, pathsIn } from "../open/paths.ts";
 import type { Budget, Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
-import { counted, fittingLines, pathText, records, textOf } from "../run/text.ts";
+import { counted, fittingLines, linesOf, pathText, records, textOf } from "../run/text.ts";
+import { walk } from "./commit-walk.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
-import { LOG_ARGS, LOG_FORMAT, parseLog, SHALLOW, shallowCommits } from "./log.ts";
+import { commitsFrom, LOG_ARGS, LOG_FORMAT, logFields, SHALLOW, shallowCommits } from "./log.ts";
 
 interface ShowQuery {
   readonly revision: string;
@@ -43,8 +44,11 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
   return named.type === "tree" ? showTree(named) : showBlob(named);
 
   async function showCommit(oid: string, first: string | undefined): Promise<DiffText> {
+    const boundary = await shallowCommits(repository);
+    const walked = await walk(repository, oid, { skip: 0, limit: 1 }, boundary);
     const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
-    const [commit] = parseLog(await repository.output(args, "read the commit"), messageBudget(budget));
+    const fields = walked ?? logFields(await repository.output(args, "read the commit"));
+    const [commit] = commitsFrom(fields, messageBudget(budget));
     if (commit === undefined) throw new TypeError(`no commit ${oid}`);
     const parents = commit.parents ?? [];
     const header = [
@@ -58,7 +62,7 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
     const parent = first ?? emptyTree(oid);
     const compared = { ...query, between: [parent, oid], tool: "git_show" };
     const changes = await diff(repository, compared, { budget: budget - header.length });
-    const isCut = first === undefined && (await shallowCommits(repository))?.has(oid);
+    const isCut = first === undefined && boundary?.has(oid);
     const against = isCut
       ? `(${SHALLOW}, so every file appears as new) `
       : parents.length > 1
@@ -68,7 +72,7 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
   }
 
   async function showTag(tag: Named): Promise<DiffText> {
-    const content = textOf(await repository.output(["cat-file", "tag", tag.oid], "read the tag"));
+    const content = textOf(await repository.content(tag, "read the tag"));
     const [head = "", ...message] = content.split("\n\n");
     const value = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
     const [, tagger = "", seconds] = /^(.*) (\d+) [+-]\d{4}$/.exec(value("tagger")) ?? [];
@@ -117,14 +121,11 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
     });
     let isBinary = false;
     let isFirst = true;
-    await repository.output(["cat-file", "blob", position.oid], "read the file", {
-      maxBytes: Number.MAX_SAFE_INTEGER,
-      onStdout(chunk) {
-        // The same test as in git: a NUL in the first 8,000 bytes.
-        if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
-        isFirst = false;
-        return !isBinary && pager.take(chunk);
-      },
+    await repository.stream({ ...blob, oid: position.oid }, "read the file", (chunk) => {
+      // The same test as in git: a NUL in the first 8,000 bytes.
+      if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
+      isFirst = false;
+      return !isBinary && pager.take(chunk);
     });
     const size = sized(blob.size);
     if (isBinary) return { body: `Blob: ${position.oid}`, facts: `(binary file, ${size})` };
@@ -158,7 +159,7 @@ export async function blobAt(repository: Repository, revision: string, path: str
     const hint = "Read it in parts: git_show with revision:path, start_line and end_line.";
     throw failure("too_large", message, { hint });
   }
-  const bytes = await repository.output(["cat-file", "blob", blob.oid], "read the file");
+  const bytes = await repository.content(blob, "read the file");
   return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString("utf8") : bytes;
 }
 
@@ -170,12 +171,34 @@ export async function namesAt(repository: Repository, revision: string, path: st
 
 /** What a tree contains; the name of a directory ends in a slash. */
 export async function treeEntries(repository: Repository, oid: string) {
+  const [tree] = (await repository.objects([oid])) ?? [];
+  const known = tree?.type === "tree" ? parseTree(tree.content, oid.length / 2) : undefined;
+  if (known !== undefined) return known;
   const output = await repository.output(["ls-tree", "-z", oid], "read the directory");
   return records(output).map((record) => {
     const tab = record.indexOf(9);
     const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
-    return { mode, type, name: `${pathText(record.subarray(tab + 1))}${type === "tree" ? "/" : ""}` };
+    return treeEntry(mode, type, record.subarray(tab + 1));
   });
+}
+
+function treeEntry(mode: string, type: string, name: Buffer) {
+  return { mode, type, name: `${pathText(name)}${type === "tree" ? "/" : ""}` };
+}
+
+/** Reads a tree object, `mode SP name NUL oid` for each entry; undefined if it is damaged. */
+function parseTree(content: Buffer | undefined, oidBytes: number) {
+  if (content === undefined) return undefined;
+  const entries: ReturnType<typeof treeEntry>[] = [];
+  for (let start = 0; start < content.length; ) {
+    const [space, end] = [content.indexOf(32, start), content.indexOf(0, start)];
+    const mode = content.toString("latin1", start, space).padStart(6, "0");
+    if (end + oidBytes >= content.length || !/^(040000|160000|1[02]0[0-7]{3})$/.test(mode)) return undefined;
+    const type = mode === "040000" ? "tree" : mode === "160000" ? "commit" : "blob";
+    entries.push(treeEntry(mode, type, content.subarray(space + 1, end)));
+    start = end + 1 + oidBytes;
+  }
+  return entries;
 }
 
 async function entryAt(repository: Repository, revision: string, path: string, type: "blob" | "tree") {
@@ -191,8 +214,8 @@ async function entryAt(repository: Repository, revision: string, path: string, t
 
 /** Branches, tags and remote branches that begin with a text, for completion. */
 export async function refNames(repository: Repository, begin: string, max = 100): Promise<string[]> {
-  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
-  const names = ["HEAD", ...(await repository.lines(list, "list the refs"))];
+  const list = ["--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
+  const names = ["HEAD", ...linesOf(await repository.refs(list, "list the refs"))];
   return names.filter((name) => name.startsWith(begin)).slice(0, max);
 }
 
