@@ -171,34 +171,12 @@ export async function namesAt(repository: Repository, revision: string, path: st
 
 /** What a tree contains; the name of a directory ends in a slash. */
 export async function treeEntries(repository: Repository, oid: string) {
-  const [tree] = (await repository.objects([oid])) ?? [];
-  const known = tree?.type === "tree" ? parseTree(tree.content, oid.length / 2) : undefined;
-  if (known !== undefined) return known;
   const output = await repository.output(["ls-tree", "-z", oid], "read the directory");
   return records(output).map((record) => {
     const tab = record.indexOf(9);
     const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
-    return treeEntry(mode, type, record.subarray(tab + 1));
+    return { mode, type, name: `${pathText(record.subarray(tab + 1))}${type === "tree" ? "/" : ""}` };
   });
-}
-
-function treeEntry(mode: string, type: string, name: Buffer) {
-  return { mode, type, name: `${pathText(name)}${type === "tree" ? "/" : ""}` };
-}
-
-/** Reads a tree object, `mode SP name NUL oid` for each entry; undefined if it is damaged. */
-function parseTree(content: Buffer | undefined, oidBytes: number) {
-  if (content === undefined) return undefined;
-  const entries: ReturnType<typeof treeEntry>[] = [];
-  for (let start = 0; start < content.length; ) {
-    const [space, end] = [content.indexOf(32, start), content.indexOf(0, start)];
-    const mode = content.toString("latin1", start, space).padStart(6, "0");
-    if (end + oidBytes >= content.length || !/^(040000|160000|1[02]0[0-7]{3})$/.test(mode)) return undefined;
-    const type = mode === "040000" ? "tree" : mode === "160000" ? "commit" : "blob";
-    entries.push(treeEntry(mode, type, content.subarray(space + 1, end)));
-    start = end + 1 + oidBytes;
-  }
-  return entries;
 }
 
 async function entryAt(repository: Repository, revision: string, path: string, type: "blob" | "tree") {
