@@ -71,7 +71,8 @@ export class Git {
     const program = await findGit(options.env);
     const place = { cwd: dirname(program), signal: new AbortController().signal };
     const system = systemFile(await spawnGit({ program, options }, place, STANDING, LIST_SYSTEM));
-    return { program, options, system, indexes: new Map(), configurations: new Map(), listings: new Map() };
+    const [indexes, configurations, listings, commits] = [new Map(), new Map(), new Map(), new Map()];
+    return { program, options, system, indexes, configurations, listings, commits };
   }
 
   /** Ends what was started for later calls. */

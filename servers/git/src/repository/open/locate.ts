@@ -1,4 +1,5 @@
-import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
+import { type Dirent, readdirSync } from "node:fs";
+import { lstat, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { describeAllowed, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
@@ -144,11 +145,19 @@ async function checkLinks(gitDir: string, guard: PathGuard): Promise<void> {
 }
 
 async function checkLinksIn(directory: string, guard: PathGuard, recursive = false): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) {
+  for (const entry of entriesOf(directory)) {
     const path = join(directory, entry.name);
     if (entry.isSymbolicLink() && !NOT_OURS.has(entry.name)) await insideLink(path, guard);
     else if (recursive && entry.isDirectory()) await checkLinksIn(path, guard, true);
+  }
+}
+
+/** Without waiting: each of many small directories would cost a turn of the event loop. */
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }
 

@@ -34,7 +34,9 @@ export async function listingOf(
   const known = all.get(location.gitDir);
   const current = known?.state === state ? known : { state, outputs: new Map<string, Buffer>() };
   remember(all, location.gitDir, current, MAX_REPOSITORIES);
-  const output = current.outputs.get(args) ?? (await list());
+  const before = current.outputs.get(args);
+  if (before !== undefined) return before;
+  const output = await list();
   // Unless a ref changed while git read them.
   if (output.length <= MAX_BYTES && stateOfRefs(location, configuration) === state)
     remember(current.outputs, args, output, MAX_OUTPUTS);

@@ -2,6 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
+import type { Stored } from "../read/commit-walk.ts";
 import {
   type ConfigEntry,
   type ConfigPair,
@@ -61,6 +62,8 @@ export interface Machine {
   readonly configurations: Map<string, Settings>;
   /** What `git for-each-ref` printed, by git directory. */
   readonly listings: Map<string, Listings>;
+  /** Commits that were read, by git directory and id. */
+  readonly commits: Map<string, Stored>;
   /** Where git looks for the system's configuration. */
   readonly system: string;
 }

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { remember } from "../open/refs-listing.ts";
 import type { Repository } from "../open/repository.ts";
 import { groups, textOf } from "../run/text.ts";
 
 /** A commit, its fields as `git log` prints them. */
-interface Stored {
+export interface Stored {
   readonly oid: string;
   readonly parents: readonly string[];
   /** When it was committed, in seconds: git's order. */
@@ -15,10 +16,13 @@ interface Stored {
   readonly message: string;
 }
 
-/** How many commits are read at once: a first parent's ancestors, and those of another parent. */
-const AHEAD = [16, 3] as const;
+/** How many commits are read at once: a commit with its first parents, and then the other parents of these with theirs. */
+const AHEAD = [16, 2] as const;
 /** From here on git itself is faster. */
 const MAX_COMMITS = 1_000;
+/** Commits that are remembered, of all repositories: they never change. */
+const MAX_KNOWN = 5_000;
+const MAX_MESSAGE = 10_000;
 
 /**
  * Commits in the order of `git log`, without a process of their own.
@@ -35,28 +39,38 @@ export async function walk(
   const end = skip + limit;
   if (end > MAX_COMMITS || existsSync(join(repository.location.commonDir, "info", "grafts")))
     return undefined;
-  const refsOf = await decorations(repository);
-  if (refsOf === undefined) return undefined;
-  const known = new Map<string, Stored>();
-  const read = async (oid: string, ahead: number): Promise<Stored | undefined> => {
-    if (!known.has(oid)) {
-      const names = Array.from({ length: ahead }, (_, index) => (index === 0 ? oid : `${oid}~${index}`));
-      for (const found of (await repository.objects(names)) ?? []) {
-        const commit = found?.type === "commit" ? parseCommit(found.oid, found.content) : undefined;
-        if (commit !== undefined) known.set(commit.oid, commit);
-      }
-    }
-    return known.get(oid);
+  const names = await decorations(repository);
+  if (names === undefined) return undefined;
+  const { commits: known } = repository.machine;
+  const key = (oid: string) => `${repository.location.commonDir} ${oid}`;
+  /** Reads commits that are not known yet, each with some ancestors, because every request takes its time. */
+  const read = async (oids: readonly string[], ahead: number): Promise<Stored[]> => {
+    const wanted = oids.flatMap((oid) =>
+      known.has(key(oid)) ? [] : Array.from({ length: ahead }, (_, at) => (at === 0 ? oid : `${oid}~${at}`)),
+    );
+    const found = wanted.length === 0 ? [] : ((await repository.objects(wanted)) ?? []);
+    const commits = found.flatMap((one) =>
+      one?.type === "commit" ? (parseCommit(one.oid, one.content) ?? []) : [],
+    );
+    for (const commit of commits) remember(known, key(commit.oid), commit, MAX_KNOWN);
+    return commits;
   };
   const seen = new Set<string>();
   const waiting: Stored[] = [];
   const commits: Stored[] = [];
   let parents: readonly string[] = [tip];
   while (commits.length < end) {
-    for (const [index, oid] of parents.entries()) {
+    const left = end - commits.length;
+    const line = await read(parents, Math.min(AHEAD[0], left));
+    if (left > 1)
+      await read(
+        line.flatMap((commit) => commit.parents.slice(1)),
+        AHEAD[1],
+      );
+    for (const oid of parents) {
       if (seen.has(oid)) continue;
       seen.add(oid);
-      const commit = await read(oid, Math.min(AHEAD[index === 0 ? 0 : 1], end - commits.length));
+      const commit = known.get(key(oid));
       if (commit === undefined) return undefined;
       // The newest first; of the same second, the one that was found first.
       const at = waiting.findIndex(({ time }) => time < commit.time);
@@ -68,7 +82,7 @@ export async function walk(
     commits.push({ ...next, parents });
   }
   return commits.slice(skip).map(({ oid, author, email, date, parents, message }) => {
-    return [oid, author, email, date, parents.join(" "), refsOf(oid).join(", "), message];
+    return [oid, author, email, date, parents.join(" "), names.get(oid)?.join(", ") ?? "", message];
   });
 }
 
@@ -90,7 +104,14 @@ function parseCommit(oid: string, content: Buffer | undefined): Stored | undefin
   const [, name = "", email = "", seconds, sign, hours, minutes] = author;
   const zone = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
   const local = Number(seconds) + zone * 60;
-  if (local < 0 || Number(seconds) > MAX_SECONDS || /^encoding (?!utf-?8$)/im.test(header)) return undefined;
+  const message = end === -1 ? "" : text.slice(end + 2);
+  if (
+    message.length > MAX_MESSAGE ||
+    local < 0 ||
+    Number(seconds) > MAX_SECONDS ||
+    /^encoding (?!utf-?8$)/im.test(header)
+  )
+    return undefined;
   return {
     oid,
     parents: parents.split("\n").flatMap((line) => line.slice("parent ".length) || []),
@@ -98,7 +119,7 @@ function parseCommit(oid: string, content: Buffer | undefined): Stored | undefin
     author: name,
     email,
     date: `${new Date(local * 1000).toISOString().slice(0, 19)}${zone < 0 ? "-" : "+"}${hours}:${minutes}`,
-    message: end === -1 ? "" : text.slice(end + 2),
+    message,
   };
 }
 
@@ -108,13 +129,17 @@ const LIST = [
   ...["refs/heads/", "refs/remotes/", "refs/stash", "refs/tags/"],
 ];
 
-/** The names of each commit as `%D` prints them; undefined if the configuration chooses others. */
-async function decorations(
-  repository: Repository,
-): Promise<((oid: string) => readonly string[]) | undefined> {
+type Names = ReadonlyMap<string, readonly string[]>;
+/** By the listing that they were read from. */
+const decorated = new WeakMap<Buffer, Names>();
+
+/** The names of commits as `%D` prints them; undefined if the configuration chooses others. */
+async function decorations(repository: Repository): Promise<Names | undefined> {
   const { config } = await repository.prepared();
   if (config.some(({ key }) => /^log\.(exclude|initial)decoration/.test(key))) return undefined;
   const output = await repository.refs(LIST, "list the refs");
+  const before = decorated.get(output);
+  if (before !== undefined) return before;
   const refs = groups(output, FIELDS.length).map(([name = "", oid = "", tagged = "", type, head]) => {
     const short = name.replace(/^refs\/(heads|remotes|tags)\//, "");
     const isTag = tagged !== "" || name.startsWith("refs/tags/");
@@ -127,9 +152,10 @@ async function decorations(
   const current = refs.find(({ head }) => head);
   const head = current?.oid ?? (await repository.head());
   const names = new Map<string, string[]>();
+  const add = (oid: string, name: string) => names.set(oid, [...(names.get(oid) ?? []), name]);
   // git's order: HEAD, then by name, descending.
-  if (head !== undefined) names.set(head, [current === undefined ? "HEAD" : `HEAD -> ${current.shown}`]);
-  for (const ref of refs.reverse())
-    if (ref !== current) names.set(ref.oid, [...(names.get(ref.oid) ?? []), ref.shown]);
-  return (oid) => names.get(oid) ?? [];
+  if (head !== undefined) add(head, current === undefined ? "HEAD" : `HEAD -> ${current.shown}`);
+  for (const ref of refs.reverse()) if (ref !== current) add(ref.oid, ref.shown);
+  decorated.set(output, names);
+  return names;
 }
