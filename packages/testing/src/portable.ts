@@ -58,7 +58,7 @@ export const HOUSE: SurfaceLimits = {
   firstSentence: [10, 120],
   description: 600,
   tokens: 600,
-  arguments: 10,
+  arguments: 13,
   words: [SHOUTING, MARKETING],
   strict: true,
 };

@@ -82,7 +82,8 @@ export async function walk(
     commits.push({ ...next, parents });
   }
   return commits.slice(skip).map(({ oid, author, email, date, parents, message }) => {
-    return [oid, author, email, date, parents.join(" "), names.get(oid)?.join(", ") ?? "", message];
+    const refs = [...(shallow?.has(oid) ? ["grafted"] : []), ...(names.get(oid) ?? [])];
+    return [oid, author, email, date, parents.join(" "), refs.join(", "), message];
   });
 }
 

@@ -77,9 +77,9 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
   const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
   const read = async () => {
     const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...(await filterArgs(repository, query, tips))];
-    return logFields(await repository.output(args, "read the log"));
+    return parseLog(await repository.output(args, "read the log"));
   };
-  const found = commitsFrom(walked ?? (await read()));
+  const found = walked?.map((fields) => commitOfFields(fields)) ?? (await read());
   const count = Math.min(limit, fitting(found, budget - 500));
   const commits = found.slice(0, count);
   const isRest = found.length > count;
@@ -92,27 +92,26 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
   };
 }
 
-/** Reads what `LOG_FORMAT` prints. */
-export const logFields = (output: Buffer) => groups(output, FIELDS.length);
+/** Reads the fields of `LOG_FORMAT`, each terminated by a NUL. */
+export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
+  return groups(output, FIELDS.length).map((fields) => commitOfFields(fields, maxMessage));
+}
 
-/** Commits from the fields of `FIELDS`. */
-export function commitsFrom(commits: readonly string[][], maxMessage = MAX_MESSAGE): Commit[] {
-  return commits.map(
-    ([commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""]) => {
-      const message = manyLines(body.trimEnd());
-      const shown = clip(message, maxMessage);
-      return {
-        commit,
-        author: oneLine(author),
-        email: oneLine(email),
-        // From git 2.45 on Z.
-        date: date.replace(/Z$/, "+00:00"),
-        parents: parents.includes(" ") ? parents.split(" ") : undefined,
-        refs: refs === "" ? undefined : refs.split(", "),
-        message: shown.length === message.length ? message : `${shown}…`,
-      };
-    },
-  );
+/** The commit with these fields. */
+export function commitOfFields(fields: readonly string[], maxMessage = MAX_MESSAGE): Commit {
+  const [commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""] = fields;
+  const message = manyLines(body.trimEnd());
+  const shown = clip(message, maxMessage);
+  return {
+    commit,
+    author: oneLine(author),
+    email: oneLine(email),
+    // From git 2.45 on Z.
+    date: date.replace(/Z$/, "+00:00"),
+    parents: parents.includes(" ") ? parents.split(" ") : undefined,
+    refs: refs === "" ? undefined : refs.split(", "),
+    message: shown.length === message.length ? message : `${shown}…`,
+  };
 }
 
 /** The object ids that a log starts from: one, or both ends of a range. */

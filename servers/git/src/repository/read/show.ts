@@ -9,7 +9,7 @@ import { counted, fittingLines, linesOf, pathText, records, textOf } from "../ru
 import { walk } from "./commit-walk.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
-import { commitsFrom, LOG_ARGS, LOG_FORMAT, logFields, SHALLOW, shallowCommits } from "./log.ts";
+import { commitOfFields, LOG_ARGS, LOG_FORMAT, parseLog, SHALLOW, shallowCommits } from "./log.ts";
 
 interface ShowQuery {
   readonly revision: string;
@@ -45,10 +45,13 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
 
   async function showCommit(oid: string, first: string | undefined): Promise<DiffText> {
     const boundary = await shallowCommits(repository);
-    const walked = await walk(repository, oid, { skip: 0, limit: 1 }, boundary);
+    const max = messageBudget(budget);
+    const [fields] = (await walk(repository, oid, { skip: 0, limit: 1 }, boundary)) ?? [];
     const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
-    const fields = walked ?? logFields(await repository.output(args, "read the commit"));
-    const [commit] = commitsFrom(fields, messageBudget(budget));
+    const [commit] =
+      fields === undefined
+        ? parseLog(await repository.output(args, "read the commit"), max)
+        : [commitOfFields(fields, max)];
     if (commit === undefined) throw new TypeError(`no commit ${oid}`);
     const parents = commit.parents ?? [];
     const header = [

@@ -18,7 +18,7 @@ export default tool({
     end_timestamp: date.describe("Only commits up to this date; includes that whole day."),
     revision: text.describe("Branch, tag, commit or range a..b. Default: HEAD."),
     path: text.describe("Only commits that touch this path."),
-    follow: z.boolean().default(false).describe("Follow renames of path, which is a file."),
+    follow: z.boolean().default(false).describe("Follow a file's renames."),
     author: text.describe("Regular expression for the author."),
     grep: text.describe("Regular expression for the message."),
     pickaxe: text.describe("Only commits that add or remove this text."),
