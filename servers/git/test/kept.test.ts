@@ -579,7 +579,6 @@ describe("a log without a process is the log of git", () => {
       "author A <a@b>",
       "author A < a@b > 1500000000 +0000",
       "author A <a@b> 300000000000 +0000",
-      "author A <a@b> 100 -1200",
       "author . <a@b> 1500000000 +0000",
     ];
     let parent = "";
